@@ -139,12 +139,12 @@ impl SearchFixture {
             repository::write_repository(&root, n_files)?;
         }
         let mut project = runtime.block_on(Project::open(config, &root, BENCH_NOW))?;
-        let notebook = runtime.block_on(project.notebook(scope))?;
+        let notebook = runtime.block_on(project.ensure_notebook(scope))?;
         for from in (0..n).step_by(MEMORIES_PER_BATCH as usize) {
             let project_id = notebook.project;
             let memory = |it| Memory { project: project_id, ..natural_memory(it, n_files) };
             let memories = (from..n.min(from + MEMORIES_PER_BATCH)).map(memory);
-            let store = project.writer(&notebook);
+            let store = project.notebook_writer(&notebook);
             let ids = runtime.block_on(fill(&store, memories.collect()));
             // Generated vectors: embedding so many texts would take hours.
             let embedded = ids.into_iter().zip(from..).map(memory_embedding).collect();

@@ -103,7 +103,7 @@ impl ResolutionScore {
 pub(crate) fn run(_: &Path) -> anyhow::Result<()> {
     let args: Vec<String> = std::env::args().collect();
     let given = |name: &str| args.iter().skip_while(|it| *it != name).nth(1).cloned();
-    if let (Some(repo), Some(n)) = (given("--repo"), given("--sheet")) {
+    if let (Some(repo), Some(n)) = (given("--repo"), given("--review-sheet")) {
         let (graph, texts) = load_graph(Path::new(&repo));
         let seed = given("--seed").map_or(Ok(1), |it| it.parse())?;
         review_sheet::print_review_sheet(

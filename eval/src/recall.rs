@@ -43,7 +43,7 @@ pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
         };
         let setup = EvalSetup {
             repo: given("--repo").map(PathBuf::from),
-            recent_file: RecentFile::parse(given("--at-hand").as_deref())?,
+            recent_file: RecentFile::parse(given("--recent-file").as_deref())?,
         };
         runtime.block_on(measure_task(folder, keep.as_deref(), task, &corpora, &runs, &setup))?;
     }

@@ -6,7 +6,7 @@ use serve::wire::{self, WireMessage};
 
 pub(crate) fn run(data: &[u8]) {
     for line in String::from_utf8_lossy(data).lines().take(64) {
-        match wire::parse_line(line) {
+        match wire::parse_wire_message(line) {
             Ok(WireMessage::Event(event)) => {
                 let written = event.to_line();
                 let again =
@@ -15,12 +15,11 @@ pub(crate) fn run(data: &[u8]) {
             }
             Ok(WireMessage::Request { id, body, .. }) => {
                 assert!(id.is_number() || id.is_string());
-                let _ = body.hook_request();
+                let _ = body.parse_hook_request();
                 asks(body.line);
             }
             Err(wrong) => {
-                let of = wrong.of.as_ref().map(|it| (it.0, &it.1));
-                let said = wire::reply_error(of, &wrong.why);
+                let said = wire::reply_error(&wrong.target, &wrong.why);
                 assert!(!said.contains('\n'), "an answer is one line");
                 serde_json::from_str::<serde_json::Value>(&said).expect("an answer is JSON");
             }

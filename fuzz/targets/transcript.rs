@@ -19,7 +19,7 @@ pub(crate) fn run(data: &[u8]) {
 fn read(format: TranscriptFormat, data: &[u8], piece_size: usize) -> Vec<EventEnvelope> {
     let origin = TranscriptOrigin {
         project: Some("/p".to_owned()),
-        name: "session".to_owned(),
+        fallback_session_id: "session".to_owned(),
         subagent: None,
     };
     let mut reader = TranscriptReader::new(format, origin);

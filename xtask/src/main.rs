@@ -1,4 +1,5 @@
-//! Chores of the workspace: `tidy` checks the house rules, `deny` what comes in from outside, `docs` writes the reference.
+//! Development tasks: `tidy` checks the project's coding rules, `deny` licences and bans of dependencies, `docs` writes the
+//! generated reference.
 //!
 //! Nothing here is shipped, and nothing here knows the product beyond the tables it prints.
 
@@ -15,7 +16,7 @@ use std::process::ExitCode;
 const HELP: &str = "\
 usage: cargo xtask <command>
 
-  tidy   check the house rules; say what to do about each problem
+  tidy   check the coding rules and print a remedy for each problem
   deny   check licences, bans and sources of every dependency against deny.toml
   docs   write docs/reference from the tables in the code";
 

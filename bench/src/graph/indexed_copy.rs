@@ -76,7 +76,7 @@ impl IndexedCopy {
     }
 
     pub(super) fn store(&mut self) -> anyhow::Result<GraphStore> {
-        let notebook = self.runtime.block_on(self.project.notebook(NotebookScope::Project))?;
+        let notebook = self.runtime.block_on(self.project.ensure_notebook(NotebookScope::Project))?;
         let id = notebook.project.context("the folder is a project")?;
         Ok(GraphStore::new(DataDir::new(&self.project.config.data).graph_paths(id), None))
     }

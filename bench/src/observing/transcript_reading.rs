@@ -215,7 +215,7 @@ fn measure_host(host: &HostSample) -> anyhow::Result<BenchRow> {
 
 fn fold_transcript(format: TranscriptFormat, text: &[u8]) -> (Scratchpad, u64) {
     let origin =
-        TranscriptOrigin { project: Some("/p".to_owned()), name: "s".to_owned(), subagent: None };
+        TranscriptOrigin { project: Some("/p".to_owned()), fallback_session_id: "s".to_owned(), subagent: None };
     let mut reader = TranscriptReader::new(format, origin);
     let mut splitter = LineSplitter::new(format.layout());
     let (mut pad, mut events) = (Scratchpad::new(), Vec::new());

@@ -2,7 +2,10 @@
 //!
 //! Some hosts store a session as one document of any size, which is never held in memory as a
 //! whole. The head is everything before the list; elements follow one by one; the rest of the
-//! document is skipped.
+//! document is skipped. `transcript_reader` feeds the pieces and parses the parts.
+//!
+//! The splitter follows only strings and the nesting depth: depth 1 is inside the outermost object,
+//! depth 2 directly inside the list.
 
 /// Longest head or element, in bytes; its strings were truncated before.
 const MAX_PART_BYTES: usize = model::MAX_EVENT_LINE_BYTES;
@@ -10,16 +13,19 @@ const MAX_PART_BYTES: usize = model::MAX_EVENT_LINE_BYTES;
 /// A document being split. Bytes may come in pieces of any size.
 #[derive(Debug, Default)]
 pub(crate) struct DocumentSplitter {
-    /// Key of the list.
-    list: &'static str,
+    /// Key of the list in the outermost object.
+    list_key: &'static str,
     stage: DocumentStage,
+    /// Number of open brackets and braces.
     depth: usize,
     in_string: bool,
+    /// The last byte was a backslash inside a string.
     escaped: bool,
     /// Start in `part` of the last string, which may be a key.
     key_start: usize,
     /// The next value belongs to the key of the list.
-    names_list: bool,
+    list_follows: bool,
+    /// Bytes of the head or element being read.
     part: Vec<u8>,
     /// Parts that were too long or incomplete.
     pub(crate) n_damaged: u64,
@@ -42,8 +48,8 @@ pub(crate) enum DocumentPart<'a> {
 }
 
 impl DocumentSplitter {
-    pub(crate) fn new(list: &'static str) -> Self {
-        Self { list, ..Self::default() }
+    pub(crate) fn new(list_key: &'static str) -> Self {
+        Self { list_key, ..Self::default() }
     }
 
     /// Takes the next piece and calls `on_part` for every part that it completes.
@@ -63,62 +69,73 @@ impl DocumentSplitter {
 
     fn push_byte(&mut self, byte: u8, on_part: &mut impl FnMut(DocumentPart<'_>)) {
         if self.in_string {
-            self.buffer_byte(byte);
-            match (self.escaped, byte) {
-                (true, _) => self.escaped = false,
-                (false, b'\\') => self.escaped = true,
-                (false, b'"') => {
-                    self.in_string = false;
-                    // The list is a member of the outermost object, not of one further inside.
-                    self.names_list = self.stage == DocumentStage::Head
-                        && self.depth == 1
-                        && self.part.get(self.key_start..self.part.len() - 1)
-                            == Some(self.list.as_bytes());
-                }
-                _ => {}
-            }
+            self.push_string_byte(byte);
             return;
         }
         match byte {
             b'"' => {
                 self.buffer_byte(byte);
-                (self.in_string, self.key_start, self.names_list) = (true, self.part.len(), false);
+                (self.in_string, self.key_start, self.list_follows) =
+                    (true, self.part.len(), false);
             }
-            // The head ends where the list begins; closing it makes it valid JSON.
-            b'[' if self.names_list => {
+            // The head ends where the list begins; an empty list and a brace make it valid JSON.
+            b'[' if self.list_follows => {
                 self.part.extend_from_slice(b"[]}");
                 self.emit_part(on_part);
-                (self.stage, self.depth, self.names_list) = (DocumentStage::List, 2, false);
+                (self.stage, self.depth, self.list_follows) = (DocumentStage::List, 2, false);
             }
             // A comma directly inside the list separates two elements.
             b',' if self.stage == DocumentStage::List && self.depth == 2 => self.emit_part(on_part),
             b'{' | b'[' => {
                 self.buffer_byte(byte);
-                (self.depth, self.names_list) = (self.depth + 1, false);
+                (self.depth, self.list_follows) = (self.depth + 1, false);
             }
             b'}' | b']' => {
                 self.depth = self.depth.saturating_sub(1);
+                // The bracket closes the list itself and belongs to no element.
                 if self.stage == DocumentStage::List && self.depth == 1 {
                     self.emit_part(on_part);
                     self.stage = DocumentStage::After;
                     return;
                 }
                 self.buffer_byte(byte);
+                // The document ends without the list: all of it is the head.
                 if self.depth == 0 {
                     self.emit_part(on_part);
                     self.stage = DocumentStage::After;
                 }
             }
+            // Between the key of the list and its value, so `list_follows` stays.
             b':' => self.buffer_byte(byte),
             // Blanks outside of strings mean nothing and would only fill the buffer.
             _ if byte.is_ascii_whitespace() => {}
+            // A byte of a number or literal, or a comma: the value of the key is no list.
             _ => {
                 self.buffer_byte(byte);
-                self.names_list = false;
+                self.list_follows = false;
             }
         }
     }
 
+    /// Takes a byte inside a string. At the end of the string, finds out whether it is the key of
+    /// the list.
+    fn push_string_byte(&mut self, byte: u8) {
+        self.buffer_byte(byte);
+        if self.escaped {
+            self.escaped = false;
+        } else if byte == b'\\' {
+            self.escaped = true;
+        } else if byte == b'"' {
+            self.in_string = false;
+            let text = self.part.get(self.key_start..self.part.len() - 1);
+            // The list is a member of the outermost object, not of one further inside.
+            self.list_follows = self.stage == DocumentStage::Head
+                && self.depth == 1
+                && text == Some(self.list_key.as_bytes());
+        }
+    }
+
+    /// Keeps one byte beyond the limit, by which `emit_part` recognises a part that is too long.
     fn buffer_byte(&mut self, byte: u8) {
         if self.part.len() <= MAX_PART_BYTES {
             self.part.push(byte);
@@ -133,8 +150,11 @@ impl DocumentSplitter {
             DocumentStage::Head => {
                 on_part(DocumentPart::Head(if is_whole { &self.part } else { b"{}" }));
             }
-            _ if is_whole && !self.part.is_empty() => on_part(DocumentPart::Element(&self.part)),
-            _ => {}
+            // The list `[]` has one empty part, which is no element.
+            DocumentStage::List if is_whole && !self.part.is_empty() => {
+                on_part(DocumentPart::Element(&self.part));
+            }
+            DocumentStage::List | DocumentStage::After => {}
         }
         self.part.clear();
     }
@@ -147,6 +167,7 @@ mod tests {
     use proptest::prelude::*;
     use std::fmt::Write as _;
 
+    /// The parts, one per line, and the number of damaged ones.
     fn parts(text: &str, piece_size: usize) -> (String, u64) {
         let mut document = DocumentSplitter::new("steps");
         let mut acc = String::new();
@@ -163,6 +184,7 @@ mod tests {
         (acc, document.n_damaged)
     }
 
+    /// Compares the parts of a document whose list is `steps`, fed in pieces of one and seven bytes.
     fn check(text: &str, expect: Expect) {
         let (parts_text, n_damaged) = parts(text, 1);
         assert_eq!(parts(text, 7), (parts_text.clone(), n_damaged));

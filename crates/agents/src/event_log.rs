@@ -1,5 +1,8 @@
-//! Collects the events of one session while a transcript or a hook message is read: assigns ids and
-//! times, bounds texts, and counts what was skipped.
+//! Collects the events of one session while a transcript or a hook message is read.
+//!
+//! Every reader of a format pushes its events here. The log starts the session before the first
+//! event, assigns event ids and times, bounds texts, removes our own notes from them, matches results
+//! with their calls, and counts what was skipped. The owner of the log takes the events from `acc`.
 
 use std::collections::HashMap;
 
@@ -50,28 +53,38 @@ impl CallOutcome {
 pub(crate) struct EventLog {
     pub(crate) counts: ReadCounts,
     pub(crate) resolver: PathResolver,
+    /// The agent is in plan mode.
     pub(crate) planning: bool,
     /// Path of the host's own transcript or database, if the host names it.
     pub(crate) transcript: Option<String>,
     agent: &'static str,
     project: Option<String>,
     /// Host session id used when the transcript names none.
-    fallback: String,
+    fallback_session_id: String,
+    /// `None` until the session has started.
     session: Option<SessionId>,
+    /// The session that started this one, for a subagent.
     parent: Option<SessionId>,
+    /// Time of the events that follow.
     now: Timestamp,
     /// Calls without a result yet, by call id.
     open_calls: HashMap<String, Tool>,
     /// Latest token usage of the current step, with the id of that step.
     usage: Option<(String, TokenUsage)>,
+    /// Events so far, including those already taken from `acc`.
     n_events: u64,
+    /// Events that the owner has not taken yet.
     pub(crate) acc: Vec<EventEnvelope>,
 }
 
 impl EventLog {
-    /// An empty log. `project` is the root on this machine; `fallback` names the session if the
-    /// host does not.
-    pub(crate) fn new(agent: &'static str, project: Option<String>, fallback: String) -> Self {
+    /// An empty log. `project` is the root on this machine; `fallback_session_id` is used if the host
+    /// names no session.
+    pub(crate) fn new(
+        agent: &'static str,
+        project: Option<String>,
+        fallback_session_id: String,
+    ) -> Self {
         Self {
             counts: ReadCounts::default(),
             resolver: PathResolver::new(project.as_deref(), ""),
@@ -79,7 +92,7 @@ impl EventLog {
             transcript: None,
             agent,
             project,
-            fallback,
+            fallback_session_id,
             session: None,
             parent: None,
             now: Timestamp(0),
@@ -110,7 +123,7 @@ impl EventLog {
         if self.has_started() {
             return;
         }
-        let host_id = host_session.unwrap_or(&self.fallback).to_owned();
+        let host_id = host_session.unwrap_or(&self.fallback_session_id).to_owned();
         let main_session = derive_session_id(&host_id);
         self.session = Some(match subagent {
             // Subagents of different sessions may have the same name.
@@ -172,10 +185,12 @@ impl EventLog {
         self.push_event("end", Event::SessionEnd(SessionEnd { outcome: None, steps: None }));
     }
 
+    /// A call of the tool that the host names `tool_name`.
     pub(crate) fn push_call(&mut self, call_id: &str, tool_name: &str, input: &Value) -> Tool {
-        self.push_tool_call(call_id, tool_names::tool_by_name(tool_name), input)
+        self.push_tool_call(call_id, tool_names::find_tool(tool_name), input)
     }
 
+    /// A call of a known tool. Returns the tool, which the arguments may have made more specific.
     pub(crate) fn push_tool_call(&mut self, call_id: &str, mut tool: Tool, input: &Value) -> Tool {
         let args = tool_args::parse_args(&mut tool, input, &self.resolver);
         // A transcript with calls that never end must not grow this map without bound.
@@ -243,10 +258,10 @@ pub fn derive_session_id(host_id: &str) -> SessionId {
         return id;
     }
     // A fingerprint has 64 bits, a UUID 128: two salted fingerprints fill it.
-    let half = |salt: &str| {
+    let salted_hash = |salt: &str| {
         u64::from_str_radix(&model::fingerprint_text(&format!("{salt}{host_id}")), 16).unwrap_or(0)
     };
-    let bits = (u128::from(half("a")) << 64) | u128::from(half("b"));
+    let bits = (u128::from(salted_hash("a")) << 64) | u128::from(salted_hash("b"));
     SessionId(uuid::Builder::from_custom_bytes(Uuid::from_u128(bits).into_bytes()).into_uuid())
 }
 

@@ -1,4 +1,6 @@
-//! The fuzz targets, run over their seeds and small mutations of them.
+//! Runs the fuzz targets over their seeds and random mutations of them, as a regular test.
+//!
+//! A target panics if its input breaks a promise; `make fuzz` runs the same targets for longer.
 
 #[path = "../../../fuzz/targets/config.rs"]
 mod config;

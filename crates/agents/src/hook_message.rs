@@ -1,7 +1,7 @@
 //! A hook message: the report of one event that a host sends to its hook, in terms shared by all
 //! hosts.
 //!
-//! A process parses the bytes of a message once, in [`crate::Host::parse`]. Everything after that
+//! A process parses the bytes of a message once, in [`crate::Host::parse_message`]. Everything after that
 //! works on the [`HookMessage`]: the injected context, the journalled events and the request to the
 //! daemon. The functions of a host take a message or its parsed body, never bytes, so none of them
 //! can parse a second time.
@@ -29,7 +29,7 @@ pub struct HookMessage {
     pub cwd: String,
     pub source: SessionSource,
     pub event: HookEvent,
-    /// The JSON from which all other fields were read. Only [`crate::Host::parse`] sets it.
+    /// The JSON from which all other fields were read. Only [`crate::Host::parse_message`] sets it.
     pub(crate) body: Value,
 }
 
@@ -142,7 +142,7 @@ impl SessionSource {
 ///
 /// `declared_event` names the event for hosts that pass it as an argument instead of in the
 /// message. A name in the message takes precedence.
-pub(crate) fn parse_body(input: &[u8], declared_event: Option<&str>) -> Option<Value> {
+pub(crate) fn parse_json_body(input: &[u8], declared_event: Option<&str>) -> Option<Value> {
     #[cfg(test)]
     tests::N_PARSES.with(|it| it.set(it.get() + 1));
     let mut body: Value = serde_json::from_slice(input).ok()?;
@@ -172,7 +172,7 @@ pub(crate) mod tests {
     #[test]
     fn a_declared_event_is_added_where_the_message_names_none() {
         let body =
-            |input: &str| parse_body(input.as_bytes(), Some("stop")).map(|it| it.to_string());
+            |input: &str| parse_json_body(input.as_bytes(), Some("stop")).map(|it| it.to_string());
         assert_eq!(body("{}").as_deref(), Some(r#"{"hook_event_name":"stop"}"#));
         let named = r#"{"hook_event_name":"start"}"#;
         assert_eq!(body(named).as_deref(), Some(named));
@@ -182,7 +182,7 @@ pub(crate) mod tests {
     #[test]
     fn equal_content_has_an_equal_hash_whatever_the_layout() {
         let message = |body: &str| HookMessage {
-            body: parse_body(body.as_bytes(), None).unwrap(),
+            body: parse_json_body(body.as_bytes(), None).unwrap(),
             ..HookMessage::from_program(String::new(), String::new(), HookEvent::Other)
         };
         let hash = |body: &str| message(body).content_hash();

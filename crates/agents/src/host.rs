@@ -1,14 +1,15 @@
 //! The table of supported hosts: where each keeps its settings, how Waylore is installed in them
 //! and removed again, and how the host talks to its hooks.
 //!
-//! A host is one row here and one file beside it. All commands work from the table; no code outside
-//! this folder depends on a particular host.
+//! A host is one row here and one file in `host/`. All commands work from the table; no code outside
+//! of that folder depends on a particular host. The readers of the hosts' transcripts are elsewhere,
+//! in `*_transcript.rs`.
 
 mod claude_code;
 mod codex;
 mod copilot;
 mod gemini;
-mod hooks;
+mod hook_settings;
 mod mcp_only;
 mod mcp_servers;
 mod opencode;
@@ -19,10 +20,10 @@ mod toml_config;
 use std::path::{Path, PathBuf};
 
 use model::{EventEnvelope, Timestamp};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::event_log::EventLog;
-use crate::hook_message::{HookMessage, parse_body};
+use crate::hook_message::{HookMessage, parse_json_body};
 
 pub use settings_backup::{SettingsBackup, text_after_disconnect};
 
@@ -54,8 +55,8 @@ pub struct Host {
 pub struct SettingsBase {
     /// Environment variable that names the root; `None` for the home directory.
     pub variable: Option<&'static str>,
-    /// Settings folder, relative to the root.
-    pub below: &'static str,
+    /// Settings folder, relative to the root; empty for the root itself.
+    pub folder: &'static str,
 }
 
 /// A settings file that holds an entry of ours.
@@ -113,18 +114,20 @@ pub fn parse_version(output: &str) -> Option<HostVersion> {
     Some((next()?, next()?, next()?))
 }
 
-/// The messages that a host sends to its hooks, and the answers it expects.
+/// The messages that a host sends to its hooks, and the answers it expects: the part of
+/// [`Host::parse_message`], [`Host::journal_events`] and [`Host::render_answer`] that differs between
+/// hosts.
 ///
-/// The functions take parsed JSON: [`Host::parse`] alone reads bytes.
+/// The functions take parsed JSON: [`Host::parse_message`] alone reads bytes.
 #[derive(Debug)]
 pub struct HookProtocol {
     /// Interprets the body of a message; `None` if it is not a message of this host.
-    pub parse: fn(Value) -> Option<HookMessage>,
+    pub read_body: fn(Value) -> Option<HookMessage>,
     /// Events to journal for a message, given the project root and the time of the message. The
     /// first one is always the session start; callers that know the session may skip it.
-    pub events: fn(&HookMessage, Option<&str>, Timestamp) -> Vec<EventEnvelope>,
+    pub build_events: fn(&HookMessage, Option<&str>, Timestamp) -> Vec<EventEnvelope>,
     /// Answer that adds a text to the model's context.
-    pub render_answer: fn(&HookMessage, &str) -> String,
+    pub build_answer: fn(&HookMessage, &str) -> String,
 }
 
 /// A plugin that the host installs as a whole.
@@ -211,7 +214,7 @@ impl Host {
                 None => home?.to_owned(),
             };
             // Joining an empty path would add a trailing slash.
-            let folder = if it.below.is_empty() { root.clone() } else { root.join(it.below) };
+            let folder = if it.folder.is_empty() { root.clone() } else { root.join(it.folder) };
             Some((root, folder))
         })
     }
@@ -225,34 +228,41 @@ impl Host {
         })
     }
 
-    /// Program whose `--version` decides which hooks are installed.
+    /// Program whose `--version` decides which hooks are installed. Only for Claude Code does that
+    /// depend on the version.
     pub fn version_command(&self) -> Option<&'static str> {
         (self.name == "claude-code").then_some("claude")
     }
 
     /// Parses a message; `None` if it is not one. `declared_event` names the event for hosts that
     /// pass it as an argument of the hook.
-    pub fn parse(&self, input: &[u8], declared_event: Option<&str>) -> Option<HookMessage> {
+    pub fn parse_message(&self, input: &[u8], declared_event: Option<&str>) -> Option<HookMessage> {
         let protocol = self.hook_protocol.as_ref()?;
-        (protocol.parse)(parse_body(input, declared_event)?)
+        (protocol.read_body)(parse_json_body(input, declared_event)?)
     }
 
     /// Events to journal for a message of this host.
-    pub fn events(
+    pub fn journal_events(
         &self,
         message: &HookMessage,
         project: Option<&str>,
         at: Timestamp,
     ) -> Vec<EventEnvelope> {
         let protocol = self.hook_protocol.as_ref();
-        protocol.map(|it| (it.events)(message, project, at)).unwrap_or_default()
+        protocol.map(|it| (it.build_events)(message, project, at)).unwrap_or_default()
     }
 
     /// Answer that adds a text to the model's context.
     pub fn render_answer(&self, message: &HookMessage, text: &str) -> String {
         let protocol = self.hook_protocol.as_ref();
-        protocol.map(|it| (it.render_answer)(message, text)).unwrap_or_default()
+        protocol.map(|it| (it.build_answer)(message, text)).unwrap_or_default()
     }
+}
+
+/// Answer that adds a text to the model's context, in the form that several hosts share.
+fn build_common_answer(message: &HookMessage, text: &str) -> String {
+    let output = json!({ "hookEventName": message.event_name, "additionalContext": text });
+    json!({ "hookSpecificOutput": output }).to_string()
 }
 
 /// A log in which the session of a message has started.
@@ -272,13 +282,14 @@ fn start_log(
 /// True if a settings entry runs `waylore <subcommand>`, wherever the program is installed. The
 /// entry is a program with arguments, one list of both, or a shell command.
 fn runs_waylore(entry: &Value, subcommand: &str) -> bool {
-    let listed = |it: &Value| -> Option<Vec<String>> {
+    let text_list = |it: &Value| -> Option<Vec<String>> {
         Some(it.as_array()?.iter().filter_map(|it| it.as_str().map(str::to_owned)).collect())
     };
-    let words = match (&entry["command"], listed(&entry["args"])) {
+    let words = match (&entry["command"], text_list(&entry["args"])) {
         (Value::String(program), Some(args)) => [vec![program.clone()], args].concat(),
         (Value::String(line), None) => shell::split_words(line),
-        (command, _) => listed(command).unwrap_or_default(),
+        // One list of both, or no command at all.
+        (command, _) => text_list(command).unwrap_or_default(),
     };
     words.first().is_some_and(|it| is_waylore_program(it))
         && words.get(1).is_some_and(|it| it == subcommand)

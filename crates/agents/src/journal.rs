@@ -1,4 +1,4 @@
-//! Reads a journal of Waylore back: its lines are events already.
+//! Reads a journal of Waylore, whose lines are events already, so nothing is converted.
 
 use model::EventEnvelope;
 

@@ -9,9 +9,10 @@
 pub(crate) fn repair_json(line: &str) -> String {
     let mut acc = String::with_capacity(line.len());
     let mut rest = line;
-    while let Some(at) = rest.find(['"', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']) {
-        acc.push_str(&rest[..at]);
-        rest = &rest[at..];
+    let starts_string_or_number = |it: char| matches!(it, '"' | '-' | '0'..='9');
+    while let Some(start) = rest.find(starts_string_or_number) {
+        acc.push_str(&rest[..start]);
+        rest = &rest[start..];
         let length = if rest.starts_with('"') {
             copy_string(&mut acc, rest)
         } else {
@@ -26,39 +27,45 @@ pub(crate) fn repair_json(line: &str) -> String {
 /// Copies the string literal at the beginning of `text`, quotes included, and returns its length.
 fn copy_string(acc: &mut String, text: &str) -> usize {
     let bytes = text.as_bytes();
-    let (mut at, mut copied) = (1, 0);
-    while at < bytes.len() && bytes[at] != b'"' {
-        if bytes[at] != b'\\' {
-            at += 1;
+    // `position` is behind the opening quote; everything before `copied` is in `acc` already.
+    let (mut position, mut copied) = (1, 0);
+    while position < bytes.len() && bytes[position] != b'"' {
+        if bytes[position] != b'\\' {
+            position += 1;
             continue;
         }
-        match escaped_unit(bytes, at) {
+        let next_unit = || escaped_unit(bytes, position + UNIT_ESCAPE_BYTES);
+        match escaped_unit(bytes, position) {
             // A complete surrogate pair.
-            Some(0xd800..=0xdbff)
-                if matches!(escaped_unit(bytes, at + 6), Some(0xdc00..=0xdfff)) =>
-            {
-                at += 12;
+            Some(0xd800..=0xdbff) if matches!(next_unit(), Some(0xdc00..=0xdfff)) => {
+                position += 2 * UNIT_ESCAPE_BYTES;
             }
             // Everything before the lone surrogate is copied in one piece.
             Some(0xd800..=0xdfff) => {
-                acc.push_str(&text[copied..at]);
+                acc.push_str(&text[copied..position]);
                 acc.push_str("\\ufffd");
-                at += 6;
-                copied = at;
+                position += UNIT_ESCAPE_BYTES;
+                copied = position;
             }
-            Some(_) => at += 6,
-            None => at += 2,
+            // Any other character.
+            Some(_) => position += UNIT_ESCAPE_BYTES,
+            // An escape of two bytes, such as `\n`.
+            None => position += 2,
         }
     }
     // An unterminated string may end inside an escape or a character.
-    let end = text.floor_char_boundary((at + 1).min(text.len()));
+    let end = text.floor_char_boundary((position + 1).min(text.len()));
     acc.push_str(&text[copied.min(end)..end]);
     end
 }
 
-/// The UTF-16 code unit of an escape such as `\ud83d` that begins at `at`.
-fn escaped_unit(bytes: &[u8], at: usize) -> Option<u32> {
-    let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
+/// Length of an escape such as `\ud83d`.
+const UNIT_ESCAPE_BYTES: usize = 6;
+
+/// The UTF-16 code unit of an escape such as `\ud83d` that begins at `position`.
+fn escaped_unit(bytes: &[u8], position: usize) -> Option<u32> {
+    let escape = bytes.get(position..position + UNIT_ESCAPE_BYTES)?;
+    let digits = escape.strip_prefix(b"\\u")?;
     if !digits.iter().all(u8::is_ascii_hexdigit) {
         return None;
     }
@@ -82,6 +89,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Compares the repaired line, which must parse.
     fn check(line: &str, expected: &str) {
         assert_eq!(repair_json(line), expected);
         assert!(

@@ -1,6 +1,9 @@
-//! Positions of the values in a JSON text, so that one can be added or removed while every other
-//! byte stays as its author wrote it, including comments and trailing commas where a host allows
-//! them.
+//! Edits of a JSON text that keep every other byte as its author wrote it, including comments and
+//! trailing commas where a host allows them.
+//!
+//! [`scan_json`] finds the positions (spans) of all values; [`insert_item`] and [`remove_span`] cut
+//! and join the text at those positions. Comments are found by overwriting them with blanks in a copy
+//! of the text, which keeps all positions. The settings of hosts are edited with this.
 
 use std::ops::Range;
 
@@ -11,6 +14,7 @@ pub(crate) struct JsonNode {
     pub(crate) content: JsonContent,
 }
 
+/// The children of a value.
 #[derive(Clone, Debug)]
 pub(crate) enum JsonContent {
     /// Members by name. A name is the source text between its quotes, escapes included.
@@ -45,34 +49,39 @@ impl JsonNode {
 
 /// Scans a text that is known to be valid JSON, with or without comments.
 pub(crate) fn scan_json(text: &str) -> Option<JsonNode> {
-    JsonScanner { bytes: blank_comments(text).as_bytes(), at: 0 }.scan_value()
+    JsonScanner { bytes: blank_comments(text).as_bytes(), position: 0 }.scan_value()
 }
 
 /// The text with comments and trailing commas overwritten by blanks. JSON with comments becomes
 /// strict JSON by that, and every value keeps its position.
 pub(crate) fn to_strict_json(text: &str) -> String {
     let mut bytes = blank_comments(text).into_bytes();
-    // `comma` is the position of a comma that only blanks have followed so far.
-    let (mut in_string, mut before, mut comma, mut at) = (false, b'{', None, 0);
-    while at < bytes.len() {
-        let byte = bytes[at];
+    let mut in_string = false;
+    // The last byte that was no blank.
+    let mut previous = b'{';
+    // Position of a comma that only blanks have followed so far.
+    let mut open_comma = None;
+    let mut position = 0;
+    while position < bytes.len() {
+        let byte = bytes[position];
         match byte {
-            b'\\' if in_string => at += 1,
-            b'"' => (in_string, comma) = (!in_string, None),
+            // Skips the escaped character, which may be a quote.
+            b'\\' if in_string => position += 1,
+            b'"' => (in_string, open_comma) = (!in_string, None),
             _ if in_string || byte.is_ascii_whitespace() => {}
             // A comma after nothing, as in `{,}`, is no trailing comma and must stay an error.
-            b',' => comma = (!b"{[,:".contains(&before)).then_some(at),
+            b',' => open_comma = (!b"{[,:".contains(&previous)).then_some(position),
             b']' | b'}' => {
-                if let Some(comma) = comma.take() {
+                if let Some(comma) = open_comma.take() {
                     bytes[comma] = b' ';
                 }
             }
-            _ => comma = None,
+            _ => open_comma = None,
         }
         if !byte.is_ascii_whitespace() {
-            before = byte;
+            previous = byte;
         }
-        at += 1;
+        position += 1;
     }
     String::from_utf8(bytes).unwrap_or_default()
 }
@@ -86,74 +95,85 @@ pub(crate) fn is_blank(text: &str) -> bool {
 fn blank_comments(text: &str) -> String {
     let mut bytes = text.as_bytes().to_vec();
     let mut in_string = false;
-    let mut at = 0;
-    while at < bytes.len() {
-        match (bytes[at], bytes.get(at + 1)) {
+    let mut position = 0;
+    while position < bytes.len() {
+        match (bytes[position], bytes.get(position + 1)) {
             // Skips the escaped character, which may be a quote.
-            (b'\\', _) if in_string => at += 1,
+            (b'\\', _) if in_string => position += 1,
             (b'"', _) => in_string = !in_string,
             (b'/', Some(b'/' | b'*')) if !in_string => {
-                let ends = if bytes[at + 1] == b'/' { "\n" } else { "*/" };
-                let found = text[at + 2..].find(ends).map(|it| at + 2 + it);
-                let end = found.map_or(bytes.len(), |it| if ends == "*/" { it + 2 } else { it });
-                for byte in bytes[at..end].iter_mut().filter(|it| !it.is_ascii_whitespace()) {
-                    *byte = b' ';
-                }
-                at = end;
+                let end = comment_end(text, position);
+                let comment = bytes[position..end].iter_mut();
+                comment.filter(|it| !it.is_ascii_whitespace()).for_each(|it| *it = b' ');
+                position = end;
                 continue;
             }
             _ => {}
         }
-        at += 1;
+        position += 1;
     }
     String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// End of the comment that begins at `start`; an unclosed one ends with the text.
+fn comment_end(text: &str, start: usize) -> usize {
+    let body = start + 2;
+    let is_line_comment = text[start..].starts_with("//");
+    // The line end stays outside of a line comment; `*/` belongs to a block comment.
+    let length = if is_line_comment {
+        text[body..].find('\n')
+    } else {
+        text[body..].find("*/").map(|it| it + 2)
+    };
+    length.map_or(text.len(), |it| body + it)
 }
 
 /// Recursive descent over JSON that was validated before; it only finds where values begin and end.
 struct JsonScanner<'a> {
     bytes: &'a [u8],
-    at: usize,
+    position: usize,
 }
 
 impl JsonScanner<'_> {
     fn scan_value(&mut self) -> Option<JsonNode> {
         self.skip_space();
-        let from = self.at;
-        let inside = match self.bytes.get(self.at)? {
+        let start = self.position;
+        let content = match self.bytes.get(self.position)? {
             b'{' => self.scan_object()?,
             b'[' => self.scan_array()?,
             b'"' => {
                 self.scan_string()?;
                 JsonContent::Scalar
             }
+            // A number or literal lasts until the next delimiter.
             _ => {
-                let ends = |it: &u8| b",]}".contains(it) || it.is_ascii_whitespace();
-                let rest = &self.bytes[self.at..];
-                self.at += rest.iter().position(ends).unwrap_or(rest.len());
+                let is_delimiter = |it: &u8| b",]}".contains(it) || it.is_ascii_whitespace();
+                let rest = &self.bytes[self.position..];
+                self.position += rest.iter().position(is_delimiter).unwrap_or(rest.len());
                 JsonContent::Scalar
             }
         };
-        Some(JsonNode { span: from..self.at, content: inside })
+        Some(JsonNode { span: start..self.position, content })
     }
 
     fn scan_object(&mut self) -> Option<JsonContent> {
         let mut members = Vec::new();
-        self.at += 1;
+        self.position += 1;
         while self.next_is_item(b'}')? {
-            let from = self.at;
+            let start = self.position;
             let name = self.scan_string()?;
             // Skips the colon.
             self.skip_space();
-            self.at += 1;
+            self.position += 1;
             let value = self.scan_value()?;
-            members.push((name, JsonMember { span: from..self.at, value }));
+            members.push((name, JsonMember { span: start..self.position, value }));
         }
         Some(JsonContent::Object(members))
     }
 
     fn scan_array(&mut self) -> Option<JsonContent> {
         let mut items = Vec::new();
-        self.at += 1;
+        self.position += 1;
         while self.next_is_item(b']')? {
             items.push(self.scan_value()?);
         }
@@ -164,31 +184,32 @@ impl JsonScanner<'_> {
     fn next_is_item(&mut self, end: u8) -> Option<bool> {
         loop {
             self.skip_space();
-            let byte = *self.bytes.get(self.at)?;
+            let byte = *self.bytes.get(self.position)?;
             if byte != b',' && byte != end {
                 return Some(true);
             }
-            self.at += 1;
+            self.position += 1;
             if byte == end {
                 return Some(false);
             }
         }
     }
 
+    /// Skips a string and returns the text between its quotes.
     fn scan_string(&mut self) -> Option<String> {
-        let from = self.at + 1;
-        self.at = from;
-        while *self.bytes.get(self.at)? != b'"' {
+        let start = self.position + 1;
+        self.position = start;
+        while *self.bytes.get(self.position)? != b'"' {
             // An escaped character may be a quote.
-            self.at += if self.bytes[self.at] == b'\\' { 2 } else { 1 };
+            self.position += if self.bytes[self.position] == b'\\' { 2 } else { 1 };
         }
-        self.at += 1;
-        String::from_utf8(self.bytes[from..self.at - 1].to_vec()).ok()
+        self.position += 1;
+        String::from_utf8(self.bytes[start..self.position - 1].to_vec()).ok()
     }
 
     fn skip_space(&mut self) {
-        while self.bytes.get(self.at).is_some_and(u8::is_ascii_whitespace) {
-            self.at += 1;
+        while self.bytes.get(self.position).is_some_and(u8::is_ascii_whitespace) {
+            self.position += 1;
         }
     }
 }
@@ -200,18 +221,23 @@ pub(crate) fn insert_item(text: &str, container: &JsonNode, item: &str) -> Strin
     let span = &container.span;
     let is_empty = container.is_empty_container();
     let without_comments = blank_comments(text);
-    let end = span.end - 1;
-    // `content` is the end of everything inside, `last` that of the last item, without comments
-    // after it.
-    let content = text[..end].trim_end().len();
-    let last = without_comments[..end].trim_end().len();
-    let has_trailing_comma = !is_empty && without_comments[..last].ends_with(',');
+    // The positions at which the text is cut: after the last item, after the comments behind it, and
+    // before the closing bracket.
+    let bracket = span.end - 1;
+    let item_end = without_comments[..bracket].trim_end().len();
+    let content_end = text[..bracket].trim_end().len();
+    let has_trailing_comma = !is_empty && without_comments[..item_end].ends_with(',');
     let needs_comma = !is_empty && !has_trailing_comma;
+
+    // A container on one line.
     if needs_comma && !text[span.clone()].contains('\n') {
         let item: Vec<&str> = item.lines().map(str::trim).collect();
         let item = item.join(" ");
-        return [&text[..last], ",", &text[last..content], " ", &item, &text[content..]].concat();
+        let comments = &text[item_end..content_end];
+        return [&text[..item_end], ",", comments, " ", &item, &text[content_end..]].concat();
     }
+
+    // The new item gets lines of its own, one level deeper than the line of the container.
     let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let outer_indent =
         text[..span.start].rfind('\n').map_or("", |it| leading_indent(&text[it + 1..]));
@@ -220,20 +246,20 @@ pub(crate) fn insert_item(text: &str, container: &JsonNode, item: &str) -> Strin
     let item: Vec<String> = item.lines().map(|it| reindent(it, unit)).collect();
     // The closing bracket keeps its line; after a container without line ends it gets one of its
     // own.
-    let tail = if text[content..end].contains('\n') {
-        text[content..end].to_owned()
+    let before_bracket = if text[content_end..bracket].contains('\n') {
+        text[content_end..bracket].to_owned()
     } else {
         format!("{line_end}{outer_indent}")
     };
     [
-        &text[..last],
+        &text[..item_end],
         if needs_comma { "," } else { "" },
-        &text[last..content],
+        &text[item_end..content_end],
         &separator,
         &item.join(&separator),
         if has_trailing_comma { "," } else { "" },
-        &tail,
-        &text[end..],
+        &before_bracket,
+        &text[bracket..],
     ]
     .concat()
 }
@@ -243,20 +269,24 @@ pub(crate) fn remove_span(text: &str, span: &Range<usize>) -> String {
     let without_comments = blank_comments(text);
     let before = without_comments[..span.start].trim_end();
     let after = &without_comments[span.end..];
-    // End of what stays before the span, comments included.
-    let kept = text[..span.start].trim_end().len();
-    let blank = after.len() - after.trim_start().len();
-    if after[blank..].starts_with(',') {
-        let comma = span.end + blank;
-        return [&text[..kept], &text[span.end..comma], &text[comma + 1..]].concat();
+    // End of the text that stays before the span, comments included.
+    let kept_end = text[..span.start].trim_end().len();
+
+    // An item before others takes its own comma along.
+    let n_blanks = after.len() - after.trim_start().len();
+    if after[n_blanks..].starts_with(',') {
+        let comma = span.end + n_blanks;
+        return [&text[..kept_end], &text[span.end..comma], &text[comma + 1..]].concat();
     }
     // The last item takes the comma of the item before it along.
-    match before.strip_suffix(',') {
-        Some(it) => [&text[..it.len()], &text[it.len() + 1..kept], &text[span.end..]].concat(),
-        // After a line comment the closing bracket needs its own line.
-        None if before.len() < kept => [&text[..kept], &text[span.end..]].concat(),
-        None => [&text[..kept], text[span.end..].trim_start()].concat(),
+    if let Some(until_comma) = before.strip_suffix(',') {
+        let comma = until_comma.len();
+        return [&text[..comma], &text[comma + 1..kept_end], &text[span.end..]].concat();
     }
+    // The only item. After a line comment the closing bracket needs its own line.
+    let follows_comment = before.len() < kept_end;
+    let rest = &text[span.end..];
+    [&text[..kept_end], if follows_comment { rest } else { rest.trim_start() }].concat()
 }
 
 /// Blanks at the beginning of a line.
@@ -266,14 +296,14 @@ fn leading_indent(line: &str) -> &str {
 
 /// Indentation per level: that of the first indented line.
 fn indent_unit(text: &str) -> &str {
-    let first = text.lines().find(|it| !it.trim().is_empty() && !leading_indent(it).is_empty());
-    first.map_or("  ", leading_indent)
+    let indented = text.lines().find(|it| !it.trim().is_empty() && !leading_indent(it).is_empty());
+    indented.map_or("  ", leading_indent)
 }
 
 /// Replaces the two spaces per level of a line by `unit`.
 fn reindent(line: &str, unit: &str) -> String {
-    let own = leading_indent(line).len();
-    format!("{}{}", unit.repeat(own / 2), &line[own..])
+    let n_spaces = leading_indent(line).len();
+    format!("{}{}", unit.repeat(n_spaces / 2), &line[n_spaces..])
 }
 
 #[cfg(test)]

@@ -5,11 +5,13 @@
 //! Damaged input is skipped and counted, unknown input is ignored; no function fails. The crate
 //! knows no memories and draws no conclusions from events; that is the task of `observe`.
 
+// Cutting a transcript into records.
 mod document_splitter;
 mod json_repair;
 mod line_splitter;
 mod time;
 
+// From records to events.
 mod event_log;
 mod own_notes;
 mod patch;
@@ -21,21 +23,23 @@ mod tool_output;
 mod transcript_format;
 mod transcript_reader;
 
+// Hooks, settings and rule files of hosts.
 mod hook_message;
 mod host;
 mod json_spans;
 mod rule_files;
 
-mod aider;
-mod claude_code;
-mod codex;
-mod copilot;
-mod gemini;
+// The readers of the transcript formats.
+mod aider_transcript;
+mod claude_code_transcript;
+mod codex_transcript;
+mod copilot_transcript;
+mod gemini_transcript;
 mod journal;
-mod moatless;
-mod opencode;
-mod specstory;
-mod swe_agent;
+mod moatless_transcript;
+mod opencode_transcript;
+mod specstory_transcript;
+mod swe_agent_transcript;
 
 pub use event_log::{ReadCounts, derive_session_id};
 pub use hook_message::{HookEvent, HookMessage, RefusedCall, SessionSource};
@@ -45,7 +49,7 @@ pub use host::{
     find_host, is_waylore_program, parse_version, text_after_disconnect,
 };
 pub use line_splitter::{LineSplitter, MAX_STRING_BYTES};
-pub use opencode::{OpenCodeMessage, OpenCodePart, OpenCodeReader, OpenCodeSession};
+pub use opencode_transcript::{OpenCodeMessage, OpenCodePart, OpenCodeReader, OpenCodeSession};
 pub use path_resolver::PathResolver;
 pub use rule_files::{
     RULE_FILES, RuleFile, RuleStatement, find_rule_file, is_read_by_host, parse_statements,

@@ -1,9 +1,9 @@
 //! Splits a stream of bytes into lines of bounded length.
 //!
-//! One tool result can be 50 MB on one line. Long JSON strings are truncated while they stream by,
-//! so that a line stays valid JSON and is never held in memory as a whole. A line of text that is
-//! not JSON is truncated like one long string. A document is passed on in pieces, because its lines
-//! mean nothing.
+//! The caller feeds the bytes of a transcript and passes each line to `TranscriptReader`. One tool
+//! result can be 50 MB on one line. Long JSON strings are truncated while they stream by, so that a
+//! line stays valid JSON and is never held in memory as a whole. A line of text that is not JSON is
+//! truncated like one long string. A document is passed on in pieces of fixed size instead of lines.
 
 use crate::transcript_format::RecordLayout;
 
@@ -17,6 +17,7 @@ const DOCUMENT_PIECE_BYTES: usize = 64 << 10;
 /// Produces whole lines from pieces of any size.
 #[derive(Debug, Default)]
 pub struct LineSplitter {
+    /// The line or piece being collected.
     line: Vec<u8>,
     layout: RecordLayout,
     lexer: StringLexer,
@@ -24,6 +25,7 @@ pub struct LineSplitter {
     pub n_truncated: u64,
     /// Lines that were too long even then.
     pub n_dropped: u64,
+    /// The current line is too long; its bytes are skipped up to its end.
     is_overlong: bool,
 }
 
@@ -34,7 +36,7 @@ struct StringLexer {
     in_string: bool,
     /// Bytes of the current string so far.
     length: usize,
-    /// The last byte was a backslash.
+    /// The last byte was the backslash of an escape.
     escaped: bool,
     /// Hex digits still to come of an escape such as `\u00e9`.
     n_hex_digits: u8,
@@ -42,6 +44,7 @@ struct StringLexer {
     after_high_surrogate: bool,
     /// The current character is copied; decided at its first byte.
     is_copied: bool,
+    /// A character of the current string was dropped.
     is_truncated: bool,
 }
 
@@ -93,6 +96,7 @@ impl LineSplitter {
         self.is_overlong = false;
     }
 
+    /// Adds a part of a line, without its line end.
     fn push_part(&mut self, part: &[u8]) {
         if self.is_overlong {
             return;
@@ -112,8 +116,10 @@ impl LineSplitter {
         }
     }
 
+    /// Adds a byte of JSON unless it is beyond the limit of its string.
     fn push_byte(&mut self, byte: u8) {
         let lexer = &mut self.lexer;
+        // Everything outside of strings is copied.
         if !lexer.in_string {
             lexer.in_string = byte == b'"';
             (lexer.length, lexer.is_truncated) = (0, false);
@@ -151,7 +157,7 @@ impl StringLexer {
             self.after_high_surrogate = is_unicode && !self.after_high_surrogate;
             return;
         }
-        // High surrogates are D800 to DBFF: the first two digits decide.
+        // High surrogates are D800 to DBFF: the first two of the four digits decide.
         match self.n_hex_digits {
             0 => self.escaped = byte == b'\\',
             4 => self.after_high_surrogate &= matches!(byte, b'd' | b'D'),
@@ -159,6 +165,7 @@ impl StringLexer {
                 self.after_high_surrogate &=
                     matches!(byte, b'8' | b'9' | b'a' | b'b' | b'A' | b'B');
             }
+            // The last two digits may be any.
             _ => {}
         }
         self.n_hex_digits = self.n_hex_digits.saturating_sub(1);
@@ -170,6 +177,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// The lines of a text fed in pieces of this size, and the number of truncated strings.
     fn split(layout: RecordLayout, text: &[u8], piece_size: usize) -> (Vec<Vec<u8>>, u64) {
         let mut splitter = LineSplitter::new(layout);
         let mut acc = Vec::new();
@@ -210,12 +218,13 @@ mod tests {
         #[test]
         fn short_lines_pass_unchanged(text in "(\\PC|[\"\\\\\n]){0,300}", piece in 1..50_usize) {
             let (lines, n_truncated) = split(RecordLayout::Lines, text.as_bytes(), piece);
-            let mut whole: Vec<Vec<u8>> =
+            let mut expected: Vec<Vec<u8>> =
                 text.split('\n').map(|it| it.as_bytes().to_vec()).collect();
-            if whole.last().is_some_and(Vec::is_empty) {
-                whole.pop();
+            // A line end at the end of the text starts no further line.
+            if expected.last().is_some_and(Vec::is_empty) {
+                expected.pop();
             }
-            prop_assert_eq!((lines, n_truncated), (whole, 0));
+            prop_assert_eq!((lines, n_truncated), (expected, 0));
         }
     }
 }

@@ -1,5 +1,7 @@
-//! Removes our own injected notes from recorded texts: some hosts store them in tool results or
-//! before prompts. Left in, an injected note would be learned again as an observation.
+//! Removes our own injected notes from recorded texts.
+//!
+//! Some hosts store an injected note in tool results or before prompts. Left in, it would be learned
+//! again as an observation.
 
 use std::borrow::Cow;
 
@@ -14,10 +16,11 @@ pub(crate) fn strip_own_notes(text: &str) -> Cow<'_, str> {
     }
     let mut acc = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find(&open) {
+    while let Some(start) = rest.find(&open) {
         // The host put the block on a line of its own.
-        acc.push_str(rest[..at].strip_suffix('\n').unwrap_or(&rest[..at]));
-        let block = &rest[at + open.len()..];
+        let before = &rest[..start];
+        acc.push_str(before.strip_suffix('\n').unwrap_or(before));
+        let block = &rest[start + open.len()..];
         rest = block.find(&close).map_or("", |end| &block[end + close.len()..]);
     }
     acc.push_str(rest);

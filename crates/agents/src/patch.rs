@@ -1,4 +1,5 @@
-//! Finds the files that a patch in the format of `apply_patch` touches.
+//! Finds the files that a patch touches. The format is that of `apply_patch`, a tool of Codex that
+//! other hosts have adopted.
 
 const PATCH_HEADER: &str = "*** Begin Patch";
 const FILE_LINE_PREFIXES: &[&str] =
@@ -13,15 +14,16 @@ pub(crate) fn find_in_command(command: &str) -> Option<&str> {
     if !command.trim_start().starts_with("apply_patch") {
         return None;
     }
-    command.find(PATCH_HEADER).map(|at| &command[at..])
+    command.find(PATCH_HEADER).map(|start| &command[start..])
 }
 
+/// The paths that a patch names, in its order.
 pub(crate) fn patched_files(patch: &str) -> Vec<String> {
-    let named = |line: &str| {
+    let named_file = |line: &str| {
         FILE_LINE_PREFIXES
             .iter()
             .find_map(|it| line.strip_prefix(it))
             .map(|it| it.trim().to_owned())
     };
-    patch.lines().filter_map(named).collect()
+    patch.lines().filter_map(named_file).collect()
 }

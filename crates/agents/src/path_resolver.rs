@@ -1,4 +1,5 @@
-//! Converts paths as hosts write them to paths relative to the project root.
+//! Converts paths as hosts write them (absolute, relative, of Windows, of another machine) to paths
+//! relative to the project root.
 
 use model::ProjectPath;
 
@@ -9,7 +10,7 @@ pub struct PathResolver {
     /// slash.
     folders: Vec<String>,
     /// Working directory of the host below the root; its relative paths start there.
-    below: String,
+    cwd_below_root: String,
 }
 
 impl PathResolver {
@@ -18,16 +19,15 @@ impl PathResolver {
     /// A host that runs inside the project names paths of it. For one that ran elsewhere (another
     /// machine, a worktree) its working directory is taken as the root.
     pub fn new(project: Option<&str>, cwd: &str) -> Self {
-        let (project, cwd) = (project.map(normalize_path).unwrap_or_default(), normalize_path(cwd));
-        let inside = strip_folder(&project, &cwd).map(str::to_owned);
-        let mut folders: Vec<String> = match &inside {
-            Some(_) => vec![project],
-            None => vec![cwd, project],
-        };
+        let project = project.map(normalize_path).unwrap_or_default();
+        let cwd = normalize_path(cwd);
+        let cwd_below_root = strip_folder(&project, &cwd).map(str::to_owned);
+        let is_inside = cwd_below_root.is_some();
+        let mut folders = if is_inside { vec![project] } else { vec![cwd, project] };
         folders.retain(|it| !it.is_empty());
         // With one folder inside the other the inner one must match first.
         folders.sort_by_key(|it| std::cmp::Reverse(it.len()));
-        Self { folders, below: inside.unwrap_or_default() }
+        Self { folders, cwd_below_root: cwd_below_root.unwrap_or_default() }
     }
 
     /// The path relative to the root; `None` for a path outside of it, a URL, or a text that is no
@@ -37,17 +37,17 @@ impl PathResolver {
         if path.is_empty() || path.contains("://") {
             return None;
         }
-        let cleaned = normalize_path(path);
-        let below = self.folders.iter().find_map(|it| strip_folder(it, &cleaned));
-        match below {
-            Some(below) => ProjectPath::parse(below).ok(),
-            None if self.below.is_empty() => ProjectPath::parse(path).ok(),
-            None => {
-                // Checked alone first: joined, an absolute path such as `/etc/passwd` would look
-                // relative.
-                ProjectPath::parse(path).ok()?;
-                ProjectPath::parse(&format!("{}/{path}", self.below)).ok()
-            }
+        let normalized = normalize_path(path);
+        // An absolute path below the root.
+        if let Some(relative) = self.folders.iter().find_map(|it| strip_folder(it, &normalized)) {
+            return ProjectPath::parse(relative).ok();
+        }
+        // Checked alone first: joined, an absolute path such as `/etc/passwd` would look relative.
+        let relative_to_cwd = ProjectPath::parse(path).ok()?;
+        if self.cwd_below_root.is_empty() {
+            Some(relative_to_cwd)
+        } else {
+            ProjectPath::parse(&format!("{}/{path}", self.cwd_below_root)).ok()
         }
     }
 }
@@ -57,7 +57,7 @@ fn normalize_path(path: &str) -> String {
     path.trim_end_matches('/').to_owned()
 }
 
-/// The part of `path` below `folder`.
+/// The part of `path` below `folder`; empty if they are the same, `None` if it is elsewhere.
 fn strip_folder<'a>(folder: &str, path: &'a str) -> Option<&'a str> {
     if folder.is_empty() {
         return None;
@@ -71,6 +71,7 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
+    /// Compares the resolved paths; a dash stands for a path outside of the project.
     fn check(project: Option<&str>, cwd: &str, paths: &str, expect: Expect) {
         let resolver = PathResolver::new(project, cwd);
         let show = |it: &str| resolver.resolve(it).map_or("–".to_owned(), |it| it.to_string());

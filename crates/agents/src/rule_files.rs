@@ -1,7 +1,9 @@
-//! Rule files: instructions that users wrote for their agents, split into statements.
+//! Rule files (`CLAUDE.md`, `AGENTS.md` …): which hosts read which of them, and the statements in
+//! them.
 //!
-//! Understands Markdown as far as that needs. The selection of statements worth storing is left to
-//! the caller.
+//! [`parse_statements`] splits the Markdown of a rule file into single statements: list items and
+//! paragraphs, each with the heading or list item above it as context. The selection of statements
+//! worth storing is left to the caller.
 
 /// A file that hosts read on their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,8 +98,8 @@ pub fn parse_statements(text: &str) -> Vec<RuleStatement> {
             }
         }
     }
-    for (at, line) in lines {
-        reader.read_line(at + 1, line);
+    for (index, line) in lines {
+        reader.read_line(index + 1, line);
     }
     reader.finish_statement();
     reader.acc
@@ -107,8 +109,8 @@ pub fn parse_statements(text: &str) -> Vec<RuleStatement> {
 #[derive(Default)]
 struct RuleReader {
     acc: Vec<RuleStatement>,
-    /// The nearest heading. The title is left out: it applies to the whole file, so it tells
-    /// nothing about one statement.
+    /// The nearest heading. The title is left out: it applies to the whole file, so it adds nothing
+    /// to one statement.
     heading: Option<String>,
     /// List items that introduce the items below them, with their indentation.
     introductions: Vec<(usize, String)>,
@@ -153,9 +155,11 @@ impl RuleReader {
             self.introductions.clear();
             self.heading = (!trimmed.starts_with("# ")).then(|| strip_emphasis(title));
         } else if trimmed.is_empty() || trimmed.starts_with('|') || is_separator(trimmed) {
+            // Blank lines, rows of tables and separators end a statement and are none.
             self.finish_statement();
         } else if let Some(item) = parse_list_item(trimmed) {
             self.finish_statement();
+            // Introductions at this depth or deeper belong to lists that have ended.
             self.introductions.retain(|it| it.0 < indent);
             self.open =
                 Some(OpenStatement { line: number, indent, is_item: true, text: item.to_owned() });
@@ -173,7 +177,7 @@ impl RuleReader {
     fn finish_statement(&mut self) {
         let Some(open) = self.open.take() else { return };
         let text = strip_emphasis(&open.text);
-        // `In migrations:` says nothing itself but belongs to the items below it.
+        // `In migrations:` is no statement but the context of the items below it.
         if let Some(introduction) = text.strip_suffix(':') {
             // A paragraph introduces nothing below it and ends all open introductions.
             let indent = if open.is_item { open.indent } else { 0 };
@@ -193,6 +197,7 @@ impl RuleReader {
     }
 }
 
+/// The text of a heading.
 fn parse_heading(line: &str) -> Option<&str> {
     let rest = line.trim_start_matches('#');
     let depth = line.len() - rest.len();
@@ -201,15 +206,16 @@ fn parse_heading(line: &str) -> Option<&str> {
 
 /// The text of a list item.
 fn parse_list_item(line: &str) -> Option<&str> {
-    let bullet = ["- ", "* ", "+ ", "• "].iter().find_map(|it| line.strip_prefix(it));
-    let text = bullet.or_else(|| {
-        let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-        let rest = &line[digits..];
-        let follows = rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") "));
-        follows.filter(|_| (1..=3).contains(&digits))
+    let bulleted = ["- ", "* ", "+ ", "• "].iter().find_map(|it| line.strip_prefix(it));
+    // `12. text` or `12) text`; a longer number is a year or the like.
+    let text = bulleted.or_else(|| {
+        let n_digits = line.bytes().take_while(u8::is_ascii_digit).count();
+        let rest = &line[n_digits..];
+        let numbered = rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") "));
+        numbered.filter(|_| (1..=3).contains(&n_digits))
     })?;
-    let boxes = ["[ ] ", "[x] ", "[X] "];
-    Some(boxes.iter().find_map(|it| text.strip_prefix(it)).unwrap_or(text))
+    let checkboxes = ["[ ] ", "[x] ", "[X] "];
+    Some(checkboxes.iter().find_map(|it| text.strip_prefix(it)).unwrap_or(text))
 }
 
 /// True for a horizontal rule and for the underline of a heading.
@@ -228,6 +234,7 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
+    /// Compares the statements of a text: line number, context in brackets, statement.
     fn check(text: &str, expect: Expect) {
         let show = |it: &RuleStatement| {
             let under = it.under.as_ref().map(|it| format!("[{it}] ")).unwrap_or_default();
@@ -238,8 +245,8 @@ mod tests {
 
     #[test]
     fn a_host_that_reads_one_of_two_files_reads_the_preferred_one() {
-        let reads = |path: &str, host: &str, there: &[&str]| {
-            is_read_by_host(path, host, |it| there.contains(&it))
+        let reads = |path: &str, host: &str, existing: &[&str]| {
+            is_read_by_host(path, host, |it| existing.contains(&it))
         };
         assert!(reads("CLAUDE.md", "opencode", &["CLAUDE.md"]));
         assert!(!reads("CLAUDE.md", "opencode", &["AGENTS.md", "CLAUDE.md"]));

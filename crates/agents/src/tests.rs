@@ -1,5 +1,5 @@
-//! Small transcripts of every format, the events they become, and input that must not make a reader
-//! fail.
+//! Tests of the transcript readers: a small transcript of every format with the events it becomes,
+//! damaged and oversized input, and random bytes, which must not make a reader fail.
 
 use expect_test::{Expect, expect};
 use model::{Event, EventEnvelope};
@@ -10,11 +10,14 @@ use crate::{
     TranscriptOrigin, TranscriptReader, detect_format,
 };
 
+/// The events of a transcript, and the counts of damaged and ignored records as text.
 fn read(format: TranscriptFormat, text: &[u8]) -> (Vec<EventEnvelope>, String) {
-    let origin = TranscriptOrigin { project: None, name: "file".to_owned(), subagent: None };
+    let origin =
+        TranscriptOrigin { project: None, fallback_session_id: "file".to_owned(), subagent: None };
     read_as(format, origin, text)
 }
 
+/// As `read`, with an origin other than the default.
 fn read_as(
     format: TranscriptFormat,
     origin: TranscriptOrigin,
@@ -32,6 +35,7 @@ fn read_as(
     (acc, format!("{} damaged, {} ignored", counts.n_damaged, counts.n_ignored))
 }
 
+/// One line per event.
 fn show(events: &[EventEnvelope]) -> String {
     let mut acc = String::new();
     for it in events {
@@ -40,9 +44,9 @@ fn show(events: &[EventEnvelope]) -> String {
                 let parent = start.parent.map(|_| " of a parent").unwrap_or_default();
                 format!("start {} in {}{parent}", start.agent, start.project_root)
             }
-            Event::UserMessage(said) if said.interrupts => "interrupt".to_owned(),
-            Event::UserMessage(said) => format!("user {}", said.text),
-            Event::Reasoning(said) => format!("say {}", said.text),
+            Event::UserMessage(message) if message.interrupts => "interrupt".to_owned(),
+            Event::UserMessage(message) => format!("user {}", message.text),
+            Event::Reasoning(reasoning) => format!("say {}", reasoning.text),
             Event::ToolCall(call) => {
                 let args = serde_json::to_string(&call.args).unwrap();
                 format!("call {} {}{args}", call.tool, if call.planning { "planning " } else { "" })
@@ -67,6 +71,7 @@ fn show(events: &[EventEnvelope]) -> String {
     acc
 }
 
+/// Detects the format of a transcript and compares its events and counts.
 fn check(text: &str, expect: Expect) {
     let format = detect_format(text.as_bytes()).unwrap();
     let (events, counts) = read(format, text.as_bytes());
@@ -112,7 +117,7 @@ fn a_subagent_has_a_session_of_its_own() {
     let text = r#"{"type":"assistant","isSidechain":true,"agentId":"a7","sessionId":"019a0000-0000-7000-8000-000000000001","cwd":"/p","uuid":"x","message":{"content":[{"type":"text","text":"found it"}]}}"#;
     let origin = TranscriptOrigin {
         project: None,
-        name: "f".to_owned(),
+        fallback_session_id: "f".to_owned(),
         subagent: Some("agent-a7".to_owned()),
     };
     let (events, _) = read_as(TranscriptFormat::ClaudeCode, origin, text.as_bytes());
@@ -194,11 +199,11 @@ fn gemini_is_read_whole_or_by_lines() {
         0 damaged, 0 ignored
     "#]];
     let head = r#"{"sessionId":"s","projectHash":"h","startTime":"2026-06-25T01:50:34Z"}"#;
-    let said = r#"{"id":"u1","type":"user","content":"hi"}"#;
-    let by_lines = format!("{head}\n{said}\n{message}\n");
+    let prompt = r#"{"id":"u1","type":"user","content":"hi"}"#;
+    let by_lines = format!("{head}\n{prompt}\n{message}\n");
     let (events, _) = read(TranscriptFormat::Gemini, by_lines.as_bytes());
     let whole = format!(
-        "{{\n\"sessionId\":\"s\",\n\"projectHash\":\"h\",\n\"messages\":[\n{said},\n{message}\n]}}"
+        "{{\n\"sessionId\":\"s\",\n\"projectHash\":\"h\",\n\"messages\":[\n{prompt},\n{message}\n]}}"
     );
     let format = detect_format(whole.as_bytes()).unwrap();
     let (of_whole, _) = read(format, whole.as_bytes());
@@ -207,14 +212,14 @@ fn gemini_is_read_whole_or_by_lines() {
 }
 
 #[test]
-fn text_that_gemini_adds_for_hooks_and_tools_is_no_prompt() {
+fn text_that_gemini_adds_for_hooks_and_tools_is_removed_from_prompts() {
     let head = r#"{"sessionId":"s","projectHash":"h","startTime":"2026-06-25T01:50:34Z"}"#;
     let set = r#"{"$set":{"messages":[{"id":"c","type":"user","content":"<session_context>"}]}}"#;
-    let said = r#"{"id":"u1","type":"user","content":[{"text":"<hook_context>a note</hook_context>\n\nfix it"},{"text":"<hook_context>another</hook_context>"}]}"#;
+    let prompt = r#"{"id":"u1","type":"user","content":[{"text":"<hook_context>a note</hook_context>\n\nfix it"},{"text":"<hook_context>another</hook_context>"}]}"#;
     let ran = r#"{"id":"g1","type":"gemini","content":"","toolCalls":[{"id":"t1","name":"run_shell_command","args":{"command":"make"},"status":"success","result":[{"functionResponse":{"response":{"output":"<untrusted_context>\nOutput: boom\nExit Code: 3\n</untrusted_context>\n\n<hook_context>a note</hook_context>"}}}]}]}"#;
     let passed_on = r#"{"id":"u2","type":"user","content":[{"functionResponse":{"response":{"output":"Output: boom"}}}]}"#;
     check(
-        &format!("{head}\n{set}\n{said}\n{ran}\n{passed_on}\n"),
+        &format!("{head}\n{set}\n{prompt}\n{ran}\n{passed_on}\n"),
         expect![[r#"
             start gemini in 
             user fix it
@@ -315,8 +320,8 @@ fn rows_of_a_database_are_read() {
     let part = |id: &str, data: &str| OpenCodePart { id: id.to_owned(), data: data.to_owned() };
     let tool = r#"{"type":"tool","callID":"c","tool":"bash","state":{"status":"completed","input":{"command":"make"},"output":"no rule","metadata":{"exit":2}}}"#;
     let (mut reader, mut events) = (OpenCodeReader::new(None, &session), Vec::new());
-    let said = [part("p1", r#"{"type":"text","text":"hi"}"#)];
-    reader.read_message(&mut events, &message("m1", r#"{"role":"user"}"#), &said);
+    let prompt = [part("p1", r#"{"type":"text","text":"hi"}"#)];
+    reader.read_message(&mut events, &message("m1", r#"{"role":"user"}"#), &prompt);
     let done = [part("p2", tool), part("p3", "broken")];
     reader.read_message(&mut events, &message("m2", r#"{"role":"assistant"}"#), &done);
     let counts = reader.finish(&mut events);
@@ -331,7 +336,7 @@ fn rows_of_a_database_are_read() {
 }
 
 #[test]
-fn a_byte_order_mark_is_no_damage() {
+fn a_byte_order_mark_is_skipped() {
     let text = b"\xef\xbb\xbf{\"type\":\"user\",\"sessionId\":\"s\",\"cwd\":\"/p\",\"message\":{\"content\":\"hi\"}}\r\n";
     assert_eq!(detect_format(text), Some(TranscriptFormat::ClaudeCode));
     let (events, counts) = read(TranscriptFormat::ClaudeCode, text);
@@ -339,7 +344,7 @@ fn a_byte_order_mark_is_no_damage() {
 }
 
 #[test]
-fn journals_read_back() {
+fn a_journal_gives_the_events_that_were_written() {
     let (events, _) = read(
         TranscriptFormat::ClaudeCode,
         br#"{"type":"user","sessionId":"s","uuid":"u1","cwd":"/p","message":{"content":"hi"}}"#,
@@ -374,8 +379,8 @@ fn json_of_lenient_writers_is_read() {
     .assert_eq(&format!("{}{counts}\n", show(&events).replace('\u{fffd}', "\\u{fffd}")));
 }
 
-/// The input of a reader is bounded however long one result is, and the records after it are
-/// intact.
+/// Checks that the input of a reader is bounded however long one result is, and that the records after
+/// it are intact.
 fn check_long(format: TranscriptFormat, text: &str) {
     let mut reader = TranscriptReader::new(format, TranscriptOrigin::default());
     let mut splitter = LineSplitter::new(format.layout());

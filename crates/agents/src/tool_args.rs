@@ -1,4 +1,7 @@
-//! Converts the arguments of a call, which hosts name differently, to [`ToolArgs`].
+//! Converts the arguments of a tool call to [`ToolArgs`].
+//!
+//! Every host names the same argument differently; the tables of keys below list the names. Some
+//! tools do several things, so the arguments may also decide which [`Tool`] a call counts as.
 
 use model::{LineSpan, ProjectPath, Tool, ToolArgs, fingerprint_text};
 use serde_json::Value;
@@ -11,6 +14,8 @@ use crate::path_resolver::PathResolver;
 const MIN_FINGERPRINT_CHARS: usize = 20;
 /// Longest command, query or URL stored, in bytes.
 const MAX_ARGUMENT_BYTES: usize = 4096;
+/// Most paths taken from a list.
+const MAX_PATHS: usize = 100;
 
 #[rustfmt::skip]
 const PATH_KEYS: &[&str] = &["file_path", "path", "filePath", "notebook_path", "absolute_path", "filename", "file", "dir_path", "target_file"];
@@ -25,8 +30,8 @@ pub(crate) fn parse_args(tool: &mut Tool, input: &Value, resolver: &PathResolver
     if let Some(text) = input.as_str() {
         return parse_text_args(tool, text, resolver);
     }
+    // `str_replace_editor` and its like read, create and edit with one tool.
     if *tool == Tool::Edit {
-        // `str_replace_editor` and its like read, create and edit with one tool.
         match input["command"].as_str() {
             Some("view") => *tool = Tool::Read,
             Some("create") => *tool = Tool::Write,
@@ -42,21 +47,22 @@ pub(crate) fn parse_args(tool: &mut Tool, input: &Value, resolver: &PathResolver
             ..ToolArgs::default()
         };
     }
-    let patched =
+    // Paths come from a patch, from a single argument and from a list.
+    let patch_text =
         first_text(input, &["patch", "input", "patchText"]).filter(|it| patch::is_patch(it));
     let mut paths =
-        patched.map(|it| resolve_paths(&patch::patched_files(it), resolver)).unwrap_or_default();
+        patch_text.map(|it| resolve_paths(&patch::patched_files(it), resolver)).unwrap_or_default();
     for name in PATH_KEYS {
         paths.extend(input[name].as_str().and_then(|it| resolver.resolve(it)));
     }
-    for it in input["paths"].as_array().into_iter().flatten().take(100) {
-        paths.extend(it.as_str().and_then(|it| resolver.resolve(it)));
+    for path in input["paths"].as_array().into_iter().flatten().take(MAX_PATHS) {
+        paths.extend(path.as_str().and_then(|it| resolver.resolve(it)));
     }
     // Some hosts pass the same path under two names.
     paths.dedup();
     // Of several edits in one call only the first is recorded.
     let edit = input["edits"].get(0).unwrap_or(input);
-    let changes = matches!(tool, Tool::Edit | Tool::Write);
+    let changes_file = matches!(tool, Tool::Edit | Tool::Write);
     ToolArgs {
         paths,
         lines: find_line_span(input),
@@ -65,8 +71,12 @@ pub(crate) fn parse_args(tool: &mut Tool, input: &Value, resolver: &PathResolver
             .map(truncate_argument),
         command,
         url: input["url"].as_str().map(truncate_argument),
-        removed: first_text(edit, REMOVED_TEXT_KEYS).filter(|_| changes).and_then(edit_fingerprint),
-        added: first_text(edit, ADDED_TEXT_KEYS).filter(|_| changes).and_then(edit_fingerprint),
+        removed: first_text(edit, REMOVED_TEXT_KEYS)
+            .filter(|_| changes_file)
+            .and_then(edit_fingerprint),
+        added: first_text(edit, ADDED_TEXT_KEYS)
+            .filter(|_| changes_file)
+            .and_then(edit_fingerprint),
     }
 }
 
@@ -84,6 +94,7 @@ fn parse_text_args(tool: &mut Tool, text: &str, resolver: &PathResolver) -> Tool
         Tool::Search | Tool::List | Tool::WebSearch => {
             ToolArgs { query: Some(truncate_argument(text)), ..ToolArgs::default() }
         }
+        // For every other tool the text may be a path; if it is none, it resolves to nothing.
         _ => ToolArgs { paths: resolve_paths(&[text.to_owned()], resolver), ..ToolArgs::default() },
     }
 }
@@ -96,28 +107,34 @@ fn find_command(input: &Value) -> Option<String> {
             Value::String(text) => return Some(truncate_argument(text)),
             Value::Array(words) => {
                 let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
-                return Some(match words[..] {
-                    [shell, flag, script]
-                        if shell.ends_with("sh")
-                            && flag.starts_with('-')
-                            && flag.ends_with('c') =>
-                    {
-                        truncate_argument(script)
-                    }
-                    _ => truncate_argument(&words.join(" ")),
-                });
+                let script = match words[..] {
+                    [shell, flag, script] if is_shell_call(shell, flag) => script.to_owned(),
+                    _ => words.join(" "),
+                };
+                return Some(truncate_argument(&script));
             }
+            // No command under this name.
             _ => {}
         }
     }
     None
 }
 
+/// True for `bash -lc`, `sh -c` and the like, which run the script in the next argument.
+fn is_shell_call(program: &str, flag: &str) -> bool {
+    program.ends_with("sh") && flag.starts_with('-') && flag.ends_with('c')
+}
+
+/// The lines that a call reads; `u32::MAX` stands for the end of the file.
 fn find_line_span(input: &Value) -> Option<LineSpan> {
-    let number = |name: &str| input[name].as_u64().and_then(|it| u32::try_from(it).ok());
-    if let Some(range) = input["view_range"].as_array() {
-        let at = |nth: usize| range.get(nth)?.as_u64().and_then(|it| u32::try_from(it).ok());
-        return Some(LineSpan { first: at(0)?, last: at(1).unwrap_or(u32::MAX) });
+    let to_u32 = |value: &Value| value.as_u64().and_then(|it| u32::try_from(it).ok());
+    let number = |name: &str| to_u32(&input[name]);
+    let range = &input["view_range"];
+    if range.is_array() {
+        return Some(LineSpan {
+            first: to_u32(&range[0])?,
+            last: to_u32(&range[1]).unwrap_or(u32::MAX),
+        });
     }
     // `offset` and `limit` count lines; `start_line` and `end_line` name the first and the last.
     let first = number("offset").or_else(|| number("start_line"))?.max(1);
@@ -135,7 +152,8 @@ fn first_text<'a>(input: &'a Value, names: &[&str]) -> Option<&'a str> {
 
 /// Fingerprint of an edited text, by which a later edit that restores it is recognised.
 fn edit_fingerprint(text: &str) -> Option<String> {
-    (text.chars().nth(MIN_FINGERPRINT_CHARS - 1).is_some()).then(|| fingerprint_text(text))
+    let is_long_enough = text.chars().nth(MIN_FINGERPRINT_CHARS - 1).is_some();
+    is_long_enough.then(|| fingerprint_text(text))
 }
 
 pub(crate) fn truncate_argument(text: &str) -> String {
@@ -148,8 +166,9 @@ mod tests {
     use crate::tool_names;
     use expect_test::{Expect, expect};
 
+    /// Compares the tool and the arguments of a call as a host writes it.
     fn check(tool: &str, input: &str, expect: Expect) {
-        let mut tool = tool_names::tool_by_name(tool);
+        let mut tool = tool_names::find_tool(tool);
         let input = serde_json::from_str(input).unwrap();
         let args = parse_args(&mut tool, &input, &PathResolver::new(None, "/p"));
         expect.assert_eq(&format!("{tool} {}", serde_json::to_string(&args).unwrap()));

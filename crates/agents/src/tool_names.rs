@@ -1,4 +1,6 @@
-//! The names of tools in all hosts, as a table.
+//! Table of the names that hosts give to their tools, and the [`Tool`] behind each.
+//!
+//! One table for all hosts: they copy names from each other, and no name means two different things.
 
 use model::Tool;
 
@@ -74,7 +76,7 @@ const TOOL_NAMES: &[(&str, Tool)] = &[
 ];
 
 /// The tool behind a host's name for it. `mcp__server__tool` names an MCP server.
-pub(crate) fn tool_by_name(name: &str) -> Tool {
+pub(crate) fn find_tool(name: &str) -> Tool {
     if let Some(rest) = name.strip_prefix("mcp__")
         && let Some((server, tool)) = rest.split_once("__")
     {
@@ -99,7 +101,7 @@ mod tests {
         let names = "Read MultiEdit str_replace search_file_content run_shell_command exec_command \
              mcp__github__get_issue TodoWrite google_web_search view local-shell Agent";
         let tools: Vec<String> =
-            names.split_whitespace().map(|it| tool_by_name(it).to_string()).collect();
+            names.split_whitespace().map(|it| find_tool(it).to_string()).collect();
         expect!["read edit edit search shell shell mcp:github/get_issue other web_search read shell task"]
             .assert_eq(&tools.join(" "));
     }

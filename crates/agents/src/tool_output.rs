@@ -1,5 +1,8 @@
 //! Interprets the output of a tool: its text, an excerpt, the number of matches, the files it lists
 //! and the exit code it mentions.
+//!
+//! The readers of all formats and the hook messages share these functions, because the wordings are
+//! those of the tools and models, not of one host.
 
 use model::{MAX_EXCERPT, ProjectPath, TextExcerpt, Tool};
 use serde_json::Value;
@@ -11,6 +14,12 @@ const MAX_LISTED_PATHS: usize = 200;
 /// Bytes of an excerpt that come from the end of the output, where commands report their errors.
 const EXCERPT_TAIL_BYTES: usize = 1400;
 const EXCERPT_GAP: &str = "\n[…]\n";
+/// Longest line beginning that is taken for a path, in bytes.
+const MAX_PATH_BYTES: usize = 300;
+/// Listed paths that a new one is compared with.
+const COMPARED_PATHS: usize = 8;
+/// Bytes at each end of an output in which an exit code is looked for.
+const EXIT_CODE_BYTES: usize = 300;
 
 /// Beginnings of an output that reports no match, in lower case.
 const NO_MATCH_PHRASES: &[&str] =
@@ -49,6 +58,7 @@ fn append_text(acc: &mut String, content: &Value) {
                 append_text(acc, part);
             }
         }
+        // Numbers, booleans and `null` are no text.
         _ => {}
     }
 }
@@ -71,14 +81,15 @@ pub(crate) fn count_matches(tool: &Tool, text: &str) -> Option<u32> {
         return None;
     }
     let trimmed = text.trim();
-    let lower = trimmed.get(..trimmed.floor_char_boundary(40)).unwrap_or_default().to_lowercase();
-    if trimmed.is_empty() || NO_MATCH_PHRASES.iter().any(|it| lower.starts_with(it)) {
+    // Long enough for every phrase below.
+    let beginning = trimmed[..trimmed.floor_char_boundary(40)].to_lowercase();
+    if trimmed.is_empty() || NO_MATCH_PHRASES.iter().any(|it| beginning.starts_with(it)) {
         return Some(0);
     }
     // A count in the text is better than the number of lines, which includes headings and context.
-    let stated = lower.strip_prefix("found ").and_then(|it| it.split(' ').next()?.parse().ok());
-    let lines = trimmed.lines().filter(|it| !it.trim().is_empty()).count();
-    stated.or_else(|| u32::try_from(lines).ok())
+    let stated = beginning.strip_prefix("found ").and_then(|it| it.split(' ').next()?.parse().ok());
+    let n_lines = trimmed.lines().filter(|it| !it.trim().is_empty()).count();
+    stated.or_else(|| u32::try_from(n_lines).ok())
 }
 
 /// Files at the beginnings of the lines of a search or list.
@@ -90,11 +101,12 @@ pub(crate) fn listed_paths(tool: &Tool, text: &str, resolver: &PathResolver) -> 
     for line in text.lines() {
         // `path:line:text` of a search, or the bare path of a list.
         let path = line.split(':').next().unwrap_or(line).trim();
-        let plausible = path.contains(['/', '.']) && !path.contains(' ') && path.len() < 300;
-        if let Some(path) = Some(path).filter(|_| plausible).and_then(|it| resolver.resolve(it))
-            && acc.last() != Some(&path)
+        let is_plausible =
+            path.contains(['/', '.']) && !path.contains(' ') && path.len() < MAX_PATH_BYTES;
+        if is_plausible
+            && let Some(path) = resolver.resolve(path)
             // Matches of one file are adjacent; a full scan would be quadratic for long lists.
-            && !acc.iter().rev().take(8).any(|it| *it == path)
+            && !acc.iter().rev().take(COMPARED_PATHS).any(|it| *it == path)
         {
             acc.push(path);
         }
@@ -110,16 +122,15 @@ pub(crate) fn find_exit_code(text: &str) -> Option<i64> {
     let phrases =
         ["process exited with code ", "exit code: ", "exit code ", "exited with exit code "];
     // Hosts put the code first or last; in between it would be text of the command itself.
-    let ends = [
-        text.get(..text.floor_char_boundary(300)),
-        text.get(text.ceil_char_boundary(text.len().saturating_sub(300))..),
-    ];
-    for part in ends.into_iter().flatten() {
+    let head = &text[..text.floor_char_boundary(EXIT_CODE_BYTES)];
+    let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(EXIT_CODE_BYTES))..];
+    for part in [head, tail] {
         let lower = part.to_ascii_lowercase();
         for phrase in phrases {
-            let number = lower.find(phrase).map(|at| &lower[at + phrase.len()..]);
-            let digits = number.map(|it| it.split(|it: char| !it.is_ascii_digit()).next());
-            if let Some(code) = digits.flatten().and_then(|it| it.parse().ok()) {
+            // The digits behind the phrase; a phrase without a number is text of the command.
+            let behind = lower.split_once(phrase).map(|it| it.1);
+            let digits = behind.and_then(|it| it.split(|it: char| !it.is_ascii_digit()).next());
+            if let Some(code) = digits.and_then(|it| it.parse().ok()) {
                 return Some(code);
             }
         }
@@ -132,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn matches_are_counted() {
+    fn matches_are_counted_by_a_stated_number_or_by_lines() {
         let count = |text: &str| count_matches(&Tool::Search, text);
         assert_eq!(count("No files found"), Some(0));
         assert_eq!(count("Found 12 files\na.rs"), Some(12));
@@ -150,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn exit_codes_are_found() {
+    fn exit_codes_are_found_in_the_wordings_of_hosts() {
         assert_eq!(find_exit_code("Chunk ID: 1\nProcess exited with code 3\nOutput:\n"), Some(3));
         assert_eq!(find_exit_code("Exit code 1\nboom"), Some(1));
         assert_eq!(find_exit_code("it will exit"), None);

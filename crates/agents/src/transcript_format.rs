@@ -1,4 +1,8 @@
-//! The transcript formats, and their detection from the first records of a file.
+//! The transcript formats, and their detection from the beginning of a file.
+//!
+//! A file name does not decide, because users move and copy transcripts. Text formats are recognised
+//! by a phrase in their first lines, line formats by the fields of their first records, and
+//! documents by their keys.
 
 use serde_json::Value;
 
@@ -20,6 +24,7 @@ pub enum TranscriptFormat {
 }
 
 impl TranscriptFormat {
+    /// One format per slug; `GeminiChat` shares that of `Gemini`.
     pub const ALL: &'static [Self] = &[
         Self::ClaudeCode,
         Self::Codex,
@@ -104,13 +109,13 @@ pub fn detect_format(head: &[u8]) -> Option<TranscriptFormat> {
         return Some(TranscriptFormat::GeminiChat);
     }
     for line in text.lines().take(20) {
-        // The last line of a head is usually cut off; a document has no complete record at all.
+        // The last line of the head is usually cut off; the lines of a document are no records.
         let Ok(value) = serde_json::from_str::<Value>(line) else { continue };
-        if let Some(row) = RECORD_SIGNATURES.iter().find(|it| (it.1)(&value)) {
-            return Some(row.0);
+        if let Some((format, _)) = RECORD_SIGNATURES.iter().find(|(_, matches)| matches(&value)) {
+            return Some(*format);
         }
     }
-    // Documents are incomplete in a head, so they are recognised by their keys.
+    // A document is incomplete here, so it cannot be parsed and is recognised by its keys.
     let has_key = |names: &[&str]| {
         text.trim_start().starts_with('{') && names.iter().any(|it| text.contains(it))
     };
@@ -125,9 +130,10 @@ pub fn detect_format(head: &[u8]) -> Option<TranscriptFormat> {
 
 /// True if a text begins as one document with a whole chat, on one line or several.
 fn is_gemini_chat(text: &str) -> bool {
-    let first = text.trim_start().lines().next().unwrap_or_default().trim_end();
-    let is_open = first == "{" || (first.starts_with('{') && first.contains("\"messages\""));
-    is_open && text.contains("\"sessionId\"") && text.contains("\"projectHash\"")
+    let first_line = text.trim_start().lines().next().unwrap_or_default().trim_end();
+    let is_document =
+        first_line == "{" || (first_line.starts_with('{') && first_line.contains("\"messages\""));
+    is_document && text.contains("\"sessionId\"") && text.contains("\"projectHash\"")
 }
 
 #[cfg(test)]
@@ -136,7 +142,8 @@ mod tests {
 
     #[test]
     fn formats_are_detected_from_their_first_records() {
-        let format = |it: &str| detect_format(it.as_bytes()).map_or("–", TranscriptFormat::slug);
+        let format =
+            |head: &str| detect_format(head.as_bytes()).map_or("–", TranscriptFormat::slug);
         assert_eq!(format("{\"type\":\"summary\",\"summary\":\"x\"}\n"), "claude_code");
         assert_eq!(format("{\"type\":\"user\",\"sessionId\":\"s\",\"message\":{}}"), "claude_code");
         assert_eq!(format("{\"timestamp\":1,\"type\":\"session_meta\",\"payload\":{}}"), "codex");

@@ -1,14 +1,23 @@
 //! The arena: a bump allocator with one free list per size class, installed as tree-sitter's
 //! allocator.
 //!
+//! Memory is handed out in units of 16 bytes from large chunks. In front of each allocation (its
+//! *payload*) a header holds its length in units, so the payload is aligned like memory of `malloc`:
+//!
+//! ```text
+//! | header 8 | payload 8, 24, 40 … bytes | header 8 | payload … |
+//! ```
+//!
+//! A freed allocation goes to the free list of its size and is reused first. Its payload then holds
+//! the address of the next free allocation.
+//!
 //! This file has the only `unsafe` code of the crate. It is sound because:
 //!
 //! - An allocation lies in a chunk of the current thread's arena, or it came from the system
 //!   allocator; its address decides which. Trees and parsers created earlier, on other threads or
 //!   outside [`with_arena`] therefore keep working.
 //! - No object of tree-sitter that is created inside [`with_arena`] outlives it. The crate's own
-//!   parser and trees obey this rule; a caller must not create a `Parser` or clone a `Tree` in there
-//!   and carry it out.
+//!   parser and trees obey this rule. For the rest it is the contract of [`with_arena`].
 #![expect(unsafe_code, reason = "implements the allocator interface of a C library")]
 #![expect(
     clippy::cast_ptr_alignment,
@@ -27,14 +36,17 @@ const UNIT_BYTES: usize = 16;
 const HEADER_BYTES: usize = 8;
 /// Up to this many units every size has a free list of its own; above, every power of two has one.
 const MAX_EXACT_UNITS: usize = 64;
+/// One class per exact size, then one per power of two.
 const N_SIZE_CLASSES: usize = MAX_EXACT_UNITS + usize::BITS as usize;
 /// Units of the first chunk (256 KiB); every further chunk is twice as large as the one before.
 const FIRST_CHUNK_UNITS: usize = 1 << 14;
 /// Units that are retained from one file to the next (8 MiB).
 const MAX_RETAINED_UNITS: usize = 1 << 19;
 
+/// 16 bytes with the alignment of a unit.
 type AllocationUnit = MaybeUninit<u128>;
 
+/// The memory of one thread.
 struct ParseArena {
     /// The last chunk is the one in use.
     chunks: Vec<Box<[AllocationUnit]>>,
@@ -55,8 +67,18 @@ thread_local! {
 
 /// Runs `work` with tree-sitter's allocations served from this thread's arena.
 ///
-/// Parsers, trees and cursors that `work` creates must not outlive the call: their memory is reused
-/// afterwards.
+/// # Contract
+///
+/// No object of tree-sitter (`Parser`, `Tree`, `TreeCursor`, `Query` …) that `work` creates may
+/// outlive the call: neither as its result, nor in a captured variable, nor on another thread. Its
+/// memory is reused afterwards, so using or dropping it later is undefined behaviour. In particular,
+/// `work` must not clone the tree that [`parse_in_arena`](crate::parse_in_arena) lends it and keep
+/// the clone. Objects created before the call may be used, changed and dropped freely.
+///
+/// The compiler cannot check this: `work` is free to call tree-sitter by itself. Callers should
+/// therefore obtain trees only from [`parse_in_arena`](crate::parse_in_arena) and keep plain data.
+///
+/// Calls may be nested; the arena is reset at the end of the outermost one.
 pub fn with_arena<T>(work: impl FnOnce() -> T) -> T {
     static INSTALL: Once = Once::new();
     let allocator = tree_sitter::Allocator {
@@ -77,8 +99,9 @@ pub(crate) fn is_active() -> bool {
     !ACTIVE_ARENA.get().is_null()
 }
 
-/// Deactivates and resets the arena when dropped, also if the walk panics.
+/// Keeps the arena active. Deactivates and resets it when dropped, also if `work` panics.
 struct ActiveGuard {
+    /// This guard activated the arena, so it must deactivate it.
     is_outermost: bool,
 }
 
@@ -95,6 +118,7 @@ impl ActiveGuard {
 impl Drop for ActiveGuard {
     fn drop(&mut self) {
         if self.is_outermost {
+            // While the arena is still active, so that the parser's memory is recognised as its own.
             crate::parse::drop_parser();
             // SAFETY: the pointer came from `Box::into_raw` in `enter`, and only the outermost
             // guard takes it back.
@@ -112,17 +136,8 @@ impl Default for ParseArena {
     }
 }
 
-/// Returns the units an allocation of `size` bytes occupies with its header, and its size class.
-fn size_class(size: usize) -> (usize, usize) {
-    let units = (size + HEADER_BYTES).div_ceil(UNIT_BYTES);
-    if units <= MAX_EXACT_UNITS {
-        return (units, units - 1);
-    }
-    let units = units.next_power_of_two();
-    (units, MAX_EXACT_UNITS + units.trailing_zeros() as usize)
-}
-
 impl ParseArena {
+    /// Allocates `size` bytes: from the free list of the size, else from the chunk in use.
     fn allocate(&mut self, size: usize) -> *mut u8 {
         let (units, class) = size_class(size);
         let first_free = self.free_lists[class];
@@ -132,6 +147,7 @@ impl ParseArena {
             self.free_lists[class] = unsafe { first_free.cast::<*mut u8>().read() };
             return first_free;
         }
+        // Without a chunk both addresses are null and no byte is left.
         if (self.end as usize) - (self.next as usize) < units * UNIT_BYTES {
             self.add_chunk(units);
         }
@@ -143,6 +159,7 @@ impl ParseArena {
         payload
     }
 
+    /// Adds a chunk with room for an allocation of `min_units`.
     fn add_chunk(&mut self, min_units: usize) {
         let doubled = self.chunks.last().map_or(FIRST_CHUNK_UNITS, |it| it.len() * 2);
         // One unit more: a header starts in the middle of a unit so that its payload is aligned.
@@ -150,9 +167,11 @@ impl ParseArena {
         self.use_last_chunk();
     }
 
+    /// Starts to allocate at the beginning of the last chunk.
     fn use_last_chunk(&mut self) {
         if let Some(chunk) = self.chunks.last_mut() {
             let range = chunk.as_mut_ptr_range();
+            // The first half of the first unit and the second half of the last one stay unused.
             self.next = range.start.cast::<u8>().wrapping_add(UNIT_BYTES - HEADER_BYTES);
             self.end = range.end.cast::<u8>().wrapping_sub(HEADER_BYTES);
         }
@@ -161,7 +180,8 @@ impl ParseArena {
     /// Invalidates every allocation and keeps at most one chunk for the next file.
     fn reset(&mut self) {
         self.free_lists = [null_mut(); N_SIZE_CLASSES];
-        // The largest chunk below the limit: one large chunk serves better than several small ones.
+        // Every chunk is larger than the one before, so the last one below the limit is the largest.
+        // One large chunk serves better than several small ones.
         let retained = self.chunks.iter().rposition(|it| it.len() <= MAX_RETAINED_UNITS);
         self.chunks.truncate(retained.map_or(0, |it| it + 1));
         self.chunks.drain(..self.chunks.len().saturating_sub(1));
@@ -175,6 +195,8 @@ impl ParseArena {
         self.chunks.iter().rev().any(|it| it.as_ptr_range().contains(&payload.cast_const().cast()))
     }
 
+    /// Puts an allocation on the free list of its size.
+    ///
     /// # Safety
     /// `payload` is a live allocation of this arena.
     unsafe fn release(&mut self, payload: *mut u8) {
@@ -186,6 +208,8 @@ impl ParseArena {
         }
     }
 
+    /// Makes an allocation at least `size` bytes long; moves it if it cannot grow in place.
+    ///
     /// # Safety
     /// `payload` is a live allocation of this arena.
     unsafe fn resize(&mut self, payload: *mut u8, size: usize) -> *mut u8 {
@@ -195,14 +219,14 @@ impl ParseArena {
         if size <= capacity {
             return payload;
         }
-        let (wanted, _) = size_class(size);
+        let (new_units, _) = size_class(size);
         let header = payload.wrapping_sub(HEADER_BYTES);
         // The newest allocation grows in place while the chunk has space left.
         let is_newest = header.wrapping_add(units * UNIT_BYTES) == self.next;
-        if is_newest && (self.end as usize) - (header as usize) >= wanted * UNIT_BYTES {
-            self.next = header.wrapping_add(wanted * UNIT_BYTES);
+        if is_newest && (self.end as usize) - (header as usize) >= new_units * UNIT_BYTES {
+            self.next = header.wrapping_add(new_units * UNIT_BYTES);
             // SAFETY: the added units lie in the chunk in use and were not handed out.
-            unsafe { write_units(payload, wanted) };
+            unsafe { write_units(payload, new_units) };
             return payload;
         }
         let moved = self.allocate(size);
@@ -215,6 +239,20 @@ impl ParseArena {
     }
 }
 
+/// Returns the units that an allocation of `size` bytes occupies with its header, and its size class:
+/// an index into the free lists.
+fn size_class(size: usize) -> (usize, usize) {
+    let units = (size + HEADER_BYTES).div_ceil(UNIT_BYTES);
+    if units <= MAX_EXACT_UNITS {
+        return (units, units - 1);
+    }
+    // Rounded up, so that allocations of one class can replace one another.
+    let units = units.next_power_of_two();
+    (units, MAX_EXACT_UNITS + units.trailing_zeros() as usize)
+}
+
+/// Reads the length in units from the header of an allocation.
+///
 /// # Safety
 /// `payload` is an allocation of an arena.
 unsafe fn read_units(payload: *mut u8) -> usize {
@@ -222,6 +260,8 @@ unsafe fn read_units(payload: *mut u8) -> usize {
     unsafe { payload.sub(HEADER_BYTES).cast::<usize>().read() }
 }
 
+/// Writes the length in units to the header of an allocation.
+///
 /// # Safety
 /// The bytes before `payload` are its header.
 unsafe fn write_units(payload: *mut u8, units: usize) {
@@ -287,10 +327,11 @@ mod tests {
         arena_realloc, is_active, with_arena,
     };
 
-    /// Live allocations with their size and the byte they were filled with.
+    /// Live allocations, oldest first, with their size and the byte they were filled with.
     struct LiveAllocations(VecDeque<(*mut u8, usize, u8)>);
 
     impl LiveAllocations {
+        /// Fills a new allocation and remembers it.
         fn push_filled(&mut self, payload: *mut u8, size: usize, fill: u8) {
             assert_eq!(payload as usize % UNIT_BYTES, 0, "aligned for every type");
             // SAFETY: it was allocated with this size.
@@ -298,6 +339,7 @@ mod tests {
             self.0.push_back((payload, size, fill));
         }
 
+        /// Takes the oldest allocation, after checking that nothing overwrote it.
         fn pop_checked(&mut self) -> Option<(*mut u8, usize)> {
             let (payload, size, fill) = self.0.pop_front()?;
             // SAFETY: all of it was written.
@@ -312,17 +354,21 @@ mod tests {
         with_arena(|| {
             let mut live = LiveAllocations(VecDeque::new());
             let mut random = 7_u32;
-            for i in 0..20_000_u32 {
-                // A linear congruential generator (Numerical Recipes): the run must be repeatable.
+            for step in 0..20_000_u32 {
+                // A linear congruential generator (Numerical Recipes), so that runs are repeatable.
                 random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                let large = if i % 500 == 0 { 40_000 } else { 0 };
+                // Mostly up to 511 bytes; every 500th is large.
+                let large = if step % 500 == 0 { 40_000 } else { 0 };
                 let size = (random >> 23) as usize + large;
-                let fill = i.to_le_bytes()[0];
+                let fill = step.to_le_bytes()[0];
+                // Of eight cases three allocate, one allocates zeros, one resizes, three free.
+                let case = random >> 8 & 7;
                 // SAFETY: allocations are used within their size and freed once.
                 unsafe {
-                    match random >> 8 & 7 {
+                    match case {
                         0..=2 => live.push_filled(arena_malloc(size).cast(), size, fill),
                         3 => {
+                            // Not filled: the check finds zeros.
                             let payload = arena_calloc(1, size).cast::<u8>();
                             live.0.push_back((payload, size, 0));
                         }

@@ -1,4 +1,5 @@
-//! Parsing with one parser per thread, whose memory lives in the arena.
+//! Parsing with one parser per thread. Inside [`with_arena`](crate::with_arena) the parser and its
+//! trees live in the arena; the parser is dropped, and the trees forgotten, before the arena is reset.
 
 use std::cell::RefCell;
 
@@ -7,11 +8,13 @@ use tree_sitter::{Language, Parser, Range, Tree};
 use crate::allocator;
 
 thread_local! {
-    /// Reused while an arena is active: a file may have parts that are parsed separately.
+    /// Reused while an arena is active, because a file may have parts that are parsed separately.
+    /// [`drop_parser`] empties it at the end.
     static THREAD_PARSER: RefCell<Option<Parser>> = const { RefCell::new(None) };
 }
 
 /// Parses `source`, restricted to `ranges` unless they are empty, and lends the tree to `visit`.
+/// Inside [`with_arena`](crate::with_arena), `visit` must not keep a clone of the tree.
 ///
 /// Returns `None` if the ranges are not in order or the grammar does not fit the library's version.
 pub fn parse_in_arena<T>(
@@ -28,7 +31,7 @@ pub fn parse_in_arena<T>(
     })?;
     let result = visit(&tree);
     if allocator::is_active() {
-        // The arena reclaims the tree's memory as a whole; freeing it node by node would be wasted.
+        // The arena reclaims the tree's memory as a whole, so freeing it node by node is not needed.
         std::mem::forget(tree);
     }
     Some(result)

@@ -1,4 +1,5 @@
-//! One file per command: help text, arguments, run, render.
+//! The commands, one file each: help text, arguments, `run`, output. [`run`] opens the project, runs the
+//! command, and reports damage that was found meanwhile.
 
 mod answer;
 mod ask;
@@ -107,14 +108,17 @@ pub(crate) enum CliCommand {
 }
 
 impl CliCommand {
+    // Commands fall under the catch-all arms below because they are ordinary: they need valid settings,
+    // leave the database files alone and are not meant for repair.
+
     /// True for repair commands, which run despite damage.
     const fn is_repair(&self) -> bool {
         matches!(self, Self::Doctor(_) | Self::RestoreBackup(_) | Self::Purge(_))
-            || self.looks_after_settings()
+            || self.handles_wrong_settings()
     }
 
     /// True if the command reports or corrects wrong settings and must run with them.
-    const fn looks_after_settings(&self) -> bool {
+    const fn handles_wrong_settings(&self) -> bool {
         match self {
             Self::Doctor(_) => true,
             Self::Config(args) => !args.changes_encryption(),
@@ -157,10 +161,10 @@ impl CliCommand {
 }
 
 /// Most memories that a command embeds after its output.
-const IN_PASSING: usize = 64;
+const MAX_EMBEDDED_AFTER_OUTPUT: usize = 64;
 
 /// Everything a command works with.
-pub(crate) struct CommandSession<'a> {
+pub(crate) struct CommandContext<'a> {
     pub(crate) environment: Environment,
     pub(crate) settings: Settings,
     pub(crate) project: Project,
@@ -169,56 +173,58 @@ pub(crate) struct CommandSession<'a> {
     pub(crate) output: &'a Output,
 }
 
-impl<'a> CommandSession<'a> {
+impl<'a> CommandContext<'a> {
     /// Opens the project. Repair commands tolerate damage.
     async fn open(
         global: &GlobalArgs,
         output: &'a Output,
-        command: &CliCommand,
+        subcommand: &CliCommand,
     ) -> anyhow::Result<Self> {
         let environment = Environment::read()?;
-        let factory = if command.looks_after_settings() {
+        let factory = if subcommand.handles_wrong_settings() {
             let (mut factory, model_error) = ProjectFactory::with_wrong_settings(&environment);
-            // `config` reports wrong models by itself.
-            if matches!(command, CliCommand::Doctor(_)) {
+            // `doctor` reports wrong models with the other problems; `config` does so by itself.
+            if matches!(subcommand, CliCommand::Doctor(_)) {
                 factory.settings.problems.extend(model_error.map(|it| it.to_string()));
             }
             factory
         } else {
             ProjectFactory::new(&environment)?
         };
-        let folder = match command {
+        // `index DIR` is the only command with a folder of its own.
+        let folder = match subcommand {
             CliCommand::Index(args) => args.path.as_deref(),
             _ => None,
         };
         let base = environment.working_folder(folder.or(global.project.as_deref()));
         let tolerance =
-            if command.is_repair() { DamageTolerance::Registry } else { DamageTolerance::None };
+            if subcommand.is_repair() { DamageTolerance::Registry } else { DamageTolerance::None };
         let opened = factory.open(&base, environment.now, tolerance).await?;
-        let OpenedProject { project: engine, settings, registry_error } = opened;
+        let OpenedProject { project, settings, registry_error } = opened;
         if let Some(error) = registry_error {
             output.warn(&format!("the registry of projects cannot be read, so this project is not recognised: {error}"));
-            if let Some(hint) = failure::way_out(&error) {
+            if let Some(hint) = failure::engine_hint(&error) {
                 output.hint(&hint);
             }
         }
-        if let Some(recognition) = engine.recognition() {
+        // The folder has moved or is a clone: name the project it was recognised as.
+        if let Some(recognition) = project.recognition() {
             output.say(&format!(
                 "this is `{}`: {}",
-                engine.project_state().name(),
+                project.project_state().name(),
                 recognition.why.reading()
             ));
         }
-        Ok(Self { environment, settings, project: engine, base, output })
+        Ok(Self { environment, settings, project, base, output })
     }
 
     /// Reports damage found while running; damage turns success into exit code 3.
     fn close(&self, notebooks: &[Notebook], code: u8) -> u8 {
-        let complaints = self.project.maintenance().damage_messages(notebooks);
-        for complaint in &complaints {
-            self.output.warn(complaint);
+        let messages = self.project.maintenance().damage_messages(notebooks);
+        for message in &messages {
+            self.output.warn(message);
         }
-        if complaints.is_empty() {
+        if messages.is_empty() {
             return code;
         }
         self.output.hint("`waylore doctor` checks everything and says what can be repaired");
@@ -226,64 +232,66 @@ impl<'a> CommandSession<'a> {
     }
 }
 
+/// Runs a command and returns its exit code. The first commands need no project; `purge` and `config`
+/// take the session, because they close and replace the databases.
 pub(crate) async fn run(
-    command: CliCommand,
+    subcommand: CliCommand,
     global: &GlobalArgs,
     output: &Output,
 ) -> anyhow::Result<u8> {
-    match &command {
+    match &subcommand {
         CliCommand::Completions(args) => return completions::run(args, output),
         CliCommand::Licenses(_) => return Ok(licenses::run(output)),
         CliCommand::Connect(args) => return connect::connect_host(args, global, output),
         CliCommand::Disconnect(args) => return connect::disconnect_host(args, global, output),
         _ => {}
     }
-    if command.replaces_files() {
+    if subcommand.replaces_files() {
         // A daemon with open files would go on using the old ones.
-        ::serve::client::stop_daemon(&::serve::DaemonAddress::for_data_dir(
-            &Environment::read()?.data,
-        ));
+        let data_dir = Environment::read()?.data;
+        ::serve::client::stop_daemon(&::serve::DaemonAddress::for_data_dir(&data_dir));
     }
-    let changes = command.changes_memories();
-    let mut session = CommandSession::open(global, output, &command).await?;
-    let code = match command {
-        CliCommand::Remember(args) => remember::run(args, &mut session).await,
-        CliCommand::Init(args) => init::run(args, &mut session).await,
-        CliCommand::Review(args) => review::run(args, &mut session).await,
-        CliCommand::Learn(args) => learn::run(args, &mut session).await,
-        CliCommand::List(args) => list::run(args, &session).await,
-        CliCommand::Search(args) => search::run(args, &session).await,
-        CliCommand::Ask(args) => ask::run(args, &session).await,
-        CliCommand::Context(args) => context::run(args, &session).await,
-        CliCommand::Show(args) => show::run(args, &session).await,
-        CliCommand::Explain(args) => explain::run(args, &session).await,
-        CliCommand::Edit(args) => edit::run(args, &mut session).await,
-        CliCommand::Pin(args) => pin::run(args, &mut session).await,
-        CliCommand::Flag(args) => flag::run(args, &mut session).await,
-        CliCommand::Forget(args) => forget::run(args, &mut session).await,
-        CliCommand::Restore(args) => restore::run(args, &mut session).await,
-        CliCommand::History(args) => history::run(args, &session).await,
-        CliCommand::Undo(args) => undo::run(args, &mut session).await,
-        CliCommand::Export(args) => export::run(args, &session).await,
-        CliCommand::Import(args) => import::run(args, &mut session).await,
-        CliCommand::Purge(args) => return purge::run(args, session).await,
-        CliCommand::Index(args) => index::run(args, &mut session).await,
-        CliCommand::Watch(args) => watch::run(args, &mut session).await,
-        CliCommand::Map(args) => map::run(args, &mut session).await,
-        CliCommand::Impact(args) => impact::run(args, &session).await,
-        CliCommand::Deps(args) => deps::run(args, &session).await,
-        CliCommand::Neighbours(args) => neighbours::run(args, &session).await,
-        CliCommand::Symbols(args) => symbols::run(args, &session).await,
-        CliCommand::Chunks(args) => chunks::run(&args, &session),
-        CliCommand::Path(args) => path::run(args, &session).await,
-        CliCommand::Backup(args) => backup::run(args, &session).await,
+    let changes_memories = subcommand.changes_memories();
+    let mut command = CommandContext::open(global, output, &subcommand).await?;
+    let code = match subcommand {
+        CliCommand::Remember(args) => remember::run(args, &mut command).await,
+        CliCommand::Init(args) => init::run(args, &mut command).await,
+        CliCommand::Review(args) => review::run(args, &mut command).await,
+        CliCommand::Learn(args) => learn::run(args, &mut command).await,
+        CliCommand::List(args) => list::run(args, &command).await,
+        CliCommand::Search(args) => search::run(args, &command).await,
+        CliCommand::Ask(args) => ask::run(args, &command).await,
+        CliCommand::Context(args) => context::run(args, &command).await,
+        CliCommand::Show(args) => show::run(args, &command).await,
+        CliCommand::Explain(args) => explain::run(args, &command).await,
+        CliCommand::Edit(args) => edit::run(args, &mut command).await,
+        CliCommand::Pin(args) => pin::run(args, &mut command).await,
+        CliCommand::Flag(args) => flag::run(args, &mut command).await,
+        CliCommand::Forget(args) => forget::run(args, &mut command).await,
+        CliCommand::Restore(args) => restore::run(args, &mut command).await,
+        CliCommand::History(args) => history::run(args, &command).await,
+        CliCommand::Undo(args) => undo::run(args, &mut command).await,
+        CliCommand::Export(args) => export::run(args, &command).await,
+        CliCommand::Import(args) => import::run(args, &mut command).await,
+        CliCommand::Purge(args) => return purge::run(args, command).await,
+        CliCommand::Index(args) => index::run(args, &mut command).await,
+        CliCommand::Watch(args) => watch::run(args, &mut command).await,
+        CliCommand::Map(args) => map::run(args, &mut command).await,
+        CliCommand::Impact(args) => impact::run(args, &command).await,
+        CliCommand::Deps(args) => deps::run(args, &command).await,
+        CliCommand::Neighbours(args) => neighbours::run(args, &command).await,
+        CliCommand::Symbols(args) => symbols::run(args, &command).await,
+        CliCommand::Chunks(args) => chunks::run(&args, &command),
+        CliCommand::Path(args) => path::run(args, &command).await,
+        CliCommand::Backup(args) => backup::run(args, &command).await,
         // The damaged database was replaced, so earlier findings no longer apply.
-        CliCommand::RestoreBackup(args) => return restore_backup::run(args, &mut session),
-        CliCommand::Maintain(args) => maintain::run(args, &session).await,
-        CliCommand::Embed(args) => embed::run(args, &session).await,
-        CliCommand::Doctor(args) => return doctor::run(args, &session).await,
-        CliCommand::Stats(args) => stats::run(args, &session).await,
-        CliCommand::Config(args) => return config::run(args, session).await,
+        CliCommand::RestoreBackup(args) => return restore_backup::run(args, &mut command),
+        CliCommand::Maintain(args) => maintain::run(args, &command).await,
+        CliCommand::Embed(args) => embed::run(args, &command).await,
+        // Reports damage itself.
+        CliCommand::Doctor(args) => return doctor::run(args, &command).await,
+        CliCommand::Stats(args) => stats::run(args, &command).await,
+        CliCommand::Config(args) => return config::run(args, command).await,
         CliCommand::Completions(_)
         | CliCommand::Licenses(_)
         | CliCommand::Connect(_)
@@ -294,36 +302,36 @@ pub(crate) async fn run(
             unreachable!("answered before anything was opened")
         }
     }?;
-    let code = session.close(&session.project.notebooks(), code);
-    if changes && code == 0 {
+    let code = command.close(&command.project.notebooks(), code);
+    if changes_memories && code == 0 {
         // The output is complete; a failed backup is a warning only.
-        let every = session.settings.get_number("backup.every_days");
-        if let Err(error) = session.project.maintenance().backup_if_due(every).await {
+        let every_days = command.settings.get_number("backup.every_days");
+        if let Err(error) = command.project.maintenance().backup_if_due(every_days).await {
             output.warn(&format!("the backup failed: {error}"));
         }
-        embed_in_passing(&session).await;
+        embed_after_output(&command).await;
     }
     Ok(code)
 }
 
 /// Embeds new memories after the output. Failures are warnings, because embedding is retried later.
 /// If memory is disabled, no text of the project is sent to a provider.
-async fn embed_in_passing(session: &CommandSession<'_>) {
-    if session.project.is_memory_disabled() || session.settings.get("embeddings.at_once") == "false"
+async fn embed_after_output(command: &CommandContext<'_>) {
+    if command.project.is_memory_disabled() || command.settings.get("embeddings.at_once") == "false"
     {
         return;
     }
-    match session.project.embedding_indexer().embed_missing(IN_PASSING).await {
-        Ok(it) if it.n_missing > 0 => session.output.hint(&format!(
+    match command.project.embedding_indexer().embed_missing(MAX_EMBEDDED_AFTER_OUTPUT).await {
+        Ok(it) if it.n_missing > 0 => command.output.hint(&format!(
             "{} no vector of the configured model yet; `waylore embed` computes them",
             format_count(it.n_missing, "memory has", "memories have")
         )),
         Ok(_) => {}
         Err(error) => {
-            session.output.warn(&format!(
+            command.output.warn(&format!(
                 "the new memory has no vector and is found by keywords only: {error}"
             ));
-            session.output.hint("`waylore embed` computes it later");
+            command.output.hint("`waylore embed` computes it later");
         }
     }
 }

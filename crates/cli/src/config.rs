@@ -1,5 +1,8 @@
-//! Settings: typed and merged, each with the origin of its value.
-//! Precedence: flag, environment, project, user file, default.
+//! Settings: merged from all sources, each with the origin of its value. The table of settings is in the
+//! engine (`SETTINGS`), the values come from `config.toml`, the environment and the project.
+//!
+//! Precedence: flag, environment, project, user file, default. Flags belong to single commands and are
+//! not handled here.
 
 use std::fs;
 use std::path::Path;
@@ -47,53 +50,62 @@ pub(crate) struct EffectiveSetting {
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) values: Vec<EffectiveSetting>,
+    /// Memory types that the user declared in the file.
     pub(crate) types: Vec<CustomType>,
     /// Invalid entries that were skipped; empty unless loaded tolerantly.
     pub(crate) problems: Vec<String>,
 }
 
 impl Settings {
-    /// Loads the settings of the user.
+    /// Loads the settings of the user; the first invalid entry is an error.
     pub(crate) fn load(environment: &Environment) -> anyhow::Result<Self> {
-        let (res, problems) = Self::read(environment);
-        problems.into_iter().next().map_or(Ok(res), Err)
+        let (settings, problems) = Self::read_all(environment);
+        match problems.into_iter().next() {
+            None => Ok(settings),
+            Some(problem) => Err(problem),
+        }
     }
 
     /// Loads the settings tolerantly, for commands that show or correct them: invalid entries become
     /// problems.
-    pub(crate) fn load_anyway(environment: &Environment) -> Self {
-        let (res, problems) = Self::read(environment);
-        Self { problems: problems.iter().map(ToString::to_string).collect(), ..res }
+    pub(crate) fn load_tolerantly(environment: &Environment) -> Self {
+        let (settings, problems) = Self::read_all(environment);
+        Self { problems: problems.iter().map(ToString::to_string).collect(), ..settings }
     }
 
-    fn read(environment: &Environment) -> (Self, Vec<anyhow::Error>) {
+    /// Reads file and environment. Invalid entries are skipped and returned as errors.
+    fn read_all(environment: &Environment) -> (Self, Vec<anyhow::Error>) {
         let path = environment.config_file();
         let mut problems = Vec::new();
-        let file = read(&path).unwrap_or_else(|it| {
+        let file = read_file(&path).unwrap_or_else(|it| {
             problems.push(it);
             DocumentMut::new()
         });
         let mut values = Vec::new();
+        // Later sources overwrite earlier ones: default, file, environment.
         for setting in SETTINGS {
-            let mut res = EffectiveSetting {
+            let mut effective = EffectiveSetting {
                 setting,
                 value: setting.default.to_owned(),
                 origin: SettingOrigin::Default,
             };
             if let Some(value) = find_value(&file, setting.key) {
-                let accepted = set_checked(&mut res, &value, SettingOrigin::File);
-                problems.extend(accepted.err().map(|it| config_error(&path, it)));
+                if let Err(why) = set_checked(&mut effective, &value, SettingOrigin::File) {
+                    problems.push(config_error(&path, why));
+                }
             }
-            let name = environment::variable_name(setting.key);
             if let Some(value) = environment::setting_variable(setting.key) {
-                let accepted =
-                    set_checked(&mut res, &value, SettingOrigin::Environment(name.clone()));
-                let wrong = |it| usage_error(format!("{name}: {it}"), "unset it or correct it");
-                problems.extend(accepted.err().map(wrong));
+                let variable = environment::variable_name(setting.key);
+                let origin = SettingOrigin::Environment(variable.clone());
+                if let Err(why) = set_checked(&mut effective, &value, origin) {
+                    let message = format!("{variable}: {why}");
+                    problems.push(usage_error(message, "unset it or correct it"));
+                }
             }
-            values.push(res);
+            values.push(effective);
         }
         for key in unknown_keys(&file) {
+            // Checking an unknown key gives the error with the most similar known one.
             problems.push(config_error(&path, check_setting(&key, "").err().unwrap_or_default()));
         }
         let types = custom_types(&file).unwrap_or_else(|it| {
@@ -105,19 +117,22 @@ impl Settings {
 
     /// Adds the settings of a project, below the environment.
     pub(crate) fn with_project(mut self, stored: &[(String, String)]) -> Self {
-        for value in &mut self.values {
-            let said = stored.iter().find(|it| it.0 == value.setting.key);
-            if let Some((_, said)) = said
-                && !matches!(value.origin, SettingOrigin::Environment(_))
-                && check_setting(value.setting.key, said).is_ok()
+        for effective in &mut self.values {
+            let key = effective.setting.key;
+            // The environment outranks the project. A newer version may have stored a value that this
+            // one does not know; it is ignored.
+            if let Some((_, value)) = stored.iter().find(|(stored_key, _)| stored_key == key)
+                && !matches!(effective.origin, SettingOrigin::Environment(_))
+                && check_setting(key, value).is_ok()
             {
-                value.value.clone_from(said);
-                value.origin = SettingOrigin::Project;
+                effective.value.clone_from(value);
+                effective.origin = SettingOrigin::Project;
             }
         }
         self
     }
 
+    /// The value of a setting; the key must be in the table.
     pub(crate) fn get(&self, key: &str) -> &str {
         let found = self.values.iter().find(|it| it.setting.key == key);
         &found.expect("every key asked for is in the table").value
@@ -139,6 +154,7 @@ impl Settings {
         ProjectPolicy { memory, llm: LlmAccess::Denied, injection }
     }
 
+    /// Permission to call the text model while learning.
     pub(crate) fn llm_access(&self) -> LlmAccess {
         match self.get("learn.ask_model") {
             "true" => LlmAccess::Allowed,
@@ -185,6 +201,7 @@ impl Settings {
                     "give it in WAYLORE_PASSPHRASE",
                 )
             })?,
+            // `none`: the data is not encrypted.
             _ => return Ok(None),
         };
         Ok(Some(EncryptionKey::new(&secret).map_err(engine::Error::from)?))
@@ -195,14 +212,15 @@ fn environment_failure(message: String, hint: &str) -> anyhow::Error {
     CliFailure { kind: FailureKind::Environment, message, hint: Some(hint.to_owned()) }.into()
 }
 
+/// Sets a value if it is valid.
 fn set_checked(
-    into: &mut EffectiveSetting,
+    effective: &mut EffectiveSetting,
     value: &str,
     origin: SettingOrigin,
 ) -> Result<(), String> {
-    check_setting(into.setting.key, value)?;
-    value.clone_into(&mut into.value);
-    into.origin = origin;
+    check_setting(effective.setting.key, value)?;
+    value.clone_into(&mut effective.value);
+    effective.origin = origin;
     Ok(())
 }
 
@@ -213,7 +231,8 @@ fn config_error(path: &Path, problem: String) -> anyhow::Error {
     )
 }
 
-fn read(path: &Path) -> anyhow::Result<DocumentMut> {
+/// The user's file; empty if there is none.
+fn read_file(path: &Path) -> anyhow::Result<DocumentMut> {
     match fs::read_to_string(path) {
         Ok(text) => {
             text.parse().map_err(|it: toml_edit::TomlError| config_error(path, it.to_string()))
@@ -228,21 +247,24 @@ fn read(path: &Path) -> anyhow::Result<DocumentMut> {
     }
 }
 
-/// `list.limit` is `limit` in the section `[list]`.
+/// The value of a key in the file: `list.limit` is `limit` in the section `[list]`.
 fn find_value(file: &DocumentMut, key: &str) -> Option<String> {
     let (section, name) = key.split_once('.')?;
     let value = file.get(section)?.get(name)?.as_value()?;
-    // Without its decoration: a comment is not part of the value.
-    let bare = || value.clone().decorated("", "").to_string();
-    Some(value.as_str().map_or_else(bare, str::to_owned))
+    // A string without its quotes, anything else as written. White space and a comment around a value
+    // (its decoration) are not part of it.
+    let as_written = || value.clone().decorated("", "").to_string();
+    Some(value.as_str().map_or_else(as_written, str::to_owned))
 }
 
-/// Unknown keys of the file.
+/// Keys of the file that are no settings.
 fn unknown_keys(file: &DocumentMut) -> Vec<String> {
     let mut res = Vec::new();
-    for (section, item) in file.iter().filter(|it| it.0 != "types") {
+    // `[types]` declares memory types, see `custom_types`.
+    for (section, item) in file.iter().filter(|(section, _)| *section != "types") {
         match item.as_table_like() {
-            Some(table) => res.extend(table.iter().map(|it| format!("{section}.{}", it.0))),
+            Some(table) => res.extend(table.iter().map(|(name, _)| format!("{section}.{name}"))),
+            // A value outside of any section.
             None => res.push(section.to_owned()),
         }
     }
@@ -253,9 +275,8 @@ fn unknown_keys(file: &DocumentMut) -> Vec<String> {
 /// Custom memory types: `[types."custom:acme.ritual"]` with a label and a half-life.
 fn custom_types(file: &DocumentMut) -> Result<Vec<CustomType>, String> {
     let mut res = Vec::new();
-    for (slug, item) in
-        file.get("types").and_then(|it| it.as_table_like()).into_iter().flat_map(|it| it.iter())
-    {
+    let Some(types) = file.get("types").and_then(|it| it.as_table_like()) else { return Ok(res) };
+    for (slug, item) in types.iter() {
         if !matches!(MemoryType::from_slug(slug), Ok(MemoryType::Custom(_))) {
             return Err(format!(
                 "a declared type is called `custom:<plugin>.<name>`, not `{slug}`"
@@ -276,7 +297,7 @@ fn custom_types(file: &DocumentMut) -> Result<Vec<CustomType>, String> {
 
 /// Writes one value into the user's file and preserves the rest, including comments.
 pub(crate) fn write_setting(path: &Path, key: &str, value: Option<&str>) -> anyhow::Result<()> {
-    let mut file = read(path)?;
+    let mut file = read_file(path)?;
     let (section, name) = key.split_once('.').expect("keys of the table have a section");
     if file.get(section).is_some_and(|it| !it.is_table_like()) {
         return Err(config_error(path, format!("`{section}` is a value, but should be a section")));
@@ -296,10 +317,13 @@ pub(crate) fn write_setting(path: &Path, key: &str, value: Option<&str>) -> anyh
         .map_err(engine::Error::from)?)
 }
 
+/// A value in the type it looks like, so that `7` is written without quotes.
 fn to_toml_value(value: &str) -> toml_edit::Value {
-    match (value.parse::<i64>(), value.parse::<bool>()) {
-        (Ok(number), _) => number.into(),
-        (_, Ok(flag)) => flag.into(),
-        _ => value.into(),
+    if let Ok(number) = value.parse::<i64>() {
+        number.into()
+    } else if let Ok(flag) = value.parse::<bool>() {
+        flag.into()
+    } else {
+        value.into()
     }
 }

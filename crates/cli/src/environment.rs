@@ -1,4 +1,5 @@
-//! The only module that reads the clock, the environment and the home directory.
+//! The only module that reads the clock, the environment variables, the home directory and random bytes,
+//! and that starts processes of ours. Everything else gets these as values, so tests can replace them.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -13,25 +14,29 @@ use crate::failure::{CliFailure, FailureKind};
 #[derive(Clone, Debug)]
 pub(crate) struct Environment {
     pub(crate) home: Option<PathBuf>,
+    /// Folder of the databases.
     pub(crate) data: PathBuf,
+    /// Folder of the settings file and the key file.
     pub(crate) config: PathBuf,
     pub(crate) cwd: PathBuf,
     pub(crate) now: Timestamp,
 }
 
 impl Environment {
+    /// Reads the environment. `WAYLORE_HOME` holds everything; otherwise the XDG folders are used.
     pub(crate) fn read() -> anyhow::Result<Self> {
         let cwd = env::current_dir().map_err(|it| no_current_dir(&it))?;
         let home = env::home_dir().filter(|it| !it.as_os_str().is_empty());
-        let xdg = |name: &str, below: &str| {
-            let set = env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
-            set.or_else(|| home.as_ref().map(|it| it.join(below))).map(|it| it.join("waylore"))
+        // The XDG specification says to ignore a relative path.
+        let xdg = |variable: &str, default: &str| {
+            let base = folder_variable(variable);
+            base.or_else(|| home.as_ref().map(|it| it.join(default))).map(|it| it.join("waylore"))
         };
-        let own =
+        let waylore_home =
             env::var_os("WAYLORE_HOME").map(PathBuf::from).filter(|it| !it.as_os_str().is_empty());
-        let own = own.map(std::path::absolute).transpose()?;
-        let (data, config) = match own {
-            Some(own) => (Some(own.join("data")), Some(own.join("config"))),
+        let waylore_home = waylore_home.map(std::path::absolute).transpose()?;
+        let (data, config) = match waylore_home {
+            Some(folder) => (Some(folder.join("data")), Some(folder.join("config"))),
             None => (xdg("XDG_DATA_HOME", ".local/share"), xdg("XDG_CONFIG_HOME", ".config")),
         };
         let (Some(data), Some(config)) = (data, config) else {
@@ -90,8 +95,8 @@ pub(crate) fn hook_timeout() -> Option<std::time::Duration> {
 
 /// The reported version; can be overridden to test upgrades.
 pub(crate) fn own_version() -> String {
-    let pretended = env::var("WAYLORE_PRETEND_VERSION").ok().filter(|it| !it.is_empty());
-    pretended.unwrap_or_else(|| env!("CARGO_PKG_VERSION").to_owned())
+    let overridden = env::var("WAYLORE_PRETEND_VERSION").ok().filter(|it| !it.is_empty());
+    overridden.unwrap_or_else(|| env!("CARGO_PKG_VERSION").to_owned())
 }
 
 /// Marks processes started by Waylore, whose activity is not observed.
@@ -104,7 +109,7 @@ pub(crate) fn started_by_waylore() -> bool {
 
 /// The project folder that some hosts pass to their child processes.
 pub(crate) fn project_dir() -> Option<PathBuf> {
-    env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(|it| it.is_absolute())
+    folder_variable("CLAUDE_PROJECT_DIR")
 }
 
 /// The session id that Claude Code passes to its MCP servers.
@@ -121,20 +126,22 @@ pub(crate) fn mcp_token() -> Option<String> {
 pub(crate) fn command_output(program: &str, argument: &str) -> Option<String> {
     use std::io::Read as _;
     use std::process::Stdio;
-    const DETACH_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
+    const OUTPUT_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
+    const MAX_OUTPUT_BYTES: u64 = 4 << 10;
     let mut command = Command::new(program);
     command.arg(argument).env(OWN_PROCESS_VARIABLE, "1");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
     let stdout = child.stdout.take()?;
+    // A read may block forever, so it happens on a thread.
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let mut text = String::new();
-        let read = stdout.take(4 << 10).read_to_string(&mut text);
+        let read = stdout.take(MAX_OUTPUT_BYTES).read_to_string(&mut text);
         // Fails only after the timeout.
         let _ = sender.send(read.is_ok().then_some(text));
     });
-    let output = receiver.recv_timeout(DETACH_TIMEOUT).ok().flatten();
+    let output = receiver.recv_timeout(OUTPUT_TIMEOUT).ok().flatten();
     // It may have exited already; in both cases no process is left behind.
     let _ = child.kill();
     let _ = child.wait();
@@ -145,15 +152,16 @@ pub(crate) fn command_output(program: &str, argument: &str) -> Option<String> {
 pub(crate) fn spawn_detached(command: &mut Command) -> std::io::Result<()> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
-    start(command)
+    spawn_silently(command)
 }
 
 /// Starts the daemon, which detaches by itself: a process group leader cannot call `setsid`.
 pub(crate) fn start_daemon() -> std::io::Result<()> {
-    start(Command::new(env::current_exe()?).args(["serve", "--detached"]).current_dir("/"))
+    spawn_silently(Command::new(env::current_exe()?).args(["serve", "--detached"]).current_dir("/"))
 }
 
-fn start(command: &mut Command) -> std::io::Result<()> {
+/// Starts a process without input and output, marked as ours.
+fn spawn_silently(command: &mut Command) -> std::io::Result<()> {
     use std::process::Stdio;
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.env(OWN_PROCESS_VARIABLE, "1").spawn().map(|_| ())
@@ -164,6 +172,7 @@ pub(crate) fn setting_variable(key: &str) -> Option<String> {
     env::var(variable_name(key)).ok().filter(|it| !it.is_empty())
 }
 
+/// The environment variable of a setting.
 pub(crate) fn variable_name(key: &str) -> String {
     format!("WAYLORE_{}", key.replace('.', "_").to_uppercase())
 }
@@ -173,7 +182,7 @@ pub(crate) fn passphrase_variable() -> Option<String> {
 }
 
 /// The first of these variables that is set and not empty.
-pub(crate) fn first_of(names: &[&str]) -> Option<String> {
+pub(crate) fn first_set_variable(names: &[&str]) -> Option<String> {
     names.iter().find_map(|it| env::var(it).ok().filter(|it| !it.trim().is_empty()))
 }
 
@@ -186,26 +195,29 @@ pub(crate) fn ollama_host() -> String {
 /// elsewhere as much as a small model needs.
 pub(crate) fn free_memory() -> u64 {
     const SMALL_MODEL_BYTES: u64 = 4 << 30;
-    let available = || {
+    let available_on_linux = || {
         let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-        let line = text.lines().find_map(|it| it.strip_prefix("MemAvailable:"))?;
-        Some(line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()? << 10)
+        // `MemAvailable:   12345678 kB`
+        let amount = text.lines().find_map(|it| it.strip_prefix("MemAvailable:"))?;
+        let kibibytes: u64 = amount.trim().trim_end_matches("kB").trim().parse().ok()?;
+        Some(kibibytes * 1024)
     };
-    let half = || {
-        let said = Command::new("sysctl").args(["-n", "hw.memsize"]).output().ok()?;
-        Some(String::from_utf8(said.stdout).ok()?.trim().parse::<u64>().ok()? / 2)
+    let half_of_macos = || {
+        let output = Command::new("sysctl").args(["-n", "hw.memsize"]).output().ok()?;
+        let total_bytes: u64 = String::from_utf8(output.stdout).ok()?.trim().parse().ok()?;
+        Some(total_bytes / 2)
     };
-    let available = match env::consts::OS {
-        "linux" => available(),
-        "macos" => half(),
+    let free = match env::consts::OS {
+        "linux" => available_on_linux(),
+        "macos" => half_of_macos(),
         _ => None,
     };
-    available.unwrap_or(SMALL_MODEL_BYTES)
+    free.unwrap_or(SMALL_MODEL_BYTES)
 }
 
+/// The user's editor, with its arguments.
 pub(crate) fn editor_command() -> Option<String> {
-    let said = |name: &str| env::var(name).ok().filter(|it| !it.trim().is_empty());
-    said("VISUAL").or_else(|| said("EDITOR"))
+    first_set_variable(&["VISUAL", "EDITOR"])
 }
 
 /// Ten random bytes for an id.
@@ -216,7 +228,7 @@ pub(crate) fn random_bytes() -> [u8; 10] {
 }
 
 /// A fresh key for encryption: 256 random bits in hexadecimal.
-pub(crate) fn fresh_key() -> String {
+pub(crate) fn random_key() -> String {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes).expect("the system has randomness");
     bytes.iter().fold(String::new(), |acc, it| acc + &format!("{it:02x}"))

@@ -1,4 +1,5 @@
-//! Errors of the command line: the kind sets the exit code, and a hint says what to do next.
+//! Errors of the command line. Commands return `anyhow::Error`; [`report_error`] turns it into a
+//! [`CliFailure`] (a kind, which sets the exit code, a message, and a hint what to do next) and prints it.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -65,22 +66,27 @@ impl std::fmt::Display for KeptDraft {
     }
 }
 
-/// Reports wrong arguments as JSON.
-pub(crate) fn report_misuse(error: &clap::Error) -> ExitCode {
+/// Reports wrong arguments as JSON, for a call with `--json`.
+pub(crate) fn report_usage_error(error: &clap::Error) -> ExitCode {
     let output = Output { json: true, quiet: true };
     let message = error.render().to_string();
     report_error(&usage_error(message.trim_end(), "`waylore --help` lists the commands"), &output)
 }
 
+/// Prints an error and returns the exit code of its kind.
 pub(crate) fn report_error(error: &anyhow::Error, output: &Output) -> ExitCode {
     let failure = classify_error(error);
     if output.json {
+        let mut body = json!({
+            "kind": failure.kind.slug(),
+            "message": failure.message,
+            "hint": failure.hint,
+        });
         let places = secret_places(error);
-        let mut body = json!({ "kind": failure.kind.slug(), "message": failure.message, "hint": failure.hint });
         if !places.is_empty() {
             body["places"] = json!(places);
         }
-        output.data_json("error", json!({ "error": body }));
+        output.print_json("error", json!({ "error": body }));
     } else {
         output.error(&failure.message);
         for place in secret_places(error) {
@@ -102,18 +108,20 @@ pub(crate) fn format_error(error: &anyhow::Error) -> String {
     }
 }
 
+/// The positions of secrets in the text, for an error about them.
 fn secret_places(error: &anyhow::Error) -> Vec<String> {
     let Some(Error::Secret { places }) = error.downcast_ref::<Error>() else {
         return Vec::new();
     };
-    let say = |it: &engine::SecretLocation| {
+    let format_place = |it: &engine::SecretLocation| {
         format!("{} line {}, column {}: {} ({})", it.part, it.line, it.column, it.kind, it.hint)
     };
-    places.iter().map(say).collect()
+    places.iter().map(format_place).collect()
 }
 
+/// The failure of an error, with a note about a saved draft.
 fn classify_error(error: &anyhow::Error) -> CliFailure {
-    let mut res = explain_cause(error);
+    let mut res = failure_of_cause(error);
     if let Some(kept) = error.downcast_ref::<KeptDraft>() {
         let hint = res.hint.map(|it| format!("{it}; ")).unwrap_or_default();
         res.hint = Some(format!("{hint}{kept}"));
@@ -121,7 +129,8 @@ fn classify_error(error: &anyhow::Error) -> CliFailure {
     res
 }
 
-fn explain_cause(error: &anyhow::Error) -> CliFailure {
+/// The failure of the cause: a failure of ours, an error of the engine, or anything else.
+fn failure_of_cause(error: &anyhow::Error) -> CliFailure {
     if let Some(failure) = error.downcast_ref::<CliFailure>() {
         return CliFailure {
             message: failure.message.clone(),
@@ -129,22 +138,24 @@ fn explain_cause(error: &anyhow::Error) -> CliFailure {
             kind: failure.kind,
         };
     }
-    let Some(known) = error.downcast_ref::<Error>() else {
+    let Some(engine_error) = error.downcast_ref::<Error>() else {
+        // Most others are I/O errors; the alternate form prints the whole chain of causes.
         return CliFailure {
             kind: FailureKind::Environment,
             message: format!("{error:#}"),
             hint: None,
         };
     };
-    let (kind, hint) = engine_failure(known);
-    CliFailure { kind, message: known.to_string(), hint }
+    let (kind, hint) = engine_failure(engine_error);
+    CliFailure { kind, message: engine_error.to_string(), hint }
 }
 
 /// The hint for an error of the engine.
-pub(crate) fn way_out(error: &Error) -> Option<String> {
+pub(crate) fn engine_hint(error: &Error) -> Option<String> {
     engine_failure(error).1
 }
 
+/// Kind and hint of an error of the engine.
 fn engine_failure(error: &Error) -> (FailureKind, Option<String>) {
     match error {
         Error::NotFound { .. } => (
@@ -162,8 +173,11 @@ fn engine_failure(error: &Error) -> (FailureKind, Option<String>) {
         }
         Error::Refused { hint, .. } => (FailureKind::Usage, hint.clone()),
         Error::Nothing { .. } => (FailureKind::Finding, None),
+        Error::SessionFailed { .. } => {
+            (FailureKind::Finding, Some("`waylore doctor` lists such sessions".to_owned()))
+        }
         Error::Source(_) => (FailureKind::Usage, None),
-        Error::Store(error) => store_hint(error),
+        Error::Store(error) => store_failure(error),
         Error::Model(_) => (
             FailureKind::Environment,
             Some(
@@ -173,57 +187,60 @@ fn engine_failure(error: &Error) -> (FailureKind, Option<String>) {
     }
 }
 
-fn store_hint(error: &StoreError) -> (FailureKind, Option<String>) {
-    let said = |text: &str| Some(text.to_owned());
+/// Kind and hint of an error of the store.
+fn store_failure(error: &StoreError) -> (FailureKind, Option<String>) {
+    let hint = |text: &str| Some(text.to_owned());
+    // Several errors of the database may mean a wrong or missing key.
     if engine::is_about_key(error) {
-        return (FailureKind::Environment, Some(where_keys_are()));
+        return (FailureKind::Environment, Some(key_hint()));
     }
     match error {
         StoreError::DiskFull => (
             FailureKind::Environment,
-            said("free some space and try again; everything saved before is safe"),
+            hint("free some space and try again; everything saved before is safe"),
         ),
         StoreError::ReadOnly { .. } => (
             FailureKind::Environment,
-            said("reading works; to write, make the folder writable or set WAYLORE_HOME"),
+            hint("reading works; to write, make the folder writable or set WAYLORE_HOME"),
         ),
         StoreError::PermissionDenied { .. } => (
             FailureKind::Environment,
-            said("check who owns the folder, or set WAYLORE_HOME to one of yours"),
+            hint("check who owns the folder, or set WAYLORE_HOME to one of yours"),
         ),
         StoreError::ForeignOwner { .. } => (
             FailureKind::Environment,
-            said("run as its owner, or set WAYLORE_HOME to a folder of yours"),
+            hint("run as its owner, or set WAYLORE_HOME to a folder of yours"),
         ),
         StoreError::NewerSchema { .. } => {
-            (FailureKind::Environment, said("update waylore; nothing was changed"))
+            (FailureKind::Environment, hint("update waylore; nothing was changed"))
         }
         StoreError::Damaged { path, .. } => {
-            let whose = if path.ends_with("user.db") { " --user" } else { "" };
-            let hint =
-                format!("`waylore restore-backup{whose}` lists the backups that can replace it");
-            (FailureKind::Environment, Some(hint))
+            let flag = if path.ends_with("user.db") { " --user" } else { "" };
+            let text =
+                format!("`waylore restore-backup{flag}` lists the backups that can replace it");
+            (FailureKind::Environment, Some(text))
         }
         StoreError::WrongKey { .. } | StoreError::NotADatabase { .. } => {
-            (FailureKind::Environment, Some(where_keys_are()))
+            (FailureKind::Environment, Some(key_hint()))
         }
         StoreError::EncryptionUnavailable => (
             FailureKind::Environment,
-            said("install with `cargo install --locked --path crates/cli --features encryption`"),
+            hint("install with `cargo install --locked --path crates/cli --features encryption`"),
         ),
         StoreError::VersionConflict { .. }
         | StoreError::MemoryNotFound { .. }
         | StoreError::MemoryErased { .. } => (FailureKind::Finding, None),
         StoreError::InvalidInput { .. } => (FailureKind::Usage, None),
         StoreError::Io { .. } | StoreError::Internal { .. } => {
-            (FailureKind::Environment, said("`waylore doctor` checks it"))
+            (FailureKind::Environment, hint("`waylore doctor` checks it"))
         }
     }
 }
 
-/// Hints first at the key, then at other remedies.
-fn where_keys_are() -> String {
+/// The hint for a wrong or missing key: first the key itself, then other remedies.
+fn key_hint() -> String {
     let file = Environment::read().map(|it| format!(" `{}`", it.key_file().display()));
+    // Without an environment the hint does not name the file.
     format!(
         "`waylore config get encryption.key` shows where the key is expected: the file{}, the keychain or WAYLORE_PASSPHRASE; if the data was never encrypted, `waylore restore-backup` lists the backups",
         file.unwrap_or_default()

@@ -1,4 +1,5 @@
-//! Secrets in the keychain of the system, through its command line tool.
+//! Secrets in the keychain of the system, through its command line tool (`secret-tool` on Linux,
+//! `security` on macOS). Used for the encryption key and for API keys of providers.
 //!
 //! Secrets are passed through pipes, never as arguments, which other users could see.
 
@@ -17,6 +18,7 @@ pub(crate) enum KeychainEntry<'a> {
 }
 
 impl KeychainEntry<'_> {
+    /// The name of the entry; `None` if the path is not UTF-8.
     fn account_name(&self) -> Option<String> {
         match self {
             Self::Data(data) => data.to_str().map(str::to_owned),
@@ -46,8 +48,8 @@ pub(crate) fn write(entry: &KeychainEntry<'_>, secret: &str) -> bool {
         return false;
     };
     let (command, input) = tool.write(&account, entry.label(), secret);
-    run(command, &input).is_ok_and(|it| it.status.success())
-        && read(entry).as_deref() == Some(secret)
+    let is_stored = run(command, &input).is_ok_and(|it| it.status.success());
+    is_stored && read(entry).as_deref() == Some(secret)
 }
 
 /// Removes a secret; true if it is gone.
@@ -55,6 +57,7 @@ pub(crate) fn remove(entry: &KeychainEntry<'_>) -> bool {
     let (Some(tool), Some(account)) = (find_tool(), entry.account_name()) else {
         return false;
     };
+    // The tool fails if there was no secret, so only the result counts.
     run(tool.remove(&account), "").is_ok() && read(entry).is_none()
 }
 
@@ -87,6 +90,7 @@ impl KeychainTool {
         }
     }
 
+    /// The command that stores a secret, and its standard input.
     fn write(self, account: &str, label: &str, secret: &str) -> (Command, String) {
         match self {
             Self::SecretTool => {
@@ -94,7 +98,7 @@ impl KeychainTool {
                 let args = ["store", &label, "service", KEYCHAIN_SERVICE, "account", account];
                 (command("secret-tool", &args), secret.to_owned())
             }
-            // `-i` reads commands from standard input.
+            // `-i` reads commands from standard input, which keeps the secret out of the arguments.
             Self::Security => {
                 let quoted = |it: &str| it.replace('\\', "\\\\").replace('"', "\\\"");
                 let (account, secret) = (quoted(account), quoted(secret));
@@ -125,6 +129,7 @@ fn command(program: &str, args: &[&str]) -> Command {
     res
 }
 
+/// Runs a command with this standard input.
 fn run(mut command: Command, input: &str) -> std::io::Result<Output> {
     let mut child = command.spawn()?;
     if let Some(mut stdin) = child.stdin.take() {

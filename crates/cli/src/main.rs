@@ -1,4 +1,7 @@
 //! The binary `waylore`: arguments, configuration, clock and output. Decides nothing itself.
+//!
+//! `main` parses the arguments and starts the command. `hook`, `serve` and `mcp` run without the usual
+//! set-up; all other commands go through `command::run`, which opens the project first.
 #![expect(
     clippy::doc_markdown,
     reason = "doc comments of arguments are help texts, printed as they are"
@@ -55,10 +58,12 @@ pub(crate) struct GlobalArgs {
 fn main() -> ExitCode {
     engine::ignore_file_size_signal();
     let cli = match CliArgs::try_parse() {
+        // Before everything else: a host waits for a hook.
         Ok(CliArgs { command: CliCommand::Hook(args), .. }) => {
             command::hook::run(args);
             return ExitCode::SUCCESS;
         }
+        // The daemon builds a runtime of its own, with threads.
         Ok(CliArgs { command: CliCommand::Serve(args), global }) => {
             let output = Output::new(&global);
             return match command::serve::run(args, &output) {
@@ -70,11 +75,14 @@ fn main() -> ExitCode {
         // Some hosts stop the agent on exit code 2, so `hook` never returns a usage error.
         Err(error) if error.use_stderr() && is_hook() => return ExitCode::SUCCESS,
         // Help and version are output; everything else is a usage error of clap.
-        Err(error) if error.use_stderr() && wants_json() => return failure::report_misuse(&error),
+        Err(error) if error.use_stderr() && wants_json() => {
+            return failure::report_usage_error(&error);
+        }
         Err(error) => {
             // A closed pipe is not an error.
             let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+            let is_usage_error = error.use_stderr();
+            return ExitCode::from(if is_usage_error { 2 } else { 0 });
         }
     };
     let output = Output::new(&cli.global);
@@ -89,12 +97,11 @@ fn main() -> ExitCode {
         runtime.enable_io();
     }
     let runtime = runtime.build();
-    let run = async { command::run(cli.command, &cli.global, &output).await };
-    let res = match runtime {
-        Ok(runtime) => runtime.block_on(run),
+    let result = match runtime {
+        Ok(runtime) => runtime.block_on(command::run(cli.command, &cli.global, &output)),
         Err(error) => Err(anyhow::Error::from(error)),
     };
-    match res {
+    match result {
         Ok(code) => ExitCode::from(code),
         Err(error) => failure::report_error(&error, &output),
     }

@@ -1,5 +1,6 @@
-//! Builds models from settings and keys. Settings are checked at once and offline; keys and servers
-//! are accessed when a model is first needed, so most commands pay nothing.
+//! Builds models from settings and keys, in two stages. [`plan_models`] checks the settings at once and
+//! offline, and fills in the defaults of the provider. [`ModelPlan::build_models`] returns factories that
+//! read keys and contact servers when a model is first needed, so most commands pay nothing.
 //!
 //! Without a configured provider, the built-in model is used and nothing leaves the machine.
 
@@ -10,6 +11,9 @@ use engine::{
     ProviderError, ProviderKey, RerankApi, RerankConfig, Reranker, TextApi, TextConfig,
     TextGenerator, ollama,
 };
+
+use DefaultAddress::{Fixed, LocalOllama, NoDefault};
+use DefaultModel::{BestInstalled, Named, NotNamed, Only};
 
 use crate::config::Settings;
 use crate::environment;
@@ -50,80 +54,84 @@ impl ModelRole {
 
 /// Default address of a provider.
 #[derive(Clone, Copy)]
-enum ServerHome {
-    At(&'static str),
+enum DefaultAddress {
+    Fixed(&'static str),
     /// The address in `OLLAMA_HOST`, or this machine.
-    Ollama,
-    Unknown,
+    LocalOllama,
+    /// The user must give an address.
+    NoDefault,
 }
 
 /// Default model of a provider.
 #[derive(Clone, Copy)]
-enum ModelChoice {
+enum DefaultModel {
     Named(&'static str),
     /// The best model of an Ollama server that fits into memory.
-    Best,
+    BestInstalled,
     /// The server has a single model without a name; this word is used in messages.
     Only(&'static str),
-    Unknown,
+    /// The user must name a model.
+    NotNamed,
 }
 
+/// Defaults of a provider, where the settings say nothing.
 struct ProviderDefaults {
-    home: ServerHome,
-    model: ModelChoice,
-    /// Dimensions of that model.
+    address: DefaultAddress,
+    model: DefaultModel,
+    /// Vector dimensions of the default model.
     dims: Option<usize>,
-    /// Usual environment variables of its key, which is sent to its own address only.
-    keys: &'static [&'static str],
+    /// Usual environment variables of its key, which is sent to its default address only.
+    key_variables: &'static [&'static str],
 }
 
-const fn default_server(
-    home: ServerHome,
-    model: ModelChoice,
+const OPENAI_ADDRESS: DefaultAddress = Fixed("https://api.openai.com");
+
+#[rustfmt::skip]
+const fn embedding_defaults(api: EmbeddingApi) -> ProviderDefaults {
+    match api {
+        //                              address                            model                            dims        key variables
+        EmbeddingApi::Ollama     => row(LocalOllama,                       BestInstalled,                   Some(1024), &[]),
+        EmbeddingApi::OpenAi     => row(OPENAI_ADDRESS,                    Named("text-embedding-3-small"), Some(1024), &["OPENAI_API_KEY"]),
+        EmbeddingApi::Compatible => row(NoDefault,                         NotNamed,                        None,       &[]),
+        EmbeddingApi::Voyage     => row(Fixed("https://api.voyageai.com"), Named("voyage-3.5"),             Some(1024), &["VOYAGE_API_KEY"]),
+    }
+}
+
+#[rustfmt::skip]
+const fn rerank_defaults(api: RerankApi) -> ProviderDefaults {
+    match api {
+        //                           address                          model                 dims  key variables
+        RerankApi::Cohere     => row(Fixed("https://api.cohere.com"), Named("rerank-v3.5"), None, &["COHERE_API_KEY", "CO_API_KEY"]),
+        RerankApi::Tei        => row(NoDefault,                       Only("tei"),          None, &[]),
+        RerankApi::Compatible => row(NoDefault,                       NotNamed,             None, &[]),
+        RerankApi::Ollama     => row(LocalOllama,                     NotNamed,             None, &[]),
+    }
+}
+
+#[rustfmt::skip]
+const fn text_defaults(api: TextApi) -> ProviderDefaults {
+    match api {
+        //                         address                             model     dims  key variables
+        TextApi::Ollama     => row(LocalOllama,                        NotNamed, None, &[]),
+        TextApi::OpenAi     => row(OPENAI_ADDRESS,                     NotNamed, None, &["OPENAI_API_KEY"]),
+        TextApi::Compatible => row(NoDefault,                          NotNamed, None, &[]),
+        TextApi::Anthropic  => row(Fixed("https://api.anthropic.com"), NotNamed, None, &["ANTHROPIC_API_KEY"]),
+    }
+}
+
+const fn row(
+    address: DefaultAddress,
+    model: DefaultModel,
     dims: Option<usize>,
-    keys: &'static [&'static str],
+    key_variables: &'static [&'static str],
 ) -> ProviderDefaults {
-    ProviderDefaults { home, model, dims, keys }
-}
-
-const OPENAI_HOME: ServerHome = ServerHome::At("https://api.openai.com");
-
-#[rustfmt::skip]
-const fn usual_embeddings(api: EmbeddingApi) -> ProviderDefaults {
-    match api {
-        //                                home                                   model                                    dims        keys
-        EmbeddingApi::Ollama     => default_server(ServerHome::Ollama,                          ModelChoice::Best,                             Some(1024), &[]),
-        EmbeddingApi::OpenAi     => default_server(OPENAI_HOME,                                ModelChoice::Named("text-embedding-3-small"),  Some(1024), &["OPENAI_API_KEY"]),
-        EmbeddingApi::Compatible => default_server(ServerHome::Unknown,                         ModelChoice::Unknown,                          None,       &[]),
-        EmbeddingApi::Voyage     => default_server(ServerHome::At("https://api.voyageai.com"),  ModelChoice::Named("voyage-3.5"),              Some(1024), &["VOYAGE_API_KEY"]),
-    }
-}
-
-#[rustfmt::skip]
-const fn usual_rerank(api: RerankApi) -> ProviderDefaults {
-    match api {
-        //                             home                                 model                         dims  keys
-        RerankApi::Cohere     => default_server(ServerHome::At("https://api.cohere.com"),  ModelChoice::Named("rerank-v3.5"),  None, &["COHERE_API_KEY", "CO_API_KEY"]),
-        RerankApi::Tei        => default_server(ServerHome::Unknown,                       ModelChoice::Only("tei"),           None, &[]),
-        RerankApi::Compatible => default_server(ServerHome::Unknown,                       ModelChoice::Unknown,               None, &[]),
-        RerankApi::Ollama     => default_server(ServerHome::Ollama,                        ModelChoice::Unknown,               None, &[]),
-    }
-}
-
-#[rustfmt::skip]
-const fn usual_text(api: TextApi) -> ProviderDefaults {
-    match api {
-        //                           home                                    model           dims  keys
-        TextApi::Ollama     => default_server(ServerHome::Ollama,                           ModelChoice::Unknown, None, &[]),
-        TextApi::OpenAi     => default_server(OPENAI_HOME,                                 ModelChoice::Unknown, None, &["OPENAI_API_KEY"]),
-        TextApi::Compatible => default_server(ServerHome::Unknown,                          ModelChoice::Unknown, None, &[]),
-        TextApi::Anthropic  => default_server(ServerHome::At("https://api.anthropic.com"),  ModelChoice::Unknown, None, &["ANTHROPIC_API_KEY"]),
-    }
+    ProviderDefaults { address, model, dims, key_variables }
 }
 
 /// The configured models, complete and consistent, without keys.
 pub(crate) struct ModelPlan {
-    vectors: Option<(EmbeddingApi, ModelServer, Option<usize>)>,
+    /// With the dimensions; `None` if the server decides.
+    embeddings: Option<(EmbeddingApi, ModelServer, Option<usize>)>,
     rerank: Option<(RerankApi, ModelServer)>,
     text: Option<(TextApi, ModelServer)>,
 }
@@ -137,91 +145,107 @@ pub(crate) struct ModelServer {
     /// `None`: chosen from the models of the server.
     model: Option<String>,
     /// Environment variables of its key, in order of precedence.
-    pub(crate) variables: Vec<&'static str>,
+    pub(crate) key_variables: Vec<&'static str>,
     needs_key: bool,
 }
 
 /// Reads the settings of all three roles; the error names the one that is missing or wrong.
 pub(crate) fn plan_models(settings: &Settings) -> anyhow::Result<ModelPlan> {
     let provider = |role: ModelRole| settings.get(&format!("{}.provider", role.slug()));
-    let vectors = match EmbeddingApi::from_slug(provider(ModelRole::Embeddings)) {
+    // `built-in` and `none` name no API.
+    let embeddings = match EmbeddingApi::from_slug(provider(ModelRole::Embeddings)) {
         None => None,
         Some(api) => {
-            let usual = usual_embeddings(api);
-            let named = settings.get("embeddings.model");
-            let own =
-                matches!(usual.model, ModelChoice::Named(it) if it == named) || named.is_empty();
-            let dims = settings.get("embeddings.dimensions").parse().ok();
-            let dims = dims.or(usual.dims.filter(|_| own));
-            Some((api, server(ModelRole::Embeddings, api.slug(), &usual, settings)?, dims))
+            let defaults = embedding_defaults(api);
+            let server = plan_server(ModelRole::Embeddings, api.slug(), &defaults, settings)?;
+            // The default dimensions belong to the default model; another model may not have them.
+            let model = settings.get("embeddings.model");
+            let is_default_model =
+                model.is_empty() || matches!(defaults.model, Named(name) if name == model);
+            let default_dims = defaults.dims.filter(|_| is_default_model);
+            let dims = settings.get("embeddings.dimensions").parse().ok().or(default_dims);
+            Some((api, server, dims))
         }
     };
-    let rerank = RerankApi::from_slug(provider(ModelRole::Rerank))
-        .map(|it| Ok((it, server(ModelRole::Rerank, it.slug(), &usual_rerank(it), settings)?)))
-        .transpose();
-    let text = TextApi::from_slug(provider(ModelRole::Text))
-        .map(|it| Ok((it, server(ModelRole::Text, it.slug(), &usual_text(it), settings)?)))
-        .transpose();
-    let (rerank, text): (anyhow::Result<_>, anyhow::Result<_>) = (rerank, text);
-    Ok(ModelPlan { vectors, rerank: rerank?, text: text? })
+    let rerank = match RerankApi::from_slug(provider(ModelRole::Rerank)) {
+        None => None,
+        Some(api) => {
+            let defaults = rerank_defaults(api);
+            Some((api, plan_server(ModelRole::Rerank, api.slug(), &defaults, settings)?))
+        }
+    };
+    let text = match TextApi::from_slug(provider(ModelRole::Text)) {
+        None => None,
+        Some(api) => {
+            let defaults = text_defaults(api);
+            Some((api, plan_server(ModelRole::Text, api.slug(), &defaults, settings)?))
+        }
+    };
+    Ok(ModelPlan { embeddings, rerank, text })
 }
 
-fn server(
+/// Merges the settings of a role with the defaults of its provider.
+fn plan_server(
     role: ModelRole,
     provider: &str,
-    usual: &ProviderDefaults,
+    defaults: &ProviderDefaults,
     settings: &Settings,
 ) -> anyhow::Result<ModelServer> {
-    let said = |what: &str| settings.get(&format!("{}.{what}", role.slug())).to_owned();
-    let missing = |what: &str, example: &str| {
-        let key = format!("{}.{what}", role.slug());
+    let setting = |name: &str| settings.get(&format!("{}.{name}", role.slug())).to_owned();
+    let missing = |name: &str, example: &str| {
+        let key = format!("{}.{name}", role.slug());
         usage_error(
             format!("the provider `{provider}` needs `{key}`"),
             format!("waylore config set {key} {example}"),
         )
     };
-    let (url, own) = match (said("url"), usual.home) {
-        (url, ServerHome::At(own)) => {
-            let at_home = url.is_empty() || url == own || url.starts_with(&format!("{own}/"));
-            (if url.is_empty() { own.to_owned() } else { url }, at_home)
-        }
-        (url, _) if !url.is_empty() => (url, false),
-        (_, ServerHome::Ollama) => {
+    // An empty setting is not set.
+    let url = match (setting("url"), defaults.address) {
+        (url, _) if !url.is_empty() => url,
+        (_, Fixed(address)) => address.to_owned(),
+        (_, LocalOllama) => {
             let hint = "correct OLLAMA_HOST, or set the address in the settings";
             let parsed = ollama::parse_host(&environment::ollama_host());
-            (parsed.map_err(|it| usage_error(it.to_string(), hint))?, false)
+            parsed.map_err(|it| usage_error(it.to_string(), hint))?
         }
-        (_, ServerHome::Unknown) => return Err(missing("url", "http://127.0.0.1:8080")),
+        (_, NoDefault) => return Err(missing("url", "http://127.0.0.1:8080")),
     };
-    let model = match (said("model"), usual.model) {
+    let model = match (setting("model"), defaults.model) {
         (model, _) if !model.is_empty() => Some(model),
-        (_, ModelChoice::Named(it) | ModelChoice::Only(it)) => Some(it.to_owned()),
-        (_, ModelChoice::Best) => None,
-        (_, ModelChoice::Unknown) => return Err(missing("model", "NAME")),
+        (_, Named(model) | Only(model)) => Some(model.to_owned()),
+        (_, BestInstalled) => None,
+        (_, NotNamed) => return Err(missing("model", "NAME")),
     };
+    // The usual key of a provider is never sent to another server than its own.
+    let is_default_address = match defaults.address {
+        Fixed(address) => url == address || url.starts_with(&format!("{address}/")),
+        LocalOllama | NoDefault => false,
+    };
+    let usual_variables = if is_default_address { defaults.key_variables } else { &[] };
+    let key_variables = [&[role.key_variable()], usual_variables].concat();
+    let needs_key = !usual_variables.is_empty();
     let allow_plain_http = settings.get("providers.allow_plain_http") == "true";
-    let usual_keys = if own { usual.keys } else { &[] };
-    let variables = [&[role.key_variable()], usual_keys].concat();
-    let needs_key = !usual_keys.is_empty();
-    let res = ModelServer { role, url, allow_plain_http, model, variables, needs_key };
-    let hint =
-        "`waylore config set providers.allow_plain_http true` allows it, for a network you trust";
-    res.without_key().check().map_err(|it| usage_error(format!("{}: {it}", role.slug()), hint))?;
-    Ok(res)
+    let server = ModelServer { role, url, allow_plain_http, model, key_variables, needs_key };
+    server.endpoint_without_key().check().map_err(|it| {
+        let hint = "`waylore config set providers.allow_plain_http true` allows it, for a network you trust";
+        usage_error(format!("{}: {it}", role.slug()), hint)
+    })?;
+    Ok(server)
 }
 
 impl ModelPlan {
+    /// The provider of a role, if one is configured.
     pub(crate) fn server(&self, role: ModelRole) -> Option<&ModelServer> {
         match role {
-            ModelRole::Embeddings => self.vectors.as_ref().map(|it| &it.1),
-            ModelRole::Rerank => self.rerank.as_ref().map(|it| &it.1),
-            ModelRole::Text => self.text.as_ref().map(|it| &it.1),
+            ModelRole::Embeddings => self.embeddings.as_ref().map(|(_, server, _)| server),
+            ModelRole::Rerank => self.rerank.as_ref().map(|(_, server)| server),
+            ModelRole::Text => self.text.as_ref().map(|(_, server)| server),
         }
     }
 
     /// The models, created on first use.
     pub(crate) fn build_models(self) -> ModelSet {
-        let source = match self.vectors {
+        let source = match self.embeddings {
             None => EmbeddingSource::BuiltIn(BuiltInEmbedder::new()),
             Some((api, server, dims)) => EmbeddingSource::Lazy(Arc::new(move || {
                 let endpoint = server.resolve_endpoint()?;
@@ -253,28 +277,34 @@ impl ModelServer {
         KeychainEntry::Provider { role: self.role.slug(), url: &self.url }
     }
 
-    fn without_key(&self) -> ProviderEndpoint {
+    fn endpoint_without_key(&self) -> ProviderEndpoint {
         let (url, allow_plain_http) = (self.url.clone(), self.allow_plain_http);
         ProviderEndpoint { url, key: None, allow_plain_http }
     }
 
+    /// The endpoint with its key, from the environment or the keychain.
     fn resolve_endpoint(&self) -> Result<ProviderEndpoint, ProviderError> {
-        let bare = self.without_key();
-        // A local server rarely needs a key, and the keychain may prompt the user.
-        let kept = || if bare.is_local() { None } else { keychain::read(&self.keychain_entry()) };
-        let key = match environment::first_of(&self.variables).or_else(kept) {
+        let endpoint = self.endpoint_without_key();
+        let from_keychain = || {
+            // A local server rarely needs a key, and the keychain may prompt the user.
+            if endpoint.is_local() { None } else { keychain::read(&self.keychain_entry()) }
+        };
+        let found = environment::first_set_variable(&self.key_variables).or_else(from_keychain);
+        let key = match found {
             Some(text) => Some(ProviderKey::new(text.trim())?),
-            None if self.needs_key => return Err(self.no_key()),
+            None if self.needs_key => return Err(self.missing_key_error()),
             None => None,
         };
-        Ok(ProviderEndpoint { key, ..bare })
+        Ok(ProviderEndpoint { key, ..endpoint })
     }
 
-    fn no_key(&self) -> ProviderError {
-        let (url, names) = (&self.url, self.variables.join(" or "));
-        let keep = format!("`waylore config key {}` stores it in the keychain", self.role.slug());
+    fn missing_key_error(&self) -> ProviderError {
+        let (url, names) = (&self.url, self.key_variables.join(" or "));
+        let role = self.role.slug();
         ProviderError::Config {
-            what: format!("`{url}` needs a key, and none is set; set {names}, or {keep}"),
+            what: format!(
+                "`{url}` needs a key, and none is set; set {names}, or `waylore config key {role}` stores it in the keychain"
+            ),
         }
     }
 
@@ -287,23 +317,26 @@ impl ModelServer {
 fn best_ollama_model(endpoint: &ProviderEndpoint) -> Result<String, ProviderError> {
     let models = ollama::list_models(endpoint)?;
     let chosen = ollama::choose_model(&models, environment::free_memory());
-    let none = || {
+    let no_model = || {
         ProviderError::Config {
         what: "Ollama has no embedding model that fits into the free memory; `ollama pull qwen3-embedding:0.6b` gets a small one, or name another with `embeddings.model`".to_owned(),
     }
     };
-    chosen.map(|it| it.name.clone()).ok_or_else(none)
+    chosen.map(|it| it.name.clone()).ok_or_else(no_model)
 }
 
 /// The model that would be chosen now, if the plan leaves it open and the server answers. Storing it
 /// in the settings makes the choice independent of free memory.
-pub(crate) fn open_choice(plan: &ModelPlan) -> Option<String> {
-    let (_, server, _) = plan.vectors.as_ref().filter(|it| it.1.model.is_none())?;
+pub(crate) fn unfixed_model(plan: &ModelPlan) -> Option<String> {
+    let (_, server, _) = plan.embeddings.as_ref()?;
+    if server.model.is_some() {
+        return None;
+    }
     best_ollama_model(&server.resolve_endpoint().ok()?).ok()
 }
 
 /// The version of an unconfigured Ollama server on this machine.
-pub(crate) fn idle_ollama() -> Option<String> {
+pub(crate) fn unused_ollama_version() -> Option<String> {
     let url = ollama::parse_host(&environment::ollama_host()).ok()?;
     let endpoint = ProviderEndpoint { url, key: None, allow_plain_http: false };
     // Only this machine is contacted, because no provider is configured.

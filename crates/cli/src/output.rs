@@ -1,4 +1,7 @@
 //! Output: stdout carries data, stderr messages. Colour depends on the terminal and `NO_COLOR`.
+//!
+//! Texts of memories and files are untrusted: everything printed for people is escaped here, except the
+//! escape sequences of our own styles.
 
 use std::io::{IsTerminal, Write};
 
@@ -16,8 +19,9 @@ pub(crate) const GOOD_STYLE: Style = AnsiColor::Green.on_default();
 pub(crate) const WARN_STYLE: Style = AnsiColor::Yellow.on_default();
 pub(crate) const BAD_STYLE: Style = AnsiColor::Red.on_default().bold();
 
-/// The escape sequences of our styles, the only ones that may reach a terminal.
-const STYLED_PREFIXES: [&str; 6] =
+/// The escape sequences that the styles above produce, the only ones that may reach a terminal: reset,
+/// bold, dimmed, red, green, yellow.
+const STYLE_SEQUENCES: [&str; 6] =
     ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"];
 
 pub(crate) struct Output {
@@ -37,7 +41,7 @@ impl Output {
     /// Prints a line of data.
     pub(crate) fn print_line(&self, text: &str) {
         // A reader that went away (`| head`) ends the output, not the program.
-        let _ = writeln!(anstream::stdout(), "{}", style_text(text));
+        let _ = writeln!(anstream::stdout(), "{}", escape_except_styles(text));
     }
 
     /// Prints a whole document. Unlike for a line, a write error is reported, unless the reader
@@ -45,30 +49,30 @@ impl Output {
     pub(crate) fn print_document(&self, text: &[u8]) -> std::io::Result<()> {
         let mut out = std::io::stdout();
         match out.write_all(text).and_then(|()| out.flush()) {
-            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error),
-            _ => Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            written => written,
         }
     }
 
     /// Prints the result of a command as JSON: `{"v":2,"kind":…}` and the fields of `body`.
-    pub(crate) fn data_json(&self, kind: &str, body: Value) {
-        let mut res = json!({ "v": SCHEMA_VERSION, "kind": kind });
-        if let (Some(res), Value::Object(body)) = (res.as_object_mut(), body) {
-            res.extend(body);
+    pub(crate) fn print_json(&self, kind: &str, body: Value) {
+        let mut document = json!({ "v": SCHEMA_VERSION, "kind": kind });
+        if let (Some(document), Value::Object(body)) = (document.as_object_mut(), body) {
+            document.extend(body);
         }
         // Written directly: JSON has no styles, and the style filter would remove more than styles.
-        let _ = writeln!(std::io::stdout(), "{res}");
+        let _ = writeln!(std::io::stdout(), "{document}");
     }
 
-    /// Prints a message: progress, side effects, next steps.
+    /// Prints a message on stderr: side effects, next steps. Not with `--quiet` or `--json`.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet && !self.json {
-            let _ = writeln!(anstream::stderr(), "{}", style_text(text));
+            let _ = writeln!(anstream::stderr(), "{}", escape_except_styles(text));
         }
     }
 
-    /// Prints a progress message, only on a terminal.
-    pub(crate) fn progress(&self, text: &str) {
+    /// Announces long work, only on a terminal.
+    pub(crate) fn announce(&self, text: &str) {
         if std::io::stderr().is_terminal() {
             self.say(&format!("{DIM_STYLE}{text} …{DIM_STYLE:#}"));
         }
@@ -77,12 +81,14 @@ impl Output {
     /// Prints a line that the next one overwrites, only on a terminal. An empty text clears it.
     pub(crate) fn print_progress(&self, text: &str) {
         if std::io::stderr().is_terminal() && !self.quiet && !self.json {
-            let mut err = anstream::stderr();
-            let _ = write!(err, "\r{}\u{1b}[K", escape_controls(text));
-            let _ = err.flush();
+            let mut stderr = anstream::stderr();
+            // Back to the start of the line, the text, then clear the rest of the line.
+            let _ = write!(stderr, "\r{}\u{1b}[K", escape_controls(text));
+            let _ = stderr.flush();
         }
     }
 
+    /// Prints a next step for the user.
     pub(crate) fn hint(&self, text: &str) {
         self.say(&format!("{DIM_STYLE}→ {text}{DIM_STYLE:#}"));
     }
@@ -110,14 +116,23 @@ impl Output {
 }
 
 /// Keeps our own styles and escapes everything else.
-fn style_text(text: &str) -> String {
+fn escape_except_styles(text: &str) -> String {
     let mut res = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find('\u{1b}') {
-        res.push_str(&escape_controls(&rest[..at]));
-        let style = STYLED_PREFIXES.iter().find(|it| rest[at..].starts_with(**it));
-        res.push_str(&style.map_or_else(|| escape_controls("\u{1b}"), |it| (*it).to_owned()));
-        rest = &rest[at + style.map_or(1, |it| it.len())..];
+    while let Some(start) = rest.find('\u{1b}') {
+        res.push_str(&escape_controls(&rest[..start]));
+        let sequence = &rest[start..];
+        match STYLE_SEQUENCES.iter().find(|it| sequence.starts_with(**it)) {
+            Some(style) => {
+                res.push_str(style);
+                rest = &sequence[style.len()..];
+            }
+            // A foreign sequence: its escape character is replaced, so it is printed as text.
+            None => {
+                res.push_str(&escape_controls("\u{1b}"));
+                rest = &sequence[1..];
+            }
+        }
     }
     res + &escape_controls(rest)
 }
@@ -125,13 +140,15 @@ fn style_text(text: &str) -> String {
 /// Escapes untrusted text for a terminal: no cursor movement, titles or bidi controls. Control
 /// characters become their Unicode pictures.
 pub(crate) fn escape_controls(text: &str) -> String {
+    // Unicode block "Control Pictures": U+2400 shows NUL, U+2401 the next one, and so on.
+    const FIRST_CONTROL_PICTURE: u32 = 0x2400;
+    const DELETE_PICTURE: char = '\u{2421}';
     let picture = |it: char| match it {
         // Joiners combine characters (emoji) and hide nothing.
         '\n' | '\t' | '\u{200c}' | '\u{200d}' => it,
-        '\0'..='\u{1f}' => {
-            char::from_u32(0x2400 + u32::from(it)).unwrap_or(char::REPLACEMENT_CHARACTER)
-        }
-        '\u{7f}' => '\u{2421}',
+        '\0'..='\u{1f}' => char::from_u32(FIRST_CONTROL_PICTURE + u32::from(it))
+            .unwrap_or(char::REPLACEMENT_CHARACTER),
+        '\u{7f}' => DELETE_PICTURE,
         it if it.is_control() || model::is_invisible(it) => char::REPLACEMENT_CHARACTER,
         it => it,
     };
@@ -139,26 +156,32 @@ pub(crate) fn escape_controls(text: &str) -> String {
 }
 
 /// True if both ends are terminals, so that the user can be asked.
-pub(crate) fn is_conversation() -> bool {
+pub(crate) fn is_interactive() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
 /// Asks on the terminal; returns the answer without its line break.
 pub(crate) fn ask_line(question: &str) -> std::io::Result<String> {
-    let mut err = anstream::stderr();
-    write!(err, "{} ", style_text(question))?;
-    err.flush()?;
+    // On stderr, because stdout may be redirected.
+    let mut stderr = anstream::stderr();
+    write!(stderr, "{} ", escape_except_styles(question))?;
+    stderr.flush()?;
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;
     Ok(answer.trim().to_owned())
 }
 
-/// Formats bytes for people.
+/// Formats bytes for people; MiB with one decimal, rounded down.
 pub(crate) fn format_size(bytes: u64) -> String {
-    match bytes {
-        0..1024 => format!("{bytes} B"),
-        1024..1_048_576 => format!("{} KiB", bytes / 1024),
-        _ => format!("{}.{} MiB", bytes / 1_048_576, bytes % 1_048_576 * 10 / 1_048_576),
+    const KIB_BYTES: u64 = 1024;
+    const MIB_BYTES: u64 = 1024 * KIB_BYTES;
+    if bytes < KIB_BYTES {
+        format!("{bytes} B")
+    } else if bytes < MIB_BYTES {
+        format!("{} KiB", bytes / KIB_BYTES)
+    } else {
+        let tenths = bytes % MIB_BYTES * 10 / MIB_BYTES;
+        format!("{}.{tenths} MiB", bytes / MIB_BYTES)
     }
 }
 

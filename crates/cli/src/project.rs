@@ -46,14 +46,14 @@ impl ProjectFactory {
         let settings = Settings::load(environment)?;
         let key = settings.encryption_key(environment)?;
         let models = models::plan_models(&settings)?.build_models();
-        Ok(Self { config: config(environment, &settings, key, models), settings })
+        Ok(Self { config: engine_config(environment, &settings, key, models), settings })
     }
 
     /// A factory for commands that show or correct the settings. Wrong settings become problems of
     /// the settings instead of errors. An error about models is returned instead: `config` reports
     /// it by itself.
     pub(crate) fn with_wrong_settings(environment: &Environment) -> (Self, Option<anyhow::Error>) {
-        let mut settings = Settings::load_anyway(environment);
+        let mut settings = Settings::load_tolerantly(environment);
         let key = settings.encryption_key(environment).unwrap_or_else(|error| {
             settings.problems.push(error.to_string());
             None
@@ -62,7 +62,7 @@ impl ProjectFactory {
             Ok(plan) => (plan.build_models(), None),
             Err(error) => (ModelSet::built_in(), Some(error)),
         };
-        (Self { config: config(environment, &settings, key, models), settings }, error)
+        (Self { config: engine_config(environment, &settings, key, models), settings }, error)
     }
 
     /// Opens the project of a folder, reads the settings stored for it and sets its policy.
@@ -74,13 +74,18 @@ impl ProjectFactory {
     ) -> Result<OpenedProject, engine::Error> {
         let (mut project, registry_error) =
             Project::open_for_repair(self.config.clone(), folder, now).await?;
-        let registry_error = match registry_error {
-            Some(error) if tolerance != DamageTolerance::Registry => return Err(error),
-            other => other,
+        let registry_error = match (registry_error, tolerance) {
+            (None, _) => None,
+            (Some(error), DamageTolerance::Registry) => Some(error),
+            (Some(error), DamageTolerance::None | DamageTolerance::ProjectSettings) => {
+                return Err(error);
+            }
         };
-        let stored = match project.project_settings().await {
-            Err(_) if tolerance != DamageTolerance::None => Vec::new(),
-            other => other?,
+        let stored = match (project.project_settings().await, tolerance) {
+            (Ok(stored), _) => stored,
+            (Err(error), DamageTolerance::None) => return Err(error),
+            // The project then has the settings of the user.
+            (Err(_), DamageTolerance::ProjectSettings | DamageTolerance::Registry) => Vec::new(),
         };
         let settings = self.settings.clone().with_project(&stored);
         project.set_policy(settings.project_policy());
@@ -93,7 +98,7 @@ impl ProjectFactory {
     }
 }
 
-fn config(
+fn engine_config(
     environment: &Environment,
     settings: &Settings,
     key: Option<engine::EncryptionKey>,

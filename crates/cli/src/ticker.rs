@@ -1,4 +1,5 @@
-//! Progress display of long operations on a terminal.
+//! Progress display of long operations on a terminal: a thread that prints the counters of a
+//! `TaskProgress` at an interval.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -11,28 +12,26 @@ use crate::output::Output;
 /// Refresh interval.
 const TICK_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Displays progress until dropped.
+/// Displays progress until it is dropped.
 pub(crate) struct ProgressTicker {
-    over: mpsc::Sender<()>,
+    stop_sender: mpsc::Sender<()>,
+    /// `None` only while dropping.
     thread: Option<thread::JoinHandle<()>>,
 }
 
 impl ProgressTicker {
-    /// `things` names the counted items.
-    pub(crate) fn start_ticker(
-        progress: &TaskProgress,
-        things: &'static str,
-        output: &Output,
-    ) -> Self {
-        let (over, ended) = mpsc::channel();
+    /// Starts the display; `things` names the counted items.
+    pub(crate) fn start(progress: &TaskProgress, things: &'static str, output: &Output) -> Self {
+        let (stop_sender, stop_receiver) = mpsc::channel();
         let progress = progress.clone();
         let output = Output { json: output.json, quiet: output.quiet };
-        let tell = move || {
-            let mut was_said = false;
-            while ended.recv_timeout(TICK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                if progress.is_waiting() && !was_said {
+        let display = move || {
+            let mut has_reported_waiting = false;
+            // A timeout is a tick; a message means the end.
+            while stop_receiver.recv_timeout(TICK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                if progress.is_waiting() && !has_reported_waiting {
                     output.say("another process is working in this project; waiting for it");
-                    was_said = true;
+                    has_reported_waiting = true;
                 }
                 output.print_progress(&format!(
                     "{} of {} {things}",
@@ -40,15 +39,17 @@ impl ProgressTicker {
                     progress.n_total()
                 ));
             }
+            // Clear the line.
             output.print_progress("");
         };
-        Self { over, thread: Some(thread::spawn(tell)) }
+        Self { stop_sender, thread: Some(thread::spawn(display)) }
     }
 }
 
 impl Drop for ProgressTicker {
     fn drop(&mut self) {
-        let _ = self.over.send(());
+        // Both fail only if the thread has panicked, which spoils no more than the display.
+        let _ = self.stop_sender.send(());
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

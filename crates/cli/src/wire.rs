@@ -1,4 +1,5 @@
-//! JSON output that users can rely on: separate types, converted explicitly.
+//! JSON output that users can rely on: separate types, converted explicitly. This file has the memory,
+//! which `import` also reads; the files below have the results of searches, contexts and code queries.
 
 pub(crate) mod answer;
 pub(crate) mod context;
@@ -102,6 +103,7 @@ pub(crate) struct MemoryWire {
     #[serde(default = "by_user")]
     created_by: String,
     created_at: i64,
+    /// Absent in a hand-written memory, which was never updated.
     #[serde(default)]
     updated_at: Option<i64>,
     #[serde(default)]
@@ -118,6 +120,7 @@ pub(crate) struct MemoryWire {
     last_used_at: Option<i64>,
 }
 
+/// A relation in JSON; exactly one of `memory` and `file` is set.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RelationWire {
@@ -131,6 +134,7 @@ struct RelationWire {
     auto: bool,
 }
 
+// Defaults of fields that a hand-written import may leave out.
 fn user_taught() -> MemorySource {
     MemorySource::UserTaught
 }
@@ -144,19 +148,20 @@ fn by_user() -> String {
     Actor::User.to_string()
 }
 
-pub(crate) fn reach_word(reach: NotebookScope) -> &'static str {
-    match reach {
+/// The word for a notebook in JSON and messages.
+pub(crate) fn scope_word(scope: NotebookScope) -> &'static str {
+    match scope {
         NotebookScope::Project => "project",
         NotebookScope::User => "user",
     }
 }
 
 impl From<&RatedMemory> for MemoryWire {
-    fn from(shown: &RatedMemory) -> Self {
+    fn from(rated: &RatedMemory) -> Self {
         Self {
-            current_confidence: Some(shown.current_confidence.as_fraction()),
-            notebook: Some(reach_word(shown.scope).to_owned()),
-            ..Self::from(&shown.memory)
+            current_confidence: Some(rated.current_confidence.as_fraction()),
+            notebook: Some(scope_word(rated.scope).to_owned()),
+            ..Self::from(&rated.memory)
         }
     }
 }
@@ -176,6 +181,7 @@ impl From<&Memory> for MemoryWire {
             citation: memory.citation.clone(),
             confidence: memory.confidence.as_fraction(),
             current_confidence: None,
+            // Derived from the flags and states below; for readers only.
             status: Some(memory.status().slug().to_owned()),
             notebook: None,
             tags: memory.tags.clone(),
@@ -212,7 +218,8 @@ impl From<&Memory> for MemoryWire {
 }
 
 impl MemoryWire {
-    /// Converts imported JSON; the error names the field and the reason.
+    /// Converts imported JSON; the error names the field and the reason. Custom types have no payload.
+    /// Output-only fields are ignored.
     pub(crate) fn into_memory(self) -> Result<Memory, String> {
         let kind = MemoryType::from_slug(&self.kind).map_err(|it| it.to_string())?;
         let payload = match (&self.payload, kind.core_kind()) {
@@ -299,7 +306,9 @@ impl RelationWire {
         let target = match (self.memory, self.file) {
             (Some(id), None) => RelationTarget::Memory(id),
             (None, Some(path)) => RelationTarget::File(path),
-            _ => return Err("a relation needs a `memory` or a `file` as target".to_owned()),
+            (None, None) | (Some(_), Some(_)) => {
+                return Err("a relation needs a `memory` or a `file` as target".to_owned());
+            }
         };
         let confidence = parse_fraction("confidence of a relation", self.confidence)?;
         Ok(Relation { kind: self.kind, target, confidence, auto: self.auto })

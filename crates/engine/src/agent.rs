@@ -1,8 +1,9 @@
-//! Agents: the changes that an agent may make without the user.
+//! Agents: the changes that an agent may make without the user. The MCP server calls these
+//! functions.
 //!
-//! An agent records notes, flags doubtful memories, relates memories and proposes changes of the
-//! module map. None of its notes is a memory before learning or the user accepts it, and an agent
-//! removes no memory.
+//! An agent may record notes, flag doubtful memories for review, and relate memories. A note is
+//! only journalled; it becomes a memory when learning or the user accepts it. An agent cannot
+//! remove or replace a memory.
 
 use std::path::{Path, PathBuf};
 
@@ -13,27 +14,28 @@ use model::{
 use store::{AuditAction, StoreChange, WriteBatch};
 
 use crate::editing::{clean_reason, refuse_if_forgotten, user_batch};
+use crate::injection::shown_notes;
 use crate::learn::{list_journals, record_events};
 use crate::lookup::find_by_id;
-use crate::recall::shown_log;
 use crate::remember::resolve_files;
 use crate::text_admission::{OnSecret, admit_content, admit_labels, mask_label};
 use crate::{Error, LocatedMemory, Notebook, Project, ProjectReader};
 
-/// Confidence of a relation that an agent states.
+/// Confidence of a relation that an agent adds.
 const STATED_RELATION_CONFIDENCE: PerMille = PerMille::new(700);
 
-/// The agent that calls, and its session.
+/// The calling agent and its session.
 #[derive(Clone, Debug)]
 pub struct AgentSession {
+    /// Session of the agent's connection, used if the host's conversation is not journalled.
     pub id: SessionId,
-    /// The client's name for itself.
+    /// Name of the client.
     pub agent: String,
-    /// The host's name for the conversation, if the host gives one.
+    /// The host's id of the conversation, if the host passes it on.
     pub host_session: Option<String>,
 }
 
-/// A note that an agent wants remembered.
+/// A note that an agent wants to have remembered.
 #[derive(Clone, Debug)]
 pub struct AgentNote {
     pub content: String,
@@ -84,36 +86,25 @@ pub(crate) async fn record_note(
         payload: None,
         step: None,
     };
-    // In the journal of the conversation the note is judged together with its evidence.
-    let (id, mut events) = if let Some(id) = running_conversation(project, session) {
+    // In the journal of the conversation, the note is judged together with the events around it.
+    let (journal_session, mut events) = if let Some(id) = running_conversation(project, session) {
         (id, Vec::new())
     } else {
         // A repeated start event has the same id and is ignored.
         let start = Event::SessionStart(own_session_start(&root, session));
         (session.id, vec![new_event(project, session.id, "start", start)])
     };
-    // Ids of notes are unique within a process; other processes may write into the same journal.
+    // The given id is unique only within a process, but other processes may write to the same
+    // journal.
     let event_id = format!("{event_id} {}", session.id);
-    events.push(new_event(project, id, &event_id, Event::Record(recorded)));
+    events.push(new_event(project, journal_session, &event_id, Event::Record(recorded)));
     record_events(project, &events).await?;
-    Ok(RecordedAgentNote { session: id, kind, n_redacted: admitted.n_redacted, missing_files })
-}
-
-/// The start of a session of the agent's own, of which nothing but notes is known.
-fn own_session_start(root: &Path, session: &AgentSession) -> SessionStart {
-    SessionStart {
-        project_root: root.to_string_lossy().into_owned(),
-        agent: session.agent.clone(),
-        host_session: None,
-        session_type: None,
-        task: None,
-        planned_steps: None,
-        phase: None,
-        role: None,
-        parent: None,
-        transcript: None,
-        work_unit: None,
-    }
+    Ok(RecordedAgentNote {
+        session: journal_session,
+        kind,
+        n_redacted: admitted.n_redacted,
+        missing_files,
+    })
 }
 
 /// Journals the end of the agent's own session.
@@ -165,11 +156,11 @@ pub(crate) async fn relate_memory(
         }
         Ok(found) => RelationTarget::Memory(found.memory.id),
         Err(error @ (Error::Store(_) | Error::Ambiguous { .. })) => return Err(error),
-        // Not the id of a memory, so that it must be a file.
+        // Not the id of a memory, so it must be a file.
         Err(_) => RelationTarget::File(existing_file(project, target)?),
     };
-    let is_known = |it: &Relation| (it.kind, &it.target) == (kind, &target);
-    if memory.relations.iter().any(is_known) {
+    let is_same = |it: &Relation| (it.kind, &it.target) == (kind, &target);
+    if memory.relations.iter().any(is_same) {
         return Ok(memory);
     }
     let confidence = STATED_RELATION_CONFIDENCE;
@@ -177,6 +168,58 @@ pub(crate) async fn relate_memory(
     replace_as_agent(project, session, &notebook, memory, None).await
 }
 
+/// Records memories as shown to the host's conversation, so that no hook injects them again.
+pub(crate) fn record_requested_memories(
+    reader: &ProjectReader,
+    session: &AgentSession,
+    memories: impl Iterator<Item = MemoryId>,
+) -> Result<(), Error> {
+    match &session.host_session {
+        Some(host) => shown_notes::record_memories(reader, host, memories),
+        None => Ok(()),
+    }
+}
+
+/// Returns the files that the host's conversation touched last; empty if it is not known.
+pub(crate) fn recent_files_of_agent(
+    reader: &ProjectReader,
+    session: &AgentSession,
+) -> Vec<ProjectPath> {
+    let host = session.host_session.as_ref();
+    host.map_or_else(Vec::new, |it| shown_notes::session_files(reader, it))
+}
+
+/// Returns the session of the host's conversation, if it is journalled and has not ended. After its
+/// end the agent may be in a new conversation whose id is unknown.
+fn running_conversation(reader: &ProjectReader, session: &AgentSession) -> Option<SessionId> {
+    let id = agents::derive_session_id(session.host_session.as_deref()?);
+    let journal = list_journals(reader).into_iter().find(|it| it.session == id)?;
+    (!journal.has_ended).then_some(id)
+}
+
+/// Builds the start event of a session that consists of an agent's notes only.
+fn own_session_start(root: &Path, session: &AgentSession) -> SessionStart {
+    SessionStart {
+        project_root: root.to_string_lossy().into_owned(),
+        agent: session.agent.clone(),
+        host_session: None,
+        session_type: None,
+        task: None,
+        planned_steps: None,
+        phase: None,
+        role: None,
+        parent: None,
+        transcript: None,
+        work_unit: None,
+    }
+}
+
+fn new_event(reader: &ProjectReader, session: SessionId, id: &str, event: Event) -> EventEnvelope {
+    EventEnvelope { id: id.to_owned(), session, at: reader.now, event }
+}
+
+/// Writes one changed memory with the agent as author, and reads it back. The audit trail lists all
+/// changes by agents as `Flag`.
 async fn replace_as_agent(
     project: &Project,
     session: &AgentSession,
@@ -193,35 +236,7 @@ async fn replace_as_agent(
     stored.ok_or_else(|| Error::NotFound { id: id.short() })
 }
 
-/// The session of the host's conversation, if it is journalled and has not ended. A host may start
-/// another conversation without telling us its name.
-fn running_conversation(reader: &ProjectReader, session: &AgentSession) -> Option<SessionId> {
-    let id = agents::derive_session_id(session.host_session.as_deref()?);
-    let journal = list_journals(reader).into_iter().find(|it| it.session == id)?;
-    (!journal.has_ended).then_some(id)
-}
-
-/// Records memories as shown to the host's conversation, so that no hook injects them again.
-pub(crate) fn record_requested_memories(
-    reader: &ProjectReader,
-    session: &AgentSession,
-    memories: impl Iterator<Item = MemoryId>,
-) -> Result<(), Error> {
-    match &session.host_session {
-        Some(host) => shown_log::record_memories(reader, host, memories),
-        None => Ok(()),
-    }
-}
-
-/// The files that the host's conversation touched last, if it is known.
-pub(crate) fn recent_files_of_agent(
-    reader: &ProjectReader,
-    session: &AgentSession,
-) -> Vec<ProjectPath> {
-    let host = session.host_session.as_ref();
-    host.map_or_else(Vec::new, |it| shown_log::session_files(reader, it))
-}
-
+/// Resolves the path of a file that exists in the project.
 fn existing_file(reader: &ProjectReader, target: &str) -> Result<ProjectPath, Error> {
     let path = reader.project_path(Path::new(target), &reader.place.root);
     let exists = |it: &ProjectPath| source::exists_in_project(&reader.place.root, it.as_str());
@@ -229,8 +244,4 @@ fn existing_file(reader: &ProjectReader, target: &str) -> Result<ProjectPath, Er
         let hint = "name a memory by its id, or a file of this project by its path";
         Error::refuse(format!("`{target}` is neither a memory nor a file here"), hint)
     })
-}
-
-fn new_event(reader: &ProjectReader, session: SessionId, id: &str, event: Event) -> EventEnvelope {
-    EventEnvelope { id: id.to_owned(), session, at: reader.now, event }
 }

@@ -1,18 +1,19 @@
-//! Backups of notebooks, their restoration, and the conversion between encrypted and plain.
+//! Backups: creates, lists, checks and restores the backups of notebooks, and converts all
+//! databases between encrypted and plain. The files themselves are written by `store`.
 
 use model::DAY_MS;
 use store::{BackupContents, BackupFile, EncryptionKey, Store, StoreReader};
 
 use crate::{Error, NotebookScope, Project, ProjectReader};
 
-/// Databases smaller than this are backed up after a command. That takes less time than a user
-/// notices.
+/// Databases smaller than this are backed up right after a command, because that takes less time
+/// than a user notices.
 const MAX_INSTANT_BACKUP_BYTES: u64 = 8 << 20;
 
 /// Name under which the database that a restore replaced can be restored.
 pub const REPLACED_BACKUP_NAME: &str = "replaced";
 
-/// A backup with its verification.
+/// A backup, and its contents or the reason why it cannot be restored.
 pub type CheckedBackup = (BackupFile, Result<BackupContents, store::Error>);
 
 /// Backs up every notebook that exists.
@@ -21,7 +22,8 @@ pub(crate) async fn backup_all(
 ) -> Result<Vec<(NotebookScope, BackupFile)>, Error> {
     let mut backups = Vec::new();
     for notebook in project.notebooks() {
-        backups.push((notebook.scope, project.writer(&notebook).backup(project.now).await?));
+        backups
+            .push((notebook.scope, project.notebook_writer(&notebook).backup(project.now).await?));
     }
     Ok(backups)
 }
@@ -29,7 +31,7 @@ pub(crate) async fn backup_all(
 /// Backs up the small databases whose newest backup is too old. Large ones wait for `maintain`.
 pub(crate) async fn backup_if_due(project: &Project, every_days: u32) -> Result<(), Error> {
     for notebook in project.notebooks() {
-        let store = project.writer(&notebook);
+        let store = project.notebook_writer(&notebook);
         let is_small =
             std::fs::metadata(store.path()).is_ok_and(|it| it.len() < MAX_INSTANT_BACKUP_BYTES);
         if is_small && is_backup_due(project, &store, every_days) {
@@ -41,11 +43,13 @@ pub(crate) async fn backup_if_due(project: &Project, every_days: u32) -> Result<
 
 /// Returns whether the newest backup is older than `every_days`.
 pub(crate) fn is_backup_due(reader: &ProjectReader, store: &StoreReader, every_days: u32) -> bool {
+    // No backup at all, or none with a known age.
     let Some(created_at) = store.backups().into_iter().find_map(|it| it.created_at) else {
         return true;
     };
-    // A backup from the future was made while the clock was wrong. Its age says nothing.
-    created_at <= reader.now.plus_millis(-i64::from(every_days) * DAY_MS) || created_at > reader.now
+    let is_old = created_at <= reader.now.plus_millis(-i64::from(every_days) * DAY_MS);
+    // A backup from the future was made while the clock was wrong, so its real age is unknown.
+    is_old || created_at > reader.now
 }
 
 /// Lists the backups of a notebook, newest first, each opened and checked.
@@ -58,7 +62,7 @@ pub(crate) fn list_backups(project: &Project, scope: NotebookScope) -> Vec<Check
     store.backups().into_iter().map(check).collect()
 }
 
-/// The database that the last restore replaced, opened and checked.
+/// Returns the database that the last restore replaced, opened and checked.
 pub(crate) fn replaced_database(project: &Project, scope: NotebookScope) -> Option<CheckedBackup> {
     let store = open_database(project, scope)?;
     let backup = store.replaced_database().into_iter().next()?;
@@ -66,7 +70,8 @@ pub(crate) fn replaced_database(project: &Project, scope: NotebookScope) -> Opti
     Some((backup, contents))
 }
 
-/// Puts a backup in the place of the database. The database before is set aside.
+/// Replaces the database by a backup. The previous database is set aside and can be restored as
+/// [`REPLACED_BACKUP_NAME`].
 pub(crate) fn restore_backup(
     project: &mut Project,
     scope: NotebookScope,
@@ -88,12 +93,13 @@ pub(crate) fn restore_backup(
             "`waylore restore-backup` lists them",
         ));
     };
-    // Handles of the old file would read and write a file that no longer has a name.
+    // Handles on the old file would go on reading and writing it after it was replaced.
     project.close_project();
     Ok(store.restore(&backup, project.now)?)
 }
 
-/// Encrypts every database with `to`, or decrypts them all. Returns their number.
+/// Encrypts every database with the key `to`, or decrypts all if there is none. Returns their
+/// number.
 pub(crate) fn change_encryption(
     project: Project,
     to: Option<&EncryptionKey>,
@@ -102,7 +108,7 @@ pub(crate) fn change_encryption(
     // No handle may be open on a file that is about to be replaced.
     drop(project);
     for id in data.list_projects() {
-        // The code graph is derived. Indexing again is faster than conversion.
+        // The code graph is derived data. Indexing again is faster than conversion.
         store::remove_code_graph(&data.graph_paths(id))?;
     }
     let projects = data
@@ -118,14 +124,15 @@ pub(crate) fn change_encryption(
     Ok(n_converted)
 }
 
-/// A handle on the database of a notebook, whether the file exists or not. The user's database gets
-/// a new handle: `restore` consumes it, and the project keeps its own open.
+/// Returns a handle on the database of a notebook, whether the file exists or not; `None` if the
+/// project is not registered. For the user's database it is a new handle: `restore` consumes it,
+/// and the project needs its own.
 pub(crate) fn open_database(project: &Project, scope: NotebookScope) -> Option<Store> {
     match scope {
         NotebookScope::User => {
             let paths = project.data_dir().user_paths();
             Some(Store::user(paths, project.config.key.clone(), project.now))
         }
-        NotebookScope::Project => project.project_writer(),
+        NotebookScope::Project => project.project_store_writer(),
     }
 }

@@ -1,8 +1,12 @@
-//! The code graph: questions about the code, and the indexer that keeps the graph current.
+//! [`CodeGraph`] and [`CodeIndexer`], the capabilities for the code of a project.
+//!
+//! `CodeGraph` answers questions and only reads; `CodeIndexer` brings the graph database up to date.
+//! Callers get them from `Project::code_graph` and `Project::code_indexer`. Each method calls the
+//! function of its topic in `code_index/`.
 
 use model::{Memory, ProjectPath};
 
-use crate::graph::{follow_up, history, index, map, queries, refine};
+use crate::code_index::{follow_up, history_index, index, map, queries, refine};
 use crate::{
     AgentSession, CodeChunk, CodeWatch, DependencyReport, Error, FollowUpReport, HistoryReport,
     ImpactReport, IndexFreshness, IndexReport, MapEdit, ModuleMap, NeighbourFile, Project,
@@ -23,12 +27,12 @@ impl<'a> CodeGraph<'a> {
     /// Finds the symbols that a change of `target` can affect: its transitive users, up to `depth`
     /// edges away. A target is a path, `path:symbol`, `path:line` or a symbol name.
     pub async fn impact(&self, target: &str, depth: u32) -> Result<ImpactReport, Error> {
-        queries::find_impact(self.reader, target, depth).await
+        queries::query_impact(self.reader, target, depth).await
     }
 
     /// Finds the symbols that `target` uses, directly or through others, up to `depth` edges away.
     pub async fn dependencies(&self, target: &str, depth: u32) -> Result<DependencyReport, Error> {
-        queries::find_dependencies(self.reader, target, depth).await
+        queries::query_dependencies(self.reader, target, depth).await
     }
 
     /// Lists the files one edge away from the given ones.
@@ -46,7 +50,7 @@ impl<'a> CodeGraph<'a> {
 
     /// Finds the shortest path of edges from one symbol to another.
     pub async fn route(&self, from: &str, to: &str) -> Result<SymbolRoute, Error> {
-        queries::find_route(self.reader, from, to).await
+        queries::query_route(self.reader, from, to).await
     }
 
     /// Splits a file into chunks. Reads the file as it is now, indexed or not.
@@ -103,7 +107,7 @@ impl<'a> CodeIndexer<'a> {
 
     /// Reads commits that are new since the last call; reads all again after a rewrite.
     pub async fn index_history(&mut self, progress: &TaskProgress) -> Result<HistoryReport, Error> {
-        history::index_history(self.project, progress).await
+        history_index::index_history(self.project, progress).await
     }
 
     /// Detects the modules of the indexed code and returns their number.

@@ -1,4 +1,6 @@
-//! Correcting a memory: the four ways in which it can be wrong, and its confirmation.
+//! Corrections: applies a user's judgement of a memory (right, outdated, partly wrong, not
+//! applicable, incorrect). Each correction is one batch that can be undone, together with its
+//! consequences: memories derived from a corrected one wait for review.
 
 use std::path::PathBuf;
 
@@ -8,7 +10,7 @@ use store::{AuditAction, StoreChange, WriteBatch};
 use crate::anchor::refresh_anchors;
 use crate::draft_resolution::{SupersedeCause, to_successor};
 use crate::editing::{clean_reason, refuse_if_forgotten, replace_memory, set_content, user_batch};
-use crate::lookup::{excluded_memories, find_by_id};
+use crate::lookup::{find_by_id, user_excluded_memories};
 use crate::remember::{draft_memory, resolve_files};
 use crate::text_admission::{OnSecret, admit_content, admit_labels};
 use crate::{Error, LocatedMemory, Notebook, NotebookScope, Project, ProjectReader};
@@ -16,27 +18,30 @@ use crate::{Error, LocatedMemory, Notebook, NotebookScope, Project, ProjectReade
 /// A user's judgement of a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MemoryCorrection {
-    /// It is right. Ends review, and is the only operation that removes taint. Remembering the same
-    /// statement again ends review as well, but keeps taint.
+    /// It is right. Ends the review, and is the only operation that removes a taint. (Remembering
+    /// the same statement again also ends the review, but keeps the taint.)
     Confirmed,
     /// It was true once. The replacement, if any, supersedes it.
     Outdated { replacement: Option<String> },
     /// Part of it is wrong. The text becomes its new version.
     PartlyWrong { text: String },
-    /// It is true elsewhere. A project's memory is narrowed to these modules and files; a user's
-    /// memory is excluded from this project.
+    /// It is true, but not everywhere. A project's memory is narrowed to these modules and files; a
+    /// user's memory is excluded from this project.
     NotApplicable { modules: Vec<String>, files: Vec<PathBuf>, cwd: PathBuf },
     /// It was never true. The text supersedes it.
     Incorrect { text: String },
 }
 
 impl MemoryCorrection {
+    /// Returns whether the correction brings in new text.
     const fn has_text(&self) -> bool {
         match self {
             Self::Confirmed | Self::NotApplicable { .. } | Self::Outdated { replacement: None } => {
                 false
             }
-            Self::Outdated { .. } | Self::PartlyWrong { .. } | Self::Incorrect { .. } => true,
+            Self::Outdated { replacement: Some(_) }
+            | Self::PartlyWrong { .. }
+            | Self::Incorrect { .. } => true,
         }
     }
 }
@@ -44,7 +49,9 @@ impl MemoryCorrection {
 /// Outcome of a correction.
 #[derive(Clone, Debug)]
 pub struct CorrectionResult {
+    /// The corrected memory in its new state.
     pub memory: Memory,
+    /// The new memory that supersedes it.
     pub replacement: Option<Memory>,
     /// Memories derived from the corrected one. They now wait for review.
     pub dependents: Vec<Memory>,
@@ -52,9 +59,9 @@ pub struct CorrectionResult {
     pub excluded: bool,
 }
 
-/// Prefix of the project setting that excludes a user's memory; its id follows.
+/// Prefix of the project setting that excludes a user's memory; the id of the memory follows.
 pub(crate) const EXCLUSION_PREFIX: &str = "exclude.";
-/// Confidence that a confirmation adds, per mille.
+/// Confidence that a confirmation adds, in per mille.
 const CONFIRMATION_BONUS: u16 = 100;
 
 /// Applies a user's judgement of a memory.
@@ -63,7 +70,7 @@ pub(crate) async fn correct_memory(
     id: &str,
     correction: MemoryCorrection,
 ) -> Result<CorrectionResult, Error> {
-    // While memory is turned off, memories can be judged, but no new text comes in.
+    // While memory is turned off, the user can still judge memories, but no new text is stored.
     if correction.has_text() {
         project.require_memory_enabled()?;
     }
@@ -88,6 +95,36 @@ pub(crate) async fn correct_memory(
     }
 }
 
+/// Lifts the exclusion of a user's memory from this project. Returns whether there was one.
+pub(crate) async fn lift_exclusion(
+    project: &Project,
+    notebook: &Notebook,
+    id: MemoryId,
+) -> Result<bool, Error> {
+    let is_excluded = notebook.scope == NotebookScope::User
+        && user_excluded_memories(project).await?.contains(&id);
+    if is_excluded {
+        let batch = exclusion_batch(project, AuditAction::Restore, id);
+        project.write(NotebookScope::Project, batch).await?;
+    }
+    Ok(is_excluded)
+}
+
+/// Refuses to correct a memory that is forgotten or deprecated.
+fn refuse_if_settled(memory: &Memory) -> Result<(), Error> {
+    refuse_if_forgotten(memory)?;
+    if memory.states.deprecated_at.is_none() {
+        return Ok(());
+    }
+    let id = memory.id.short();
+    let reason = memory.states.deprecated_reason.as_deref().unwrap_or("the reason is not known");
+    Err(Error::refuse(
+        format!("#{id} is deprecated already: {reason}"),
+        format!("`waylore restore {id}` brings it back"),
+    ))
+}
+
+/// Marks a memory as verified by the user.
 async fn confirm_memory(
     project: &Project,
     notebook: &Notebook,
@@ -105,22 +142,23 @@ async fn confirm_memory(
     Ok(CorrectionResult { memory, replacement: None, dependents: Vec::new(), excluded: false })
 }
 
-/// Deprecates a memory, stores its replacement, and puts its dependents up for review.
+/// Deprecates a memory, stores its replacement if there is one, and marks its dependents for
+/// review.
 async fn deprecate_memory(
     project: &Project,
     notebook: &Notebook,
     memory: Memory,
-    why: &str,
-    text: Option<String>,
+    judgement: &str,
+    replacement_text: Option<String>,
 ) -> Result<CorrectionResult, Error> {
-    let replacement = match &text {
+    let replacement = match &replacement_text {
         None => None,
         Some(text) => Some(draft_replacement(project, notebook.scope, &memory, text)?),
     };
     let mut after = memory.clone();
     let reason = match &replacement {
-        Some(fresh) => clean_reason(&format!("{why}, superseded by #{}", fresh.id.short())),
-        None => why.to_owned(),
+        Some(fresh) => clean_reason(&format!("{judgement}, superseded by #{}", fresh.id.short())),
+        None => judgement.to_owned(),
     };
     after.states.deprecate(&Deprecation::ByPerson(reason), project.now);
     after.updated_at = project.now;
@@ -134,6 +172,7 @@ async fn deprecate_memory(
     Ok(CorrectionResult { memory, replacement, dependents, excluded: false })
 }
 
+/// Changes the text of a memory, and marks its dependents for review.
 async fn correct_text(
     project: &Project,
     notebook: &Notebook,
@@ -154,6 +193,7 @@ async fn correct_text(
     Ok(CorrectionResult { memory, replacement: None, dependents, excluded: false })
 }
 
+/// Narrows a project's memory to modules and files, or excludes a user's memory from the project.
 async fn narrow_memory(
     project: &mut Project,
     notebook: &Notebook,
@@ -161,7 +201,7 @@ async fn narrow_memory(
     modules: Vec<String>,
     files: Vec<ProjectPath>,
 ) -> Result<CorrectionResult, Error> {
-    // The user's memory holds for other projects, so it is excluded here and not changed.
+    // A user's memory may be right in other projects, so it is not changed.
     if notebook.scope == NotebookScope::User {
         return exclude_memory(project, memory).await;
     }
@@ -179,39 +219,9 @@ async fn narrow_memory(
     Ok(CorrectionResult { memory, replacement: None, dependents: Vec::new(), excluded: false })
 }
 
-/// Excludes a user's memory from this project only.
-async fn exclude_memory(project: &mut Project, memory: Memory) -> Result<CorrectionResult, Error> {
-    if excluded_memories(project).await?.contains(&memory.id) {
-        let id = memory.id.short();
-        return Err(Error::refuse(
-            format!("#{id} is excluded from this project already"),
-            format!("`waylore restore {id}` lifts the exclusion"),
-        ));
-    }
-    // The exclusion is stored in the project's notebook, which may not exist yet.
-    project.notebook(NotebookScope::Project).await?;
-    let batch = exclusion_batch(project, AuditAction::Flag, memory.id);
-    project.write(NotebookScope::Project, batch).await?;
-    Ok(CorrectionResult { memory, replacement: None, dependents: Vec::new(), excluded: true })
-}
-
-/// Lifts the exclusion of a user's memory from this project. Returns whether there was one.
-pub(crate) async fn lift_exclusion(
-    project: &Project,
-    notebook: &Notebook,
-    id: MemoryId,
-) -> Result<bool, Error> {
-    let is_excluded =
-        notebook.scope == NotebookScope::User && excluded_memories(project).await?.contains(&id);
-    if is_excluded {
-        let batch = exclusion_batch(project, AuditAction::Restore, id);
-        project.write(NotebookScope::Project, batch).await?;
-    }
-    Ok(is_excluded)
-}
-
-/// The batch that excludes a user's memory (`Flag`) or lifts that (`Restore`). It belongs to the
-/// project's notebook and changes no memory, so its detail names the memory; `undo` reads it there.
+/// Builds the batch that excludes a user's memory (`Flag`) or lifts the exclusion (`Restore`). It
+/// only changes a setting of the project's notebook, so the detail of the audit entry names the
+/// memory; `undo` reads it there.
 fn exclusion_batch(reader: &ProjectReader, action: AuditAction, id: MemoryId) -> WriteBatch {
     let key = format!("{EXCLUSION_PREFIX}{id}");
     let value = (action == AuditAction::Flag).then(|| "true".to_owned());
@@ -219,6 +229,7 @@ fn exclusion_batch(reader: &ProjectReader, action: AuditAction, id: MemoryId) ->
     WriteBatch { detail: Some(key), ..user_batch(action, reader.now, changes) }
 }
 
+/// Drafts the memory that replaces a corrected one.
 fn draft_replacement(
     reader: &ProjectReader,
     scope: NotebookScope,
@@ -232,39 +243,28 @@ fn draft_replacement(
     Ok(to_successor(old, draft, SupersedeCause::Correction))
 }
 
-/// The active memories that name this one as their origin, marked for review.
+/// Returns the active memories that derive from this one, marked for review. They are not written
+/// yet.
 async fn dependents_for_review(
     reader: &ProjectReader,
     notebook: &Notebook,
     memory: &Memory,
 ) -> Result<Vec<Memory>, Error> {
     let mut dependents: Vec<Memory> = Vec::new();
+    // A memory that once superseded this one (which was restored since) inherited its subject.
     for kind in [RelationKind::DerivedFrom, RelationKind::Supersedes] {
-        for mut it in notebook.store.memories().list_related_to(memory.id, kind).await? {
-            let is_active = it.states.deleted_at.is_none() && it.states.deprecated_at.is_none();
-            // A memory can be related in both ways.
-            if is_active && !dependents.iter().any(|known| known.id == it.id) {
-                it.flags.needs_review = true;
-                it.updated_at = reader.now;
-                dependents.push(it);
+        for mut dependent in notebook.store.memories().list_related_to(memory.id, kind).await? {
+            let states = &dependent.states;
+            let is_active = states.deleted_at.is_none() && states.deprecated_at.is_none();
+            // A memory can have both relations; it is listed once.
+            if is_active && !dependents.iter().any(|it| it.id == dependent.id) {
+                dependent.flags.needs_review = true;
+                dependent.updated_at = reader.now;
+                dependents.push(dependent);
             }
         }
     }
     Ok(dependents)
-}
-
-/// Refuses to correct a memory that is forgotten or deprecated already.
-fn refuse_if_settled(memory: &Memory) -> Result<(), Error> {
-    refuse_if_forgotten(memory)?;
-    if memory.states.deprecated_at.is_none() {
-        return Ok(());
-    }
-    let id = memory.id.short();
-    let why = memory.states.deprecated_reason.as_deref().unwrap_or("the reason is not known");
-    Err(Error::refuse(
-        format!("#{id} is deprecated already: {why}"),
-        format!("`waylore restore {id}` brings it back"),
-    ))
 }
 
 /// Admits the text of a correction, which must differ from the memory's.
@@ -275,4 +275,20 @@ fn admit_changed_text(memory: &Memory, text: &str) -> Result<String, Error> {
         return Err(Error::refuse("that is what the memory says already", hint));
     }
     Ok(text)
+}
+
+/// Excludes a user's memory from this project only.
+async fn exclude_memory(project: &mut Project, memory: Memory) -> Result<CorrectionResult, Error> {
+    if user_excluded_memories(project).await?.contains(&memory.id) {
+        let id = memory.id.short();
+        return Err(Error::refuse(
+            format!("#{id} is excluded from this project already"),
+            format!("`waylore restore {id}` lifts the exclusion"),
+        ));
+    }
+    // The exclusion is stored in the project's notebook, which may not exist yet.
+    project.ensure_notebook(NotebookScope::Project).await?;
+    let batch = exclusion_batch(project, AuditAction::Flag, memory.id);
+    project.write(NotebookScope::Project, batch).await?;
+    Ok(CorrectionResult { memory, replacement: None, dependents: Vec::new(), excluded: true })
 }

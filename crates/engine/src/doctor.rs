@@ -1,4 +1,9 @@
-//! Doctor: examines everything that is stored, and names each problem with its remedy.
+//! Doctor: checks all stored data, repairs what it can, and returns each problem with its remedy.
+//! The command `waylore doctor` prints the checks.
+//!
+//! A database that is encrypted and whose key is missing is *locked*: its content cannot be
+//! checked, and checks that depend on it are skipped. The registry, the list of all known projects, is
+//! in the user's database.
 
 use std::path::Path;
 
@@ -7,11 +12,12 @@ use source::SkipReason;
 use store::{Store, StoreReader};
 
 use crate::backups::list_backups;
+use crate::learn::failed_sessions;
 use crate::memory_texts::list_memories_with_secrets;
 use crate::project_identity::register_from_settings;
 use crate::{Error, Notebook, NotebookScope, Project, ProjectReader, is_about_key};
 
-/// Result level of a check.
+/// Severity of the result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HealthLevel {
     Good,
@@ -20,13 +26,13 @@ pub enum HealthLevel {
     Bad,
 }
 
-/// One check of the doctor.
+/// The result of one check.
 #[derive(Clone, Debug)]
 pub struct HealthCheck {
     pub name: String,
     pub health: HealthLevel,
     pub detail: String,
-    /// The remedy.
+    /// The remedy, if there is a problem.
     pub fix: Option<String>,
 }
 
@@ -38,17 +44,18 @@ pub enum DoctorMode {
     Repair,
 }
 
-/// Examines everything. Returns the checks and the repairs.
+/// Runs all checks. Returns their results, and a description of each repair.
 pub(crate) async fn run_doctor(
     project: &Project,
     mode: DoctorMode,
 ) -> Result<(Vec<HealthCheck>, Vec<String>), Error> {
     let mut repairs = Vec::new();
     let mut checks = Vec::new();
-    // The registry knows which project this is. Locked, it would look like a new project.
-    if !is_locked(&project.user_store()).await {
+    // The registry identifies the project. If it is locked, every project would look new.
+    if !is_locked(&project.user_store_reader()).await {
         checks.push(check_project(project));
     }
+    // Repositories that were passed over while the project's root was searched.
     for skipped in &project.place.skipped {
         let why = skip_reason(skipped.why);
         let detail = format!("`{}` was skipped: {why}", skipped.path.display());
@@ -58,8 +65,9 @@ pub(crate) async fn run_doctor(
     checks.push(check_folder(&project.config.data));
     let mut locked = Vec::new();
     for notebook in project.notebooks() {
-        let store = project.writer(&notebook);
-        // Without its key neither the content of a file nor its backups can be checked.
+        let store = project.notebook_writer(&notebook);
+        // Without the key, neither the content nor the backups can be checked; the store reports
+        // that.
         if is_locked(&notebook.store).await {
             locked.push(notebook.scope);
             checks.push(check_store(notebook.scope, &store).await);
@@ -71,12 +79,12 @@ pub(crate) async fn run_doctor(
                 Err(error) => checks.push(failed_repair(notebook.scope, &error)),
             }
         }
-        // After the repair, so that the check shows what is left.
+        // After the repair, so that the checks show the remaining problems.
         checks.push(check_store(notebook.scope, &store).await);
         checks.push(check_backups(project, &notebook));
         checks.extend(check_secrets(&notebook.store, scope_name(notebook.scope)).await);
     }
-    // With a locked registry every project would look unregistered.
+    // If the registry is locked, every project would look unregistered.
     if !locked.contains(&NotebookScope::User) {
         if mode == DoctorMode::Repair {
             repairs.extend(register_unregistered(project).await?);
@@ -86,14 +94,15 @@ pub(crate) async fn run_doctor(
     if locked.is_empty() {
         checks.push(check_encryption(project));
     }
+    checks.extend(failed_sessions(project).iter().map(failed_session_check));
     Ok((checks, repairs))
 }
 
-/// Describes damage found so far, for messages beside an answer.
+/// Describes the damage found so far, for warnings beside the output of a command.
 pub(crate) fn damage_messages(reader: &ProjectReader, notebooks: &[Notebook]) -> Vec<String> {
     let mut messages: Vec<String> =
         reader.findings(notebooks).iter().map(|it| it.1.to_string()).collect();
-    if !reader.stored_projects().is_empty() && !reader.user_store().exists() {
+    if !reader.stored_projects().is_empty() && !reader.user_store_reader().exists() {
         messages.push("the registry of projects is gone, so none is recognised; `waylore doctor --fix` rebuilds it".to_owned());
     }
     if reader.has_unregistered_data {
@@ -102,12 +111,13 @@ pub(crate) fn damage_messages(reader: &ProjectReader, notebooks: &[Notebook]) ->
     messages
 }
 
-/// Projects that have a folder but no entry in the registry: the registry was lost or restored.
+/// Lists the projects that have a folder but no entry in the registry, because the registry was
+/// lost or restored from an old backup.
 pub(crate) async fn unregistered_projects(reader: &ProjectReader) -> Vec<ProjectId> {
-    // The folders are listed before the registry is read: a project is registered before it gets a
-    // folder, so a project that starts at this moment cannot look unregistered.
+    // The folders are listed before the registry is read. A project is registered before it gets a
+    // folder, so a project that another process creates meanwhile cannot look unregistered.
     let stored = reader.stored_projects();
-    let user = reader.user_store();
+    let user = reader.user_store_reader();
     if !user.exists() {
         return stored;
     }
@@ -115,16 +125,16 @@ pub(crate) async fn unregistered_projects(reader: &ProjectReader) -> Vec<Project
     stored.into_iter().filter(|id| locations.iter().all(|it| it.project != *id)).collect()
 }
 
-async fn register_unregistered(project: &Project) -> Result<Vec<String>, Error> {
-    let mut repairs = Vec::new();
-    for id in unregistered_projects(project).await {
-        let store = project.store_of(id);
-        let user = project.user_writer();
-        if store.exists() && register_from_settings(&user, &store, id, project.now).await? {
-            repairs.push(format!("registered project {id} again, from its own copy of the entry"));
-        }
+pub(crate) const fn scope_name(scope: NotebookScope) -> &'static str {
+    match scope {
+        NotebookScope::Project => "project",
+        NotebookScope::User => "user",
     }
-    Ok(repairs)
+}
+
+/// Returns whether a store cannot be read because its key is missing or wrong.
+async fn is_locked(store: &StoreReader) -> bool {
+    store.is_encrypted().await.is_err_and(|it| is_about_key(&it))
 }
 
 fn check_project(reader: &ProjectReader) -> HealthCheck {
@@ -136,28 +146,29 @@ fn check_project(reader: &ProjectReader) -> HealthCheck {
     good("project", detail)
 }
 
-fn check_backups(project: &Project, notebook: &Notebook) -> HealthCheck {
-    let name = format!("{} backups", scope_name(notebook.scope));
-    let backups = list_backups(project, notebook.scope);
-    if let Some((backup, Err(error))) = backups.iter().find(|it| it.1.is_err()) {
-        let detail = format!("`{}` cannot be restored: {error}", backup.name);
-        return problem(&name, HealthLevel::Bad, detail, "`waylore backup` makes a new one");
+const fn skip_reason(why: SkipReason) -> &'static str {
+    match why {
+        SkipReason::AtHome => "it lies in the home folder or above it",
+        SkipReason::Broken => "it is no repository",
+        SkipReason::Unreadable => "it cannot be opened",
+        SkipReason::Unproven => "it points to a repository that does not point back",
     }
-    let Some((newest, _)) = backups.first() else {
-        let fix = "`waylore backup` makes one; `waylore maintain` does so daily";
-        return problem(&name, HealthLevel::Warning, "there are none".to_owned(), fix);
-    };
-    let detail = format!("{}, the newest `{}`, all opened and checked", backups.len(), newest.name);
-    good(&name, detail)
 }
 
-fn check_encryption(reader: &ProjectReader) -> HealthCheck {
-    let detail = match (&reader.config.key, store::ENCRYPTION_AVAILABLE) {
-        (Some(_), _) => "on",
-        (None, true) => "off (`waylore config encryption on` turns it on)",
-        (None, false) => "off, and this build cannot encrypt",
-    };
-    good("encryption", detail.to_owned())
+fn problem(name: &str, health: HealthLevel, detail: String, fix: &str) -> HealthCheck {
+    HealthCheck { name: name.to_owned(), health, detail, fix: Some(fix.to_owned()) }
+}
+
+fn failed_session_check(failed: &store::FailedSession) -> HealthCheck {
+    let detail = format!(
+        "session {} could not be learned by version {}: {}",
+        failed.session.short(),
+        failed.program_version,
+        failed.reason
+    );
+    let fix =
+        "`waylore learn` tries it again, and so does the next version; please report the reason";
+    problem("learning", HealthLevel::Warning, detail, fix)
 }
 
 fn check_folder(data: &Path) -> HealthCheck {
@@ -185,7 +196,7 @@ async fn check_store(scope: NotebookScope, store: &Store) -> HealthCheck {
             return problem(&name, HealthLevel::Bad, error.to_string(), &fix);
         }
     };
-    // One finding is enough to act on; the repair handles all.
+    // The first finding is enough to act on, because a repair handles all of them.
     let Some(first) = findings.first() else {
         let size = store.size().await.map_or(0, |it| it.database);
         return good(&name, format!("every row matches its hash, {} KiB", size / 1024));
@@ -202,8 +213,30 @@ async fn check_store(scope: NotebookScope, store: &Store) -> HealthCheck {
     )
 }
 
-/// Secrets in stored texts. Rules improve, so texts that were admitted before are searched again.
-async fn check_secrets(store: &StoreReader, whose: &str) -> Option<HealthCheck> {
+fn failed_repair(scope: NotebookScope, error: &store::Error) -> HealthCheck {
+    let name = format!("{} repair", scope_name(scope));
+    problem(&name, HealthLevel::Bad, error.to_string(), &remedy(error, scope))
+}
+
+fn check_backups(project: &Project, notebook: &Notebook) -> HealthCheck {
+    let name = format!("{} backups", scope_name(notebook.scope));
+    let backups = list_backups(project, notebook.scope);
+    if let Some((backup, Err(error))) = backups.iter().find(|it| it.1.is_err()) {
+        let detail = format!("`{}` cannot be restored: {error}", backup.name);
+        return problem(&name, HealthLevel::Bad, detail, "`waylore backup` makes a new one");
+    }
+    let Some((newest, _)) = backups.first() else {
+        let fix = "`waylore backup` makes one; `waylore maintain` does so daily";
+        return problem(&name, HealthLevel::Warning, "there are none".to_owned(), fix);
+    };
+    let detail = format!("{}, the newest `{}`, all opened and checked", backups.len(), newest.name);
+    good(&name, detail)
+}
+
+/// Searches stored texts for secrets again, because the rules may have improved since they were
+/// admitted. `None` if there are none.
+async fn check_secrets(store: &StoreReader, scope: &str) -> Option<HealthCheck> {
+    // A store that cannot be read is reported by `check_store`.
     let memories = list_memories_with_secrets(store).await.ok()?;
     if memories.is_empty() {
         return None;
@@ -211,21 +244,20 @@ async fn check_secrets(store: &StoreReader, whose: &str) -> Option<HealthCheck> 
     let ids: Vec<String> = memories.into_iter().map(MemoryId::short).collect();
     let detail = format!("what looks like a secret is stored in #{}", ids.join(", #"));
     let fix = "`waylore purge --secrets` takes it out everywhere";
-    Some(problem(&format!("{whose} secrets"), HealthLevel::Bad, detail, fix))
+    Some(problem(&format!("{scope} secrets"), HealthLevel::Bad, detail, fix))
 }
 
-/// Returns whether a store cannot be read for want of its key.
-async fn is_locked(store: &StoreReader) -> bool {
-    store.is_encrypted().await.is_err_and(|it| is_about_key(&it))
-}
-
-const fn skip_reason(why: SkipReason) -> &'static str {
-    match why {
-        SkipReason::AtHome => "it lies in the home folder or above it",
-        SkipReason::Broken => "it is no repository",
-        SkipReason::Unreadable => "it cannot be opened",
-        SkipReason::Unproven => "it points to a repository that does not point back",
+/// Registers projects again from the copy of the registry entry in their own databases.
+async fn register_unregistered(project: &Project) -> Result<Vec<String>, Error> {
+    let mut repairs = Vec::new();
+    for id in unregistered_projects(project).await {
+        let store = project.open_store_writer(id);
+        let user = project.user_store_writer();
+        if store.exists() && register_from_settings(&user, &store, id, project.now).await? {
+            repairs.push(format!("registered project {id} again, from its own copy of the entry"));
+        }
     }
+    Ok(repairs)
 }
 
 fn unregistered_check(id: &ProjectId) -> HealthCheck {
@@ -234,29 +266,30 @@ fn unregistered_check(id: &ProjectId) -> HealthCheck {
     problem("registry", HealthLevel::Bad, detail, fix)
 }
 
-fn failed_repair(scope: NotebookScope, error: &store::Error) -> HealthCheck {
-    let name = format!("{} repair", scope_name(scope));
-    problem(&name, HealthLevel::Bad, error.to_string(), &remedy(error, scope))
+fn check_encryption(reader: &ProjectReader) -> HealthCheck {
+    let detail = match (&reader.config.key, store::ENCRYPTION_AVAILABLE) {
+        (Some(_), _) => "on",
+        (None, true) => "off (`waylore config encryption on` turns it on)",
+        (None, false) => "off, and this build cannot encrypt",
+    };
+    good("encryption", detail.to_owned())
 }
 
 fn good(name: &str, detail: String) -> HealthCheck {
     HealthCheck { name: name.to_owned(), health: HealthLevel::Good, detail, fix: None }
 }
 
-fn problem(name: &str, health: HealthLevel, detail: String, fix: &str) -> HealthCheck {
-    HealthCheck { name: name.to_owned(), health, detail, fix: Some(fix.to_owned()) }
-}
-
-/// The remedy for a store that cannot be read. A backup is encrypted with the same key, so it does
-/// not help if the key is wrong.
+/// Returns the remedy for a store that cannot be read. If the key is wrong, a backup does not help:
+/// it is encrypted with the same key.
 fn remedy(error: &store::Error, scope: NotebookScope) -> String {
     if !is_about_key(error) {
         return restore_hint(scope).to_owned();
     }
-    let key = "`waylore config get encryption.key` says where the key is looked for: a file, the keychain or WAYLORE_PASSPHRASE";
+    let key_hint = "`waylore config get encryption.key` says where the key is looked for: a file, the keychain or WAYLORE_PASSPHRASE";
     match error {
-        store::Error::WrongKey { .. } => key.to_owned(),
-        _ => format!("{key}; if it was never encrypted, {}", restore_hint(scope)),
+        store::Error::WrongKey { .. } => key_hint.to_owned(),
+        // Not a database: encrypted with another key, or damaged.
+        _ => format!("{key_hint}; if it was never encrypted, {}", restore_hint(scope)),
     }
 }
 
@@ -264,12 +297,5 @@ const fn restore_hint(scope: NotebookScope) -> &'static str {
     match scope {
         NotebookScope::Project => "`waylore restore-backup` lists what can be restored",
         NotebookScope::User => "`waylore restore-backup --user` lists what can be restored",
-    }
-}
-
-pub(crate) const fn scope_name(scope: NotebookScope) -> &'static str {
-    match scope {
-        NotebookScope::Project => "project",
-        NotebookScope::User => "user",
     }
 }

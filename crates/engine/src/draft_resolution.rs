@@ -1,5 +1,9 @@
-//! Resolution of a new memory against the known ones: a repetition is merged, a contradiction
-//! supersedes, everything else is inserted.
+//! Draft resolution: compares a user's new memory with the stored ones and decides what to write. A
+//! repetition is merged into the stored memory, a contradiction supersedes it, anything else is
+//! inserted.
+//!
+//! `remember` and `correction` use it. Learned memories have stricter rules, see `learn/novelty.rs`;
+//! the search and comparison helpers are shared.
 
 use model::{
     Deprecation, Memory, MemoryScope, PerMille, Relation, RelationKind, RelationTarget,
@@ -9,31 +13,31 @@ use promote::{MAX_EARNED_CONFIDENCE, MemoryStatement, StatementRelation};
 use store::{AuditAction, MemoryFilter, StoreChange, StoreReader, WriteBatch};
 
 use crate::editing::user_batch;
-use crate::lookup::match_expression;
+use crate::lookup::any_term_expression;
 use crate::{Error, MemoryNovelty};
 
-/// Memories with the same words that a draft is compared with.
+/// Most memories with the same words that a draft is compared with.
 pub(crate) const MAX_COMPARED_MEMORIES: u32 = 30;
-/// Confidence, per mille, that a memory gains when it is stated again.
+/// Confidence that a memory gains when it is stated again, in per mille.
 const REPETITION_GAIN: u16 = 50;
 
-/// The decision about a draft: the memory as it will be, and the batch that writes it.
+/// The decision about a draft: the resulting memory, and the batch that writes it.
 pub(crate) struct DraftResolution {
     pub(crate) memory: Memory,
     pub(crate) novelty: MemoryNovelty,
     pub(crate) batch: WriteBatch,
 }
 
-/// The source of a draft's type.
+/// The origin of a draft's type. A type that the user gave replaces the stored one in a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TypeOrigin {
     /// The user named the type.
     Given,
-    /// The type was guessed from the text.
+    /// The type was suggested from the text.
     Suggested,
 }
 
-/// The similarity of a draft and the memory it is merged into.
+/// The similarity of a draft to the memory it is merged into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MergeKind {
     Same,
@@ -49,25 +53,27 @@ pub(crate) enum SupersedeCause {
     Comparison,
 }
 
-/// Compares a draft with the known memories and decides what to write.
+/// Compares a draft with the stored memories and decides what to write.
 pub(crate) async fn resolve_draft(
     store: &StoreReader,
     draft: Memory,
     type_origin: TypeOrigin,
 ) -> Result<DraftResolution, Error> {
     let known = similar_memories(store, &draft.content, MAX_COMPARED_MEMORIES).await?;
-    let statements: Vec<MemoryStatement<'_>> = known.iter().map(to_statement).collect();
-    let Some((at, relationship)) = promote::find_nearest(&to_statement(&draft), &statements) else {
+    let statements: Vec<MemoryStatement<'_>> = known.iter().map(statement_of).collect();
+    let Some((nearest, relation)) = promote::find_nearest(&statement_of(&draft), &statements)
+    else {
         return Ok(insert_draft(draft));
     };
-    let old = known[at].clone();
-    // A draft that waits for review must not change a memory that is believed.
+    let old = known[nearest].clone();
+    // A draft that needs review (it reads like an instruction) must not change a trusted memory.
     let is_held = draft.flags.needs_review && !old.flags.tainted;
-    Ok(match relationship {
-        // A merge would make the user's own words as doubtful as those from outside.
+    Ok(match relation {
+        // The stored memory is tainted, and a merge would taint the user's own statement.
         StatementRelation::Same | StatementRelation::Near { .. } if old.flags.tainted => {
             supersede(old, draft, "the same, but from outside and not confirmed".to_owned())
         }
+        // Also if it is held: the same text changes nothing, and `merge` takes over the review.
         StatementRelation::Same => merge(old, draft, MergeKind::Same, type_origin),
         StatementRelation::Near { .. } if !is_held => {
             merge(old, draft, MergeKind::Near, type_origin)
@@ -75,7 +81,10 @@ pub(crate) async fn resolve_draft(
         StatementRelation::Contradicts { conflict } if !is_held => {
             supersede(old, draft, conflict.to_string())
         }
-        _ => insert_draft(draft),
+        // Held drafts are stored beside the memory until the user has reviewed them.
+        StatementRelation::Near { .. }
+        | StatementRelation::Contradicts { .. }
+        | StatementRelation::Unrelated => insert_draft(draft),
     })
 }
 
@@ -89,12 +98,13 @@ pub(crate) async fn similar_memories(
     if terms.is_empty() || !store.exists() {
         return Ok(Vec::new());
     }
-    let (expression, filter) = (match_expression(&terms, " OR "), MemoryFilter::active(limit));
+    let (expression, filter) = (any_term_expression(&terms), MemoryFilter::active(limit));
     let hits = store.memories().search(expression, filter).await?;
     Ok(hits.into_iter().map(|it| it.memory).collect())
 }
 
-fn to_statement(memory: &Memory) -> MemoryStatement<'_> {
+/// Returns the part of a memory that duplicate detection compares.
+pub(crate) fn statement_of(memory: &Memory) -> MemoryStatement<'_> {
     MemoryStatement { text: &memory.content, files: &memory.files, kind: &memory.kind }
 }
 
@@ -103,51 +113,6 @@ pub(crate) fn insert_draft(draft: Memory) -> DraftResolution {
     let changes = vec![StoreChange::Insert(Box::new(draft.clone()))];
     let batch = user_batch(AuditAction::Remember, draft.updated_at, changes);
     DraftResolution { memory: draft, novelty: MemoryNovelty::New, batch }
-}
-
-/// Merges a draft into a known memory. The result has everything that either of them names, and the
-/// longer text.
-fn merge(
-    old: Memory,
-    draft: Memory,
-    merge_kind: MergeKind,
-    type_origin: TypeOrigin,
-) -> DraftResolution {
-    let previous_text = old.content.clone();
-    // The maximum does not lower a confidence that was higher before.
-    let gained = old.confidence.saturating_add(REPETITION_GAIN).at_most(MAX_EARNED_CONFIDENCE);
-    let confidence = gained.max(old.confidence);
-    let mut merged = Memory { confidence, updated_at: draft.updated_at, ..old };
-    let takes_text = draft.content.len() >= merged.content.len();
-    if takes_text {
-        merged.content = draft.content;
-    }
-    if type_origin == TypeOrigin::Given {
-        // A payload belongs to one type.
-        merged.payload = merged.payload.filter(|it| Some(it.kind()) == draft.kind.core_kind());
-        merged.kind = draft.kind;
-    }
-    merged.summary = promote::compose_summary(&merged.content, &merged.kind);
-    merged.citation = promote::compose_citation(&merged.content);
-    extend_unique(&mut merged.tags, draft.tags);
-    extend_unique(&mut merged.files, draft.files);
-    extend_unique(&mut merged.modules, draft.modules);
-    // The draft saw its symbols later, so its hashes replace the old ones.
-    let is_replaced = |it: &SymbolAnchor| {
-        draft.anchors.iter().any(|new| (&new.file, &new.symbol) == (&it.file, &it.symbol))
-    };
-    merged.anchors.retain(|it| !is_replaced(it));
-    extend_unique(&mut merged.anchors, draft.anchors);
-    merged.flags.pinned |= draft.flags.pinned;
-    // The text is the user's own now, so it is verified. A near text that is kept is not theirs.
-    if merge_kind == MergeKind::Same || takes_text {
-        merged.flags.user_verified = true;
-        merged.flags.needs_review = draft.flags.needs_review;
-        merged.states.stale_at = None;
-    }
-    let changes = vec![StoreChange::Replace(Box::new(merged.clone()))];
-    let batch = user_batch(AuditAction::Merge, merged.updated_at, changes);
-    DraftResolution { memory: merged, novelty: MemoryNovelty::Merged { previous_text }, batch }
 }
 
 /// Appends the items that `acc` does not have yet.
@@ -164,12 +129,13 @@ pub(crate) fn to_successor(old: &Memory, mut draft: Memory, cause: SupersedeCaus
     let (kind, target) = (RelationKind::Supersedes, RelationTarget::Memory(old.id));
     let auto = cause == SupersedeCause::Comparison;
     draft.relations.push(Relation { kind, target, confidence: PerMille::ONE, auto });
-    // Nothing is inherited from an unconfirmed memory from outside.
+    // Nothing is inherited from a tainted memory, which came from outside.
     if old.flags.tainted {
         return draft;
     }
     draft.flags.pinned |= old.flags.pinned;
     draft.scope = if draft.scope == MemoryScope::Global { old.scope } else { draft.scope };
+    // The labels of the old memory come first.
     let (tags, files, modules) = (draft.tags, draft.files, draft.modules);
     (draft.tags, draft.files, draft.modules) =
         (old.tags.clone(), old.files.clone(), old.modules.clone());
@@ -192,4 +158,49 @@ fn supersede(old: Memory, draft: Memory, explanation: String) -> DraftResolution
     let batch = user_batch(AuditAction::Supersede, memory.updated_at, changes);
     let novelty = MemoryNovelty::Supersedes { old: Box::new(old), explanation };
     DraftResolution { memory, novelty, batch }
+}
+
+/// Merges a draft into a stored memory. The result has the longer text and the tags, files, modules
+/// and anchors of both.
+fn merge(
+    old: Memory,
+    draft: Memory,
+    merge_kind: MergeKind,
+    type_origin: TypeOrigin,
+) -> DraftResolution {
+    let previous_text = old.content.clone();
+    // The limit must not lower a confidence that is above it already.
+    let gained = old.confidence.saturating_add(REPETITION_GAIN).at_most(MAX_EARNED_CONFIDENCE);
+    let confidence = gained.max(old.confidence);
+    let mut merged = Memory { confidence, updated_at: draft.updated_at, ..old };
+    let takes_text = draft.content.len() >= merged.content.len();
+    if takes_text {
+        merged.content = draft.content;
+    }
+    if type_origin == TypeOrigin::Given {
+        // A payload belongs to one type, so it is dropped if the type changes.
+        merged.payload = merged.payload.filter(|it| Some(it.kind()) == draft.kind.core_kind());
+        merged.kind = draft.kind;
+    }
+    merged.summary = promote::compose_summary(&merged.content, &merged.kind);
+    merged.citation = promote::compose_citation(&merged.content);
+    extend_unique(&mut merged.tags, draft.tags);
+    extend_unique(&mut merged.files, draft.files);
+    extend_unique(&mut merged.modules, draft.modules);
+    // The draft was stated for the current code, so its anchors replace those of the same symbols.
+    let is_replaced = |it: &SymbolAnchor| {
+        draft.anchors.iter().any(|new| (&new.file, &new.symbol) == (&it.file, &it.symbol))
+    };
+    merged.anchors.retain(|it| !is_replaced(it));
+    extend_unique(&mut merged.anchors, draft.anchors);
+    merged.flags.pinned |= draft.flags.pinned;
+    // If the text is the user's own now, it is verified. A near text that stays is not the user's.
+    if merge_kind == MergeKind::Same || takes_text {
+        merged.flags.user_verified = true;
+        merged.flags.needs_review = draft.flags.needs_review;
+        merged.states.stale_at = None;
+    }
+    let changes = vec![StoreChange::Replace(Box::new(merged.clone()))];
+    let batch = user_batch(AuditAction::Merge, merged.updated_at, changes);
+    DraftResolution { memory: merged, novelty: MemoryNovelty::Merged { previous_text }, batch }
 }

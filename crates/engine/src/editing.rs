@@ -1,4 +1,5 @@
-//! Editing a memory: edit, pin, forget, restore. Each call is one batch that can be undone.
+//! Editing: edit, pin, forget and restore memories for the user. Each call writes one batch that
+//! can be undone. The helpers at the end are shared by the other files that write memories.
 
 use std::path::PathBuf;
 
@@ -18,8 +19,10 @@ use crate::{Error, LocatedMemory, Notebook, Project};
 #[derive(Clone, Debug)]
 pub struct MemoryEdit {
     pub content: Option<String>,
+    /// Slug of a type.
     pub kind: Option<String>,
     pub tags: Option<Vec<String>>,
+    /// As typed, relative to `cwd`; `path:symbol` sets an anchor.
     pub files: Option<Vec<PathBuf>>,
     pub modules: Option<Vec<String>>,
     pub confidence: Option<PerMille>,
@@ -27,8 +30,8 @@ pub struct MemoryEdit {
     pub on_secret: OnSecret,
 }
 
-/// Bytes of a reason in the audit trail, at most.
-const MAX_REASON: usize = 4 * MAX_LABEL;
+/// Longest reason in the audit trail, in characters.
+const MAX_REASON_CHARS: usize = 4 * MAX_LABEL;
 
 /// Changes the text or the attributes of a memory. Returns it before and after.
 pub(crate) async fn edit_memory(
@@ -42,15 +45,15 @@ pub(crate) async fn edit_memory(
     let mut after = before.clone();
     if let Some(content) = &edit.content {
         set_content(&mut after, admit_content(content, edit.on_secret)?.text);
-        // The user has just looked at the code again, so its current state is what the text means.
+        // The user wrote the text for the current code.
         after.anchors = refresh_anchors(project, after.anchors);
     }
-    if let Some(word) = &edit.kind {
-        after.kind = MemoryType::parse(word, &project.config.types)?;
-        // A payload is specific to its type.
+    if let Some(slug) = &edit.kind {
+        after.kind = MemoryType::parse(slug, &project.config.types)?;
+        // A payload belongs to one type, so it is dropped if the type changes.
         after.payload = after.payload.filter(|it| Some(it.kind()) == after.kind.core_kind());
     }
-    // The summary depends on text and type, and either may have changed.
+    // The summary depends on the text and the type; either may have changed.
     after.summary = promote::compose_summary(&after.content, &after.kind);
     if let Some(tags) = &edit.tags {
         after.tags = admit_labels("tag", tags)?;
@@ -58,8 +61,8 @@ pub(crate) async fn edit_memory(
     if let Some(files) = &edit.files {
         let (paths, anchors) = split_anchors(project, files, &edit.cwd)?;
         after.files = resolve_files(project, &paths, &edit.cwd)?.0;
-        // Anchors of files that are still listed stay, unless the edit names the symbol anew. The
-        // user's own memories have no project and therefore no anchors.
+        // Anchors of files that are still listed stay, unless the edit anchors the same symbol
+        // again. A user's memory belongs to no project and has no anchors.
         after.anchors.retain(|it| after.files.contains(&it.file));
         after.anchors.retain(|it| anchors.iter().all(|new| new.symbol != it.symbol));
         after.anchors.extend(anchors.into_iter().filter(|_| after.project.is_some()));
@@ -102,8 +105,7 @@ pub(crate) async fn forget_memories(
     project: &Project,
     ids: &[String],
 ) -> Result<Vec<Memory>, Error> {
-    // All ids are checked before anything is written: one wrong id must not leave half the work
-    // done.
+    // All ids are checked before anything is written, so that one wrong id changes nothing.
     let mut doomed: Vec<LocatedMemory> = Vec::new();
     for id in ids {
         let located = find_by_id(project, id).await?;
@@ -125,6 +127,7 @@ pub(crate) async fn forget_memories(
         memory.states.deleted_at = Some(project.now);
         memory.updated_at = project.now;
     }
+    // One batch per notebook.
     for notebook in project.notebooks() {
         let in_notebook = doomed.iter().filter(|it| it.notebook.scope == notebook.scope);
         let changes: Vec<StoreChange> =
@@ -134,6 +137,7 @@ pub(crate) async fn forget_memories(
             project.write(notebook.scope, batch).await?;
         }
     }
+    // Read back, because the store has raised the versions.
     let mut forgotten = Vec::new();
     for LocatedMemory { notebook, memory } in doomed {
         forgotten.push(notebook.store.memories().get(memory.id).await?.unwrap_or(memory));
@@ -154,7 +158,7 @@ pub(crate) async fn restore_memory(
         Some(version) => get_version(&notebook, &memory, version).await?,
     };
     after.version = memory.version;
-    // An earlier text does not restore trust that was lost since.
+    // An earlier version does not bring back trust that the memory has lost since.
     after.flags.tainted |= memory.flags.tainted;
     after.flags.needs_review |= memory.flags.needs_review;
     after.states.deleted_at = None;
@@ -163,6 +167,8 @@ pub(crate) async fn restore_memory(
     after.states.stale_at = None;
     let is_exclusion_lifted =
         version.is_none() && lift_exclusion(project, &notebook, memory.id).await?;
+    // The memory itself needed no change: the exclusion was all there was to restore, or nothing
+    // was.
     if after == memory && is_exclusion_lifted {
         return Ok(memory);
     }
@@ -190,15 +196,6 @@ pub(crate) async fn replace_memory(
     saved.ok_or_else(|| Error::NotFound { id: id.short() })
 }
 
-async fn get_version(notebook: &Notebook, memory: &Memory, version: u32) -> Result<Memory, Error> {
-    let versions = notebook.store.history().list_versions(memory.id).await?;
-    let found = versions.into_iter().find(|it| it.version == version);
-    found.ok_or_else(|| {
-        let hint = format!("`waylore history {}` lists them", memory.id.short());
-        Error::refuse(format!("#{} has no version {version}", memory.id.short()), hint)
-    })
-}
-
 /// Sets the text of a memory and everything derived from it.
 pub(crate) fn set_content(memory: &mut Memory, text: String) {
     if text == memory.content {
@@ -222,7 +219,7 @@ pub(crate) fn refuse_if_forgotten(memory: &Memory) -> Result<(), Error> {
     ))
 }
 
-/// A batch whose author is the user. Callers with another author replace `actor`.
+/// Builds a batch whose author is the user. Callers with another author replace `actor`.
 pub(crate) fn user_batch(
     action: AuditAction,
     now: Timestamp,
@@ -232,7 +229,17 @@ pub(crate) fn user_batch(
     WriteBatch { key: None, action, actor, detail: None, now, after_clock, changes }
 }
 
-/// Converts a reason to the form of the audit trail: one line, secrets masked.
+/// Cleans a reason for the audit trail: one line, secrets masked.
 pub(crate) fn clean_reason(text: &str) -> String {
-    mask_label(text, MAX_REASON)
+    mask_label(text, MAX_REASON_CHARS)
+}
+
+/// Finds an earlier version of a memory.
+async fn get_version(notebook: &Notebook, memory: &Memory, version: u32) -> Result<Memory, Error> {
+    let versions = notebook.store.history().list_versions(memory.id).await?;
+    let found = versions.into_iter().find(|it| it.version == version);
+    found.ok_or_else(|| {
+        let hint = format!("`waylore history {}` lists them", memory.id.short());
+        Error::refuse(format!("#{} has no version {version}", memory.id.short()), hint)
+    })
 }

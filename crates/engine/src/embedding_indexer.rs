@@ -1,6 +1,10 @@
-//! Embedding: vectors for memories that have none yet.
+//! [`EmbeddingIndexer`], the capability that computes vectors for memories that have none yet.
+//!
+//! Callers get it from `Project::embedding_indexer`. A search itself computes no vectors of memories,
+//! because it cannot write; callers run `embed_new_memories` before it. The work is in
+//! `retrieval/embedding.rs`.
 
-use crate::recall::{embedding, indexed_notebook};
+use crate::retrieval::{embedding, shared_index};
 use crate::{EmbeddingCoverage, EmbeddingReport, Error, Project, TaskProgress};
 
 /// Computes missing embeddings and clusters large vector indexes.
@@ -21,8 +25,8 @@ impl<'a> EmbeddingIndexer<'a> {
     /// Embeds a few memories of each notebook, so that the search that follows finds what was just
     /// written by meaning. Does nothing if a provider embeds: that would delay the search. Returns a
     /// notice for the user if embedding failed; the search works without.
-    pub async fn embed_before_search(&self) -> Option<String> {
-        let embedded = embedding::embed_before_search(self.project).await;
+    pub async fn embed_new_memories(&self) -> Option<String> {
+        let embedded = embedding::embed_new_memories(self.project).await;
         embedded.err().map(|error| format!("new memories have no vectors: {error}"))
     }
 
@@ -45,6 +49,6 @@ impl<'a> EmbeddingIndexer<'a> {
     /// Clusters the vectors of large notebooks so that searches scan fewer of them. Takes seconds, so
     /// it pays only where many searches follow; they can run meanwhile.
     pub async fn cluster_vectors(&self) -> Result<(), Error> {
-        indexed_notebook::cluster_vectors(self.project).await
+        shared_index::cluster_vectors(self.project).await
     }
 }

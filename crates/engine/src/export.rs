@@ -1,4 +1,5 @@
-//! Export: a whole notebook as values, or its database as a file.
+//! Export: collects a whole notebook as values, which the command line writes as JSON or Markdown,
+//! or copies its database to a file.
 //!
 //! Exported memories come back through `import`, which trusts them no more than any other file.
 
@@ -10,26 +11,30 @@ use store::{BackupContents, MemoryFilter, StoreReader};
 
 use crate::backups::open_database;
 use crate::lookup::notebooks_in_scope;
-use crate::memory_texts::mask_secrets;
+use crate::memory_texts::mask_memory;
 use crate::project_identity::IDENTITY_PREFIX;
 use crate::{Error, NotebookScope, Project, ProjectReader};
+
+/// A limit on rows that is never reached.
+pub(crate) const NO_LIMIT: u32 = i32::MAX.unsigned_abs();
 
 /// The whole content of a notebook.
 #[derive(Clone, Debug)]
 pub struct NotebookExport {
+    /// Name of the project; `None` for the user's notebook.
     pub project: Option<String>,
     pub scope: NotebookScope,
     pub memories: Vec<Memory>,
     /// Earlier versions of the memories that have any, oldest first.
     pub versions: Vec<(MemoryId, Vec<Memory>)>,
     pub settings: Vec<(String, String)>,
-    /// Memories of which a text, in any version, holds a secret by the current rules. The export
-    /// masks it; the notebook still holds it.
+    /// Memories with a secret in a text of any version, by the current rules. The export masks it;
+    /// the notebook still holds it.
     pub redacted: Vec<MemoryId>,
 }
 
-/// Collects everything in a notebook, forgotten and deprecated memories included. No secret is
-/// exported, whenever it was stored.
+/// Collects everything in a notebook, including forgotten and deprecated memories. Secrets are
+/// masked.
 pub(crate) async fn export_notebook(
     reader: &ProjectReader,
     scope: NotebookScope,
@@ -43,6 +48,7 @@ pub(crate) async fn export_notebook(
         settings: Vec::new(),
         redacted: Vec::new(),
     };
+    // At most one notebook; none if nothing is stored yet.
     for notebook in notebooks_in_scope(reader, Some(scope)) {
         export.memories = list_all_memories(&notebook.store).await?;
         // Oldest first, so that an import creates them in their original order.
@@ -54,11 +60,12 @@ pub(crate) async fn export_notebook(
         for memory in &mut export.memories {
             let mut versions = versions_by_id.remove(&memory.id).unwrap_or_default();
             versions.sort_by_key(|it| it.version);
-            // `count` and not `any`: every version must be masked, so the iterator must not stop.
+            // `count` and not `any`: every version must be masked, and `any` stops at the first.
             let masked = std::iter::once(&mut *memory).chain(&mut versions).map(mask_in_place);
             if masked.filter(|it| *it).count() > 0 {
                 export.redacted.push(memory.id);
             }
+            // Version 1 has no predecessors.
             if memory.version > 1 {
                 export.versions.push((memory.id, versions));
             }
@@ -71,7 +78,7 @@ pub(crate) async fn export_notebook(
     Ok(export)
 }
 
-/// Writes a checked copy of the whole database, history and vectors included, to `path`.
+/// Writes a checked copy of the whole database, including history and vectors, to `path`.
 pub(crate) async fn archive_database(
     project: &Project,
     scope: NotebookScope,
@@ -87,17 +94,16 @@ pub(crate) async fn archive_database(
     Ok(contents)
 }
 
-/// Every memory of a store in every state, newest first.
+/// Lists every memory of a store in every state, newest first.
 pub(crate) async fn list_all_memories(store: &StoreReader) -> Result<Vec<Memory>, Error> {
     let statuses = MemoryStatus::ALL.to_vec();
-    // No store holds this many.
-    let filter = MemoryFilter { statuses, ..MemoryFilter::active(u32::MAX >> 1) };
+    let filter = MemoryFilter { statuses, ..MemoryFilter::active(NO_LIMIT) };
     Ok(store.memories().list(filter).await?)
 }
 
 /// Masks the secrets of a memory. Returns whether it had any.
 fn mask_in_place(memory: &mut Memory) -> bool {
-    let Some(masked) = mask_secrets(memory) else { return false };
+    let Some(masked) = mask_memory(memory) else { return false };
     *memory = masked;
     true
 }

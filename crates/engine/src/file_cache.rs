@@ -1,4 +1,6 @@
-//! Per-file caches shared between queries. An entry is valid while the file's stamp is unchanged.
+//! Per-file caches shared between queries: values that are computed from one file, such as the rules in
+//! a rule file. An entry is valid while the file's stamp (size and modification time) is unchanged. The
+//! caches live in the `ProjectReader` and are shared by its clones.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -24,16 +26,23 @@ pub(crate) struct FileCaches {
 }
 
 impl FileCaches {
-    /// The structural hash of a symbol now; `None` if the file has no such symbol.
+    /// The structural hash of a symbol now, as anchors store it; `None` if the file has no such
+    /// symbol.
     pub(crate) fn symbol_hash(&self, root: &Path, file: &str, symbol: &str) -> Option<String> {
-        let hashes = || Some(SourceOutline::read(root, file)?.symbol_hashes());
-        let hashes = self.symbols.get_or_compute(&root.join(file), hashes)?;
+        let read_hashes = || Some(SourceOutline::read(root, file)?.symbol_hashes());
+        let hashes = self.symbols.get_or_compute(&root.join(file), read_hashes)?;
         hashes.get(symbol).map(|it| format!("{it:016x}"))
     }
 }
 
-/// Values derived from files.
-pub(crate) struct FileCache<T>(Mutex<HashMap<PathBuf, (FileStamp, Arc<T>)>>);
+/// Values derived from files, by path.
+pub(crate) struct FileCache<T>(Mutex<HashMap<PathBuf, CacheEntry<T>>>);
+
+/// A value with the stamp that its file had when it was computed.
+struct CacheEntry<T> {
+    stamp: FileStamp,
+    value: Arc<T>,
+}
 
 impl<T> Default for FileCache<T> {
     fn default() -> Self {
@@ -52,21 +61,22 @@ impl<T> FileCache<T> {
         // The stamp is taken before the file is read. A write in between makes the entry invalid for
         // the next call instead of hiding the change.
         let stamp = source::target_stamp(path)?;
-        let is_valid = |it: &&(FileStamp, Arc<T>)| it.0.is_unchanged(stamp);
-        let cached = self.lock().get(path).filter(is_valid).map(|it| it.1.clone());
+        let is_valid = |it: &&CacheEntry<T>| it.stamp.is_unchanged(stamp);
+        let cached = self.lock().get(path).filter(is_valid).map(|it| Arc::clone(&it.value));
         if cached.is_some() {
             return cached;
         }
+        // Computed without the lock: two threads may compute the same value, which does no harm.
         let value = Arc::new(compute()?);
         let mut entries = self.lock();
         if entries.len() >= MAX_CACHED_FILES {
             entries.clear();
         }
-        entries.insert(path.to_owned(), (stamp, value.clone()));
+        entries.insert(path.to_owned(), CacheEntry { stamp, value: Arc::clone(&value) });
         Some(value)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, (FileStamp, Arc<T>)>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, CacheEntry<T>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -79,11 +89,12 @@ mod tests {
 
     use super::*;
 
-    /// Writes a file with a modification time long ago.
-    fn write(path: &Path, text: &str, second: u64) {
+    /// Writes a file with a modification time in 1970. A stamp that old is trusted: the file cannot
+    /// have been written twice within one tick of the clock.
+    fn write_long_ago(path: &Path, text: &str, second: u64) {
         fs::write(path, text).unwrap();
-        let then = SystemTime::UNIX_EPOCH + Duration::from_secs(second);
-        File::options().write(true).open(path).unwrap().set_modified(then).unwrap();
+        let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(second);
+        File::options().write(true).open(path).unwrap().set_modified(modified).unwrap();
     }
 
     #[test]
@@ -99,10 +110,11 @@ mod tests {
             cache.get_or_compute(path, compute).map(|it| it.as_str().to_owned())
         };
         assert_eq!((read(&path), n_read.get()), (None, 0));
-        write(&path, "one", 1);
+        // The second call reads nothing.
+        write_long_ago(&path, "one", 1);
         assert_eq!((read(&path), n_read.get()), (Some("one".to_owned()), 1));
         assert_eq!((read(&path), n_read.get()), (Some("one".to_owned()), 1));
-        write(&path, "two", 2);
+        write_long_ago(&path, "two", 2);
         assert_eq!((read(&path), n_read.get()), (Some("two".to_owned()), 2));
         // A file written just now may be written again before its time changes.
         for text in ["six", "ten", "two"] {
@@ -111,12 +123,13 @@ mod tests {
         }
         fs::remove_file(&path).unwrap();
         assert_eq!(read(&path), None);
+        // The stamp of a link is that of its target.
         #[cfg(unix)]
         {
             let link = dir.path().join("b");
             std::os::unix::fs::symlink(&path, &link).unwrap();
             for (text, second) in [("one", 3), ("two", 4)] {
-                write(&path, text, second);
+                write_long_ago(&path, text, second);
                 assert_eq!(read(&link).as_deref(), Some(text));
             }
         }

@@ -1,4 +1,8 @@
-//! Connecting a host: adds our hooks to its settings, and removes them again.
+//! Host setup: adds Waylore's hooks to the settings files of a host, and removes them again.
+//!
+//! A change is planned first (the command line shows it) and applied afterwards. When connecting,
+//! the original file and the written one are kept in a backup folder, so that disconnecting can
+//! restore the original byte by byte. The crate `agents` knows the format of each host's settings.
 
 use std::path::{Path, PathBuf};
 
@@ -14,9 +18,9 @@ use crate::Error;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostChange {
     pub path: PathBuf,
-    /// Content now; `None` if there is no file.
+    /// Current content; `None` if there is no file.
     pub before: Option<String>,
-    /// Content afterwards; `None` if the file is to be removed.
+    /// New content; `None` if the file is to be removed.
     pub after: Option<String>,
 }
 
@@ -27,7 +31,7 @@ impl HostChange {
     }
 }
 
-/// Plans the connection of a host.
+/// Plans to add our hooks to a settings file.
 pub fn plan_connect(
     file: &SettingsFile,
     path: &Path,
@@ -39,8 +43,9 @@ pub fn plan_connect(
     Ok(HostChange { path: path.to_owned(), before, after: Some(after) })
 }
 
-/// Plans the disconnection of a host: restores the original bytes if the file is unchanged since,
-/// otherwise removes only our entries. `backup_dir` is the folder of the backup.
+/// Plans to remove our hooks from a settings file: restores the original bytes if the file is
+/// unchanged since we wrote it, otherwise removes only our entries. `backup_dir` is the folder of
+/// the backup.
 pub fn plan_disconnect(
     file: &SettingsFile,
     path: &Path,
@@ -55,7 +60,7 @@ pub fn plan_disconnect(
     change(before, after)
 }
 
-/// Plans the entries that make a host trust these hooks.
+/// Plans to add the entries that make a host trust these hooks.
 pub fn plan_trust(
     trust: &HookTrust,
     path: &Path,
@@ -67,8 +72,8 @@ pub fn plan_trust(
     Ok(HostChange { path: path.to_owned(), before, after: Some(after) })
 }
 
-/// Applies a planned change. When connecting, `backup_dir` is the folder that receives the original
-/// bytes and ours.
+/// Applies a planned change. When connecting, `backup_dir` is the folder for the original content
+/// and the written one.
 pub fn apply_host_change(change: &HostChange, backup_dir: Option<&Path>) -> Result<(), Error> {
     // Another program may have written the file between planning and applying.
     if read_file(&change.path)? != change.before {
@@ -78,7 +83,8 @@ pub fn apply_host_change(change: &HostChange, backup_dir: Option<&Path>) -> Resu
         ));
     }
     if let (Some(backup_dir), Some(after)) = (backup_dir, &change.after) {
-        // A second connect must not take our own entries for the original.
+        // If the file is still as we wrote it, `update` keeps the earlier original: a second connect
+        // must not take our own entries for it.
         let SettingsBackup { before, written } =
             SettingsBackup::update(read_backup(backup_dir)?, change.before.as_deref(), after);
         match before {
@@ -93,40 +99,12 @@ pub fn apply_host_change(change: &HostChange, backup_dir: Option<&Path>) -> Resu
     }
 }
 
-/// The backup in a folder; `None` if none was ever written.
-fn read_backup(backup_dir: &Path) -> Result<Option<SettingsBackup>, Error> {
-    let Some(written) = read_file(&written_path(backup_dir))? else { return Ok(None) };
-    Ok(Some(SettingsBackup { before: read_file(&original_path(backup_dir))?, written }))
-}
-
-fn original_path(backup_dir: &Path) -> PathBuf {
-    backup_dir.join("before")
-}
-
-fn written_path(backup_dir: &Path) -> PathBuf {
-    backup_dir.join("written")
-}
-
 fn read_file(path: &Path) -> Result<Option<String>, Error> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(io_error(path, &error)),
     }
-}
-
-fn remove_file(path: &Path) -> Result<(), Error> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io_error(path, &error)),
-        _ => Ok(()),
-    }
-}
-
-fn io_error(path: &Path, error: &std::io::Error) -> Error {
-    Error::refuse(
-        format!("`{}` cannot be used: {error}", path.display()),
-        "make it readable and writable, then run the command again".to_owned(),
-    )
 }
 
 fn settings_error(path: &Path, why: &SettingsError) -> Error {
@@ -144,5 +122,36 @@ fn settings_error(path: &Path, why: &SettingsError) -> Error {
     Error::refuse(
         what,
         "nothing was changed; correct the file, then run the command again".to_owned(),
+    )
+}
+
+/// Reads the backup in a folder; `None` if none was ever written.
+fn read_backup(backup_dir: &Path) -> Result<Option<SettingsBackup>, Error> {
+    let Some(written) = read_file(&written_path(backup_dir))? else { return Ok(None) };
+    Ok(Some(SettingsBackup { before: read_file(&original_path(backup_dir))?, written }))
+}
+
+/// Path of the copy of the file as it was before we changed it.
+fn original_path(backup_dir: &Path) -> PathBuf {
+    backup_dir.join("before")
+}
+
+/// Path of the copy of the file as we wrote it last.
+fn written_path(backup_dir: &Path) -> PathBuf {
+    backup_dir.join("written")
+}
+
+fn remove_file(path: &Path) -> Result<(), Error> {
+    match std::fs::remove_file(path) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(io_error(path, &error)),
+    }
+}
+
+fn io_error(path: &Path, error: &std::io::Error) -> Error {
+    Error::refuse(
+        format!("`{}` cannot be used: {error}", path.display()),
+        "make it readable and writable, then run the command again".to_owned(),
     )
 }

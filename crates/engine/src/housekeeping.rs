@@ -1,5 +1,6 @@
-//! Daily maintenance of notebooks: forgets faded memories, removes expired ones, backs up,
-//! compacts.
+//! Housekeeping: the daily maintenance of notebooks. Forgets memories that faded for lack of use,
+//! removes those that were forgotten too long ago to be restored, backs up and compacts. `waylore
+//! maintain` and the daemon run it.
 
 use model::{
     Actor, DAY_MS, DECAY_FLOOR_HALF_LIVES, Memory, MemoryId, MemoryStatus, QuietSpan,
@@ -17,7 +18,7 @@ use crate::{Error, Notebook, NotebookScope, Project, ProjectReader};
 /// Options of a maintenance run.
 #[derive(Clone, Copy, Debug)]
 pub struct MaintenanceOptions {
-    /// Largest age of the newest backup.
+    /// Age of the newest backup, in days, from which on a new one is made.
     pub backup_every_days: u32,
     pub compact: CompactMode,
     /// Report what would be done and change nothing.
@@ -28,9 +29,10 @@ pub struct MaintenanceOptions {
 #[derive(Clone, Debug)]
 pub struct MaintenanceReport {
     pub scope: NotebookScope,
-    /// Memories unused for so long that they are forgotten. They can be restored for 30 days.
+    /// Memories that were forgotten now because they were unused for too long. They can be restored
+    /// for 30 days.
     pub faded: Vec<Memory>,
-    /// Memories forgotten more than 30 days ago, now removed.
+    /// Memories that were removed now because they were forgotten more than 30 days ago.
     pub removed: Vec<MemoryId>,
     pub findings: Vec<DamageFinding>,
     pub backup: Option<BackupFile>,
@@ -49,12 +51,22 @@ pub(crate) async fn run_maintenance(
     Ok(reports)
 }
 
+/// Returns the spans without any activity, up to now. They do not count as age, so that a project
+/// that rests for a year does not lose its memories.
+pub(crate) async fn quiet_spans(
+    reader: &ProjectReader,
+    store: &StoreReader,
+) -> Result<Vec<QuietSpan>, Error> {
+    Ok(store.memories().quiet_periods().await?.spans_until(reader.now))
+}
+
 async fn maintain_notebook(
     project: &Project,
     notebook: &Notebook,
     options: MaintenanceOptions,
 ) -> Result<MaintenanceReport, Error> {
-    let store = &project.writer(notebook);
+    // Decide everything first, so that a dry run reports the same as a real one.
+    let store = &project.notebook_writer(notebook);
     let findings = store.check_database().await?;
     let quiet = quiet_spans(project, store).await?;
     let memories = list_all_memories(store).await?;
@@ -68,8 +80,8 @@ async fn maintain_notebook(
         backup: None,
         reclaimed_bytes: 0,
     };
-    // A damaged store is left alone: rows that look dispensable may be needed to repair it, and a
-    // backup of it would push out a good one.
+    // A damaged store is not changed: rows that look dispensable may be needed to repair it, and
+    // its backup would displace a good one.
     if options.dry_run || !report.findings.is_empty() {
         return Ok(report);
     }
@@ -84,38 +96,8 @@ async fn maintain_notebook(
     Ok(report)
 }
 
-async fn forget_faded(
-    project: &Project,
-    scope: NotebookScope,
-    faded: &[Memory],
-) -> Result<(), Error> {
-    if faded.is_empty() {
-        return Ok(());
-    }
-    let forgotten = |memory: &Memory| {
-        let mut after = memory.clone();
-        after.states.deleted_at = Some(project.now);
-        StoreChange::Replace(Box::new(after))
-    };
-    let changes = faded.iter().map(forgotten).collect();
-    // The audit trail tells automatic changes from those of the user.
-    let actor = Actor::Runner("maintain".to_owned());
-    let batch = user_batch(AuditAction::Prune, project.now, changes);
-    project.write(scope, WriteBatch { actor, ..batch }).await?;
-    Ok(())
-}
-
-/// The spans without any activity, up to now. They do not count as age: a project that rests for a
-/// year does not lose its memories.
-pub(crate) async fn quiet_spans(
-    reader: &ProjectReader,
-    store: &StoreReader,
-) -> Result<Vec<QuietSpan>, Error> {
-    Ok(store.memories().quiet_periods().await?.spans_until(reader.now))
-}
-
-/// Returns whether a memory was unused for three half-lives. Pinned memories and those without a
-/// half-life never fade.
+/// Returns whether a memory was unused for [`DECAY_FLOOR_HALF_LIVES`] half-lives. Pinned memories
+/// and those without a half-life never fade.
 fn has_faded(reader: &ProjectReader, memory: &Memory, quiet: &[QuietSpan]) -> bool {
     let is_active = !matches!(memory.status(), MemoryStatus::Deleted | MemoryStatus::Deprecated);
     // A memory can have a half-life of its own; otherwise its type has one, or none.
@@ -129,8 +111,30 @@ fn has_faded(reader: &ProjectReader, memory: &Memory, quiet: &[QuietSpan]) -> bo
 }
 
 /// Returns whether a memory was forgotten so long ago that it can no longer be restored. Memories
-/// that a user verified stay on record.
+/// that the user verified never expire.
 fn has_expired(reader: &ProjectReader, memory: &Memory, quiet: &[QuietSpan]) -> bool {
     let forgotten = memory.states.deleted_at.filter(|_| !memory.flags.user_verified);
     forgotten.is_some_and(|it| lived_millis(it, reader.now, quiet) > RESTORE_WINDOW_MS)
+}
+
+/// Forgets faded memories in one batch.
+async fn forget_faded(
+    project: &Project,
+    scope: NotebookScope,
+    faded: &[Memory],
+) -> Result<(), Error> {
+    if faded.is_empty() {
+        return Ok(());
+    }
+    let forget = |memory: &Memory| {
+        let mut after = memory.clone();
+        after.states.deleted_at = Some(project.now);
+        StoreChange::Replace(Box::new(after))
+    };
+    let changes = faded.iter().map(forget).collect();
+    // The author separates automatic changes from those of the user in the audit trail.
+    let actor = Actor::Runner("maintain".to_owned());
+    let batch = user_batch(AuditAction::Prune, project.now, changes);
+    project.write(scope, WriteBatch { actor, ..batch }).await?;
+    Ok(())
 }

@@ -1,5 +1,8 @@
-//! Import: memories from a file. Every text is admitted like any other, and nothing in a file is
-//! trusted because the file says so.
+//! Import: stores the records of a file as memories.
+//!
+//! The command line parses the file; this module checks every text, compares the records with the
+//! stored memories, and writes one batch. A file is not trusted: unless the user vouches for it,
+//! its memories are tainted, wait for review, and lose every claim about their own trust.
 
 mod record_admission;
 
@@ -20,7 +23,7 @@ use record_admission::admit_record;
 /// One record of a file, or the reason why it could not be parsed.
 #[derive(Clone, Debug)]
 pub struct ImportRecord {
-    /// Position in the file, counted from one.
+    /// Position in the file, counted from 1.
     pub at: usize,
     pub memory: Result<Box<Memory>, String>,
 }
@@ -29,7 +32,7 @@ pub struct ImportRecord {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportProblem {
     pub at: usize,
-    /// The reason.
+    /// The reason, as a message.
     pub what: String,
 }
 
@@ -39,10 +42,10 @@ pub struct ImportOptions {
     /// Name of the file, for the audit trail.
     pub file: String,
     pub scope: NotebookScope,
-    /// The user vouches for the content: nothing is tainted.
+    /// The user vouches for the content, so nothing is tainted.
     pub is_vouched: bool,
-    /// Import the valid records and report the others. Otherwise one invalid record stops the
-    /// import.
+    /// Import the valid records although others are invalid. If false, one invalid record stops the
+    /// whole import.
     pub skip_invalid: bool,
     pub on_secret: OnSecret,
     pub dry_run: bool,
@@ -63,19 +66,19 @@ pub enum RecordOutcome {
 pub struct ImportReport {
     pub outcomes: Vec<RecordOutcome>,
     pub problems: Vec<ImportProblem>,
-    /// Anything was written.
+    /// True if anything was written.
     pub written: bool,
 }
 
 /// Highest confidence of a record that the user does not vouch for.
 const MAX_UNVOUCHED_CONFIDENCE: PerMille = PerMille::new(850);
 
-/// Everything a record is compared with.
+/// The memories that a record is compared with.
 #[derive(Default)]
 struct ExistingRecords {
     /// Memories of the target notebook.
     present: HashMap<MemoryId, Memory>,
-    /// Ids of the file that were erased here for good.
+    /// Ids that the file names and that were purged from this notebook.
     erased: HashSet<MemoryId>,
     /// Ids of earlier records of the same file.
     imported: HashSet<MemoryId>,
@@ -83,7 +86,7 @@ struct ExistingRecords {
     by_text: HashMap<String, MemoryId>,
     /// Ids of the other notebook. One id must not name two memories.
     other_notebook: HashSet<MemoryId>,
-    /// New ids of records whose own id is taken.
+    /// New ids of records whose own id is taken in the other notebook.
     renamed: HashMap<MemoryId, MemoryId>,
 }
 
@@ -95,10 +98,11 @@ pub(crate) async fn import_records(
     options: ImportOptions,
 ) -> Result<ImportReport, Error> {
     project.require_memory_enabled()?;
-    let id = |it: &ImportRecord| it.memory.as_ref().ok().map(|it| it.id);
-    let ids = records.iter().filter_map(id).collect();
+    let valid = records.iter().filter_map(|it| it.memory.as_ref().ok());
+    let ids = valid.map(|it| it.id).collect();
     let mut existing = load_existing(project, options.scope, ids).await?;
     let mut report = ImportReport { outcomes: Vec::new(), problems: Vec::new(), written: false };
+    // Decides about every record before anything is written.
     let mut fresh = Vec::new();
     for ImportRecord { at, memory } in records {
         match memory.and_then(|it| admit_record(*it, options.on_secret)) {
@@ -112,10 +116,11 @@ pub(crate) async fn import_records(
     if is_refused || options.dry_run || fresh.is_empty() {
         return Ok(report);
     }
-    let target = project.notebook(options.scope).await?.project;
+    let target = project.ensure_notebook(options.scope).await?.project;
     let to_change = |memory: Memory| {
         let memory = to_imported(memory, target, &existing.renamed, &options, project.now);
-        // The memory of an undone import is still there, forgotten. Importing it again revives it.
+        // The memory of an undone import is still stored, as forgotten. Importing it again revives
+        // it.
         if existing.present.contains_key(&memory.id) {
             StoreChange::Replace(Box::new(memory))
         } else {
@@ -133,6 +138,7 @@ pub(crate) async fn import_records(
     Ok(report)
 }
 
+/// Loads the memories of both notebooks. `scope` is the target of the import.
 async fn load_existing(
     reader: &ProjectReader,
     scope: NotebookScope,
@@ -146,7 +152,8 @@ async fn load_existing(
             continue;
         }
         for memory in memories {
-            // The text of an undone import does not count as present: it may be imported again.
+            // The text of an undone import may be imported again, so it does not count as a
+            // duplicate.
             if !was_undone(&notebook.store, &memory).await? {
                 existing.by_text.insert(memory.content.clone(), memory.id);
             }
@@ -171,17 +178,21 @@ fn place_record(
         return RecordOutcome::Duplicate(*known);
     }
     if let Some(present) = existing.present.get(&memory.id) {
-        // Same id, other text: the memory was edited since, and the edit wins.
+        // Same id, other text: the memory was edited since the export, and the edit wins. (The texts
+        // of undone imports are not in `by_text`.)
         if existing.by_text.contains_key(&present.content) {
             return RecordOutcome::Duplicate(memory.id);
         }
+        // The memory of an undone import is replaced. A replacement is based on the stored version.
         memory.version = present.version;
     }
+    // Taken by a memory of the other notebook: the record gets a new id.
     if existing.other_notebook.contains(&memory.id) {
         let id = MemoryId::new(reader.now, (reader.config.random)());
         existing.renamed.insert(memory.id, id);
         memory.id = id;
     }
+    // The file has two records with this id.
     if !existing.imported.insert(memory.id) {
         return RecordOutcome::Duplicate(memory.id);
     }
@@ -191,17 +202,8 @@ fn place_record(
     RecordOutcome::Added(id)
 }
 
-/// Returns whether a memory is forgotten because the batch that created it was undone.
-async fn was_undone(store: &StoreReader, memory: &Memory) -> Result<bool, Error> {
-    if memory.states.deleted_at.is_none() {
-        return Ok(false);
-    }
-    let last = store.history().audit_entries_of(memory.id).await?.pop();
-    Ok(last.is_some_and(|(entry, _)| entry.action == AuditAction::Undo))
-}
-
-/// Converts a record to the memory that is stored. `updated_at` becomes now, vouched for or not:
-/// decay counts from there, so an old export does not arrive faded. `created_at` is kept.
+/// Converts a record to the memory to store. `updated_at` becomes `now` in any case, because decay
+/// counts from it and an old export should not be faded on arrival. `created_at` is kept.
 fn to_imported(
     memory: Memory,
     project: Option<ProjectId>,
@@ -210,6 +212,7 @@ fn to_imported(
     now: Timestamp,
 ) -> Memory {
     let mut imported = Memory { project, updated_at: now, ..memory };
+    // Relations follow the records that got new ids.
     for relation in &mut imported.relations {
         if let RelationTarget::Memory(id) = &mut relation.target {
             *id = *renamed.get(id).unwrap_or(id);
@@ -219,10 +222,10 @@ fn to_imported(
         imported.flags.tainted = true;
         imported.flags.needs_review = true;
         imported.flags.user_verified = false;
-        // Only a user pins. The confidence a file claims for itself is capped.
+        // Only a user may pin, and the confidence that a file claims is limited.
         imported.flags.pinned = false;
         imported.confidence = imported.confidence.at_most(MAX_UNVOUCHED_CONFIDENCE);
-        // No one here stated or observed it, so it gets the least trusted source.
+        // No user or session here stated it, so it gets the least trusted source.
         imported.source = MemorySource::ObserverInferred;
         imported.visibility = Visibility::Personal;
         imported.counters = UsageCounters::default();
@@ -237,8 +240,18 @@ fn to_imported(
     imported
 }
 
-/// The author in the audit trail. An empty name could not be parsed back from the stored entry.
+/// Returns the author for the audit trail. An empty name could not be parsed back from the stored
+/// entry.
 fn import_actor(options: &ImportOptions) -> Actor {
     let name = mask_label(&options.file, MAX_LABEL);
     Actor::Import(if name.is_empty() { "a file".to_owned() } else { name })
+}
+
+/// Returns whether a memory is forgotten because the batch that created it was undone.
+async fn was_undone(store: &StoreReader, memory: &Memory) -> Result<bool, Error> {
+    if memory.states.deleted_at.is_none() {
+        return Ok(false);
+    }
+    let last = store.history().audit_entries_of(memory.id).await?.pop();
+    Ok(last.is_some_and(|(entry, _)| entry.action == AuditAction::Undo))
 }

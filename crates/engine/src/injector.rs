@@ -1,10 +1,17 @@
-//! Injection: the notes an agent gets without asking. Writes nothing but the log of shown notes.
+//! [`Injector`], the capability that gives notes to agents.
+//!
+//! Callers get it from `Project::injector`. Each method calls the function of its topic in
+//! `injection/`: hook events are in `hook_injection.rs`, context blocks in `session_context.rs` and
+//! `pipeline_context.rs`, notes between steps in `step_context.rs`, the record of what a session was
+//! shown in `shown_notes.rs`. Writes nothing but that record.
 
 use agents::HookMessage;
 use model::{Memory, MemoryId, ProjectPath, TrustLevel};
 
 use crate::agent;
-use crate::recall::{context, injection, note_format, pipeline_context, shown_log, step_context};
+use crate::injection::{
+    hook_injection, note_format, pipeline_context, session_context, shown_notes, step_context,
+};
 use crate::{
     AgentSession, ContextBlock, ContextRequest, Error, Injection, MatchedRecipe, ProjectReader,
     StepContext, StepRequest,
@@ -21,17 +28,19 @@ impl<'a> Injector<'a> {
         Self { reader }
     }
 
+    // Hook events.
+
     /// True if the notes for a hook event are searched by text. The caller then embeds new memories
-    /// first, with [`EmbeddingIndexer::embed_before_search`].
+    /// first, with [`EmbeddingIndexer::embed_new_memories`].
     ///
-    /// [`EmbeddingIndexer::embed_before_search`]: crate::EmbeddingIndexer::embed_before_search
+    /// [`EmbeddingIndexer::embed_new_memories`]: crate::EmbeddingIndexer::embed_new_memories
     pub fn has_search_text(&self, message: &HookMessage) -> bool {
-        injection::has_search_text(&message.event)
+        hook_injection::has_search_text(&message.event)
     }
 
     /// Selects the notes for a hook event and records them as shown to the session.
     pub async fn inject(&self, message: &HookMessage) -> Result<Injection, Error> {
-        injection::inject(self.reader, message).await
+        hook_injection::inject(self.reader, message).await
     }
 
     /// Selects the notes for a hook event at a trust level and records nothing.
@@ -40,28 +49,25 @@ impl<'a> Injector<'a> {
         message: &HookMessage,
         level: TrustLevel,
     ) -> Result<Injection, Error> {
-        injection::preview_injection(self.reader, message, level).await
+        hook_injection::select_injection(self.reader, message, level).await
     }
+
+    // Context blocks.
 
     /// Builds the context for the start of a session or task. A task to which nothing relates gives an
     /// empty context; without a task it holds the most valuable memories.
     pub async fn start_context(&self, request: &ContextRequest) -> Result<ContextBlock, Error> {
-        context::build_start_context(self.reader, request).await
+        session_context::build_start_context(self.reader, request).await
     }
 
     /// Builds the context about the request's files, warnings first.
     pub async fn file_context(&self, request: &ContextRequest) -> Result<ContextBlock, Error> {
-        context::build_file_context(self.reader, request).await
+        session_context::build_file_context(self.reader, request).await
     }
 
     /// Builds the context for a stage of a pipeline.
     pub async fn pipeline_context(&self, request: &ContextRequest) -> Result<ContextBlock, Error> {
         pipeline_context::build_pipeline_context(self.reader, request).await
-    }
-
-    /// Selects the notes for the end of a step and records nothing.
-    pub async fn step_context(&self, request: &StepRequest) -> Result<StepContext, Error> {
-        step_context::build_step_context(self.reader, request).await
     }
 
     /// Builds the context for the start of a session without what the session was shown before, and
@@ -71,7 +77,7 @@ impl<'a> Injector<'a> {
         session: &str,
         request: ContextRequest,
     ) -> Result<ContextBlock, Error> {
-        shown_log::inject_start_context(self.reader, session, request).await
+        session_context::inject_start_context(self.reader, session, request).await
     }
 
     /// Builds the context about files without what the session was shown before, and records it as
@@ -81,7 +87,14 @@ impl<'a> Injector<'a> {
         session: &str,
         request: ContextRequest,
     ) -> Result<ContextBlock, Error> {
-        shown_log::inject_file_context(self.reader, session, request).await
+        session_context::inject_file_context(self.reader, session, request).await
+    }
+
+    // Notes between two steps.
+
+    /// Selects the notes for the end of a step and records nothing.
+    pub async fn step_context(&self, request: &StepRequest) -> Result<StepContext, Error> {
+        step_context::build_step_context(self.reader, request).await
     }
 
     /// Records the notes of a step as shown to its session.
@@ -89,9 +102,11 @@ impl<'a> Injector<'a> {
         step_context::record_step(self.reader, request, context)
     }
 
+    // The record of what a session was shown.
+
     /// Records a context as shown to a session.
     pub fn record_context(&self, session: &str, context: &ContextBlock) -> Result<(), Error> {
-        shown_log::record_context(self.reader, session, context)
+        shown_notes::record_context(self.reader, session, context)
     }
 
     /// Records memories as shown to a session that asked for them.
@@ -100,7 +115,7 @@ impl<'a> Injector<'a> {
         session: &str,
         memories: impl Iterator<Item = MemoryId>,
     ) -> Result<(), Error> {
-        shown_log::record_memories(self.reader, session, memories)
+        shown_notes::record_memories(self.reader, session, memories)
     }
 
     /// Records memories as shown to the host's conversation, if the agent's session belongs to one.
@@ -120,14 +135,16 @@ impl<'a> Injector<'a> {
     /// Marks everything the session was shown as lost with its conversation, so that it may be shown
     /// once more.
     pub fn mark_conversation_lost(&self, session: &str) -> Result<(), Error> {
-        shown_log::mark_conversation_lost(self.reader, session)
+        shown_notes::mark_conversation_lost(self.reader, session)
     }
 
     /// Locks the shown log of a session against other processes until the returned guard is dropped.
     /// Blocks, so that it is for a process that does nothing else.
     pub fn lock_session(&self, session: &str) -> Result<impl Sized + use<>, Error> {
-        shown_log::lock_session(self.reader, session)
+        shown_notes::lock_session(self.reader, session)
     }
+
+    // Formatting and paths, for callers that build notes themselves.
 
     /// Formats a recipe with its steps as a note for an agent.
     pub fn format_recipe(&self, recipe: &MatchedRecipe) -> String {
@@ -141,6 +158,6 @@ impl<'a> Injector<'a> {
 
     /// Converts paths as a host gives them into paths of the project; paths outside are dropped.
     pub fn resolve_paths(&self, paths: &[String], cwd: &str) -> Vec<ProjectPath> {
-        injection::resolve_host_paths(self.reader, paths, cwd)
+        hook_injection::resolve_host_paths(self.reader, paths, cwd)
     }
 }

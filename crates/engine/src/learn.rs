@@ -1,14 +1,19 @@
-//! Learning: a finished session becomes sightings, drafts, verdicts and, in one transaction, memories.
+//! Learning: turns the scratchpad of a session into memories, in one transaction.
 //!
-//! Load (`load`, `related`), decide (`plan` and the topic files, pure), reword (`rewording`,
-//! optional), write (one batch). A session that is learned again replaces what it left behind and
-//! changes nothing else. Judging candidates is `promote`'s work, finding them `observe`'s.
+//! The stages, in order: load what is stored about the session (`load`), draft and judge what it
+//! may teach (`plan`, pure), load the memories that resemble the kept drafts (`related`), plan the
+//! changes (`plan` and the files it calls, pure), improve the wording with a language model
+//! (`rewording`, optional), and write one batch (here). The crate `observe` finds the patterns, the
+//! crate `promote` judges them; this module connects both to the store. Learning an unchanged session
+//! again writes nothing; one that has continued replaces its own earlier lesson.
 
+// Loading.
 mod load;
 mod observed;
 mod related;
 mod session_index;
 
+// Deciding, without I/O.
 mod candidates;
 mod couplings;
 mod fresh_memory;
@@ -20,18 +25,22 @@ mod synthesis;
 mod usage;
 mod work_unit;
 
+// Steps that read git, other sessions, or a language model.
 mod consolidation;
 mod edit_outcome;
 mod rewording;
 mod subagents;
 mod weekly;
 
+// Queries over what was learned, and its result types.
 mod expected_errors;
 mod explanation;
+mod failed_sessions;
 mod file_prediction;
 mod learned;
-mod modules;
+mod module_lookup;
 
+// Sources of sessions: journals, the inbox, transcripts of hosts.
 mod inbox;
 mod journal;
 mod transcript;
@@ -45,6 +54,7 @@ use crate::editing::user_batch;
 use crate::{Error, NotebookScope, Project, ProjectReader};
 
 use consolidation::{MIN_SUBTASKS_TO_CONSOLIDATE, consolidate_since};
+use failed_sessions::record_result;
 use load::{LoadedLesson, load_lesson};
 use observed::SessionExtent;
 use plan::{LessonPlan, draft_lesson, plan_lesson};
@@ -65,6 +75,7 @@ pub use transcript_tail::TranscriptTail;
 
 pub(crate) use expected_errors::describe_expected_errors;
 pub(crate) use explanation::{explain, learned_sessions};
+pub(crate) use failed_sessions::{failed_sessions, has_failed_before};
 pub(crate) use file_prediction::{predict_files, rank_task_files, read_costs};
 pub(crate) use inbox::{clear_project_inbox, import_inbox_session};
 pub(crate) use journal::{
@@ -72,7 +83,7 @@ pub(crate) use journal::{
     learn_finished_subtasks, learn_from_journal, list_journals, record_events, sync_journal,
 };
 pub(crate) use load::load_visits;
-pub(crate) use modules::modules;
+pub(crate) use module_lookup::load_module_lookup;
 pub(crate) use subagents::sibling_notes;
 pub(crate) use transcript::{host_transcripts, read_transcript};
 pub(crate) use weekly::synthesise_week;
@@ -85,11 +96,12 @@ pub(crate) async fn learn_session(
     let Some(mut learned) = learn_extent(project, pad, SessionExtent::Whole).await? else {
         return Ok(None);
     };
-    // A build of many subtasks was learned piece by piece, so that its notes may repeat one another.
+    // A long build was learned subtask by subtask while it ran, so its notes may repeat one
+    // another.
     let is_long = pad.succeeded_subtasks.len() >= MIN_SUBTASKS_TO_CONSOLIDATE;
     if is_long
         && learned.state != LessonState::Unchanged
-        && let Some(store) = project.project_store()
+        && let Some(store) = project.project_store_reader()
     {
         let (started, ended) = (learned.session.started, learned.session.ended);
         learned.retired.extend(consolidate_since(project, &store, started, ended).await?);
@@ -97,22 +109,53 @@ pub(crate) async fn learn_session(
     Ok(Some(learned))
 }
 
-/// Learns from a session, or from its finished subtasks: loads, plans, rewords and writes.
+/// Returns how strictly candidates are judged in a project. Thresholds rise if the user has
+/// rejected too many of the learned memories.
+pub(crate) async fn strictness(reader: &ProjectReader) -> Result<JudgingStrictness, Error> {
+    let Some(store) = reader.project_store_reader().filter(StoreReader::exists) else {
+        return Ok(JudgingStrictness::default());
+    };
+    let (n_learned, n_rejected) = store.learning().count_judged().await?;
+    let tightening = promote::threshold_tightening(n_rejected, n_learned);
+    Ok(JudgingStrictness { n_learned, n_rejected, tightening })
+}
+
+/// Learns from a session, or from its finished subtasks. A session that fails by its own content is
+/// listed as failed (see `failed_sessions`), so that it does not stop the others.
 async fn learn_extent(
     project: &mut Project,
     pad: &Scratchpad,
     extent: SessionExtent,
 ) -> Result<Option<LearnedSession>, Error> {
     project.require_memory_enabled()?;
+    // A scratchpad without events has no session and teaches nothing.
+    let Some(session) = pad.session else { return Ok(None) };
+    let mut result = load_and_write_lesson(project, pad, extent).await;
+    // Another process may have changed a memory between the read and the write: read again.
+    if matches!(result, Err(Error::Store(store::Error::VersionConflict { .. }))) {
+        result = load_and_write_lesson(project, pad, extent).await;
+    }
+    record_result(project, session, result)
+}
+
+/// One attempt to learn: loads, plans, rewords and writes.
+async fn load_and_write_lesson(
+    project: &mut Project,
+    pad: &Scratchpad,
+    extent: SessionExtent,
+) -> Result<Option<LearnedSession>, Error> {
     let inputs = match load_lesson(project, pad, extent).await? {
         LoadedLesson::Empty => return Ok(None),
         LoadedLesson::Unchanged(learned) => return Ok(Some(*learned)),
         LoadedLesson::Changed(inputs) => *inputs,
     };
+    // Two loads with a decision between: a search per draft is expensive, and most drafts are
+    // dropped.
     let drafts = draft_lesson(&inputs);
     let related = load_related(project, &inputs.observed.session, &drafts).await?;
     let mut plan = plan_lesson(inputs, drafts, related);
-    if project.is_llm_allowed() && !plan.asked_model {
+    // At most one request to the model per session; a synthesis may have used it already.
+    if project.is_llm_allowed() && !plan.used_model {
         reword_new_memories(&project.config.models, &mut plan).await;
     }
     apply_plan(project, plan).await.map(Some)
@@ -125,12 +168,12 @@ async fn apply_plan(project: &Project, plan: LessonPlan) -> Result<LearnedSessio
     let session = lesson.session.clone();
     changes.push(StoreChange::PutLesson(Box::new(lesson)));
     // Two processes may learn the same session at the same time; the key makes the second a no-op.
-    let key = format!(
+    let idempotency_key = format!(
         "learn {} {} {:?} {}",
-        session.id, session.fingerprint, session.validation_basis, session.outcome
+        session.id, session.progress_key, session.validation_basis, session.outcome
     );
     let batch = user_batch(AuditAction::Promote, project.now, changes);
-    let batch = WriteBatch { actor: Actor::Observer, key: Some(key), ..batch };
+    let batch = WriteBatch { actor: Actor::Observer, key: Some(idempotency_key), ..batch };
     project.write(NotebookScope::Project, batch).await?;
     let (mut memories, mut dropped) = (Vec::new(), Vec::new());
     for outcome in outcomes {
@@ -141,20 +184,11 @@ async fn apply_plan(project: &Project, plan: LessonPlan) -> Result<LearnedSessio
     Ok(LearnedSession { session: session.into(), state, memories, retired, dropped, notices })
 }
 
-/// The memory that a change deprecates, if it does.
+/// Returns the memory that a change deprecates, if any.
 fn deprecated_by(change: &StoreChange) -> Option<MemoryId> {
     match change {
         StoreChange::Replace(memory) if memory.states.deprecated_at.is_some() => Some(memory.id),
+        // Lessons deprecate by replacing a memory; no other change does.
         _ => None,
     }
-}
-
-/// The strictness with which candidates are judged, and the counts it follows from.
-pub(crate) async fn strictness(reader: &ProjectReader) -> Result<JudgingStrictness, Error> {
-    let Some(store) = reader.project_store().filter(StoreReader::exists) else {
-        return Ok(JudgingStrictness::default());
-    };
-    let (n_learned, n_rejected) = store.learning().count_judged().await?;
-    let tightening = promote::threshold_tightening(n_rejected, n_learned);
-    Ok(JudgingStrictness { n_learned, n_rejected, tightening })
 }

@@ -1,4 +1,7 @@
-//! Learning: sessions become sightings, verdicts and memories.
+//! The learning capability: turns finished sessions into memories.
+//!
+//! [`Project`] hands out a [`Learner`]; the daemon and `waylore learn` call it. The work is done by
+//! the functions in `learn/`.
 
 use model::SessionId;
 use observe::Scratchpad;

@@ -1,11 +1,21 @@
 //! The API of Waylore: everything a user or an agent can do with one project.
 //!
-//! [`Project`] is the handle. It hands out capabilities with named dependencies: [`Retriever`],
-//! [`Injector`], [`EmbeddingIndexer`], [`Learner`], [`SessionJournal`], [`SessionHistory`],
-//! [`CodeGraph`], [`CodeIndexer`], [`NotebookEditor`], [`Maintenance`]. A capability that holds a
-//! [`ProjectReader`] cannot change a notebook. Their methods call free functions in the files of the
-//! topics, context first; each reads from the store, decides with a pure crate, and writes one
-//! transaction.
+//! [`Project`] is the handle. It hands out capabilities, each a small struct in a file of its own;
+//! their methods call functions in the module that belongs to the capability:
+//!
+//! | capability | functions in | does |
+//! |---|---|---|
+//! | [`Retriever`] | `retrieval/` | search, list, look up |
+//! | [`Injector`] | `injection/` | notes at hook events, between steps, in context blocks |
+//! | [`EmbeddingIndexer`] | `retrieval/embedding.rs` | vectors for new memories |
+//! | [`Learner`] | `learn/` | sessions become memories |
+//! | [`SessionJournal`], [`SessionHistory`] | `learn/` | running and past sessions |
+//! | [`CodeGraph`], [`CodeIndexer`] | `code_index/` | callers, dependencies, modules |
+//! | [`NotebookEditor`] | one file per operation | remember, edit, correct, undo |
+//! | [`Maintenance`] | one file per operation | doctor, backups, statistics, erasure |
+//!
+//! Such a function takes the project first. It reads from the store, decides with a pure crate and
+//! writes one transaction. A function that gets a [`ProjectReader`] cannot change a notebook.
 //!
 //! Deliberately knows no JSON, no SQL, no clock and no environment: plain structs in and out, and the
 //! current time is part of the handle.
@@ -26,9 +36,10 @@ mod session_journal;
 
 // Retrieval and injection.
 mod file_cache;
+mod injection;
 mod lookup;
 mod models;
-mod recall;
+mod retrieval;
 
 // Learning.
 mod agent;
@@ -48,7 +59,7 @@ mod text_admission;
 mod undo;
 
 // Code graph.
-mod graph;
+mod code_index;
 
 // Maintenance.
 mod backups;
@@ -58,19 +69,20 @@ mod purge;
 mod statistics;
 
 // Shared.
+mod blocking;
 mod error;
 mod host_setup;
 mod progress;
 mod settings;
 
-pub use crate::graph::{
+pub use agent::{AgentNote, AgentSession, RecordedAgentNote};
+pub use backups::{CheckedBackup, REPLACED_BACKUP_NAME};
+pub use code_graph::{CodeGraph, CodeIndexer};
+pub use code_index::{
     CodeWatch, DependencyReport, FollowUpReport, HistoryReport, ImpactReport, IndexFreshness,
     IndexPass, IndexReport, MapEdit, MappedModule, ModuleMap, ReachedSymbol, RefineReport,
     RouteEdge, SymbolRoute, read_scip_file,
 };
-pub use agent::{AgentNote, AgentSession, RecordedAgentNote};
-pub use backups::{CheckedBackup, REPLACED_BACKUP_NAME};
-pub use code_graph::{CodeGraph, CodeIndexer};
 pub use correction::{CorrectionResult, MemoryCorrection};
 pub use doctor::{DoctorMode, HealthCheck, HealthLevel};
 pub use editing::MemoryEdit;
@@ -80,6 +92,11 @@ pub use export::NotebookExport;
 pub use host_setup::{HostChange, apply_host_change, plan_connect, plan_disconnect, plan_trust};
 pub use housekeeping::{MaintenanceOptions, MaintenanceReport};
 pub use import::{ImportOptions, ImportProblem, ImportRecord, ImportReport, RecordOutcome};
+pub use injection::{
+    ContextBlock, ContextPlacement, ContextRequest, Injection, MatchedRecipe, MemoryBreadth,
+    NoteDetail, OmissionReason, SectionChoice, StepCandidate, StepContext, StepRequest, StopLimit,
+    WarningSelection, shell_files_and_searches,
+};
 pub use injector::Injector;
 pub use learn::{
     ContributingSession, DroppedCandidate, ExplainedSighting, Explanation, InboxSession,
@@ -98,14 +115,11 @@ pub use progress::TaskProgress;
 pub use project::{Config, Notebook, NotebookScope, Project, ProjectReader};
 pub use project_identity::{ProjectRecognition, ProjectState};
 pub use purge::{ErasureProof, PurgeReport};
-pub use recall::{
-    AnsweredQuery, ContextBlock, ContextPlacement, ContextRequest, EmbeddingCoverage,
-    EmbeddingReport, GeneratedAnswer, HitExplanation, Injection, MatchedRecipe, MemoryBreadth,
-    NoteDetail, OmissionReason, RejectionReason, SearchHit, SearchQuery, SearchResults,
-    SectionChoice, StepCandidate, StepContext, StepRequest, StopLimit, WarningSelection,
-    shell_files_and_searches,
-};
 pub use remember::{MemoryNovelty, NewMemory, OnDuplicate, RememberResult};
+pub use retrieval::{
+    AnsweredQuery, EmbeddingCoverage, EmbeddingReport, GeneratedAnswer, HitExplanation,
+    RejectionReason, SearchHit, SearchQuery, SearchResults,
+};
 pub use retriever::Retriever;
 pub use rules::{ParsedRuleFile, RuleImport, RuleTrust, WrittenRule};
 pub use session_history::SessionHistory;
@@ -115,28 +129,39 @@ pub use statistics::{MemoryCount, NotebookStats, ProjectActivity, TrialResults};
 pub use text_admission::{AdmittedText, OnSecret};
 pub use undo::{HistoryEntry, MemoryHistory, UndoReport};
 
-// Types of other crates that are part of this API, so that callers need not depend on them.
-pub use ::graph::{CodeChunk, DefKind, EdgeKind, NeighbourFile, ResolutionKind, SymbolInfo};
-pub use ::recall::step_decision::{FIRST_NOTE_STEP, StepReason, WithholdReason};
-pub use ::recall::{
-    BudgetSource, DisabledStages, PathTrace, PipelineContext, QueryClass, RankingStage,
-    RelevanceVerdict, RetrievalPath, ScoreFactors, SearchPurpose, SilenceReason, estimate_tokens,
-    frame,
-};
+// Types of other crates that are part of this API. The callers (`serve`, `mcp`, `cli`) may depend on
+// `engine` and `model` only, so they reach these types through here.
+
+// Hosts, their hook messages and their settings files.
 pub use agents::{
     FilePlace, HOSTS, HookEvent, HookMessage, HookTrust, Host, HostSetup, HostVersion,
     InstalledHook, RefusedCall, SessionSource, SettingsFile, SettingsScope, find_host,
     is_waylore_program, parse_version,
 };
+// Symbols and edges in the answers of the code graph.
+pub use graph::{CodeChunk, DefKind, EdgeKind, NeighbourFile, ResolutionKind, SymbolInfo};
+// Configuration and test calls of models.
 pub use infer::{
     ApiKey as ProviderKey, BuiltInEmbedder, EmbeddingApi, EmbeddingConfig, EmbeddingProbe,
     Error as ProviderError, MODEL_NOTICE, ProviderEndpoint, RerankApi, RerankConfig, RerankProbe,
     Reranker, TextApi, TextConfig, TextGenerator, TextProbe, ollama,
 };
+// Parts of the module map.
 pub use modules::{Module, ModuleCoverage, ProjectTool, ProjectToolKind};
+// Predictions from past sessions.
 pub use observe::{FilePrediction, MIN_SIMILAR_SESSIONS, PredictedFile};
+// Comparison of trial groups, and the test for text that gives orders.
 pub use promote::{TrialComparison, detect_instruction};
+// Explanations of ranking and packing.
+pub use recall::step_decision::{FIRST_NOTE_STEP, StepReason, WithholdReason};
+pub use recall::{
+    BudgetSource, DisabledStages, PathTrace, PipelineContext, QueryClass, RankingStage,
+    RelevanceVerdict, RetrievalPath, ScoreFactors, SearchPurpose, SilenceReason, estimate_tokens,
+    frame,
+};
+// Project folders and transcript files.
 pub use source::{PlaceKind, ProjectPlace, Transcript, locate_project};
+// Backups, encryption, filters and reports of the store.
 pub use store::Error as StoreError;
 pub use store::{
     AuditAction, BackupContents, BackupFile, CompactMode, DamageFinding, DatabaseSize,

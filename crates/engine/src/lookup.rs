@@ -1,4 +1,6 @@
-//! Lookup of memories by id and by filter, in the project's notebook and the user's.
+//! Lookup of memories by id and by filter, in the project's notebook and the user's; and small helpers
+//! that search and lookup share: which notebooks are in scope, which memories the user excluded, how
+//! terms are quoted and matched.
 
 use model::{Memory, MemoryId, PerMille, ProjectPath, RelationTarget, current_confidence};
 use store::MemoryFilter;
@@ -23,14 +25,14 @@ pub struct RatedMemory {
 }
 
 /// Characters of the shortest id prefix that is looked up; fewer are probably a typing error.
-const MIN_ID_PREFIX: usize = 4;
+const MIN_PREFIX_CHARS: usize = 4;
 
 /// Finds the one memory that an id names: a full id, or a prefix of the short form.
 pub(crate) async fn find_by_id(reader: &ProjectReader, id: &str) -> Result<LocatedMemory, Error> {
     let prefix = id.trim().trim_start_matches('#').to_ascii_lowercase();
     let full_id: Option<MemoryId> = prefix.parse().ok();
     let is_prefix =
-        prefix.len() >= MIN_ID_PREFIX && prefix.bytes().all(|it| it.is_ascii_hexdigit());
+        prefix.len() >= MIN_PREFIX_CHARS && prefix.bytes().all(|it| it.is_ascii_hexdigit());
     if full_id.is_none() && !is_prefix {
         let hint =
             "an id is 8 hexadecimal characters (at least 4 of them); `waylore list` shows them";
@@ -63,13 +65,13 @@ pub(crate) async fn list_memories(
     scope: Option<NotebookScope>,
 ) -> Result<Vec<RatedMemory>, Error> {
     let mut listed = Vec::new();
-    let excluded = excluded_memories(reader).await?;
+    let user_excluded = user_excluded_memories(reader).await?;
     for notebook in notebooks_in_scope(reader, scope) {
-        let filter = without_paging(filter, excluded.len());
+        let filter = from_first_page(filter, user_excluded.len());
         let mut memories = notebook.store.memories().list(filter).await?;
         let is_project = notebook.scope == NotebookScope::Project;
-        // Exclusions concern the user's memories only.
-        memories.retain(|it| is_project || !excluded.contains(&it.id));
+        // Only memories of the user's notebook can be excluded from a project.
+        memories.retain(|it| is_project || !user_excluded.contains(&it.id));
         listed.extend(rate_memories(reader, &notebook, memories).await?);
     }
     Ok(take_page(listed, filter))
@@ -100,6 +102,7 @@ pub(crate) async fn missing_relation_targets(
 ) -> Result<Vec<MemoryId>, Error> {
     let mut missing = Vec::new();
     for relation in &memory.relations {
+        // A relation to a file is not looked up: files are checked for staleness.
         let RelationTarget::Memory(id) = relation.target else { continue };
         let mut is_found = false;
         for notebook in reader.notebooks() {
@@ -113,10 +116,11 @@ pub(crate) async fn missing_relation_targets(
 }
 
 /// The memories of the user's notebook that the user excluded from this project.
-pub(crate) async fn excluded_memories(reader: &ProjectReader) -> Result<Vec<MemoryId>, Error> {
-    let Some(store) = reader.project_store().filter(store::StoreReader::exists) else {
+pub(crate) async fn user_excluded_memories(reader: &ProjectReader) -> Result<Vec<MemoryId>, Error> {
+    let Some(store) = reader.project_store_reader().filter(store::StoreReader::exists) else {
         return Ok(Vec::new());
     };
+    // An exclusion is a setting of the project, with the id of the memory in its key.
     let settings = store.settings().await?;
     let excluded = settings.iter().filter_map(|it| it.0.strip_prefix(EXCLUSION_PREFIX));
     Ok(excluded.filter_map(|it| it.parse().ok()).collect())
@@ -132,23 +136,25 @@ pub(crate) fn notebooks_in_scope(
     notebooks
 }
 
-/// The filter for one notebook. The page is cut from the joined list, so each notebook returns
-/// everything up to its end.
-fn without_paging(filter: &MemoryFilter, n_excluded: usize) -> MemoryFilter {
+/// The filter for one notebook. The page is cut from the joined list of both, so each notebook returns
+/// everything up to the end of the page, plus as many memories as may be excluded afterwards.
+fn from_first_page(filter: &MemoryFilter, n_excluded: usize) -> MemoryFilter {
     let n_excluded = u32::try_from(n_excluded).unwrap_or(u32::MAX);
     let limit = filter.offset.saturating_add(filter.limit).saturating_add(n_excluded);
     MemoryFilter { offset: 0, limit, ..filter.clone() }
 }
 
+/// The page that a filter asks for.
 fn take_page<T>(all: Vec<T>, filter: &MemoryFilter) -> Vec<T> {
     let to_usize = |it: u32| usize::try_from(it).unwrap_or(usize::MAX);
     all.into_iter().skip(to_usize(filter.offset)).take(to_usize(filter.limit)).collect()
 }
 
-/// Builds a full-text expression. Terms are quoted, so that nothing a user types is an operator.
-pub(crate) fn match_expression(terms: &[String], operator: &str) -> String {
+/// Builds the full-text expression that matches any of some terms. Terms are quoted, so that nothing
+/// a user types is an operator.
+pub(crate) fn any_term_expression(terms: &[String]) -> String {
     let quote = |it: &String| format!("\"{}\"", it.replace('"', "\"\""));
-    terms.iter().map(quote).collect::<Vec<String>>().join(operator)
+    terms.iter().map(quote).collect::<Vec<String>>().join(" OR ")
 }
 
 /// The terms that occur in the text, the tags or the file names of a memory. A term may be a part of

@@ -1,4 +1,5 @@
-//! Maintenance: doctor, statistics, backups, export, erasure.
+//! The maintenance capability: doctor, statistics, backups, export, erasure. [`Project`] hands it
+//! out; each method calls a function in the file of its topic.
 
 use std::path::Path;
 
@@ -23,12 +24,13 @@ impl<'a> Maintenance<'a> {
         Self { project }
     }
 
-    /// Examines everything, after repairs if `mode` says so. Returns the checks and the repairs.
+    /// Checks all stored data, after repairing it if `mode` is `Repair`. Returns the checks, and a
+    /// description of each repair.
     pub async fn doctor(&self, mode: DoctorMode) -> Result<(Vec<HealthCheck>, Vec<String>), Error> {
         doctor::run_doctor(self.project, mode).await
     }
 
-    /// Describes damage found so far, for messages beside an answer.
+    /// Describes the damage found so far, for warnings beside the output of a command.
     pub fn damage_messages(&self, notebooks: &[Notebook]) -> Vec<String> {
         doctor::damage_messages(self.project, notebooks)
     }
@@ -42,17 +44,17 @@ impl<'a> Maintenance<'a> {
         housekeeping::run_maintenance(self.project, options).await
     }
 
-    /// Counts and sizes of every notebook.
+    /// Returns counts and sizes of every notebook.
     pub async fn stats(&self) -> Result<Vec<NotebookStats>, Error> {
         statistics::notebook_stats(self.project).await
     }
 
-    /// Totals over all learned sessions of the project.
+    /// Returns totals over all learned sessions of the project.
     pub async fn activity(&self) -> Result<ProjectActivity, Error> {
         statistics::project_activity(self.project).await
     }
 
-    /// Results of the trial; `None` if there was none.
+    /// Returns the results of the A/B trial; `None` if there was none.
     pub async fn trial(&self) -> Result<Option<TrialResults>, Error> {
         statistics::trial_results(self.project).await
     }
@@ -73,19 +75,19 @@ impl<'a> Maintenance<'a> {
         backups::list_backups(self.project, scope)
     }
 
-    /// The database that the last restore set aside, opened and checked. It can be restored under
-    /// the name [`REPLACED_BACKUP_NAME`](crate::REPLACED_BACKUP_NAME).
+    /// Returns the database that the last restore set aside, opened and checked. It can be restored
+    /// under the name [`REPLACED_BACKUP_NAME`](crate::REPLACED_BACKUP_NAME).
     pub fn replaced(&self, scope: NotebookScope) -> Option<CheckedBackup> {
         backups::replaced_database(self.project, scope)
     }
 
-    /// Collects everything in a notebook, forgotten and deprecated memories included. Secrets are
+    /// Collects everything in a notebook, including forgotten and deprecated memories, with secrets
     /// masked.
     pub async fn export(&self, scope: NotebookScope) -> Result<NotebookExport, Error> {
         export::export_notebook(self.project, scope).await
     }
 
-    /// Writes a checked copy of a whole database, history and vectors included, to `path`.
+    /// Writes a checked copy of a whole database, including history and vectors, to `path`.
     pub async fn archive(
         &self,
         scope: NotebookScope,
@@ -94,7 +96,7 @@ impl<'a> Maintenance<'a> {
         export::archive_database(self.project, scope, path).await
     }
 
-    /// Erases memories with all their versions and copies, and proves it.
+    /// Erases memories with all their versions and copies, and searches all files for remains.
     pub async fn purge_memories(&self, ids: &[String]) -> Result<PurgeReport, Error> {
         purge::purge_memories(self.project, ids).await
     }
@@ -104,7 +106,7 @@ impl<'a> Maintenance<'a> {
         purge::purge_secret(self.project, secret).await
     }
 
-    /// Erases everything that the current rules take for a secret, wherever it is stored.
+    /// Erases everything that the current rules recognise as a secret, wherever it is stored.
     pub async fn purge_secrets_found(&self) -> Result<PurgeReport, Error> {
         purge::purge_secrets_found(self.project).await
     }

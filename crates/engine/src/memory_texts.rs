@@ -1,4 +1,7 @@
-//! All texts of a memory in one list, so that a search for secrets cannot miss one.
+//! All texts of a memory, listed in one place so that a search for secrets cannot miss one.
+//!
+//! `purge` and `doctor` look for secrets that the current rules find in stored memories, and `export`
+//! masks them. A new text field of `Memory` must be added to [`memory_texts`] and [`mask_memory`].
 
 use std::borrow::Cow;
 
@@ -44,7 +47,7 @@ pub(crate) fn memory_texts(memory: &Memory) -> Vec<(&'static str, Cow<'_, str>)>
 }
 
 /// The secrets that the current rules find in any text of a memory.
-pub(crate) fn find_secrets(memory: &Memory) -> Vec<String> {
+pub(crate) fn find_secrets_in_memory(memory: &Memory) -> Vec<String> {
     let scan = |text: &str| -> Vec<String> {
         secrets::scan(text).iter().map(|it| text[it.start..it.end].to_owned()).collect()
     };
@@ -53,8 +56,8 @@ pub(crate) fn find_secrets(memory: &Memory) -> Vec<String> {
 
 /// The memory with every secret masked; `None` if it holds none. Values that a mask would make
 /// invalid (paths, payloads, custom types) are left out.
-pub(crate) fn mask_secrets(memory: &Memory) -> Option<Memory> {
-    if find_secrets(memory).is_empty() {
+pub(crate) fn mask_memory(memory: &Memory) -> Option<Memory> {
+    if find_secrets_in_memory(memory).is_empty() {
         return None;
     }
     let mut masked = memory.clone();
@@ -107,7 +110,7 @@ pub(crate) async fn list_memories_with_secrets(
     store: &StoreReader,
 ) -> Result<Vec<MemoryId>, Error> {
     let versions = list_all_versions(store).await?;
-    let with_secrets = versions.iter().filter(|it| !find_secrets(it).is_empty());
+    let with_secrets = versions.iter().filter(|it| !find_secrets_in_memory(it).is_empty());
     let mut ids: Vec<MemoryId> = with_secrets.map(|it| it.id).collect();
     ids.sort_unstable();
     ids.dedup();

@@ -1,7 +1,9 @@
 //! The models of a process: embedding, reranking, text generation.
 //!
-//! A model is loaded or contacted when it is first needed. Everything that computes or waits runs off
-//! the caller's runtime.
+//! `cli` builds one [`ModelSet`] from the settings and passes it in the `Config` of every project; its
+//! clones share the models. A model is loaded or contacted when it is first needed: most commands need
+//! none. Everything that computes or waits runs off the caller's runtime. Secrets are redacted before a
+//! text leaves the machine. The models themselves are in the crate `infer`.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,13 +11,14 @@ use std::time::Duration;
 
 use infer::{
     BuiltInEmbedder, EmbeddingConfig, EmbeddingModel, EmbeddingProbe, ModelCalibration,
-    RerankProbe, Reranker, TextGenerator, TextProbe, TextPrompt, encode_i8,
+    RerankProbe, Reranker, TextGenerator, TextProbe, TextPrompt,
 };
 use recall::SimilarityPrior;
 use tokio::sync::OnceCell;
-use tokio::task;
 
-/// Time that embedding or reranking may add to a search before it goes on without.
+use crate::blocking::run_blocking;
+
+/// Time that embedding or reranking may add to a search. After that the search goes on without it.
 pub(crate) const QUERY_TIMEOUT: Duration = Duration::from_millis(1_500);
 /// Time for a generated answer, which the user asked for.
 pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
@@ -49,40 +52,16 @@ pub enum EmbeddingSource {
 #[derive(Clone)]
 pub struct ModelSet {
     source: EmbeddingSource,
-    opened: Arc<OnceCell<Result<EmbeddingModel, infer::Error>>>,
-    /// Agents repeat their queries.
+    /// The embedding model, or the error with which it failed to open.
+    opened_embeddings: Arc<OnceCell<Result<EmbeddingModel, infer::Error>>>,
+    /// A cache, because agents repeat their queries.
     query_vectors: Arc<Mutex<QueryVectorCache>>,
     reranker: Option<LazyModel<Reranker>>,
     generator: Option<LazyModel<TextGenerator>>,
 }
 
-/// A model that is created on first use.
-struct LazyModel<T> {
-    factory: ModelFactory<T>,
-    created: Arc<OnceCell<Result<T, infer::Error>>>,
-}
-
-impl<T> Clone for LazyModel<T> {
-    fn clone(&self) -> Self {
-        Self { factory: Arc::clone(&self.factory), created: Arc::clone(&self.created) }
-    }
-}
-
-impl<T: Clone + Send + 'static> LazyModel<T> {
-    fn new(factory: ModelFactory<T>) -> Self {
-        Self { factory, created: Arc::default() }
-    }
-
-    async fn get(&self) -> Result<T, infer::Error> {
-        let create = || async {
-            let factory = Arc::clone(&self.factory);
-            run_blocking(move || factory()).await
-        };
-        self.created.get_or_init(create).await.clone()
-    }
-}
-
 impl ModelSet {
+    /// A set with models that are at hand. An absent reranker or generator turns its stages off.
     pub fn new(
         source: EmbeddingSource,
         reranker: Option<Reranker>,
@@ -102,8 +81,8 @@ impl ModelSet {
         generator: Option<ModelFactory<TextGenerator>>,
     ) -> Self {
         let (reranker, generator) = (reranker.map(LazyModel::new), generator.map(LazyModel::new));
-        let (opened, query_vectors) = (Arc::default(), Arc::default());
-        Self { source, opened, query_vectors, reranker, generator }
+        let (opened_embeddings, query_vectors) = (Arc::default(), Arc::default());
+        Self { source, opened_embeddings, query_vectors, reranker, generator }
     }
 
     /// The built-in embedding model, without reranker and generator.
@@ -163,7 +142,7 @@ impl ModelSet {
                 }
             }
         };
-        self.opened.get_or_init(open).await.clone()
+        self.opened_embeddings.get_or_init(open).await.clone()
     }
 
     /// Embeds a query, or returns its cached vector.
@@ -251,39 +230,30 @@ impl ModelSet {
     }
 }
 
-/// Runs work that computes or blocks off the caller's runtime.
-pub(crate) async fn run_blocking<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> T {
-    task::spawn_blocking(work).await.expect("models report errors and do not panic")
+/// A model that is created on first use. A failure is final: the factory is called once.
+struct LazyModel<T> {
+    factory: ModelFactory<T>,
+    created: Arc<OnceCell<Result<T, infer::Error>>>,
 }
 
-/// Dimensions up to which a vector is scanned in full.
-const MAX_FULL_SCAN_DIMS: usize = 512;
-/// Dimensions of a longer vector that are scanned. Models with long vectors are trained so that the
-/// first dimensions hold most of the meaning (Matryoshka representation learning, Kusupati et al.
-/// 2022).
-const SCANNED_DIMS: usize = 256;
-
-/// Dimensions of the code of a vector.
-pub(crate) const fn code_dims(dims: usize) -> usize {
-    if dims > MAX_FULL_SCAN_DIMS { SCANNED_DIMS } else { dims }
-}
-
-/// The part of a vector that is scanned: all of it, or its beginning, normalized again.
-pub(crate) fn scanned_part(values: &[f32]) -> Vec<f32> {
-    let scanned = &values[..code_dims(values.len()).min(values.len())];
-    let norm = scanned.iter().map(|it| it * it).sum::<f32>().sqrt();
-    // A full vector is normalized already; a zero vector cannot be.
-    if scanned.len() == values.len() || norm <= f32::EPSILON {
-        return scanned.to_vec();
+impl<T> Clone for LazyModel<T> {
+    fn clone(&self) -> Self {
+        Self { factory: Arc::clone(&self.factory), created: Arc::clone(&self.created) }
     }
-    scanned.iter().map(|it| it / norm).collect()
 }
 
-/// Quantizes the scanned part of a vector.
-pub(crate) fn encode_vector(values: &[f32]) -> Vec<i8> {
-    encode_i8(&scanned_part(values))
+impl<T: Clone + Send + 'static> LazyModel<T> {
+    fn new(factory: ModelFactory<T>) -> Self {
+        Self { factory, created: Arc::default() }
+    }
+
+    async fn get(&self) -> Result<T, infer::Error> {
+        let create = || async {
+            let factory = Arc::clone(&self.factory);
+            run_blocking(move || factory()).await
+        };
+        self.created.get_or_init(create).await.clone()
+    }
 }
 
 /// The meaning of cosines of one embedding model, as fractions.
@@ -300,6 +270,7 @@ pub(crate) struct CosineCalibration {
 }
 
 impl CosineCalibration {
+    /// The part that the statistics of a small notebook start from.
     pub(crate) const fn prior(self) -> SimilarityPrior {
         SimilarityPrior { unrelated: self.unrelated, chance: self.chance, measured: self.measured }
     }

@@ -1,8 +1,9 @@
-//! Editing: every change to memories that a user or an agent asks for.
+//! The editing capability: every change of memories that a user or an agent requests. [`Project`]
+//! hands it out; each method calls a function in the file of its topic.
 
 use model::{Memory, MemoryId, RelationKind};
 
-use crate::recall::missing_references;
+use crate::injection::missing_references;
 use crate::{
     AgentSession, CorrectionResult, Error, ImportOptions, ImportRecord, ImportReport,
     MemoryCorrection, MemoryEdit, NewMemory, ParsedRuleFile, Project, RejectionReason,
@@ -21,10 +22,10 @@ impl<'a> NotebookEditor<'a> {
         Self { project }
     }
 
-    /// Stores a user's statement: as a new memory, merged into one that says the same, or in place
-    /// of one that it contradicts.
-    pub async fn remember(&mut self, teaching: NewMemory) -> Result<RememberResult, Error> {
-        remember::remember_statement(self.project, teaching).await
+    /// Stores a user's statement: as a new memory, merged into one that states the same, or in
+    /// place of one that it contradicts.
+    pub async fn remember(&mut self, statement: NewMemory) -> Result<RememberResult, Error> {
+        remember::remember_statement(self.project, statement).await
     }
 
     /// Changes the text or the attributes of a memory. Returns it before and after; the version

@@ -1,4 +1,6 @@
-//! The settings that decide what memory may do in a project.
+//! The settings that decide what memory may do in a project: whether it is on, whether learning may
+//! call a language model, and what is injected unasked. `cli` builds a [`ProjectPolicy`] from the
+//! settings of the user and the project and sets it on the handle.
 
 use model::TrustLevel;
 
@@ -28,6 +30,7 @@ pub enum LlmAccess {
 /// Limits of injection without a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InjectionPolicy {
+    /// Decides at which events notes are injected, and how confident they must be.
     pub level: TrustLevel,
     /// A trial runs: sessions are assigned to groups, and some groups get less injected.
     pub on_trial: bool,

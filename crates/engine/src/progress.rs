@@ -1,9 +1,10 @@
-//! Progress of long work, shared between the worker and an observer that may stop it.
+//! Progress of a long task, such as indexing. The worker updates the counters; another thread shows
+//! them and may stop the worker.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Progress of one piece of work. Clones share the counters.
+/// Progress of one task. Clones share the counters.
 #[derive(Clone, Debug, Default)]
 pub struct TaskProgress {
     shared: Arc<ProgressCounts>,
@@ -17,8 +18,9 @@ struct ProgressCounts {
     is_waiting: AtomicBool,
 }
 
-// The counters order no other memory access, so relaxed ordering suffices everywhere.
+// No other memory access depends on the counters, so relaxed ordering suffices everywhere.
 impl TaskProgress {
+    /// Items found so far; grows while the worker finds more.
     pub fn n_total(&self) -> usize {
         self.shared.n_total.load(Ordering::Relaxed)
     }
@@ -27,7 +29,7 @@ impl TaskProgress {
         self.shared.n_done.load(Ordering::Relaxed)
     }
 
-    /// Asks the worker to stop after its current item. Finished items stay.
+    /// Makes the worker stop after its current item. Finished items stay.
     pub fn stop(&self) {
         self.shared.is_stopped.store(true, Ordering::Relaxed);
     }

@@ -1,4 +1,22 @@
-//! A handle on one project: its notebooks, its code graph, its files, the models and the policy.
+//! [`Project`], the handle on one project, and [`ProjectReader`], its reading half.
+//!
+//! `cli` opens a project once per command, the daemon once per project; both then call the
+//! capabilities that [`Project`] hands out ([`Retriever`], [`Injector`] and so on). A project has two
+//! notebooks, its own and the user's, each one database, and a third database for the code graph.
+//! None of the files exists until something is stored: a project that is seen for the first time is
+//! registered by its first write.
+//!
+//! The type decides who may write. Every capability that only reads gets a [`ProjectReader`], and the
+//! database handles inside it are private to this file. The names of the methods that hand them out
+//! tell who may use them:
+//!
+//! | database | to read, from [`ProjectReader`] | to write, from [`Project`] |
+//! |---|---|---|
+//! | the user's notebook, with the registry | `user_store_reader` | `user_store_writer` |
+//! | the project's notebook | `project_store_reader` | `project_store_writer` |
+//! | either notebook, in a [`Notebook`] | `notebooks`, `project_notebook` | `ensure_notebook`, then `notebook_writer` or `write` |
+//! | the notebook of any project | | `open_store_writer` |
+//! | the code graph | `graph_reader`, `existing_graph_writer` | `open_graph_writer` |
 
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -13,11 +31,11 @@ use store::{
 };
 
 use crate::code_graph::{CodeGraph, CodeIndexer};
+use crate::code_index::LoadedGraph;
 use crate::doctor::unregistered_projects;
 use crate::editing::user_batch;
 use crate::embedding_indexer::EmbeddingIndexer;
 use crate::file_cache::FileCaches;
-use crate::graph::LoadedGraph;
 use crate::injector::Injector;
 use crate::learner::Learner;
 use crate::maintenance::Maintenance;
@@ -28,7 +46,7 @@ use crate::project_identity::{
     ProjectRecognition, ProjectState, identity_settings, read_fingerprint, recognise_project,
     register_project,
 };
-use crate::recall::{SharedIndex, UnmergedBranches};
+use crate::retrieval::{SharedIndex, UnmergedBranches};
 use crate::retriever::Retriever;
 use crate::session_history::SessionHistory;
 use crate::session_journal::SessionJournal;
@@ -37,7 +55,9 @@ use crate::{Error, PurgeReport, SETTINGS, SettingScope, backups, check_setting, 
 /// Everything a project is opened with. The engine reads no environment and no settings file.
 #[derive(Clone)]
 pub struct Config {
+    /// The data folder, which holds the databases, journals and backups of all projects.
     pub data: PathBuf,
+    /// The key of the databases; `None` if they are not encrypted.
     pub key: Option<EncryptionKey>,
     /// The user's home directory. The search for a project root does not go above it.
     pub home: Option<PathBuf>,
@@ -45,7 +65,7 @@ pub struct Config {
     pub types: Vec<CustomType>,
     /// Models for embedding, reranking and text generation.
     pub models: ModelSet,
-    /// Returns ten fresh random bytes.
+    /// Returns ten fresh random bytes, the random part of a new id.
     pub random: fn() -> [u8; 10],
 }
 
@@ -57,7 +77,7 @@ pub enum NotebookScope {
     User,
 }
 
-/// One notebook, for reading.
+/// One notebook, for reading. [`Project::notebook_writer`] gives its writing handle.
 #[derive(Clone)]
 pub struct Notebook {
     pub scope: NotebookScope,
@@ -77,7 +97,9 @@ pub struct ProjectReader {
     pub place: ProjectPlace,
     /// The settings that decide what may be stored, sent to a model and injected.
     pub policy: ProjectPolicy,
+    /// The user's store, which also holds the registry of all projects.
     user_db: Store,
+    /// The entry of this project in the registry, or what is needed to register it.
     pub(crate) state: ProjectState,
     /// The project's own store, opened once for all clones.
     project_db: Arc<OnceLock<Store>>,
@@ -94,6 +116,7 @@ pub struct ProjectReader {
     /// The project looks new although the data folder holds projects that the registry does not
     /// list.
     pub(crate) has_unregistered_data: bool,
+    /// The current time of the caller; the engine reads no clock.
     pub(crate) now: Timestamp,
 }
 
@@ -135,7 +158,8 @@ impl ProjectReader {
 
     /// The notebooks that exist, the project's first.
     pub fn notebooks(&self) -> Vec<Notebook> {
-        let user = Notebook { scope: NotebookScope::User, project: None, store: self.user_store() };
+        let user =
+            Notebook { scope: NotebookScope::User, project: None, store: self.user_store_reader() };
         let user = Some(user).filter(|it| it.store.exists());
         self.project_notebook().into_iter().chain(user).collect()
     }
@@ -144,39 +168,41 @@ impl ProjectReader {
     pub fn project_notebook(&self) -> Option<Notebook> {
         // A registered project has no file until something is stored.
         let (scope, project) = (NotebookScope::Project, self.state.id());
-        let store = self.project_store().filter(store::StoreReader::exists)?;
+        let store = self.project_store_reader().filter(StoreReader::exists)?;
         Some(Notebook { scope, project, store })
     }
 
-    /// The user's store. Its file may not exist yet.
-    pub(crate) fn user_store(&self) -> StoreReader {
+    /// The user's store, to read. Its file may not exist yet.
+    pub(crate) fn user_store_reader(&self) -> StoreReader {
         self.user_db.reader()
     }
 
-    /// The project's store; `None` until the project is registered. Its file may not exist yet.
-    pub(crate) fn project_store(&self) -> Option<StoreReader> {
-        self.state.id().map(|it| self.project_db(it).reader())
+    /// The project's store, to read; `None` until the project is registered. Its file may not exist
+    /// yet.
+    pub(crate) fn project_store_reader(&self) -> Option<StoreReader> {
+        self.state.id().map(|it| self.own_store_writer(it).reader())
     }
 
-    /// The graph database of the project, if the code has been indexed.
+    /// The graph database of the project, to read, if the code has been indexed.
     pub(crate) fn graph_reader(&self) -> Option<GraphReader> {
-        self.graph_cache().map(|it| it.reader())
+        self.existing_graph_writer().map(|it| it.reader())
     }
 
-    /// The graph database with write access, for the history alone: it is derived from git, and
-    /// whichever query meets new commits first stores them for the others.
-    pub(crate) fn graph_cache(&self) -> Option<GraphStore> {
+    /// The same with write access. A reader may have it, because this database holds derived data
+    /// only: a query that meets new commits stores them for the queries after it.
+    pub(crate) fn existing_graph_writer(&self) -> Option<GraphStore> {
         let id = self.state.id()?;
         let store = self.graph_db.get_or_init(|| open_graph(self, id));
         Some(store.clone()).filter(|it| it.exists())
     }
 
-    fn project_db(&self, id: ProjectId) -> &Store {
+    /// The shared handle of this project's store. It can write, so it stays private to this file.
+    fn own_store_writer(&self, id: ProjectId) -> &Store {
         self.project_db.get_or_init(|| open_store(self, id))
     }
 
-    /// The registered projects that have a store. A project's folder can outlive its store: files
-    /// in it that are not ours are never removed.
+    /// The projects in the data folder that have a store, registered or not. A project's folder can
+    /// outlive its store: files in it that are not ours are never removed.
     pub(crate) fn stored_projects(&self) -> Vec<ProjectId> {
         let mut projects = self.data_dir().list_projects();
         projects.retain(|it| open_store(self, *it).exists());
@@ -186,13 +212,14 @@ impl ProjectReader {
     /// The settings stored for this project. A project's own file cannot override settings that are
     /// the user's alone, such as the location of keys and the servers that texts are sent to.
     pub async fn project_settings(&self) -> Result<Vec<(String, String)>, Error> {
-        let Some(store) = self.project_store().filter(store::StoreReader::exists) else {
+        let Some(store) = self.project_store_reader().filter(StoreReader::exists) else {
             return Ok(Vec::new());
         };
         let mut settings = store.settings().await?;
-        settings.retain(|it| {
-            let known = SETTINGS.iter().find(|setting| setting.key == it.0);
-            known.is_none_or(|it| it.scope == SettingScope::Any)
+        settings.retain(|(key, _)| {
+            let spec = SETTINGS.iter().find(|it| it.key == *key);
+            // The store also holds keys that are no settings of this version; they do no harm.
+            spec.is_none_or(|it| it.scope == SettingScope::Any)
         });
         Ok(settings)
     }
@@ -227,7 +254,7 @@ impl ProjectReader {
             store.findings().into_iter().map(|it| (store.path(), it)).collect::<Vec<_>>()
         };
         let mut findings: Vec<_> = notebooks.iter().flat_map(|it| findings_of(&it.store)).collect();
-        // The registry was read when the project was opened, even if the caller did not use it.
+        // Always with the user's database: opening the project read the registry in it.
         for finding in findings_of(&self.user_db) {
             if !findings.contains(&finding) {
                 findings.push(finding);
@@ -254,8 +281,9 @@ impl Project {
         now: Timestamp,
     ) -> Result<(Self, Option<Error>), Error> {
         let place = source::locate_project(start, config.home.as_deref())?;
-        let user = Store::user(DataDir::new(&config.data).user_paths(), config.key.clone(), now);
-        let (state, error) = match recognise_project(&user, &place, now).await {
+        let user_paths = DataDir::new(&config.data).user_paths();
+        let user_db = Store::user(user_paths, config.key.clone(), now);
+        let (state, error) = match recognise_project(&user_db, &place, now).await {
             Ok(state) => (state, None),
             Err(error) => {
                 (ProjectState::New { fingerprint: read_fingerprint(&place) }, Some(error))
@@ -265,7 +293,7 @@ impl Project {
             config,
             place,
             policy: ProjectPolicy::default(),
-            user_db: user,
+            user_db,
             state,
             project_db: Arc::default(),
             graph_db: Arc::default(),
@@ -277,14 +305,17 @@ impl Project {
             now,
         };
         let mut project = Self { reader };
-        // A lost registry entry would look like a new project. The user should repair it before new
-        // memories start a second notebook.
+        // A project whose registry entry was lost would look like a new one. The user should repair
+        // the entry before new memories start a second notebook.
         if project.state.id().is_none() && project.user_db.exists() && error.is_none() {
             project.reader.has_unregistered_data =
                 !unregistered_projects(&project).await.is_empty();
         }
         Ok((project, error))
     }
+
+    // The capabilities. Those that take `&mut self` may register the project. Those that take `&self`
+    // may write too: `Project` itself may, and only `ProjectReader` cannot.
 
     /// Searches and lists memories; cannot write.
     pub fn retriever(&self) -> Retriever<'_> {
@@ -336,6 +367,8 @@ impl Project {
         Maintenance::new(self)
     }
 
+    // The handle itself: its time, its policy, its databases.
+
     /// Sets the current time. Processes that outlive one command call this before each piece of
     /// work.
     pub fn set_now(&mut self, now: Timestamp) {
@@ -360,12 +393,14 @@ impl Project {
         reader.indexes = Arc::clone(&other.indexes);
     }
 
-    /// The notebook to write to. Registers a project that is seen for the first time.
-    pub async fn notebook(&mut self, scope: NotebookScope) -> Result<Notebook, Error> {
+    /// The notebook of a scope, for a caller that is about to write to it. Registers a project that is
+    /// seen for the first time, and so makes sure that the notebook exists.
+    pub async fn ensure_notebook(&mut self, scope: NotebookScope) -> Result<Notebook, Error> {
         if scope == NotebookScope::User {
-            return Ok(Notebook { scope, project: None, store: self.user_store() });
+            return Ok(Notebook { scope, project: None, store: self.user_store_reader() });
         }
         if let ProjectState::New { fingerprint } = &self.state {
+            // Another process may register the project first; `registered` then has its id.
             let id = ProjectId::new(self.now, (self.config.random)());
             let registered =
                 register_project(&self.user_db, &self.place, id, fingerprint, self.now).await?;
@@ -377,34 +412,36 @@ impl Project {
             self.write(scope, user_batch(AuditAction::Settings, self.now, changes)).await?;
         }
         let project = self.state.id();
-        let store = self.project_store().expect("the project was registered above");
+        let store = self.project_store_reader().expect("the project was registered above");
         Ok(Notebook { scope, project, store })
     }
 
     /// The writing handle of a notebook.
-    pub fn writer(&self, notebook: &Notebook) -> Store {
+    pub fn notebook_writer(&self, notebook: &Notebook) -> Store {
         match notebook.project {
-            Some(id) => self.project_db(id).clone(),
+            Some(id) => self.own_store_writer(id).clone(),
             None => self.user_db.clone(),
         }
     }
 
     /// The writing handle of the project's notebook; `None` until the project is registered.
-    pub(crate) fn project_writer(&self) -> Option<Store> {
-        self.state.id().map(|it| self.project_db(it).clone())
+    pub(crate) fn project_store_writer(&self) -> Option<Store> {
+        self.state.id().map(|it| self.own_store_writer(it).clone())
     }
 
-    pub(crate) fn user_writer(&self) -> Store {
+    pub(crate) fn user_store_writer(&self) -> Store {
         self.user_db.clone()
     }
 
-    /// A writing handle of any project's store.
-    pub(crate) fn store_of(&self, id: ProjectId) -> Store {
+    /// A new writing handle of any project's store, closed when it is dropped. For this project use
+    /// `project_store_writer`: within one process a database has one writer.
+    pub(crate) fn open_store_writer(&self, id: ProjectId) -> Store {
         open_store(self, id)
     }
 
-    /// A writing handle of the graph database.
-    pub(crate) fn graph_writer(&self, id: ProjectId) -> GraphStore {
+    /// A new writing handle of the graph database, which need not exist. Not the shared one of
+    /// `existing_graph_writer`: the threads of this one end with the indexing pass.
+    pub(crate) fn open_graph_writer(&self, id: ProjectId) -> GraphStore {
         open_graph(self, id)
     }
 
@@ -416,8 +453,8 @@ impl Project {
         batch: WriteBatch,
     ) -> Result<AppliedBatch, Error> {
         let store = match scope {
-            NotebookScope::User => Some(self.user_writer()),
-            NotebookScope::Project => self.project_writer(),
+            NotebookScope::User => Some(self.user_store_writer()),
+            NotebookScope::Project => self.project_store_writer(),
         };
         let store =
             store.ok_or_else(|| Error::nothing_to_do("nothing is stored for this project"))?;
@@ -431,16 +468,18 @@ impl Project {
 
     /// Sets or unsets a value for this project.
     pub async fn set_setting(&mut self, key: &str, value: Option<&str>) -> Result<(), Error> {
+        // A key that no version knows can still be unset.
         if let Some(value) = value {
-            let wrong = |it| Error::refuse(it, "`waylore config` lists the settings");
-            let setting = check_setting(key, value).map_err(wrong)?;
+            let refuse = |it| Error::refuse(it, "`waylore config` lists the settings");
+            let setting = check_setting(key, value).map_err(refuse)?;
             // A project setting that is never read would only confuse.
             if setting.scope == SettingScope::User {
                 let what = format!("`{key}` cannot differ between projects");
                 return Err(Error::refuse(what, "set it for yourself"));
             }
         }
-        self.notebook(NotebookScope::Project).await?;
+        // Registers a new project, so that it has a database to write to.
+        self.ensure_notebook(NotebookScope::Project).await?;
         let change = StoreChange::Setting { key: key.to_owned(), value: value.map(str::to_owned) };
         let batch = user_batch(AuditAction::Settings, self.now, vec![change]);
         self.write(NotebookScope::Project, batch).await?;

@@ -1,6 +1,10 @@
-//! Project identity: finds a project in the user's registry by its location or its fingerprint.
+//! Project identity: finds the project of a folder in the user's registry.
 //!
-//! Each project also stores a copy of its registry entry, so that a lost registry can be rebuilt.
+//! The registry (in the user's database) lists the locations where each project was seen: the path
+//! (`key_dir`: the git directory, or the root of a project without git) and the `dir_key`, which
+//! identifies the directory itself also after a move. If neither is known, the fingerprint of the repository (root commit, remote) may show that the project was moved or
+//! cloned. Each project also stores a copy of its registry entry, so that a lost registry can be
+//! rebuilt.
 
 use model::{MAX_LABEL, ProjectId, Timestamp};
 use source::{KnownLocation, MatchEvidence, ProjectMatch, ProjectPlace, RepositoryFingerprint};
@@ -15,12 +19,11 @@ pub enum ProjectState {
     Known {
         id: ProjectId,
         name: String,
+        /// `None` if the location was known already.
         recognition: Option<ProjectRecognition>,
     },
-    /// Not registered. It gets an id with its first memory.
-    New {
-        fingerprint: RepositoryFingerprint,
-    },
+    /// Not registered yet. The project gets an id with its first memory.
+    New { fingerprint: RepositoryFingerprint },
 }
 
 /// Evidence by which a project was recognised at a new location.
@@ -45,7 +48,19 @@ impl ProjectState {
     }
 }
 
-/// Finds the project of a place. A known location needs one lookup; git is read only for new ones.
+/// Prefix of the settings that hold a project's copy of its registry entry.
+pub(crate) const IDENTITY_PREFIX: &str = "identity.";
+
+/// Keys of these settings, in the order of the values in [`identity_settings`].
+const IDENTITY_KEYS: [&str; 5] = [
+    "identity.name",
+    "identity.root_commit",
+    "identity.remote",
+    "identity.key_dir",
+    "identity.dir_key",
+];
+
+/// Finds the project of a place. Git is read only if the location is not known.
 pub(crate) async fn recognise_project(
     user: &Store,
     place: &ProjectPlace,
@@ -54,6 +69,7 @@ pub(crate) async fn recognise_project(
     if !user.exists() {
         return Ok(ProjectState::New { fingerprint: read_fingerprint(place) });
     }
+    // Fast path: the registry has this path, and the directory there is still the same one.
     let location = user.registry().location_at(location_key(place)).await?;
     let locations = user.registry().list_locations().await?;
     if let Some(location) =
@@ -61,54 +77,51 @@ pub(crate) async fn recognise_project(
     {
         let (id, name) = (location.project, clean_name(&location.name));
         if has_moved_away(&location, &locations) {
-            // The directory moved back. If the registry cannot be written, the next call notices it
-            // again, so the error does not matter.
-            let last_seen = next_sighting(id, &locations, now);
+            // The directory was seen elsewhere in between and moved back. The error does not
+            // matter: if the registry cannot be written, the next call comes here again.
+            let last_seen = next_last_seen(id, &locations, now);
             let _ = user.put_location(ProjectLocation { last_seen, ..location }).await;
         }
         return Ok(ProjectState::Known { id, name, recognition: None });
     }
+    // Slow path: compare the place with all locations that are still valid.
     let known: Vec<KnownLocation> =
         locations.iter().filter(|it| !has_moved_away(it, &locations)).map(to_known).collect();
-    // Computing a fingerprint starts git. `same_project` asks for it only where it must.
+    // Reading a fingerprint starts git, so `match_project` gets it as a function and calls it only
+    // if it must.
     let mut fingerprint = None;
     let matched = source::match_project(
         &known,
         place,
         || fingerprint.insert(read_fingerprint(place)).clone(),
+        // If the known location still exists, this place is a copy and not a move.
         std::path::Path::exists,
     );
     let fingerprint = fingerprint.unwrap_or_else(|| read_fingerprint(place));
-    let (project, why) = match matched {
+    let (project, evidence) = match matched {
         ProjectMatch::NewProject => return Ok(ProjectState::New { fingerprint }),
-        // The lookup by location missed it. A damaged index is the only explanation.
+        // The lookup above should have found it; only a damaged index explains that it did not.
         ProjectMatch::SameLocation(project) => (project, None),
-        ProjectMatch::SameProject { project, evidence: why } => (project, Some(why)),
+        ProjectMatch::SameProject { project, evidence } => (project, Some(evidence)),
     };
     let location = locations.iter().find(|it| it.project.to_string() == project);
     let location = location.expect("a match names one of the locations it was given");
     let (id, name) = (location.project, clean_name(&location.name));
-    let Some(why) = why else {
+    let Some(evidence) = evidence else {
         return Ok(ProjectState::Known { id, name, recognition: None });
     };
-    // Storing the new location only saves time: without it the next call recognises the project
-    // again.
+    // The project is at a new location. Storing it only saves time, so an error does not matter:
+    // the next call would recognise the project again.
     let fingerprint = RepositoryFingerprint { name: name.clone(), ..fingerprint };
-    let last_seen = next_sighting(id, &locations, now);
+    let last_seen = next_last_seen(id, &locations, now);
     let _ = user.put_location(to_location(place, id, &fingerprint, last_seen)).await;
-    Ok(ProjectState::Known { id, name, recognition: Some(ProjectRecognition { why }) })
+    Ok(ProjectState::Known { id, name, recognition: Some(ProjectRecognition { why: evidence }) })
 }
 
-/// Reads the fingerprint of a repository. Its name is cleaned for storage and display.
+/// Reads the fingerprint of a repository, with its name cleaned for storage and display.
 pub(crate) fn read_fingerprint(place: &ProjectPlace) -> RepositoryFingerprint {
     let fingerprint = source::read_fingerprint(place);
     RepositoryFingerprint { name: clean_name(&fingerprint.name), ..fingerprint }
-}
-
-/// Cleans a project's name. It comes from a folder or a remote and is not trusted.
-fn clean_name(name: &str) -> String {
-    let name = mask_label(name, MAX_LABEL);
-    if name.is_empty() { "unnamed".to_owned() } else { name }
 }
 
 /// Registers a project that seems new. If another process registered it at the same time, its id
@@ -125,36 +138,7 @@ pub(crate) async fn register_project(
     Ok(ProjectLocation { project, ..location })
 }
 
-fn to_location(
-    place: &ProjectPlace,
-    id: ProjectId,
-    fingerprint: &RepositoryFingerprint,
-    now: Timestamp,
-) -> ProjectLocation {
-    ProjectLocation {
-        project: id,
-        name: fingerprint.name.clone(),
-        root_commit: fingerprint.root_commit.clone(),
-        remote: fingerprint.remote.clone(),
-        key_dir: location_key(place),
-        dir_key: place.dir_key.clone(),
-        last_seen: now,
-    }
-}
-
-/// Prefix of the settings that hold a project's copy of its registry entry.
-pub(crate) const IDENTITY_PREFIX: &str = "identity.";
-
-/// Keys of these settings.
-const IDENTITY_KEYS: [&str; 5] = [
-    "identity.name",
-    "identity.root_commit",
-    "identity.remote",
-    "identity.key_dir",
-    "identity.dir_key",
-];
-
-/// The changes that store a copy of the registry entry in the project's own database.
+/// Returns the changes that store a copy of the registry entry in the project's own database.
 pub(crate) fn identity_settings(location: &ProjectLocation) -> Vec<StoreChange> {
     let values = [
         Some(location.name.clone()),
@@ -168,8 +152,8 @@ pub(crate) fn identity_settings(location: &ProjectLocation) -> Vec<StoreChange> 
     IDENTITY_KEYS.into_iter().zip(values).map(set).collect()
 }
 
-/// Registers a project from the copy of its entry in its own database. Returns whether there is
-/// one.
+/// Registers a project from the copy of its entry in its own database `own`. Returns whether there
+/// is a copy.
 pub(crate) async fn register_from_settings(
     user: &Store,
     own: &StoreReader,
@@ -197,8 +181,14 @@ fn location_key(place: &ProjectPlace) -> String {
     place.key_dir.to_string_lossy().into_owned()
 }
 
-/// Returns whether the project's directory was seen under another path since. The old path then
-/// holds something else.
+/// Cleans a project's name, which comes from a folder or a remote and is not trusted.
+fn clean_name(name: &str) -> String {
+    let name = mask_label(name, MAX_LABEL);
+    if name.is_empty() { "unnamed".to_owned() } else { name }
+}
+
+/// Returns whether the directory of a location was seen under another path since. A different
+/// directory may be at the old path now.
 fn has_moved_away(location: &ProjectLocation, locations: &[ProjectLocation]) -> bool {
     let is_later =
         |it: &&ProjectLocation| it.key_dir != location.key_dir && it.last_seen > location.last_seen;
@@ -207,9 +197,9 @@ fn has_moved_away(location: &ProjectLocation, locations: &[ProjectLocation]) -> 
     location.dir_key.is_some() && locations.iter().filter(is_later).any(is_same_directory)
 }
 
-/// The time at which a project is seen now: later than every earlier sighting, even if the clock
-/// went back.
-fn next_sighting(id: ProjectId, locations: &[ProjectLocation], now: Timestamp) -> Timestamp {
+/// Returns the `last_seen` of a location that is seen now: later than that of every other location
+/// of the project, even if the clock went back.
+fn next_last_seen(id: ProjectId, locations: &[ProjectLocation], now: Timestamp) -> Timestamp {
     let last = locations.iter().filter(|it| it.project == id).map(|it| it.last_seen).max();
     last.map_or(now, |it| now.max(it.plus_millis(1)))
 }
@@ -224,12 +214,29 @@ fn to_known(location: &ProjectLocation) -> KnownLocation {
     }
 }
 
+fn to_location(
+    place: &ProjectPlace,
+    id: ProjectId,
+    fingerprint: &RepositoryFingerprint,
+    now: Timestamp,
+) -> ProjectLocation {
+    ProjectLocation {
+        project: id,
+        name: fingerprint.name.clone(),
+        root_commit: fingerprint.root_commit.clone(),
+        remote: fingerprint.remote.clone(),
+        key_dir: location_key(place),
+        dir_key: place.dir_key.clone(),
+        last_seen: now,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_fit_for_storage_and_display_whatever_the_folder_is_called() {
+    fn control_characters_and_secrets_are_removed_from_a_project_name() {
         assert_eq!(clean_name("shop"), "shop");
         assert_eq!(clean_name("sh\u{1b}[31m\u{202e}op\n"), "sh [31m op");
         assert_eq!(clean_name("\u{200b}"), "unnamed");

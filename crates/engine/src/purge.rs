@@ -1,4 +1,7 @@
-//! Purging: erases data for good and proves it by searching for what was erased.
+//! Purge: erases data for good (memories, secrets, a project, or everything) and proves it.
+//!
+//! Each function collects pieces of the text before it erases it, and afterwards searches all files
+//! of the data folder for these pieces (`proof.rs`). Unlike `forget`, a purge cannot be undone.
 
 mod proof;
 
@@ -12,8 +15,8 @@ use crate::correction::EXCLUSION_PREFIX;
 use crate::editing::user_batch;
 use crate::export::list_all_memories;
 use crate::learn::clear_project_inbox;
-use crate::lookup::{excluded_memories, find_by_id};
-use crate::memory_texts::{find_secrets, list_all_versions, memory_texts};
+use crate::lookup::{find_by_id, user_excluded_memories};
+use crate::memory_texts::{find_secrets_in_memory, list_all_versions, memory_texts};
 use crate::{Error, LocatedMemory, NotebookScope, Project, ProjectReader};
 pub use proof::ErasureProof;
 use proof::{drop_surviving_pieces, is_encrypted, search_files, text_pieces};
@@ -25,7 +28,7 @@ pub struct PurgeReport {
     pub proof: ErasureProof,
 }
 
-/// Shorter secrets would match innocent text.
+/// Shortest secret that is erased. Shorter ones would match innocent text.
 const MIN_SECRET_BYTES: usize = 6;
 
 /// Erases memories with all their versions and copies.
@@ -40,20 +43,21 @@ pub(crate) async fn purge_memories(
             doomed.push(located);
         }
     }
-    // The proof searches for these pieces, so they are taken before the erasure.
+    // The proof searches for these pieces, so they are collected before the erasure.
     let mut pieces = HashSet::new();
     for LocatedMemory { notebook, memory } in &doomed {
         pieces.extend(text_pieces(memory));
         let versions = notebook.store.history().list_versions(memory.id).await?;
         pieces.extend(versions.iter().flat_map(text_pieces));
     }
+    // Erase, and query each database for remains.
     let mut memories = Vec::new();
     let (mut is_any_encrypted, mut found_in_database) = (false, false);
     for notebook in project.notebooks() {
         let in_notebook = |it: &&LocatedMemory| it.notebook.scope == notebook.scope;
         let ids: Vec<MemoryId> = doomed.iter().filter(in_notebook).map(|it| it.memory.id).collect();
         if !ids.is_empty() {
-            let store = project.writer(&notebook);
+            let store = project.notebook_writer(&notebook);
             store.erase(ids.clone(), project.now).await?;
             found_in_database |= store.has_traces_of(ids.clone()).await?;
             is_any_encrypted |= is_encrypted(&notebook.store).await;
@@ -67,22 +71,6 @@ pub(crate) async fn purge_memories(
     Ok(PurgeReport { memories, proof })
 }
 
-/// Removes the exclusions of erased memories.
-async fn drop_exclusions(project: &Project, erased: &[MemoryId]) -> Result<(), Error> {
-    let excluded = excluded_memories(project).await?;
-    let unset = |id: &MemoryId| StoreChange::Setting {
-        key: format!("{EXCLUSION_PREFIX}{id}"),
-        value: None,
-    };
-    let changes: Vec<StoreChange> =
-        erased.iter().filter(|it| excluded.contains(it)).map(unset).collect();
-    if !changes.is_empty() {
-        let batch = user_batch(AuditAction::Settings, project.now, changes);
-        project.write(NotebookScope::Project, batch).await?;
-    }
-    Ok(())
-}
-
 /// Erases a secret from every memory, version and backup of all projects and the user.
 pub(crate) async fn purge_secret(project: &Project, secret: &str) -> Result<PurgeReport, Error> {
     let secret = secret.trim().to_owned();
@@ -92,20 +80,20 @@ pub(crate) async fn purge_secret(project: &Project, secret: &str) -> Result<Purg
             "give the whole secret",
         ));
     }
-    let wanted = secret.clone();
+    let erased = secret.clone();
     let clean = move |text: &str| {
-        text.contains(&wanted).then(|| text.replace(&wanted, "[REDACTED: purged]"))
+        text.contains(&erased).then(|| text.replace(&erased, "[REDACTED: purged]"))
     };
     erase_text(project, HashSet::from([secret]), clean).await
 }
 
-/// Erases everything that the current rules take for a secret, wherever it is stored.
+/// Erases everything that the current rules recognise as a secret, wherever it is stored.
 pub(crate) async fn purge_secrets_found(project: &Project) -> Result<PurgeReport, Error> {
     let mut found = HashSet::new();
     for store in all_stores(project) {
-        // A store that cannot be read fails again in `erase_text`, which reports it.
+        // A store that cannot be read fails again in `erase_text`, which returns the error.
         let versions = list_all_versions(&store).await.unwrap_or_default();
-        found.extend(versions.iter().flat_map(find_secrets));
+        found.extend(versions.iter().flat_map(find_secrets_in_memory));
     }
     let clean = |text: &str| {
         let redacted = secrets::redact(text);
@@ -114,32 +102,33 @@ pub(crate) async fn purge_secrets_found(project: &Project) -> Result<PurgeReport
     erase_text(project, found, clean).await
 }
 
-/// Erases everything stored for this project, its entry in the registry included.
+/// Erases everything stored for this project, including its entry in the registry.
 pub(crate) async fn purge_project(project: &mut Project) -> Result<PurgeReport, Error> {
     let Some(id) = project.state.id() else {
         return Err(Error::nothing_to_do("nothing is stored for this project"));
     };
-    let store = project.store_of(id);
+    let store = project.open_store_writer(id);
     let (memories, mut pieces) = read_contents(&store).await;
     let is_encrypted = is_encrypted(&store).await;
     let database = store.path();
-    // Open handles would keep the files alive.
+    // An open handle would keep a removed file on disk.
     drop(store);
     project.close_project();
     clear_project_inbox(project)?;
     project.data_dir().remove_project(id)?;
-    let user = project.user_writer();
+    let user = project.user_store_writer();
     user.erase_project(id).await?;
     drop_surviving_pieces(&mut pieces, &user).await?;
-    // Taken before the project loses its id, which tells its folder from the others.
+    // Listed before the project loses its id, which distinguishes its folder from the others.
     let others = other_project_dirs(project);
     project.unregister();
     let proof = search_files(&project.config.data, &others, &pieces)?;
+    // The whole database was removed, so there must be nothing left to query.
     let found_in_database = database.exists();
     Ok(PurgeReport { memories, proof: ErasureProof { is_encrypted, found_in_database, ..proof } })
 }
 
-/// Erases everything of ours in the data folder, and the folder itself if nothing else is in it.
+/// Erases all files of Waylore in the data folder, and the folder itself if nothing else is in it.
 pub(crate) async fn purge_everything(project: Project) -> Result<PurgeReport, Error> {
     let (mut memories, mut pieces, mut is_any_encrypted) = (Vec::new(), HashSet::new(), false);
     let mut databases = Vec::new();
@@ -159,11 +148,36 @@ pub(crate) async fn purge_everything(project: Project) -> Result<PurgeReport, Er
     Ok(PurgeReport { memories, proof })
 }
 
-/// Applies `clean` to every text of every store, then searches for `wanted`. A store that fails
-/// does not stop the others.
+/// Removes the settings that exclude erased memories from this project.
+async fn drop_exclusions(project: &Project, erased: &[MemoryId]) -> Result<(), Error> {
+    let excluded = user_excluded_memories(project).await?;
+    let unset = |id: &MemoryId| StoreChange::Setting {
+        key: format!("{EXCLUSION_PREFIX}{id}"),
+        value: None,
+    };
+    let changes: Vec<StoreChange> =
+        erased.iter().filter(|it| excluded.contains(it)).map(unset).collect();
+    if !changes.is_empty() {
+        let batch = user_batch(AuditAction::Settings, project.now, changes);
+        project.write(NotebookScope::Project, batch).await?;
+    }
+    Ok(())
+}
+
+/// Lists the folders of other projects. They never held the erased memories; if one contains the
+/// same text, that is another memory.
+fn other_project_dirs(reader: &ProjectReader) -> Vec<PathBuf> {
+    let projects = reader.data_dir().list_projects().into_iter();
+    let others = projects.filter(|it| Some(*it) != reader.state.id());
+    others.map(|it| reader.data_dir().project_paths(it).dir).collect()
+}
+
+/// Erases `erased_texts` from every store and the inbox, then searches for them. `clean` returns a
+/// text without them, or `None` if it has none. A store that fails does not stop the others; the
+/// first error is returned at the end.
 async fn erase_text(
     project: &Project,
-    wanted: HashSet<String>,
+    erased_texts: HashSet<String>,
     clean: impl Fn(&str) -> Option<String> + Clone + Send + 'static,
 ) -> Result<PurgeReport, Error> {
     let (mut memories, mut first_error) = (Vec::new(), None);
@@ -181,39 +195,27 @@ async fn erase_text(
     for store in all_stores(project) {
         is_any_encrypted |= is_encrypted(&store).await;
         let versions = list_all_versions(&store).await?;
-        found_in_database |= versions.iter().any(|it| contains_any(it, &wanted));
+        found_in_database |= versions.iter().any(|it| contains_any(it, &erased_texts));
     }
-    let pieces = wanted.into_iter().map(String::into_bytes).collect();
+    let pieces = erased_texts.into_iter().map(String::into_bytes).collect();
     let proof = search_files(&project.config.data, &[], &pieces)?;
     let proof = ErasureProof { is_encrypted: is_any_encrypted, found_in_database, ..proof };
     Ok(PurgeReport { memories, proof })
 }
 
-/// The stores of the user and of all projects that exist.
+/// Opens the stores of the user and of all projects that exist.
 fn all_stores(project: &Project) -> Vec<Store> {
-    let open = |id| match project.project_writer() {
-        // One writer per database within a process.
+    let open = |id| match project.project_store_writer() {
+        // A process may have only one writer per database, so the open one is used.
         Some(own) if project.state.id() == Some(id) => own,
-        _ => project.store_of(id),
+        Some(_) | None => project.open_store_writer(id),
     };
     let projects = project.data_dir().list_projects().into_iter().map(open);
-    std::iter::once(project.user_writer()).chain(projects).filter(|it| it.exists()).collect()
+    std::iter::once(project.user_store_writer()).chain(projects).filter(|it| it.exists()).collect()
 }
 
-/// The folders of other projects. They never held the erased memories: if one contains the same
-/// text, that is a memory of its own.
-fn other_project_dirs(reader: &ProjectReader) -> Vec<PathBuf> {
-    let projects = reader.data_dir().list_projects().into_iter();
-    let others = projects.filter(|it| Some(*it) != reader.state.id());
-    others.map(|it| reader.data_dir().project_paths(it).dir).collect()
-}
-
-fn contains_any(memory: &Memory, wanted: &HashSet<String>) -> bool {
-    memory_texts(memory).iter().any(|(_, text)| wanted.iter().any(|it| text.contains(it.as_str())))
-}
-
-/// The ids and text pieces of everything in a store that can still be read. Purging must work on
-/// damaged files, too.
+/// Reads the ids and text pieces of all memories in a store. Skips what cannot be read, because a
+/// purge must work on damaged files too.
 async fn read_contents(store: &Store) -> (Vec<MemoryId>, HashSet<Vec<u8>>) {
     if !store.exists() {
         return (Vec::new(), HashSet::new());
@@ -222,4 +224,8 @@ async fn read_contents(store: &Store) -> (Vec<MemoryId>, HashSet<Vec<u8>>) {
     let versions = store.history().list_all_versions().await.unwrap_or_default();
     let pieces = memories.iter().chain(&versions).flat_map(text_pieces).collect();
     (memories.iter().map(|it| it.id).collect(), pieces)
+}
+
+fn contains_any(memory: &Memory, texts: &HashSet<String>) -> bool {
+    memory_texts(memory).iter().any(|(_, text)| texts.iter().any(|it| text.contains(it.as_str())))
 }

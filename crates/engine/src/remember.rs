@@ -1,11 +1,14 @@
-//! Remembering: a user's statement becomes a memory, merges into one, or supersedes one.
+//! Remember: stores a user's statement as a memory.
+//!
+//! The stages: admit every part of the input, draft a memory, compare it with the stored ones
+//! (`draft_resolution`: insert, merge or supersede), write one batch. [`draft_memory`] and
+//! [`resolve_files`] are shared with corrections, rules and agents.
 
 use std::path::{Path, PathBuf};
 
 use model::{
-    Actor, HybridTimestamp, MAX_LABEL, Memory, MemoryFlags, MemoryId, MemoryKind, MemoryScope,
-    MemorySource, MemoryType, PerMille, ProjectPath, SoftStates, SymbolAnchor, UsageCounters,
-    Visibility,
+    Actor, HybridTimestamp, MAX_LABEL, Memory, MemoryFlags, MemoryId, MemoryScope, MemorySource,
+    MemoryType, PerMille, ProjectPath, SoftStates, SymbolAnchor, UsageCounters, Visibility,
 };
 use promote::TypeSuggestion;
 use store::WriteBatch;
@@ -18,10 +21,10 @@ use crate::{Error, Notebook, NotebookScope, Project, ProjectReader};
 
 /// Initial confidence of a user's statement.
 const USER_CONFIDENCE: PerMille = PerMille::new(900);
-/// Bytes of a branch name, at most.
-const MAX_BRANCH: usize = 4 * MAX_LABEL;
+/// Longest stored branch name, in characters.
+const MAX_BRANCH_CHARS: usize = 4 * MAX_LABEL;
 
-/// A statement that a user wants remembered.
+/// A statement that a user wants to have remembered.
 #[derive(Clone, Debug)]
 pub struct NewMemory {
     pub content: String,
@@ -36,15 +39,15 @@ pub struct NewMemory {
     pub pinned: bool,
     pub on_secret: OnSecret,
     pub on_duplicate: OnDuplicate,
-    /// Idempotency key of the caller.
+    /// Idempotency key of the caller: a second call with the same key writes nothing.
     pub key: Option<String>,
     pub dry_run: bool,
 }
 
-/// Handling of a memory that says nearly the same or the opposite.
+/// Handling of a stored memory that states nearly the same or the opposite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnDuplicate {
-    /// Merge the same, supersede a contradiction.
+    /// Merge a repetition, supersede a contradicted memory.
     Resolve,
     /// Keep both.
     Keep,
@@ -53,7 +56,7 @@ pub enum OnDuplicate {
 /// Outcome of remembering a statement.
 #[derive(Clone, Debug)]
 pub struct RememberResult {
-    /// The memory as it is now. After a repeated key it may have been forgotten meanwhile.
+    /// The memory in its current state. For a repeated key it may have been forgotten meanwhile.
     pub memory: Memory,
     pub scope: NotebookScope,
     pub novelty: MemoryNovelty,
@@ -64,7 +67,7 @@ pub struct RememberResult {
     pub missing_files: Vec<ProjectPath>,
     /// The reason for review, if the text reads like an instruction to an agent.
     pub review_reason: Option<&'static str>,
-    /// The key was used before. Nothing was written now.
+    /// The key was used before, so nothing was written.
     pub is_repeated: bool,
 }
 
@@ -72,7 +75,7 @@ pub struct RememberResult {
 #[derive(Clone, Debug)]
 pub enum MemoryNovelty {
     New,
-    /// Merged into a memory that says the same.
+    /// Merged into a memory that states the same.
     Merged {
         previous_text: String,
     },
@@ -102,13 +105,13 @@ pub(crate) async fn remember_statement(
     new: NewMemory,
 ) -> Result<RememberResult, Error> {
     project.require_memory_enabled()?;
-    // Everything that can be refused is refused here: a refused statement must not register a
-    // project.
+    // All input is checked first, because a refused statement must not register the project.
     let statement = admit_statement(project, &new)?;
+    // A dry run must not create the notebook; it may be missing then.
     let notebook = if new.dry_run {
         notebooks_in_scope(project, Some(new.scope)).pop()
     } else {
-        Some(project.notebook(new.scope).await?)
+        Some(project.ensure_notebook(new.scope).await?)
     };
     let draft = draft_statement(project, &new, &statement);
     let review_reason = promote::detect_instruction(&statement.text);
@@ -118,7 +121,8 @@ pub(crate) async fn remember_statement(
             let origin = if is_given { TypeOrigin::Given } else { TypeOrigin::Suggested };
             resolve_draft(&notebook.store, draft, origin).await?
         }
-        _ => insert_draft(draft),
+        // Nothing is stored yet, or the user wants to keep both.
+        (None, _) | (Some(_), OnDuplicate::Keep) => insert_draft(draft),
     };
     let (memory, is_repeated) = match notebook.filter(|_| !new.dry_run) {
         Some(notebook) => {
@@ -139,81 +143,14 @@ pub(crate) async fn remember_statement(
     })
 }
 
-fn admit_statement(reader: &ProjectReader, new: &NewMemory) -> Result<AdmittedStatement, Error> {
-    if let Some(key) = &new.key {
-        refuse_secret("key", key)?;
-    }
-    let admitted = admit_content(&new.content, new.on_secret)?;
-    // The type is suggested from the admitted text, so that a redacted secret cannot influence it.
-    let suggestion = new.kind.is_none().then(|| promote::suggest_type(&admitted.text));
-    let kind = match (&new.kind, &suggestion) {
-        (Some(word), _) => MemoryType::parse(word, &reader.config.types)?,
-        (None, Some(suggestion)) => MemoryType::Core(suggestion.kind),
-        (None, None) => MemoryType::Core(MemoryKind::ModuleInsight),
-    };
-    let (paths, anchors) = split_anchors(reader, &new.files, &new.cwd)?;
-    let (files, missing_files) = resolve_files(reader, &paths, &new.cwd)?;
-    Ok(AdmittedStatement {
-        text: admitted.text,
-        n_redacted: admitted.n_redacted,
-        kind,
-        suggestion,
-        files,
-        missing_files,
-        anchors,
-        tags: admit_labels("tag", &new.tags)?,
-        modules: admit_labels("module", &new.modules)?,
-    })
-}
-
-fn draft_statement(
-    reader: &ProjectReader,
-    new: &NewMemory,
-    statement: &AdmittedStatement,
-) -> Memory {
-    let mut draft = draft_memory(reader, new.scope, statement.kind.clone(), &statement.text);
-    draft.scope =
-        if statement.modules.is_empty() { MemoryScope::Global } else { MemoryScope::Module };
-    draft.tags.clone_from(&statement.tags);
-    draft.modules.clone_from(&statement.modules);
-    draft.files.clone_from(&statement.files);
-    // The user's own memories hold for all projects, so a symbol of one cannot anchor them.
-    if new.scope == NotebookScope::Project {
-        draft.anchors.clone_from(&statement.anchors);
-    }
-    draft.flags.pinned = new.pinned;
-    draft.flags.needs_review = promote::detect_instruction(&statement.text).is_some();
-    draft
-}
-
-/// Writes the batch. Returns the memory as stored, and whether the key was used before.
-async fn write_statement(
-    project: &Project,
-    notebook: &Notebook,
-    batch: WriteBatch,
-    memory: Memory,
-) -> Result<(Memory, bool), Error> {
-    let applied = project.write(notebook.scope, batch).await?;
-    // For a repeated key these are the ids that the first call wrote.
-    let id = applied.ids.first().copied().unwrap_or(memory.id);
-    let saved = notebook.store.memories().get(id).await?;
-    if applied.is_repeat && saved.is_none() {
-        return Err(Error::refuse(
-            "the memory stored under this key was erased",
-            "to store the text again, give another key",
-        ));
-    }
-    Ok((saved.unwrap_or(memory), applied.is_repeat))
-}
-
-/// A user's memory with a text and a type, and defaults for everything else.
+/// Builds a user's memory with a text and a type, and defaults for everything else.
 pub(crate) fn draft_memory(
     reader: &ProjectReader,
     scope: NotebookScope,
     kind: MemoryType,
     content: &str,
 ) -> Memory {
-    // Commit and branch of the moment: later, staleness is judged against them.
+    // Staleness is computed later against the commit and branch of this moment.
     let head = source::read_head(&reader.place);
     let in_project = scope == NotebookScope::Project;
     Memory {
@@ -235,7 +172,7 @@ pub(crate) fn draft_memory(
         session: None,
         provenance: Vec::new(),
         commit: head.commit.filter(|_| in_project),
-        branch: head.branch.filter(|_| in_project).map(|it| mask_label(&it, MAX_BRANCH)),
+        branch: head.branch.filter(|_| in_project).map(|it| mask_label(&it, MAX_BRANCH_CHARS)),
         relations: Vec::new(),
         half_life_days: None,
         flags: MemoryFlags { user_verified: true, ..MemoryFlags::default() },
@@ -250,7 +187,8 @@ pub(crate) fn draft_memory(
     }
 }
 
-/// Converts paths as typed to paths of the project. The second list names those that do not exist.
+/// Converts paths as typed to paths of the project. Returns all of them, and those that do not
+/// exist.
 pub(crate) fn resolve_files(
     reader: &ProjectReader,
     given: &[PathBuf],
@@ -269,4 +207,73 @@ pub(crate) fn resolve_files(
         |it: &&ProjectPath| !source::exists_in_project(&reader.place.root, it.as_str());
     let missing = files.iter().filter(is_missing).cloned().collect();
     Ok((files, missing))
+}
+
+/// Checks every part of the input, and suggests a type if none is given.
+fn admit_statement(reader: &ProjectReader, new: &NewMemory) -> Result<AdmittedStatement, Error> {
+    if let Some(key) = &new.key {
+        refuse_secret("key", key)?;
+    }
+    let admitted = admit_content(&new.content, new.on_secret)?;
+    // The type is suggested from the admitted text, so that a redacted secret cannot influence it.
+    let (kind, suggestion) = if let Some(slug) = &new.kind {
+        (MemoryType::parse(slug, &reader.config.types)?, None)
+    } else {
+        let suggestion = promote::suggest_type(&admitted.text);
+        (MemoryType::Core(suggestion.kind), Some(suggestion))
+    };
+    let (paths, anchors) = split_anchors(reader, &new.files, &new.cwd)?;
+    let (files, missing_files) = resolve_files(reader, &paths, &new.cwd)?;
+    Ok(AdmittedStatement {
+        text: admitted.text,
+        n_redacted: admitted.n_redacted,
+        kind,
+        suggestion,
+        files,
+        missing_files,
+        anchors,
+        tags: admit_labels("tag", &new.tags)?,
+        modules: admit_labels("module", &new.modules)?,
+    })
+}
+
+/// Drafts the memory of a statement.
+fn draft_statement(
+    reader: &ProjectReader,
+    new: &NewMemory,
+    statement: &AdmittedStatement,
+) -> Memory {
+    let mut draft = draft_memory(reader, new.scope, statement.kind.clone(), &statement.text);
+    draft.scope =
+        if statement.modules.is_empty() { MemoryScope::Global } else { MemoryScope::Module };
+    draft.tags.clone_from(&statement.tags);
+    draft.modules.clone_from(&statement.modules);
+    draft.files.clone_from(&statement.files);
+    // A user's memory holds for all projects, so it cannot be anchored to a symbol of one.
+    if new.scope == NotebookScope::Project {
+        draft.anchors.clone_from(&statement.anchors);
+    }
+    draft.flags.pinned = new.pinned;
+    draft.flags.needs_review = promote::detect_instruction(&statement.text).is_some();
+    draft
+}
+
+/// Writes the batch. Returns the memory as stored, and whether the key was used before.
+async fn write_statement(
+    project: &Project,
+    notebook: &Notebook,
+    batch: WriteBatch,
+    memory: Memory,
+) -> Result<(Memory, bool), Error> {
+    let applied = project.write(notebook.scope, batch).await?;
+    // For a repeated key, these are the ids that the first call wrote.
+    let id = applied.ids.first().copied().unwrap_or(memory.id);
+    let saved = notebook.store.memories().get(id).await?;
+    if applied.is_repeat && saved.is_none() {
+        return Err(Error::refuse(
+            "the memory stored under this key was erased",
+            "to store the text again, give another key",
+        ));
+    }
+    Ok((saved.unwrap_or(memory), applied.is_repeat))
 }

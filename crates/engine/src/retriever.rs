@@ -1,11 +1,17 @@
-//! Retrieval: search, list, look up and explain memories.
+//! [`Retriever`], the capability that searches, lists and looks up memories.
+//!
+//! Callers get it from `Project::retriever`. Each method calls the function of its topic: a search is
+//! in `retrieval/search.rs`, an answer in prose in `generated_answer.rs`, a staleness check in
+//! `staleness.rs` beside it; lists and ids are in `lookup.rs`, versions in `undo.rs`, file warnings in
+//! `injection/file_warnings.rs`, recipes and step limits in `injection/pipeline_context.rs`.
 
 use std::collections::HashSet;
 
 use model::{Memory, MemoryId, ProjectPath};
 use store::MemoryFilter;
 
-use crate::recall::{file_warnings, generated_answer, pipeline_context, search, staleness};
+use crate::injection::{file_warnings, pipeline_context};
+use crate::retrieval::{generated_answer, search, staleness};
 use crate::{
     AnsweredQuery, Error, LocatedMemory, MatchedRecipe, MemoryHistory, Notebook, NotebookScope,
     ProjectReader, RatedMemory, SearchQuery, SearchResults, StopLimit, lookup, undo,
@@ -14,9 +20,9 @@ use crate::{
 /// Searches, lists and explains memories. Reads only.
 ///
 /// Memories without a vector are found by their words alone. A caller that wants new memories to be
-/// found by meaning calls [`EmbeddingIndexer::embed_before_search`] first.
+/// found by meaning calls [`EmbeddingIndexer::embed_new_memories`] first.
 ///
-/// [`EmbeddingIndexer::embed_before_search`]: crate::EmbeddingIndexer::embed_before_search
+/// [`EmbeddingIndexer::embed_new_memories`]: crate::EmbeddingIndexer::embed_new_memories
 #[derive(Clone, Copy)]
 pub struct Retriever<'a> {
     pub(crate) reader: &'a ProjectReader,
@@ -38,7 +44,7 @@ impl<'a> Retriever<'a> {
         generated_answer::answer_query(self.reader, query).await
     }
 
-    /// Finds the one memory that an id names: a full id, or the beginning of a short one.
+    /// Finds the one memory that an id names: a full id, or a prefix of the short form.
     pub async fn find_by_id(&self, id: &str) -> Result<LocatedMemory, Error> {
         lookup::find_by_id(self.reader, id).await
     }
@@ -74,17 +80,17 @@ impl<'a> Retriever<'a> {
     /// Checks a memory against git and the working tree: lowers its confidence if what it refers to
     /// has changed, and returns the reasons.
     pub async fn check_staleness(&self, rated: &mut RatedMemory) -> Vec<String> {
-        staleness::check_staleness(self.reader, rated).await
+        staleness::lower_by_staleness(self.reader, rated).await
     }
 
-    /// Lists the live warnings about some files that are confident enough and were not shown yet, best
-    /// first.
+    /// Lists the live warnings about some files that are confident enough, best first, without those
+    /// in `shown`.
     pub async fn file_warnings(
         &self,
         files: &[ProjectPath],
         shown: &HashSet<MemoryId>,
     ) -> Result<Vec<RatedMemory>, Error> {
-        Ok(file_warnings::select_file_warnings(self.reader, files, shown).await?.selected)
+        Ok(file_warnings::find_file_warnings(self.reader, files, shown).await?.selected)
     }
 
     /// Finds the workflow recipe that fits a task best.
@@ -92,8 +98,9 @@ impl<'a> Retriever<'a> {
         pipeline_context::find_recipe(self.reader, task).await
     }
 
-    /// Computes after how many steps a task of a module should be stopped; `base` steps are planned.
-    pub async fn stop_limit(&self, base: u32, module: &str) -> Result<StopLimit, Error> {
-        pipeline_context::calibrate_step_limit(self.reader, base, module).await
+    /// Computes after how many steps a task of a module should be stopped, from the number of steps
+    /// that were planned.
+    pub async fn stop_limit(&self, n_planned: u32, module: &str) -> Result<StopLimit, Error> {
+        pipeline_context::calibrate_step_limit(self.reader, n_planned, module).await
     }
 }

@@ -1,5 +1,10 @@
-//! Rule files: each rule that a user wrote for agents becomes a memory, and follows its file when the
-//! file changes.
+//! Rule files: imports the rules that people wrote for agents (`CLAUDE.md`, `AGENTS.md` …) as
+//! memories.
+//!
+//! Each rule becomes one memory whose author is its file. A later import compares the file with
+//! these memories: a reworded rule updates its memory, a removed rule deprecates it, and a memory
+//! that the user has changed no longer follows the file. The crate `agents` lists and parses the
+//! rule files.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -20,9 +25,10 @@ use crate::remember::draft_memory;
 use crate::text_admission::{OnSecret, admit_content};
 use crate::{Error, Notebook, NotebookScope, Project, ProjectReader};
 
-/// Confidence of a written rule from the start.
+/// Initial confidence of an imported rule.
 const RULE_CONFIDENCE: PerMille = PerMille::new(850);
-/// Files that one rule is about. A rule that names more lists them and says nothing about each.
+/// Most files that one rule is attached to. A rule that names more is a list and about none of them
+/// in particular.
 const MAX_FILES_PER_RULE: usize = 5;
 
 /// A rule file and the rules in it.
@@ -32,14 +38,14 @@ pub struct ParsedRuleFile {
     pub rules: Vec<WrittenRule>,
     /// Statements that describe the project and demand nothing.
     pub n_descriptions: usize,
-    /// Rules that exceed the length of a memory.
+    /// Rules that are longer than a memory may be.
     pub n_too_long: usize,
 }
 
 /// A rule as it would be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenRule {
-    /// Counted from one.
+    /// Line in the file, counted from 1.
     pub line: usize,
     pub kind: MemoryKind,
     pub text: String,
@@ -49,9 +55,9 @@ pub struct WrittenRule {
 /// Trust in the rules of a file when they are imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleTrust {
-    /// The user has seen the rules and agreed.
+    /// The user has seen the rules and vouches for them.
     Vouched,
-    /// The rules came with the repository: they are external and wait for review.
+    /// The rules came with the repository, so they are tainted and wait for review.
     External,
 }
 
@@ -61,8 +67,9 @@ pub struct RuleImport {
     pub added: Vec<Memory>,
     /// Rules that were reworded in their file, each with the text before.
     pub changed: Vec<(Memory, String)>,
-    /// Rules that are no longer in their file, and so were deprecated.
+    /// Rules that were deprecated because they are no longer in their file.
     pub retired: Vec<Memory>,
+    /// Rules that were stored already.
     pub n_known: usize,
 }
 
@@ -73,6 +80,57 @@ impl RuleImport {
     }
 }
 
+/// A rule that was imported before.
+struct ImportedRule {
+    memory: Memory,
+    /// The texts of its earlier versions.
+    earlier_texts: Vec<String>,
+    /// The user has changed or judged it since the import.
+    is_changed_by_user: bool,
+    /// Its file still contains it; false until it is matched.
+    is_in_file: bool,
+}
+
+impl ImportedRule {
+    async fn load(store: &StoreReader, memory: Memory) -> Result<Self, Error> {
+        let versions = store.history().list_versions(memory.id).await?;
+        let earlier_texts = versions.into_iter().map(|it| it.content).collect();
+        let entries = store.history().audit_entries_of(memory.id).await?;
+        let is_by_user =
+            |it: &(AuditEntry, u32)| it.0.actor == Actor::User && it.0.undone_by.is_none();
+        let is_changed_by_user = entries.iter().any(is_by_user);
+        Ok(Self { memory, earlier_texts, is_changed_by_user, is_in_file: false })
+    }
+
+    /// Returns whether it has this text. A rule that no longer follows its file also matches by its
+    /// earlier texts, so that the file's version is not imported again.
+    fn has_text(&self, text: &str) -> bool {
+        self.memory.content == text
+            || (!self.follows_file() && self.earlier_texts.iter().any(|it| it == text))
+    }
+
+    /// Returns whether changes of the file still apply: it is active, and the user has not changed
+    /// it.
+    fn follows_file(&self) -> bool {
+        let is_active =
+            !matches!(self.memory.status(), MemoryStatus::Deleted | MemoryStatus::Deprecated);
+        is_active && !self.is_changed_by_user
+    }
+
+    /// Returns whether a new rule of the file is probably this one in other words.
+    fn is_reworded_as(&self, text: &str) -> bool {
+        // Only the texts are compared.
+        let statement = |text| promote::MemoryStatement {
+            text,
+            files: &[] as &[ProjectPath],
+            kind: &self.memory.kind,
+        };
+        let relation =
+            promote::compare_statements(&statement(&self.memory.content), &statement(text));
+        self.follows_file() && !self.is_in_file && relation != StatementRelation::Unrelated
+    }
+}
+
 /// Reads the rules in this project's rule files, in the order of the files.
 pub(crate) fn list_rules(reader: &ProjectReader) -> Vec<ParsedRuleFile> {
     let paths = RULE_FILES.iter().flat_map(|it| expand_path(reader, it));
@@ -80,8 +138,8 @@ pub(crate) fn list_rules(reader: &ProjectReader) -> Vec<ParsedRuleFile> {
     files.filter(|it| !it.rules.is_empty()).collect()
 }
 
-/// The texts of the rules that a host reads by itself, so that they need not be injected. Runs at
-/// every file an agent touches, so that each rule file is cached until it changes.
+/// Returns the texts of the rules that a host reads by itself, which need not be injected. Called
+/// for every file that an agent touches, so the rules of each file are cached until it changes.
 pub(crate) fn rules_read_by_host(reader: &ProjectReader, host: Option<&str>) -> HashSet<String> {
     let Some(host) = host else { return HashSet::new() };
     let exists = |path: &str| source::exists_in_project(&reader.place.root, path);
@@ -92,12 +150,56 @@ pub(crate) fn rules_read_by_host(reader: &ProjectReader, host: Option<&str>) -> 
             Some(parse_rule_file(reader, &path)?.rules.into_iter().map(|it| it.text).collect())
         })
     };
-    let all: Vec<Arc<Vec<String>>> =
+    let texts_by_file: Vec<Arc<Vec<String>>> =
         paths.filter(|it| is_read_by_host(it, host, exists)).filter_map(texts).collect();
-    all.iter().flat_map(|it| it.iter().cloned()).collect()
+    texts_by_file.iter().flat_map(|it| it.iter().cloned()).collect()
 }
 
-/// The files that an entry of the table stands for: itself, or the files of a folder.
+/// Imports rules as memories; updates or deprecates those imported before from the same files.
+pub(crate) async fn import_rules(
+    project: &mut Project,
+    files: &[ParsedRuleFile],
+    trust: RuleTrust,
+) -> Result<RuleImport, Error> {
+    project.require_memory_enabled()?;
+    let Notebook { store, .. } = project.ensure_notebook(NotebookScope::Project).await?;
+    let stored = list_all_memories(&store).await?;
+    let mut import = RuleImport::default();
+    // The same rule is often in the files of several hosts; the first file keeps it.
+    let mut seen: HashSet<String> = HashSet::new();
+    // A deleted rule file has no entry in `files`, but its memories must be retired too.
+    let emptied = emptied_files(&stored, files);
+    // One batch per file, so that each can be undone by itself.
+    for file in files.iter().chain(&emptied) {
+        let author = Actor::Import(file.path.as_str().to_owned());
+        let mut imported = Vec::new();
+        for memory in stored.iter().filter(|it| it.created_by == author) {
+            imported.push(ImportedRule::load(&store, memory.clone()).await?);
+        }
+        // Texts of all other memories.
+        let other_texts: HashSet<&str> = stored
+            .iter()
+            .filter(|it| it.created_by != author)
+            .map(|it| it.content.as_str())
+            .collect();
+        let rules = admit_rules(&file.rules)?;
+        let n_rules = rules.len();
+        let new = match_rules(rules, &mut imported, &other_texts, &mut seen);
+        import.n_known += n_rules - new.len();
+        let mut changes = add_rules(project, &mut import, new, &mut imported, &author, trust);
+        changes.extend(retire_rules(project, &mut import, &imported, &file.path));
+        if !changes.is_empty() {
+            let detail = Some(format!("{} rules", changes.len()));
+            let batch = user_batch(AuditAction::Import, project.now, changes);
+            let batch = WriteBatch { actor: author, detail, ..batch };
+            project.write(NotebookScope::Project, batch).await?;
+        }
+    }
+    Ok(import)
+}
+
+/// Expands an entry of the table of rule files: a file, or all files of a folder (with a trailing
+/// slash).
 fn expand_path(reader: &ProjectReader, file: &RuleFile) -> Vec<String> {
     match file.path.strip_suffix('/') {
         Some(folder) => source::list_folder(&reader.place.root, folder),
@@ -105,6 +207,7 @@ fn expand_path(reader: &ProjectReader, file: &RuleFile) -> Vec<String> {
     }
 }
 
+/// Parses a rule file; `None` if it does not exist.
 fn parse_rule_file(reader: &ProjectReader, path: &str) -> Option<ParsedRuleFile> {
     let text = source::read_text(&reader.place.root, path)?;
     let mut file = empty_file(ProjectPath::parse(path).ok()?);
@@ -120,80 +223,26 @@ fn parse_rule_file(reader: &ProjectReader, path: &str) -> Option<ParsedRuleFile>
     Some(file)
 }
 
-fn empty_file(path: ProjectPath) -> ParsedRuleFile {
-    ParsedRuleFile { path, rules: Vec::new(), n_descriptions: 0, n_too_long: 0 }
-}
-
-fn to_rule(reader: &ProjectReader, statement: &RuleStatement) -> WrittenRule {
-    let text = rule_text(statement);
-    let kind = match promote::suggest_type(&text).kind {
-        kind @ (MemoryKind::Decision
-        | MemoryKind::Requirement
-        | MemoryKind::Gotcha
-        | MemoryKind::CausalDependency) => kind,
-        // A rule that no other type fits is a convention. "Log errors" is about errors, but it is
-        // not an error pattern.
-        _ => MemoryKind::Preference,
-    };
-    // Every second piece between backticks is quoted.
-    let quoted = text.split('`').skip(1).step_by(2);
-    let is_file =
-        |it: &&str| it.contains(['.', '/']) && source::exists_in_project(&reader.place.root, it);
-    let files = quoted.filter(is_file).filter_map(|it| ProjectPath::parse(it).ok());
-    let files = files.take(MAX_FILES_PER_RULE).collect();
-    WrittenRule { line: statement.line, kind, text, files }
-}
-
-/// The text of a rule with its heading, which often names the subject.
-fn rule_text(statement: &RuleStatement) -> String {
-    match &statement.under {
-        Some(under) => format!("{under}: {}", statement.text),
-        None => statement.text.clone(),
-    }
-}
-
-/// Imports rules as memories; updates or deprecates those imported before from the same files.
-pub(crate) async fn import_rules(
-    project: &mut Project,
-    files: &[ParsedRuleFile],
-    trust: RuleTrust,
-) -> Result<RuleImport, Error> {
-    project.require_memory_enabled()?;
-    let Notebook { store, .. } = project.notebook(NotebookScope::Project).await?;
-    let stored = list_all_memories(&store).await?;
-    let mut import = RuleImport::default();
-    // The same rule often stands in the files of several hosts; the first file keeps it.
-    let mut seen: HashSet<String> = HashSet::new();
-    // A deleted rule file has no entry in `files`, but its memories must be retired too.
-    let emptied = emptied_files(&stored, files);
-    for file in files.iter().chain(&emptied) {
-        let author = Actor::Import(file.path.as_str().to_owned());
-        let mut imported = Vec::new();
-        for memory in stored.iter().filter(|it| it.created_by == author) {
-            imported.push(ImportedRule::load(&store, memory.clone()).await?);
-        }
-        let elsewhere: HashSet<&str> = stored
-            .iter()
-            .filter(|it| it.created_by != author)
-            .map(|it| it.content.as_str())
-            .collect();
-        let rules = admit_rules(&file.rules)?;
-        let n_rules = rules.len();
-        let new = match_rules(rules, &mut imported, &elsewhere, &mut seen);
-        import.n_known += n_rules - new.len();
-        let mut changes = add_rules(project, &mut import, new, &mut imported, &author, trust);
-        changes.extend(retire_rules(project, &mut import, &imported, &file.path));
-        if !changes.is_empty() {
-            let detail = Some(format!("{} rules", changes.len()));
-            let batch = user_batch(AuditAction::Import, project.now, changes);
-            let batch = WriteBatch { actor: author, detail, ..batch };
-            project.write(NotebookScope::Project, batch).await?;
+/// Lists the files from which rules were imported before, and which no longer exist or contain
+/// none.
+fn emptied_files(stored: &[Memory], files: &[ParsedRuleFile]) -> Vec<ParsedRuleFile> {
+    let mut acc: Vec<ParsedRuleFile> = Vec::new();
+    for memory in stored {
+        // Not an imported memory.
+        let Actor::Import(path) = &memory.created_by else { continue };
+        let is_listed = files.iter().chain(&acc).any(|it| it.path.as_str() == path);
+        if !is_listed
+            && find_rule_file(path).is_some()
+            && let Ok(path) = ProjectPath::parse(path)
+        {
+            acc.push(empty_file(path));
         }
     }
-    Ok(import)
+    acc
 }
 
-/// Redacts the secrets in rules; stored texts are compared with the redacted ones.
+/// Redacts the secrets in rules. Stored texts are redacted too, so the comparison must use this
+/// form.
 fn admit_rules(rules: &[WrittenRule]) -> Result<Vec<WrittenRule>, Error> {
     let admit = |it: &WrittenRule| {
         let text = admit_content(&it.text, OnSecret::Redact)?.text;
@@ -202,11 +251,12 @@ fn admit_rules(rules: &[WrittenRule]) -> Result<Vec<WrittenRule>, Error> {
     rules.iter().map(admit).collect()
 }
 
-/// Marks the imported rules that their file still has. Returns the rules that are not stored.
+/// Marks the imported rules that their file still contains. Returns the rules that are not stored
+/// yet.
 fn match_rules(
     rules: Vec<WrittenRule>,
     imported: &mut [ImportedRule],
-    elsewhere: &HashSet<&str>,
+    other_texts: &HashSet<&str>,
     seen: &mut HashSet<String>,
 ) -> Vec<WrittenRule> {
     let mut new = Vec::new();
@@ -214,8 +264,8 @@ fn match_rules(
         let is_repeated = !seen.insert(rule.text.clone());
         if let Some(known) = imported.iter_mut().find(|it| it.has_text(&rule.text)) {
             known.is_in_file = true;
-        // A rule that the user taught or another file has is stored once.
-        } else if !is_repeated && !elsewhere.contains(rule.text.as_str()) {
+        // A rule that the user taught or that another file has is not stored again.
+        } else if !is_repeated && !other_texts.contains(rule.text.as_str()) {
             new.push(rule);
         }
     }
@@ -249,7 +299,7 @@ fn add_rules(
     changes
 }
 
-/// Deprecates the imported rules that their file no longer has, unless the user changed them.
+/// Deprecates the imported rules that their file no longer contains, unless the user changed them.
 fn retire_rules(
     reader: &ProjectReader,
     import: &mut RuleImport,
@@ -268,6 +318,40 @@ fn retire_rules(
     changes
 }
 
+fn empty_file(path: ProjectPath) -> ParsedRuleFile {
+    ParsedRuleFile { path, rules: Vec::new(), n_descriptions: 0, n_too_long: 0 }
+}
+
+/// Returns the text of a rule with its heading, which often names the subject.
+fn rule_text(statement: &RuleStatement) -> String {
+    match &statement.under {
+        Some(under) => format!("{under}: {}", statement.text),
+        None => statement.text.clone(),
+    }
+}
+
+/// Converts a statement to a rule, with a type and the files it names.
+fn to_rule(reader: &ProjectReader, statement: &RuleStatement) -> WrittenRule {
+    let text = rule_text(statement);
+    let kind = match promote::suggest_type(&text).kind {
+        kind @ (MemoryKind::Decision
+        | MemoryKind::Requirement
+        | MemoryKind::Gotcha
+        | MemoryKind::CausalDependency) => kind,
+        // A rule that no other type fits is a convention. "Log errors" is about errors, but it is
+        // not an error pattern.
+        _ => MemoryKind::Preference,
+    };
+    // Split at backticks, every second piece is quoted.
+    let quoted = text.split('`').skip(1).step_by(2);
+    let is_file =
+        |it: &&str| it.contains(['.', '/']) && source::exists_in_project(&reader.place.root, it);
+    let files = quoted.filter(is_file).filter_map(|it| ProjectPath::parse(it).ok());
+    let files = files.take(MAX_FILES_PER_RULE).collect();
+    WrittenRule { line: statement.line, kind, text, files }
+}
+
+/// Builds the memory of a new rule.
 fn rule_memory(
     reader: &ProjectReader,
     rule: WrittenRule,
@@ -279,74 +363,11 @@ fn rule_memory(
     (memory.files, memory.created_by) = (rule.files, author.clone());
     memory.confidence = RULE_CONFIDENCE;
     let is_external = trust == RuleTrust::External;
-    // Text that reads like an order to the agent needs review even if the user vouched for the file.
+    // A text that tries to command the agent needs review even if the user vouches for the file.
     memory.flags.needs_review = is_external || promote::detect_instruction(&rule.text).is_some();
     if is_external {
         (memory.flags.tainted, memory.flags.user_verified) = (true, false);
         memory.source = MemorySource::ObserverInferred;
     }
     memory
-}
-
-/// Files that rules were imported from and that have none any more, or do not exist.
-fn emptied_files(stored: &[Memory], files: &[ParsedRuleFile]) -> Vec<ParsedRuleFile> {
-    let mut acc: Vec<ParsedRuleFile> = Vec::new();
-    for memory in stored {
-        let Actor::Import(path) = &memory.created_by else { continue };
-        let is_listed = files.iter().chain(&acc).any(|it| it.path.as_str() == path);
-        if !is_listed
-            && find_rule_file(path).is_some()
-            && let Ok(path) = ProjectPath::parse(path)
-        {
-            acc.push(empty_file(path));
-        }
-    }
-    acc
-}
-
-/// A rule that was imported before.
-struct ImportedRule {
-    memory: Memory,
-    /// Its texts in earlier versions.
-    earlier_texts: Vec<String>,
-    /// The user has changed its text or judged it since.
-    is_changed_by_user: bool,
-    is_in_file: bool,
-}
-
-impl ImportedRule {
-    async fn load(store: &StoreReader, memory: Memory) -> Result<Self, Error> {
-        let versions = store.history().list_versions(memory.id).await?;
-        let earlier_texts = versions.into_iter().map(|it| it.content).collect();
-        let entries = store.history().audit_entries_of(memory.id).await?;
-        let is_by_user =
-            |it: &(AuditEntry, u32)| it.0.actor == Actor::User && it.0.undone_by.is_none();
-        let is_changed_by_user = entries.iter().any(is_by_user);
-        Ok(Self { memory, earlier_texts, is_changed_by_user, is_in_file: false })
-    }
-
-    /// Returns whether it has this text, or had it before the user changed it.
-    fn has_text(&self, text: &str) -> bool {
-        self.memory.content == text
-            || (!self.follows_file() && self.earlier_texts.iter().any(|it| it == text))
-    }
-
-    /// Returns whether it still follows its file: it is active, and the user has not changed it.
-    fn follows_file(&self) -> bool {
-        let is_active =
-            !matches!(self.memory.status(), MemoryStatus::Deleted | MemoryStatus::Deprecated);
-        is_active && !self.is_changed_by_user
-    }
-
-    /// Returns whether a new rule of the file is probably this one with other words.
-    fn is_reworded_as(&self, text: &str) -> bool {
-        let statement = |text| promote::MemoryStatement {
-            text,
-            files: &[] as &[ProjectPath],
-            kind: &self.memory.kind,
-        };
-        let relationship =
-            promote::compare_statements(&statement(&self.memory.content), &statement(text));
-        self.follows_file() && !self.is_in_file && relationship != StatementRelation::Unrelated
-    }
 }

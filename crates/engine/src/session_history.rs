@@ -1,4 +1,5 @@
-//! History: earlier sessions, their logs, and predictions made from them.
+//! The session history capability: past sessions, their transcripts and journals, and predictions
+//! from them. [`crate::Project`] hands it out; the functions are in `learn/`.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use crate::learn::{
 };
 use crate::{Error, ProjectReader};
 
-/// Reads logs, journals and learned sessions, and predicts from them. Reads only.
+/// Reads transcripts, journals and learned sessions. Writes nothing.
 pub struct SessionHistory<'a> {
     reader: &'a ProjectReader,
 }
@@ -22,7 +23,7 @@ impl<'a> SessionHistory<'a> {
         Self { reader }
     }
 
-    /// The learned sessions, in the order they ended.
+    /// Lists the learned sessions, in the order they ended.
     pub async fn learned_sessions(&self) -> Result<Vec<SessionSummary>, Error> {
         learn::learned_sessions(self.reader).await
     }
@@ -32,33 +33,40 @@ impl<'a> SessionHistory<'a> {
         learn::explain(self.reader, id).await
     }
 
-    /// The strictness with which candidates are judged, and the counts it follows from.
+    /// Returns how strictly candidates are judged, and the counts that decide it.
     pub async fn strictness(&self) -> Result<JudgingStrictness, Error> {
         learn::strictness(self.reader).await
     }
 
-    /// Notes recorded so far by the siblings of a running session, oldest session first.
+    /// Returns whether this version of the program has failed to learn a session before.
+    pub fn has_failed_before(&self, session: SessionId) -> bool {
+        learn::has_failed_before(self.reader, session)
+    }
+
+    /// Returns the notes that the siblings of a running session have recorded so far, oldest
+    /// session first. Siblings are subagents of the same parent.
     pub fn sibling_notes(&self, session: SessionId) -> Result<Vec<SiblingNote>, Error> {
         learn::sibling_notes(self.reader, session)
     }
 
-    /// Ranks files by how likely a task touches them. `first` is a file the task starts from.
+    /// Ranks files by how likely a task touches them. `first_file` is a file the task starts from.
     pub async fn rank_task_files(
         &self,
         task: &str,
-        first: Option<&str>,
+        first_file: Option<&str>,
         limit: usize,
     ) -> Result<Vec<String>, Error> {
-        learn::rank_task_files(self.reader, task, first, limit).await
+        learn::rank_task_files(self.reader, task, first_file, limit).await
     }
 
-    /// The tokens that reading each file in full costs, for files far above average.
+    /// Returns the tokens of reading a file in full, for those of the files where it is far above
+    /// average.
     pub async fn read_costs(&self, files: &[String]) -> Result<BTreeMap<String, u64>, Error> {
         learn::read_costs(self.reader, files).await
     }
 
-    /// The transcripts that hosts store for this project, oldest first. `home` and `variable` say
-    /// where hosts store them.
+    /// Lists the transcripts that hosts store for this project, oldest first. Hosts store them
+    /// below `home`, or where one of their environment variables (`variable` reads one) points.
     pub fn host_transcripts(
         &self,
         home: &Path,
@@ -75,17 +83,17 @@ impl<'a> SessionHistory<'a> {
         learn::read_transcript(self.reader, transcript)
     }
 
-    /// The journalled sessions and their state.
+    /// Lists the journalled sessions with their state.
     pub fn list_journals(&self) -> Vec<JournalState> {
         learn::list_journals(self.reader)
     }
 
-    /// The ids of the events in a session's journal.
+    /// Returns the ids of the events in a session's journal.
     pub fn journalled_event_ids(&self, session: SessionId) -> HashSet<String> {
         learn::journalled_event_ids(self.reader, session)
     }
 
-    /// The journals of this project, as transcripts to learn from.
+    /// Lists the journals of this project as transcripts to learn from.
     pub fn journal_transcripts(&self) -> Vec<Transcript> {
         learn::journal_transcripts(self.reader)
     }

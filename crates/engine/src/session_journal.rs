@@ -1,4 +1,5 @@
-//! Journals: the events of running sessions on disk.
+//! The journal capability: writes the events of running sessions to disk. [`Project`] hands it out;
+//! the functions are in `learn/journal.rs`, `learn/inbox.rs` and `agent.rs`.
 
 use model::{EventEnvelope, SessionId};
 
@@ -16,19 +17,19 @@ impl<'a> SessionJournal<'a> {
         Self { project }
     }
 
-    /// Journals events of one session, secrets masked. Registers the project if it is new. Syncs the
-    /// journal to disk if one of the events ends a step.
+    /// Appends events of one session to its journal, with secrets masked. Registers the project if
+    /// it is new. Syncs the journal to disk if one of the events ends a step.
     pub async fn record_events(&mut self, events: &[EventEnvelope]) -> Result<(), Error> {
         learn::record_events(self.project, events).await
     }
 
-    /// Journals events without waiting for the disk. Returns whether one of them ended a step, so
-    /// that the caller must sync the journal. Fails if the project is not registered yet.
+    /// Appends events without waiting for the disk. Returns whether one of them ended a step; the
+    /// caller should then call [`sync`](Self::sync). Fails if the project is not registered yet.
     pub fn append_events(&mut self, events: &[EventEnvelope]) -> Result<bool, Error> {
         learn::append_events(self.project, events)
     }
 
-    /// Waits until the journal of a session is on disk.
+    /// Writes the journal of a session through to the disk.
     pub fn sync(&mut self, session: SessionId) -> Result<(), Error> {
         learn::sync_journal(self.project, session)
     }
@@ -38,19 +39,20 @@ impl<'a> SessionJournal<'a> {
         learn::close_journal(self.project, learned)
     }
 
-    /// Moves the events that a session left in the inbox into its journal.
+    /// Moves the events of a session from the inbox into its journal.
     pub async fn import_inbox_session(&mut self, waiting: &InboxSession) -> Result<(), Error> {
         learn::import_inbox_session(self.project, waiting).await
     }
 
     /// Journals a note that an agent recorded. Learning decides later whether it becomes a memory.
+    /// `event_id` is unique within the calling process.
     pub async fn record_note(
         &mut self,
         session: &AgentSession,
         note: AgentNote,
-        event: String,
+        event_id: String,
     ) -> Result<RecordedAgentNote, Error> {
-        agent::record_note(self.project, session, note, event).await
+        agent::record_note(self.project, session, note, event_id).await
     }
 
     /// Journals the end of an agent's session.

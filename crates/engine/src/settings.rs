@@ -1,4 +1,6 @@
-//! The table of all settings. A key that is not in it is an error, and `config` explains each.
+//! Settings: the table of all keys with their defaults, forms and meanings. `waylore config` prints
+//! it; the command line merges the values from the configuration file, the project and the
+//! environment. A key that is not in the table is an error.
 
 use infer::ProviderEndpoint;
 
@@ -11,15 +13,15 @@ pub enum SettingScope {
     Any,
 }
 
-/// Form of a value.
+/// The values that a setting accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingForm {
     /// One of these words.
     OneOf(&'static [&'static str]),
-    /// An integer, at least 1.
+    /// An integer of at least 1.
     Number,
-    /// The address of a server. Unlike `Word`, a password in it is refused: settings are stored in
-    /// plain text.
+    /// The address of a server. An address with a password is refused, because settings are stored
+    /// in plain text.
     Address,
     /// Any text without blanks.
     Word,
@@ -29,7 +31,7 @@ pub enum SettingForm {
 #[derive(Clone, Copy, Debug)]
 pub struct SettingSpec {
     pub key: &'static str,
-    /// Always allowed, whatever the form. Empty means not set.
+    /// Accepted whatever the form. Empty means not set.
     pub default: &'static str,
     pub form: SettingForm,
     pub scope: SettingScope,
@@ -47,34 +49,34 @@ const RERANKERS: SettingForm =
 const WRITERS: SettingForm =
     SettingForm::OneOf(&["none", "ollama", "openai", "compatible", "anthropic"]);
 
-/// In the order in which `config` shows them. A setting that decides where texts are sent has scope
-/// `User`: a cloned project must not redirect the user's memories.
+/// All settings, in the order in which `config` prints them. A setting that decides where texts are
+/// sent has the scope `User`, so that a cloned project cannot redirect the user's memories.
 #[rustfmt::skip]
 pub const SETTINGS: &[SettingSpec] = &[
-    //      key                           default     form                               scope               meaning
-    setting("memory.enabled",             "true",     YES_OR_NO,                         SettingScope::Any,  "whether memory is on in this project"),
-    setting("remember.on_secret",         "refuse",   SettingForm::OneOf(&["refuse", "redact"]), SettingScope::Any,  "refuse a text that holds a secret, or redact the secret"),
-    setting("remember.on_duplicate",      "resolve",  SettingForm::OneOf(&["resolve", "keep"]), SettingScope::Any,  "merge a repeated statement and supersede a contradicted one, or keep both"),
-    setting("trust.level",                "standard", LEVELS,                            SettingScope::Any,  "how much is injected without being asked for; see the trust levels"),
-    setting("trial.enabled",              "false",    YES_OR_NO,                         SettingScope::Any,  "run a trial: one session in 20 gets no notes, one in 10 only at its start; `stats` compares"),
-    setting("list.limit",                 "20",       SettingForm::Number,                      SettingScope::Any,  "number of memories in a list"),
-    setting("backup.every_days",          "1",        SettingForm::Number,                      SettingScope::Any,  "largest age of the newest backup before `maintain` makes another"),
-    setting("encryption.key",             "none",     KEY_PLACES,                        SettingScope::User, "source of the encryption key"),
-    setting("embeddings.provider",        "built-in", VECTORS,                           SettingScope::User, "provider of the vectors for search by meaning; all but `built-in` are sent every memory and query"),
-    setting("embeddings.at_once",         "true",     YES_OR_NO,                              SettingScope::User, "whether a command computes the vectors of what it wrote; otherwise the next search does"),
-    setting("embeddings.url",             "",         SettingForm::Address,                     SettingScope::User, "address of that provider; unset, its usual one"),
-    setting("embeddings.model",           "",         SettingForm::Word,                        SettingScope::User, "model of that provider; unset, its recommended one if there is one"),
-    setting("embeddings.dimensions",      "",         SettingForm::Number,                      SettingScope::User, "dimensions of its vectors; unset, those of the model"),
-    setting("rerank.provider",            "none",     RERANKERS,                         SettingScope::User, "provider that reranks the best hits of a search; is sent the query and those hits"),
-    setting("rerank.url",                 "",         SettingForm::Address,                     SettingScope::User, "address of that provider; unset, its usual one"),
-    setting("rerank.model",               "",         SettingForm::Word,                        SettingScope::User, "model of that provider"),
-    setting("text.provider",              "none",     WRITERS,                           SettingScope::User, "provider that writes text when a search finds little or an answer is wanted; is sent the query and the hits"),
-    setting("text.url",                   "",         SettingForm::Address,                     SettingScope::User, "address of that provider; unset, its usual one"),
-    setting("text.model",                 "",         SettingForm::Word,                        SettingScope::User, "model of that provider"),
-    setting("learn.ask_model",            "false",    YES_OR_NO,                         SettingScope::User, "whether `learn` lets the text provider reword what it learned and study modules; is sent the findings, at most one request per session"),
-    setting("serve.start",                "true",     YES_OR_NO,                         SettingScope::User, "whether a hook starts the daemon if none runs"),
-    setting("serve.idle_minutes",         "30",       SettingForm::Number,                      SettingScope::User, "minutes without a request after which the daemon ends"),
-    setting("providers.allow_plain_http", "false",    YES_OR_NO,                         SettingScope::User, "whether texts and keys may be sent unencrypted to another machine"),
+    //      key                           default     form                                             scope               meaning
+    setting("memory.enabled",             "true",     YES_OR_NO,                                       SettingScope::Any,  "whether memory is on in this project"),
+    setting("remember.on_secret",         "refuse",   SettingForm::OneOf(&["refuse", "redact"]),       SettingScope::Any,  "refuse a text that holds a secret, or redact the secret"),
+    setting("remember.on_duplicate",      "resolve",  SettingForm::OneOf(&["resolve", "keep"]),        SettingScope::Any,  "merge a repeated statement and supersede a contradicted one, or keep both"),
+    setting("trust.level",                "standard", LEVELS,                                          SettingScope::Any,  "how much is injected without being asked for; see the trust levels"),
+    setting("trial.enabled",              "false",    YES_OR_NO,                                       SettingScope::Any,  "run a trial: one session in 20 gets no notes, one in 10 only at its start; `stats` compares"),
+    setting("list.limit",                 "20",       SettingForm::Number,                             SettingScope::Any,  "number of memories in a list"),
+    setting("backup.every_days",          "1",        SettingForm::Number,                             SettingScope::Any,  "largest age of the newest backup before `maintain` makes another"),
+    setting("encryption.key",             "none",     KEY_PLACES,                                      SettingScope::User, "source of the encryption key"),
+    setting("embeddings.provider",        "built-in", VECTORS,                                         SettingScope::User, "provider of the vectors for search by meaning; all but `built-in` are sent every memory and query"),
+    setting("embeddings.at_once",         "true",     YES_OR_NO,                                       SettingScope::User, "whether a command computes the vectors of what it wrote; otherwise the next search does"),
+    setting("embeddings.url",             "",         SettingForm::Address,                            SettingScope::User, "address of that provider; unset, its usual one"),
+    setting("embeddings.model",           "",         SettingForm::Word,                               SettingScope::User, "model of that provider; unset, its recommended one if there is one"),
+    setting("embeddings.dimensions",      "",         SettingForm::Number,                             SettingScope::User, "dimensions of its vectors; unset, those of the model"),
+    setting("rerank.provider",            "none",     RERANKERS,                                       SettingScope::User, "provider that reranks the best hits of a search; is sent the query and those hits"),
+    setting("rerank.url",                 "",         SettingForm::Address,                            SettingScope::User, "address of that provider; unset, its usual one"),
+    setting("rerank.model",               "",         SettingForm::Word,                               SettingScope::User, "model of that provider"),
+    setting("text.provider",              "none",     WRITERS,                                         SettingScope::User, "provider that writes text when a search finds little or an answer is wanted; is sent the query and the hits"),
+    setting("text.url",                   "",         SettingForm::Address,                            SettingScope::User, "address of that provider; unset, its usual one"),
+    setting("text.model",                 "",         SettingForm::Word,                               SettingScope::User, "model of that provider"),
+    setting("learn.ask_model",            "false",    YES_OR_NO,                                       SettingScope::User, "whether `learn` lets the text provider reword what it learned and study modules; is sent the findings, at most one request per session"),
+    setting("serve.start",                "true",     YES_OR_NO,                                       SettingScope::User, "whether a hook starts the daemon if none runs"),
+    setting("serve.idle_minutes",         "30",       SettingForm::Number,                             SettingScope::User, "minutes without a request after which the daemon ends"),
+    setting("providers.allow_plain_http", "false",    YES_OR_NO,                                       SettingScope::User, "whether texts and keys may be sent unencrypted to another machine"),
 ];
 
 const fn setting(
@@ -87,7 +89,7 @@ const fn setting(
     SettingSpec { key, default, form, scope, meaning }
 }
 
-/// Bytes of a word, at most. No model has a longer name.
+/// Longest word, in bytes. No model has a longer name.
 const MAX_WORD_BYTES: usize = 200;
 
 impl SettingForm {
@@ -98,8 +100,9 @@ impl SettingForm {
             Self::Number => {
                 (value.parse::<u32>().is_ok_and(|it| it > 0), "a whole number from 1 on".to_owned())
             }
-            // The error of an address does not repeat the value, which may hold a password.
+            // Has its own message: it must not repeat the value, which may contain a password.
             Self::Address => {
+                // Plain HTTP passes here; `providers.allow_plain_http` decides when it is used.
                 let url = value.to_owned();
                 let endpoint = ProviderEndpoint { url, key: None, allow_plain_http: true };
                 return endpoint.check().err().map(|it| format!("`{key}`: {it}"));
@@ -122,7 +125,7 @@ pub fn check_setting(key: &str, value: &str) -> Result<&'static SettingSpec, Str
         let word = model::UnknownWord { what: "setting", given: key.to_owned(), known: keys };
         return Err(word.to_string());
     };
-    // Empty defaults have no valid form, but setting them must be possible.
+    // An empty default does not have the form, but it must be possible to set it again.
     if value == setting.default {
         return Ok(setting);
     }
@@ -133,7 +136,7 @@ pub fn check_setting(key: &str, value: &str) -> Result<&'static SettingSpec, Str
 mod tests {
     use super::*;
 
-    /// `check_setting` accepts a default without looking at it.
+    /// `check_setting` accepts a default without checking its form.
     #[test]
     fn every_default_has_its_form_or_is_empty() {
         for it in SETTINGS {
@@ -172,18 +175,21 @@ mod tests {
     /// A cloned project must not redirect the user's memories to its author.
     #[test]
     fn settings_that_send_texts_belong_to_the_user() {
-        let sends = ["embeddings.", "rerank.", "text.", "providers."];
-        for it in SETTINGS.iter().filter(|it| sends.iter().any(|begin| it.key.starts_with(begin))) {
-            assert_eq!(it.scope, SettingScope::User, "{}", it.key);
+        let prefixes = ["embeddings.", "rerank.", "text.", "providers."];
+        let sends_texts =
+            |it: &&SettingSpec| prefixes.iter().any(|prefix| it.key.starts_with(prefix));
+        for setting in SETTINGS.iter().filter(sends_texts) {
+            assert_eq!(setting.scope, SettingScope::User, "{}", setting.key);
         }
     }
 
     /// The provider names are those of the APIs.
     #[test]
     fn every_provider_can_be_chosen() {
-        let words = |key: &str| match SETTINGS.iter().find(|it| it.key == key).unwrap().form {
-            SettingForm::OneOf(words) => words[1..].to_vec(),
-            _ => Vec::new(),
+        let choices = |key: &str| match SETTINGS.iter().find(|it| it.key == key).unwrap().form {
+            // The first choice is `none` or `built-in`, which is no provider.
+            SettingForm::OneOf(choices) => choices[1..].to_vec(),
+            other => panic!("`{key}` has the form {other:?}"),
         };
         let sorted = |mut names: Vec<&'static str>| {
             names.sort_unstable();
@@ -194,7 +200,7 @@ mod tests {
             ("rerank.provider", infer::RerankApi::ALL.iter().map(|it| it.slug()).collect()),
             ("text.provider", infer::TextApi::ALL.iter().map(|it| it.slug()).collect()),
         ] {
-            assert_eq!(sorted(words(key)), sorted(all), "{key}");
+            assert_eq!(sorted(choices(key)), sorted(all), "{key}");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Statistics of notebooks and sessions, and the results of the trial.
+//! Statistics for `waylore stats`: counts and sizes of notebooks, totals over sessions, and the
+//! results of the A/B trial, in which some sessions get no notes and some only at their start.
 
 use std::collections::HashMap;
 
@@ -7,8 +8,8 @@ use promote::{TrialComparison, compare_groups};
 use store::{BackupFile, DatabaseSize, SessionRow};
 
 use crate::export::list_all_memories;
+use crate::injection::trial_group::parse_trial_milestone;
 use crate::learn::savings::{ToolCallSavings, sum_savings};
-use crate::recall::parse_trial_milestone;
 use crate::{Error, Notebook, NotebookScope, ProjectReader};
 
 /// Counts and sizes of one notebook.
@@ -34,6 +35,8 @@ pub struct ProjectActivity {
     pub n_sessions: usize,
     /// Sessions whose work was validated.
     pub n_validated: usize,
+    /// Sessions that could not be learned.
+    pub n_failed: usize,
     /// Times that a memory was shown to an agent.
     pub n_shown: u64,
     /// Times that an agent followed or cited a memory.
@@ -45,8 +48,8 @@ pub struct ProjectActivity {
     pub savings: ToolCallSavings,
 }
 
-/// Results of the trial so far: sessions without memory (control group) against sessions with all
-/// of it.
+/// Results of the trial so far. The comparisons are between sessions without notes (control group)
+/// and sessions with all notes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialResults {
     /// Number of learned sessions of each group.
@@ -56,7 +59,7 @@ pub struct TrialResults {
     pub retries: TrialComparison,
 }
 
-/// Counts and sizes of every notebook.
+/// Returns counts and sizes of every notebook.
 pub(crate) async fn notebook_stats(reader: &ProjectReader) -> Result<Vec<NotebookStats>, Error> {
     let mut stats = Vec::new();
     for Notebook { scope, store, .. } in reader.notebooks() {
@@ -70,21 +73,22 @@ pub(crate) async fn notebook_stats(reader: &ProjectReader) -> Result<Vec<Noteboo
     Ok(stats)
 }
 
-/// Totals over all learned sessions of the project.
+/// Returns totals over all learned sessions of the project.
 pub(crate) async fn project_activity(reader: &ProjectReader) -> Result<ProjectActivity, Error> {
     let mut activity = ProjectActivity::default();
-    let Some(store) = reader.project_store().filter(store::StoreReader::exists) else {
+    let Some(store) = reader.project_store_reader().filter(store::StoreReader::exists) else {
         return Ok(activity);
     };
     let sessions = store.learning().list_sessions().await?;
     activity.savings = sum_savings(&store.learning().list_milestones().await?, &sessions);
+    activity.n_failed = store.failed_sessions().len();
     for session in sessions {
         activity.n_sessions += 1;
         activity.n_validated += usize::from(session.validation_basis.is_some());
         let sightings = store.learning().sightings_in_session(session.id).await?;
         activity.n_dropped += sightings.iter().filter(|it| it.dropped.is_some()).count();
     }
-    // Counters of forgotten memories count as well: they were shown and used then.
+    // Forgotten memories count as well, because they were shown and used before.
     for memory in list_all_memories(&store).await? {
         activity.n_shown += memory.counters.access_count;
         activity.n_used += memory.counters.used_count;
@@ -93,15 +97,18 @@ pub(crate) async fn project_activity(reader: &ProjectReader) -> Result<ProjectAc
     Ok(activity)
 }
 
-/// Results of the trial; `None` if there was none.
+/// Returns the results of the trial; `None` if there was none.
 pub(crate) async fn trial_results(reader: &ProjectReader) -> Result<Option<TrialResults>, Error> {
-    let Some(store) = reader.project_store().filter(store::StoreReader::exists) else {
+    let Some(store) = reader.project_store_reader().filter(store::StoreReader::exists) else {
         return Ok(None);
     };
     let milestones = store.learning().list_milestones().await?;
-    let groups: HashMap<SessionId, TrialGroup> =
-        milestones.iter().filter_map(parse_trial_milestone).map(|it| (it.1, it.0)).collect();
-    // Results of an ended trial stay visible; a trial that just began shows zero sessions.
+    let groups: HashMap<SessionId, TrialGroup> = milestones
+        .iter()
+        .filter_map(parse_trial_milestone)
+        .map(|(group, id)| (id, group))
+        .collect();
+    // An ended trial still has results; a trial that has just begun has zero sessions.
     if groups.is_empty() && !reader.policy.injection.on_trial {
         return Ok(None);
     }

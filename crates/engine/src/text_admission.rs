@@ -1,4 +1,8 @@
-//! Admission of text: every text is cleaned, measured and searched for secrets before it is stored.
+//! Admission of text: cleans every text, checks its length and searches it for secrets before it is
+//! stored.
+//!
+//! Text that a user typed is refused or redacted, as the user chose. Text that comes from a program
+//! is always masked, because no user is present to correct it. The crate `secrets` finds the secrets.
 
 use model::{MAX_CONTENT, MAX_LABEL, clean_label, clean_text};
 
@@ -57,10 +61,18 @@ pub(crate) fn refuse_secret(part: &'static str, text: &str) -> Result<(), Error>
     Err(Error::Secret { places: locate_secrets(part, text, &findings) })
 }
 
-/// Converts a short text that no user typed (a branch, a project's name, a reason) to one line with
-/// its secrets masked. Refusing it would help no one: there is no prompt to correct it.
+/// Converts a short text that is not refused (a branch, a project's name, a reason) to one line of at
+/// most `limit` characters, with its secrets masked.
 pub(crate) fn mask_label(text: &str, limit: usize) -> String {
     clean_label(&secrets::redact(text).text, limit)
+}
+
+/// Masks the secrets in a text that no user typed. Unlike [`mask_label`], keeps its lines and
+/// length.
+pub(crate) fn mask_secrets_in_text(text: &mut String) {
+    if !secrets::scan(text).is_empty() {
+        *text = secrets::redact(text).text;
+    }
 }
 
 /// Normalises labels (tags, module names) and drops duplicates. A secret in one is refused.

@@ -1,19 +1,25 @@
-//! The history of a memory, and undo.
+//! Undo, and the history of a memory. Both read the audit trail: one entry per batch, with the
+//! versions of the memories that the batch changed.
+//!
+//! Undo reverts a whole batch. It writes the versions from before as new versions, so that an undo
+//! is part of the history itself, and marks the batch as undone; the next undo goes further back.
 
 use model::{Actor, Memory, MemoryId, RESTORE_WINDOW_MS, Timestamp, lived_millis};
 use store::{AuditAction, AuditEntry, StoreChange, StoreReader, UndoStep};
 
 use crate::correction::EXCLUSION_PREFIX;
 use crate::editing::user_batch;
+use crate::export::NO_LIMIT;
 use crate::housekeeping::quiet_spans;
 use crate::lookup::{find_by_id, notebooks_in_scope};
 use crate::{Error, LocatedMemory, Notebook, NotebookScope, Project, ProjectReader};
 
-/// The history of one memory: each change with the memory as it was afterwards.
+/// The history of one memory.
 #[derive(Clone, Debug)]
 pub struct MemoryHistory {
     pub memory: Memory,
-    /// Oldest first. The last is the current state.
+    /// Each change with the memory after it, oldest first. `None`: that version is no longer
+    /// stored.
     pub steps: Vec<(HistoryEntry, Option<Memory>)>,
 }
 
@@ -32,12 +38,10 @@ pub struct UndoReport {
     /// The change that was undone.
     pub entry: HistoryEntry,
     pub scope: NotebookScope,
-    /// Each memory as it is now. `None`: the change had created it, and it is forgotten now.
+    /// Each memory in its current state; `None` if the undone change had created it, because it is
+    /// forgotten now.
     pub memories: Vec<(MemoryId, Option<Memory>)>,
 }
-
-/// More entries than any audit trail has.
-const ALL_ENTRIES: u32 = u32::MAX >> 1;
 
 /// Lists the changes of a memory with its versions, oldest first.
 pub(crate) async fn memory_history(
@@ -81,92 +85,13 @@ pub(crate) async fn undo_last(project: &Project, id: Option<&str>) -> Result<Und
     undo_entry(project, &notebook, entry).await
 }
 
-async fn undo_entry(
-    project: &Project,
-    notebook: &Notebook,
-    entry: AuditEntry,
-) -> Result<UndoReport, Error> {
-    let steps = notebook.store.history().undo_steps(entry.batch).await?;
-    let excluded = excluded_memory(&entry);
-    let mut changes = Vec::new();
-    let mut ids = Vec::new();
-    if let Some(id) = excluded {
-        // The inverse: a `Restore` had lifted the exclusion, so it is set again.
-        let value = (entry.action == AuditAction::Restore).then(|| "true".to_owned());
-        changes.push(StoreChange::Setting { key: format!("{EXCLUSION_PREFIX}{id}"), value });
-        ids.push((id, false));
-    }
-    for step in steps {
-        let current = notebook.store.memories().get(step.id).await?;
-        let current = current.ok_or_else(|| Error::NotFound { id: step.id.short() })?;
-        let versions = notebook.store.history().list_versions(step.id).await?;
-        let (mut after, was_created) = revert_step(&step, current, &versions, project.now)?;
-        if entry.action == AuditAction::Prune {
-            // Otherwise the next maintenance would forget it again at once.
-            after.updated_at = project.now;
-        }
-        changes.push(StoreChange::Replace(Box::new(after)));
-        ids.push((step.id, was_created));
-    }
-    changes.push(StoreChange::MarkUndone(entry.batch));
-    project.write(notebook.scope, user_batch(AuditAction::Undo, project.now, changes)).await?;
-    // An exclusion is stored in the project's notebook, but the memory is the user's.
-    let store = if excluded.is_some() { project.user_store() } else { notebook.store.clone() };
-    let mut memories = Vec::new();
-    for (id, was_created) in ids {
-        let now = if was_created { None } else { store.memories().get(id).await? };
-        memories.push((id, now));
-    }
-    Ok(UndoReport { entry: to_history_entry(entry), scope: notebook.scope, memories })
+fn to_history_entry(entry: AuditEntry) -> HistoryEntry {
+    let AuditEntry { at, actor, action, undone_by, .. } = entry;
+    HistoryEntry { at, actor, action, is_undone: undone_by.is_some() }
 }
 
-/// The last change in any notebook. The hybrid clock orders the two notebooks.
-async fn last_change(reader: &ProjectReader) -> Result<Option<(Notebook, AuditEntry)>, Error> {
-    let mut last: Option<(Notebook, AuditEntry)> = None;
-    for notebook in reader.notebooks() {
-        if let Some(entry) = last_undoable(reader, &notebook.store).await?
-            && last.as_ref().is_none_or(|it| it.1.hlc < entry.hlc)
-        {
-            last = Some((notebook, entry));
-        }
-    }
-    Ok(last)
-}
-
-/// The last batch of a store that changed anything that still exists.
-async fn last_undoable(
-    reader: &ProjectReader,
-    store: &StoreReader,
-) -> Result<Option<AuditEntry>, Error> {
-    let last = store.history().last_undoable_entry(None).await?;
-    let Some(entry) = &last else { return Ok(None) };
-    if has_remains(reader, store, entry).await? {
-        return Ok(last);
-    }
-    // Everything the batch changed was erased since. That is rare, so a scan of all entries will
-    // do.
-    for older in store.history().recent_entries(ALL_ENTRIES).await? {
-        let is_open = older.undone_by.is_none() && older.action.is_undoable();
-        if is_open && has_remains(reader, store, &older).await? {
-            return Ok(Some(older));
-        }
-    }
-    Ok(None)
-}
-
-/// Returns whether anything that a batch changed still exists.
-async fn has_remains(
-    reader: &ProjectReader,
-    store: &StoreReader,
-    entry: &AuditEntry,
-) -> Result<bool, Error> {
-    match excluded_memory(entry) {
-        Some(id) => Ok(reader.user_store().memories().get(id).await?.is_some()),
-        None => Ok(!store.history().undo_steps(entry.batch).await?.is_empty()),
-    }
-}
-
-/// The last change of one memory. For a user's memory that may be its exclusion from this project.
+/// Finds the last undoable change of one memory. For a user's memory that may be its exclusion from
+/// this project, which is stored in the project's notebook.
 async fn last_change_of(
     reader: &ProjectReader,
     id: &str,
@@ -180,7 +105,7 @@ async fn last_change_of(
     for notebook in notebooks_in_scope(reader, Some(NotebookScope::Project)) {
         let is_exclusion =
             |it: &AuditEntry| it.undone_by.is_none() && excluded_memory(it) == Some(memory.id);
-        let entries = notebook.store.history().recent_entries(ALL_ENTRIES).await?;
+        let entries = notebook.store.history().recent_entries(NO_LIMIT).await?;
         if let Some(entry) = entries.into_iter().find(is_exclusion)
             && own.as_ref().is_none_or(|it| it.1.hlc < entry.hlc)
         {
@@ -190,12 +115,92 @@ async fn last_change_of(
     Ok(own)
 }
 
-/// The memory that a batch excluded from the project or whose exclusion it lifted.
+/// Finds the last undoable change in any notebook. The hybrid clock orders changes across
+/// notebooks.
+async fn last_change(reader: &ProjectReader) -> Result<Option<(Notebook, AuditEntry)>, Error> {
+    let mut last: Option<(Notebook, AuditEntry)> = None;
+    for notebook in reader.notebooks() {
+        if let Some(entry) = last_undoable(reader, &notebook.store).await?
+            && last.as_ref().is_none_or(|it| it.1.hlc < entry.hlc)
+        {
+            last = Some((notebook, entry));
+        }
+    }
+    Ok(last)
+}
+
+/// Reverts one batch.
+async fn undo_entry(
+    project: &Project,
+    notebook: &Notebook,
+    entry: AuditEntry,
+) -> Result<UndoReport, Error> {
+    let steps = notebook.store.history().undo_steps(entry.batch).await?;
+    let excluded = excluded_memory(&entry);
+    let mut changes = Vec::new();
+    // The affected memories, and whether the batch had created each.
+    let mut affected: Vec<(MemoryId, bool)> = Vec::new();
+    if let Some(id) = excluded {
+        // The batch changed a setting only. If it lifted an exclusion (`Restore`), set it again;
+        // otherwise remove it.
+        let value = (entry.action == AuditAction::Restore).then(|| "true".to_owned());
+        changes.push(StoreChange::Setting { key: format!("{EXCLUSION_PREFIX}{id}"), value });
+        affected.push((id, false));
+    }
+    for step in steps {
+        let current = notebook.store.memories().get(step.id).await?;
+        let current = current.ok_or_else(|| Error::NotFound { id: step.id.short() })?;
+        let versions = notebook.store.history().list_versions(step.id).await?;
+        let (mut after, was_created) = revert_step(&step, current, &versions, project.now)?;
+        if entry.action == AuditAction::Prune {
+            // Maintenance had forgotten it for its age; without a new date it would do so again.
+            after.updated_at = project.now;
+        }
+        changes.push(StoreChange::Replace(Box::new(after)));
+        affected.push((step.id, was_created));
+    }
+    changes.push(StoreChange::MarkUndone(entry.batch));
+    project.write(notebook.scope, user_batch(AuditAction::Undo, project.now, changes)).await?;
+    // An exclusion is stored in the project's notebook, but the memory is the user's.
+    let store =
+        if excluded.is_some() { project.user_store_reader() } else { notebook.store.clone() };
+    let mut memories = Vec::new();
+    for (id, was_created) in affected {
+        let memory = if was_created { None } else { store.memories().get(id).await? };
+        memories.push((id, memory));
+    }
+    Ok(UndoReport { entry: to_history_entry(entry), scope: notebook.scope, memories })
+}
+
+/// Returns the memory that a batch excluded from the project, or whose exclusion it lifted; `None`
+/// for all other batches.
 fn excluded_memory(entry: &AuditEntry) -> Option<MemoryId> {
     entry.detail.as_ref()?.strip_prefix(EXCLUSION_PREFIX)?.parse().ok()
 }
 
-/// The memory as it was before a step, and whether that step had created it.
+/// Finds the last undoable batch of a store that changed anything that still exists.
+async fn last_undoable(
+    reader: &ProjectReader,
+    store: &StoreReader,
+) -> Result<Option<AuditEntry>, Error> {
+    let last = store.history().last_undoable_entry(None).await?;
+    let Some(entry) = &last else { return Ok(None) };
+    if has_remains(reader, store, entry).await? {
+        return Ok(last);
+    }
+    // Everything that the batch changed was erased since. That is rare, so a scan of all entries,
+    // newest first, is fast enough.
+    for older in store.history().recent_entries(NO_LIMIT).await? {
+        let is_candidate = older.undone_by.is_none() && older.action.is_undoable();
+        if is_candidate && has_remains(reader, store, &older).await? {
+            return Ok(Some(older));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the memory from before a step, and whether the step had created it. The caller writes it
+/// as a new version. `step.version` is the version that the batch wrote: 1 if it created the memory.
 fn revert_step(
     step: &UndoStep,
     current: Memory,
@@ -208,7 +213,8 @@ fn revert_step(
             format!("undo that first: `waylore undo {}`", step.id.short()),
         ));
     }
-    let version = current.version;
+    // The store checks that a replacement is based on the current version.
+    let current_version = current.version;
     let was_created = step.version == 1;
     let mut after = match &step.before {
         Some(before) => before.clone(),
@@ -221,26 +227,32 @@ fn revert_step(
     if was_created {
         after.states.deleted_at = Some(now);
     }
-    after.version = version;
+    after.version = current_version;
     Ok((after, was_created))
 }
 
-/// Returns whether the memory is as the step left it: it has that version, or later changes were
-/// undone.
+/// Returns whether anything that a batch changed still exists.
+async fn has_remains(
+    reader: &ProjectReader,
+    store: &StoreReader,
+    entry: &AuditEntry,
+) -> Result<bool, Error> {
+    match excluded_memory(entry) {
+        Some(id) => Ok(reader.user_store_reader().memories().get(id).await?.is_some()),
+        None => Ok(!store.history().undo_steps(entry.batch).await?.is_empty()),
+    }
+}
+
+/// Returns whether the memory is in the state in which the step left it: it has that version, or
+/// all later changes were undone.
 fn is_unchanged_since(step: &UndoStep, current: &Memory, versions: &[Memory]) -> bool {
     if current.version == step.version {
         return true;
     }
-    let made = versions.iter().find(|it| it.version == step.version);
-    // Undoing writes a new version, so only bookkeeping fields may differ.
-    made.is_some_and(|made| {
-        let version = made.version;
-        let (hlc, updated_at, counters) = (made.hlc, made.updated_at, made.counters);
-        Memory { version, hlc, updated_at, counters, ..current.clone() } == *made
+    let left_by_step = versions.iter().find(|it| it.version == step.version);
+    // An undo writes a new version, so the bookkeeping fields differ; all others must be equal.
+    left_by_step.is_some_and(|left| {
+        let Memory { version, hlc, updated_at, counters, .. } = left.clone();
+        Memory { version, hlc, updated_at, counters, ..current.clone() } == *left
     })
-}
-
-fn to_history_entry(entry: AuditEntry) -> HistoryEntry {
-    let AuditEntry { at, actor, action, undone_by, .. } = entry;
-    HistoryEntry { at, actor, action, is_undone: undone_by.is_some() }
 }

@@ -1,4 +1,10 @@
 //! Splitting of files into chunks for search: whole functions and types, never half a statement.
+//!
+//! `engine` embeds and indexes the chunks. Each has a title that names the file and the symbol, so
+//! that a chunk found alone can be understood. Inside the file, lines count from 0 and ranges end
+//! before their last number; a chunk counts from 1, like an editor.
+
+use std::ops::Range;
 
 use tree_sitter::{Node, Parser};
 
@@ -60,29 +66,31 @@ impl ChunkSplitter<'_> {
     /// Splits the lines of a file or a type at the symbols defined directly inside it.
     fn split_level(&mut self, parent: Option<DefId>, from: usize, to: usize) {
         let has_own_chunk = |kind: DefKind| !matches!(kind, DefKind::Field | DefKind::Variable);
-        let mut inner: Vec<(usize, usize, DefId)> = self
+        // Start line, end line, symbol.
+        let mut symbols: Vec<(usize, usize, DefId)> = self
             .facts
             .defs_with_ids()
             .filter(|it| it.1.parent == parent && has_own_chunk(it.1.kind))
             .map(|(id, it)| (it.lines.0 as usize, it.lines.1 as usize + 1, id))
             .filter(|it| it.0 >= from && it.1 <= to)
             .collect();
-        inner.sort_unstable();
-        let mut at = from;
-        for (start, end, def) in inner {
+        symbols.sort_unstable();
+        let mut next_line = from;
+        for (start, end, def) in symbols {
             // Of two symbols on one line, the first gets the line.
-            if start < at {
+            if start < next_line {
                 continue;
             }
-            self.add_loose_code(parent, at, start);
+            self.add_loose_code(parent, next_line, start);
             self.add_symbol(def, start, end);
-            at = end;
+            next_line = end;
         }
-        self.add_loose_code(parent, at, to);
+        self.add_loose_code(parent, next_line, to);
     }
 
     /// Adds the code between symbols, if it is more than closing braces.
     fn add_loose_code(&mut self, parent: Option<DefId>, from: usize, to: usize) {
+        // The facts may count one line more than `lines` if the text ends with a line break.
         let lines = &self.lines[from.min(self.lines.len())..to.min(self.lines.len())];
         if lines.iter().all(|it| it.trim().is_empty() || it.trim() == "}") {
             return;
@@ -96,7 +104,8 @@ impl ChunkSplitter<'_> {
         let definition = &self.facts.defs[def.index()];
         let to = to.min(self.lines.len());
         if to - from <= MAX_CHUNK_LINES {
-            return self.push_chunk(def, from, to, Some(definition.structural_hash), None);
+            let structural_hash = Some(definition.structural_hash);
+            return self.push_chunk(def, from, to, structural_hash, None);
         }
         // Functions in a namespace or an object are split like the members of a type.
         let has_functions =
@@ -107,37 +116,40 @@ impl ChunkSplitter<'_> {
         // Every part repeats the signature, so that a part found alone can be understood.
         let signature = self.lines[from].trim().to_owned();
         let mut start = from;
-        for cut in self.cut_lines(def, from, to) {
-            self.push_chunk(def, start, cut, None, (start > from).then_some(signature.as_str()));
-            start = cut;
+        for end in self.part_ends(def, from, to) {
+            let is_first = start == from;
+            self.push_chunk(def, start, end, None, (!is_first).then_some(signature.as_str()));
+            start = end;
         }
     }
 
-    /// Lines at which a long body is cut: between statements, each part as long as allowed. The
-    /// last is the end of the symbol.
-    fn cut_lines(&self, def: DefId, from: usize, to: usize) -> Vec<usize> {
+    /// The lines at which the parts of a long body end: between statements, each part as long as
+    /// allowed. The last is the end of the symbol.
+    fn part_ends(&self, def: DefId, from: usize, to: usize) -> Vec<usize> {
         let definition = &self.facts.defs[def.index()];
-        let body = (definition.bytes.1 as usize, definition.bytes.2 as usize);
+        let body = definition.span.body as usize..definition.span.end as usize;
         let mut starts = statement_start_lines(self.lang, self.source, body);
         starts.retain(|it| *it > from && *it < to);
-        let mut cuts = Vec::new();
+        let mut ends = Vec::new();
         let mut part_start = from;
-        let mut previous = from;
+        // Where the last statement began. A statement ends where the next one begins.
+        let mut last_statement = from;
         for start in starts {
-            // The part would be too long with the previous statement, so it ends before it.
-            if start - part_start > MAX_CHUNK_LINES && previous > part_start {
-                cuts.push(previous);
-                part_start = previous;
+            // With the last statement the part would be too long, so it ends before it.
+            if start - part_start > MAX_CHUNK_LINES && last_statement > part_start {
+                ends.push(last_statement);
+                part_start = last_statement;
             }
-            previous = start;
+            last_statement = start;
         }
-        if to - part_start > MAX_CHUNK_LINES && previous > part_start {
-            cuts.push(previous);
+        if to - part_start > MAX_CHUNK_LINES && last_statement > part_start {
+            ends.push(last_statement);
         }
-        cuts.push(to);
-        cuts
+        ends.push(to);
+        ends
     }
 
+    /// Adds the lines of a symbol, or of a part of it, which then begins with the signature.
     fn push_chunk(
         &mut self,
         def: DefId,
@@ -156,24 +168,22 @@ impl ChunkSplitter<'_> {
     }
 }
 
-/// First lines of the statements of a body. The facts hold no statements, so the file is parsed
-/// again; few symbols are that long.
-fn statement_start_lines(lang: SourceLanguage, source: &[u8], body: (usize, usize)) -> Vec<usize> {
+/// First lines of the statements of a body, which is a range of bytes. The facts hold no
+/// statements, so the file is parsed again; few symbols are that long.
+fn statement_start_lines(lang: SourceLanguage, source: &[u8], body: Range<usize>) -> Vec<usize> {
     let mut parser = Parser::new();
     let Some(()) = lang.grammar().and_then(|it| parser.set_language(&it).ok()) else {
         return Vec::new();
     };
     let Some(tree) = parser.parse(source, None) else { return Vec::new() };
-    let mut node = tree.root_node().descendant_for_byte_range(body.0, body.1.saturating_sub(1));
+    let last_byte = body.end.saturating_sub(1);
+    let mut node = tree.root_node().descendant_for_byte_range(body.start, last_byte);
     // The node around the body may wrap it (an expression statement, a block in a block). The first
     // node with several children holds the statements.
-    while let Some(it) = node.filter(|it| it.named_child_count() < 2) {
-        node = it
-            .named_child(0)
-            .filter(|child| child.end_byte() - child.start_byte() > (body.1 - body.0) / 2);
-        if node.is_none() {
-            return Vec::new();
-        }
+    while let Some(wrapper) = node.filter(|it| it.named_child_count() < 2) {
+        // A child much smaller than the body is one short statement and does not hold the others.
+        let holds_body = |it: &Node<'_>| it.byte_range().len() > body.len() / 2;
+        node = wrapper.named_child(0).filter(holds_body);
     }
     let Some(node) = node else { return Vec::new() };
     let mut cursor = node.walk();
@@ -183,24 +193,26 @@ fn statement_start_lines(lang: SourceLanguage, source: &[u8], body: (usize, usiz
 /// Splits at headings, which become the symbols of the chunks.
 fn split_markdown(path: &str, lines: &[&str]) -> Vec<CodeChunk> {
     let mut chunks = Vec::new();
-    let (mut start, mut title, mut in_fence) = (0, String::new(), false);
-    for (at, line) in lines.iter().enumerate() {
+    let (mut start, mut heading, mut in_code_block) = (0, String::new(), false);
+    for (index, line) in lines.iter().enumerate() {
+        if line.trim_start().starts_with("```") {
+            in_code_block = !in_code_block;
+        }
         // In a code block `#` begins a comment.
-        in_fence ^= line.trim_start().starts_with("```");
-        if line.starts_with('#') && !in_fence {
-            chunks.extend(split_by_lines(path, &title, &lines[start..at], start));
-            (start, title) = (at, line.trim_start_matches('#').trim().to_owned());
+        if line.starts_with('#') && !in_code_block {
+            chunks.extend(split_by_lines(path, &heading, &lines[start..index], start));
+            (start, heading) = (index, line.trim_start_matches('#').trim().to_owned());
         }
     }
-    chunks.extend(split_by_lines(path, &title, &lines[start..], start));
+    chunks.extend(split_by_lines(path, &heading, &lines[start..], start));
     chunks
 }
 
-/// Splits by number of lines; `first` is the index of the first line in the file.
-fn split_by_lines(path: &str, symbol: &str, lines: &[&str], first: usize) -> Vec<CodeChunk> {
+/// Splits by number of lines; `first_line` is the index of the first of them in the file.
+fn split_by_lines(path: &str, symbol: &str, lines: &[&str], first_line: usize) -> Vec<CodeChunk> {
     let mut chunks = Vec::new();
-    for (at, part) in lines.chunks(MAX_CHUNK_LINES).enumerate() {
-        let from = first + at * MAX_CHUNK_LINES;
+    for (index, part) in lines.chunks(MAX_CHUNK_LINES).enumerate() {
+        let from = first_line + index * MAX_CHUNK_LINES;
         if part.iter().all(|it| it.trim().is_empty()) {
             continue;
         }
@@ -223,6 +235,7 @@ mod tests {
 
     use super::*;
 
+    /// Compares the titles and sizes of the chunks of a file.
     fn check(path: &str, source: &str, expect: Expect) {
         let chunks = split_into_chunks(path, source.as_bytes());
         let lines: Vec<String> =
@@ -245,6 +258,7 @@ mod tests {
 
     #[test]
     fn a_long_body_is_split_between_statements_and_repeats_its_signature() {
+        // Every statement takes two lines, so a cut at an odd place would be inside one.
         let body: String =
             (0..130).map(|it| format!("  call{it}(\n    1)\n")).collect::<Vec<_>>().concat();
         let text = format!("function long() {{\n{body}}}\n");
@@ -257,9 +271,9 @@ mod tests {
             File: a.ts | function: long | Lines: 200–262 (580 bytes)
         "]],
         );
-        for it in split_into_chunks("a.ts", text.as_bytes()) {
-            assert!(it.text.starts_with("function long() {"), "{}", it.text);
-            assert!(!it.text.trim_end().ends_with('('), "cut inside a statement");
+        for chunk in split_into_chunks("a.ts", text.as_bytes()) {
+            assert!(chunk.text.starts_with("function long() {"), "{}", chunk.text);
+            assert!(!chunk.text.trim_end().ends_with('('), "cut inside a statement");
         }
     }
 
@@ -270,6 +284,7 @@ mod tests {
             .collect::<Vec<_>>()
             .concat();
         let chunks = split_into_chunks("a.ts", format!("class Big {{\n{body}}}\n").as_bytes());
+        // The first line of the class and its 40 methods.
         assert_eq!(chunks.len(), 41);
         assert_eq!(chunks[1].symbol, "Big.m0");
     }

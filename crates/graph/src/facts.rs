@@ -1,8 +1,24 @@
 //! The facts of one file: its definitions, imports, exports and references.
 //!
-//! Facts are extracted from the text of one file alone and refer to nothing outside it, so an
-//! unchanged file never needs to be parsed again. Receivers and types are stored as [`Term`]s:
-//! small expressions that the resolver evaluates once all files are known.
+//! `lang` extracts the facts from the text of that file alone, the caller stores them, and
+//! `resolve` joins the facts of all files into edges. Facts refer to nothing outside their file,
+//! so an unchanged file never needs to be parsed again.
+//!
+//! All lists are flat arrays, and ids are indices into them. Receivers and types are stored as
+//! [`Term`]s: small expressions that the resolver evaluates once all files are known. For example,
+//! the Rust function `fn sync(db: Store) { db.find(1).save() }` has these facts:
+//!
+//! ```text
+//! defs    d0: function `sync`, 1 to 2 arguments (in Rust the object may be one more: `T::f(x, 1)`)
+//! locals  l0: the parameter `db`, declared type t1
+//! terms   t0 = Name("Store")           the type `Store`, which this file does not define
+//!         t1 = InstanceOf(t0)          a value of type `Store`
+//!         t2 = Local(l0)               db
+//!         t3 = Member(t2, "find")      db.find
+//!         t4 = Call(t3)                db.find(1)
+//!         t5 = Member(t4, "save")      db.find(1).save
+//! refs    d0 uses type t0, calls t3 with 1 argument, calls t5 with 0 arguments
+//! ```
 
 mod codec;
 mod hash;
@@ -17,9 +33,9 @@ pub use codec::{decode_body, decode_outline, encode_body, encode_outline};
 pub(crate) use codec::{write_export, write_id, write_optional_id, write_term};
 pub use hash::fingerprint;
 pub(crate) use hash::{FnvHasher, hash_bytes};
-pub(crate) use reference_facts::{ReferenceFacts, encode_reference_facts};
+pub(crate) use reference_facts::{ReferenceFacts, ReferenceSlices, encode_reference_facts};
 pub use string_table::StringTable;
-pub(crate) use structural_hash::{LayoutRule, OpaqueKind, OpaqueSpans, structural_hash};
+pub(crate) use structural_hash::{LayoutRule, OpaqueKind, OpaqueSpan, structural_hash};
 
 pub use crate::ids::{DefId, ImportId, LocalId, StringId, TermId};
 use crate::lang::SourceLanguage;
@@ -77,6 +93,7 @@ impl DefFlags {
     /// A declaration of something that is defined elsewhere: a prototype in a header.
     pub const DECLARATION: Self = Self(128);
 
+    /// Returns whether at least one of the flags `other` is set.
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
@@ -86,6 +103,7 @@ impl DefFlags {
         Self(self.0 | other.0)
     }
 
+    /// Adds `other` if the condition holds.
     #[must_use]
     pub const fn when(self, condition: bool, other: Self) -> Self {
         if condition { self.with(other) } else { self }
@@ -99,6 +117,23 @@ pub struct SourcePos {
     pub column: u32,
 }
 
+/// The byte offsets of a definition: `start..body` is its header, `body..end` its body. `body`
+/// equals `end` if it has no body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DefSpan {
+    pub start: u32,
+    pub body: u32,
+    pub end: u32,
+}
+
+/// The smallest and the largest number of arguments of a callable. The largest is 255 if it is
+/// variadic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArityRange {
+    pub min: u8,
+    pub max: u8,
+}
+
 /// A named thing that other code can refer to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
@@ -109,19 +144,17 @@ pub struct Definition {
     /// The type it belongs to if it is defined outside the body of that type: a Go receiver, a Rust
     /// `impl`.
     pub owner_type: Option<TermId>,
-    /// The simple name of that type.
+    /// The simple name of `owner_type`.
     pub owner_name: Option<StringId>,
     pub flags: DefFlags,
     /// The position of its name.
     pub position: SourcePos,
     /// First and last line, including decorators and attributes.
     pub lines: (u32, u32),
-    /// Byte offsets of its start, of its body and of its end.
-    pub bytes: (u32, u32, u32),
+    pub span: DefSpan,
     /// A hash of its code that ignores white space and comments.
     pub structural_hash: u64,
-    /// The smallest and the largest number of arguments.
-    pub arity: (u8, u8),
+    pub arity: ArityRange,
     /// The types of its parameters, in languages that overload by type. A variadic parameter is the
     /// last of them.
     pub param_types: Option<TermId>,
@@ -129,7 +162,7 @@ pub struct Definition {
     pub declared_type: Option<TermId>,
     /// The expression its type is inferred from: an initial value, the returned values.
     pub inferred_from: Option<TermId>,
-    /// Its type parameters, as a range of `FileFacts::locals`.
+    /// Its type parameters: first and end of a range of `FileFacts::locals`.
     pub type_params: (LocalId, LocalId),
 }
 
@@ -141,14 +174,16 @@ impl Definition {
 
     /// Returns whether it can be called with this number of arguments.
     pub const fn accepts(&self, n_args: u8) -> bool {
-        self.arity.0 <= n_args && n_args <= self.arity.1
+        self.arity.min <= n_args && n_args <= self.arity.max
     }
 }
 
 /// A base of a type: a class it extends or an interface it implements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BaseClause {
+    /// The type that has the base.
     pub def: DefId,
+    /// The base.
     pub term: TermId,
     /// `implements` rather than `extends`.
     pub implements: bool,
@@ -193,9 +228,13 @@ pub struct ImportEntry {
 /// An exported name that is declared apart from its definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExportEntry {
+    /// `export { local as name }`, `export default value`
     Local { name: StringId, term: TermId },
+    /// `export { item as name } from "module"`
     From { name: StringId, module: StringId, item: StringId },
+    /// `export * as name from "module"`
     ModuleAs { name: StringId, module: StringId },
+    /// `export * from "module"`
     Star { module: StringId },
 }
 
@@ -214,42 +253,51 @@ pub struct ListSpan {
     pub len: u32,
 }
 
-/// An expression or a type, reduced to what name resolution needs.
+/// An expression or a type, reduced to what name resolution needs. Operands are terms of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Term {
+    /// Syntax whose value cannot be determined, such as arithmetic.
     Unknown,
-    /// A value of a built-in type: `string`, `Array`.
+    /// A value of the built-in type with this name: `"text"` is a `string`, `[1]` an `Array`.
     Literal(StringId),
-    /// A name that no scope of the file binds.
+    /// A name that no scope of the file binds: a global, a name of the same package.
     Name(StringId),
+    /// A name that means a definition of this file.
     Def(DefId),
+    /// A name that means a local variable, a parameter or a type parameter.
     Local(LocalId),
+    /// A name that means an imported item.
     Import(ImportId),
     /// The receiver inside this type: `this`, `self`.
     This(DefId),
-    /// The receiver as an instance of the bases of this type.
+    /// The receiver as an instance of the bases of this type: `super`.
     Super(DefId),
-    /// An unqualified name that may be a member of the enclosing type or module.
+    /// An unqualified name that may be a member of this enclosing type or module: Java's `run()`
+    /// for `this.run()`.
     Implicit(DefId, StringId),
+    /// The member of an object, type or module: `object.name`, `module::name`.
     Member(TermId, StringId),
+    /// The result of a call: `f()`.
     Call(TermId),
     /// An instance of a type: `new X()`, a declared `x: X`.
     InstanceOf(TermId),
-    /// An element of a container.
+    /// An element of a container: `xs[0]`, the variable of `for x of xs`.
     ElementOf(TermId),
-    /// The result of `await`; in C++ the target of a pointer.
+    /// The content of a wrapper: the result of `await`, of Rust's `?`; in C++ the target of a
+    /// pointer.
     Awaited(TermId),
-    /// A list of such values.
+    /// A list of such values: `[x]`, `X[]`.
     ListOf(TermId),
-    /// A generic type with its arguments; the first of the list is the type.
+    /// A generic type with its arguments; the first of the list is the type: `Map<K, V>`.
     Generic(ListSpan),
-    /// A function that returns such a value.
+    /// A function that returns such a value: `() => x`.
     Function(TermId),
     /// One of several values: a union type, the branches of a conditional.
     AnyOf(ListSpan),
     /// All of several values: an intersection type, an argument list.
     AllOf(ListSpan),
-    /// A record: names and values alternate.
+    /// A record, in whose list names and values alternate: `{ a: x, b: y }`, a tuple `(x, y)` with
+    /// its positions as names.
     Record(ListSpan),
     /// A name with the scope it occurs in, before binding. Never in finished facts.
     Unbound(StringId, u32),
@@ -273,7 +321,7 @@ pub struct Reference {
     /// The definition that contains it; `None` at the top level of the file.
     pub enclosing_def: Option<DefId>,
     pub term: TermId,
-    /// The position of the last name of the term.
+    /// The position of the last name of the term: of `find` in `db.find(1)`.
     pub position: SourcePos,
     /// The number of arguments; 255 if it is unknown.
     pub n_args: u8,
@@ -409,12 +457,13 @@ impl FileFacts {
 
     /// The name of a definition after those of the definitions around it: `Server.run`.
     pub fn qualified_name(&self, def: DefId) -> String {
+        // From the definition outwards; the order is reversed at the end.
         let mut segments = Vec::new();
-        let mut next = Some(def);
-        while let Some(def) = next.and_then(|it| self.defs.get(it.index())) {
+        let mut next_outer = Some(def);
+        while let Some(def) = next_outer.and_then(|it| self.defs.get(it.index())) {
             segments.push(self.string(def.name));
             segments.extend(def.owner_name.map(|it| self.string(it)));
-            next = def.parent;
+            next_outer = def.parent;
         }
         segments.reverse();
         segments.join(".")

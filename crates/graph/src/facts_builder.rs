@@ -1,9 +1,22 @@
-//! Builder of one file's facts: records definitions, names and references in walk order.
+//! Builder of one file's facts. The walkers in `lang` call it for every construct they visit, in
+//! text order; it knows no grammar and no syntax itself.
 //!
 //! Names stay unbound until the end, because most languages allow a name to be used above its
 //! definition. [`FactsBuilder::finish`] then binds them and drops everything no reference needs.
 //!
-//! The builder knows no grammar and no syntax; `lang` does.
+//! For the Python text `def run(job): job.start()` a walker makes these calls:
+//!
+//! ```text
+//! add_definition(Function, "run", …)    → d0
+//! bind_in_function("run", Def(d0))      uses of `run` in this scope mean d0
+//! open_definition(d0)                   what follows is inside `run`
+//! enter_function()                      a new scope
+//! bind_local("job", …)                  → a local variable of that scope
+//! unbound_name("job")                   → t1, a name and the scope it is used in
+//! terms.member_of(t1, "start")          → t2
+//! add_reference(Call, t2, …, 0)         d0 calls `job.start`
+//! leave_function(), close_definition()
+//! ```
 
 mod buffer_pool;
 mod compaction;
@@ -19,27 +32,27 @@ pub(crate) use scope::{DeclarationSpace, NameBinding, ScopeKind};
 use term_table::TermTable;
 
 use crate::facts::{
-    BaseClause, DefFlags, DefId, DefKind, Definition, ExportEntry, FileFacts, ImportEntry,
-    ImportId, ImportKind, LocalId, LocalVariable, OpaqueKind, OpaqueSpans, RefKind, Reference,
-    SourcePos, StringId, Term, TermId,
+    ArityRange, BaseClause, DefFlags, DefId, DefKind, DefSpan, Definition, ExportEntry, FileFacts,
+    ImportEntry, ImportId, ImportKind, LocalId, LocalVariable, OpaqueKind, OpaqueSpan, RefKind,
+    Reference, SourcePos, StringId, Term, TermId,
 };
 use crate::lang::SourceLanguage;
 
 /// Argument count of a call with spread arguments, and upper bound of a variadic function.
 pub(crate) const ANY_ARG_COUNT: u8 = 255;
 
-/// Maximum minimum arity: required parameters beyond it are not counted, so that it never reaches
-/// [`ANY_ARG_COUNT`].
+/// Upper limit of the number of required parameters. Further ones are not counted, so that the
+/// count never reaches [`ANY_ARG_COUNT`].
 pub(crate) const MAX_REQUIRED_PARAMS: u8 = 250;
 
 /// The term of an expression or type about which nothing is known.
 pub(crate) const UNKNOWN_TERM: TermId = TermId(0);
 
-/// Maximum number of alternative values of a function's result or a property; with more of them it
-/// counts as unknown.
+/// Maximum number of alternative values of a function's result or of a property. With more of them
+/// its value counts as unknown.
 const MAX_ALTERNATIVES: usize = 4;
 
-/// Relation of a type to a type in its header.
+/// Relation of a type to a base type in its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BaseRelation {
     Extends,
@@ -52,10 +65,14 @@ struct FieldAssignment {
     class: DefId,
     name: StringId,
     value: TermId,
+    /// The position of the name.
     position: SourcePos,
-    bytes: (u32, u32),
+    /// Start and end of the whole assignment.
+    start_byte: u32,
+    end_byte: u32,
 }
 
+/// Facts of one file under construction. `'s` is the lifetime of the source text.
 pub(crate) struct FactsBuilder<'s> {
     pub(crate) source: &'s [u8],
     /// `source` as text, if all of it is valid UTF-8.
@@ -76,7 +93,9 @@ pub(crate) struct FactsBuilder<'s> {
     /// Returned values of the functions that enclose the current node, outermost first.
     returned_terms: Vec<Vec<TermId>>,
     field_assignments: Vec<FieldAssignment>,
-    opaque: OpaqueSpans,
+    /// Comments and strings, in text order.
+    opaque: Vec<OpaqueSpan>,
+    /// Buffers that only [`FactsBuilder::finish`] uses.
     compaction: CompactionBuffers,
     pub(crate) is_test: bool,
     pub(crate) n_too_deep: u32,
@@ -138,13 +157,14 @@ impl<'s> FactsBuilder<'s> {
 
     // Names as terms.
 
-    /// A name at the current place, to be looked up in the scopes at the end.
+    /// A name in the current scope, to be looked up when all names are bound.
     pub(crate) fn unbound_name(&mut self, text: &str) -> TermId {
         let name = self.intern(text);
         self.terms.add(Term::Unbound(name, self.scopes.current()))
     }
 
-    /// A bare name that is called: a member of the enclosing type takes precedence.
+    /// A bare name that is called, in a language whose methods call one another without a
+    /// qualifier: a member of the enclosing type takes precedence.
     pub(crate) fn implicit_member(&mut self, text: &str) -> TermId {
         match self.enclosing_type() {
             Some(class) => {
@@ -177,9 +197,10 @@ impl<'s> FactsBuilder<'s> {
             flags,
             position: node_position(name_node),
             lines: (to_index(node.start_position().row), to_index(node.end_position().row)),
-            bytes: (to_index(node.start_byte()), end, end),
+            // Without a body until `set_body_start`.
+            span: DefSpan { start: to_index(node.start_byte()), body: end, end },
             structural_hash: 0,
-            arity: (0, ANY_ARG_COUNT),
+            arity: ArityRange { min: 0, max: ANY_ARG_COUNT },
             param_types: None,
             declared_type: None,
             inferred_from: None,
@@ -196,7 +217,7 @@ impl<'s> FactsBuilder<'s> {
     pub(crate) fn set_body_start(&mut self, def: DefId, body: Option<Node<'_>>) {
         if let Some(body) = body {
             let def = self.def_mut(def);
-            def.bytes.1 = to_index(body.start_byte()).clamp(def.bytes.0, def.bytes.2);
+            def.span.body = to_index(body.start_byte()).clamp(def.span.start, def.span.end);
         }
     }
 
@@ -248,7 +269,8 @@ impl<'s> FactsBuilder<'s> {
         modules.map(|it| self.terms.text(it.name).to_owned()).collect()
     }
 
-    /// Records an assignment to a property of the object of type `class`.
+    /// Records the assignment `this.name = value` in a method of `class`. [`Self::finish`] defines
+    /// the property if nothing declares it.
     pub(crate) fn add_field_assignment(
         &mut self,
         class: DefId,
@@ -257,9 +279,14 @@ impl<'s> FactsBuilder<'s> {
         name_node: Node<'_>,
         node: Node<'_>,
     ) {
-        let bytes = (to_index(node.start_byte()), to_index(node.end_byte()));
-        let position = node_position(name_node);
-        self.field_assignments.push(FieldAssignment { class, name, value, position, bytes });
+        self.field_assignments.push(FieldAssignment {
+            class,
+            name,
+            value,
+            position: node_position(name_node),
+            start_byte: to_index(node.start_byte()),
+            end_byte: to_index(node.end_byte()),
+        });
     }
 
     // Functions.
@@ -324,12 +351,13 @@ impl<'s> FactsBuilder<'s> {
             let local = self.add_local(declared, Some(value));
             return self.scopes.bind(scope, name, NameBinding::Local(local));
         };
-        let before = self.locals[local.index()];
+        let earlier = self.locals[local.index()];
         // A declared type is more reliable than any assigned value.
-        if before.declared_type.is_none() {
-            let any = self.terms.any_of(&[before.inferred_from.unwrap_or(UNKNOWN_TERM), value]);
+        if earlier.declared_type.is_none() {
+            let earlier_value = earlier.inferred_from.unwrap_or(UNKNOWN_TERM);
+            let either_value = self.terms.any_of(&[earlier_value, value]);
             self.locals[local.index()] =
-                LocalVariable { declared_type: declared, inferred_from: Some(any) };
+                LocalVariable { declared_type: declared, inferred_from: Some(either_value) };
         }
     }
 
@@ -339,18 +367,18 @@ impl<'s> FactsBuilder<'s> {
         let Some(local) = self.scopes.find_local(self.scopes.current(), name) else {
             return self.bind_local(name, None, Some(value));
         };
-        let before = self.locals[local.index()];
-        let shadowed = before.declared_type.or(before.inferred_from).unwrap_or(UNKNOWN_TERM);
-        let any = self.terms.any_of(&[shadowed, value]);
+        let earlier = self.locals[local.index()];
+        let shadowed = earlier.declared_type.or(earlier.inferred_from).unwrap_or(UNKNOWN_TERM);
+        let either_value = self.terms.any_of(&[shadowed, value]);
         self.locals[local.index()] =
-            LocalVariable { declared_type: None, inferred_from: Some(any) };
+            LocalVariable { declared_type: None, inferred_from: Some(either_value) };
     }
 
     // Imports.
 
-    /// Adds an import of the whole file that other files do not see; its local name is `item`
-    /// unless `local` differs. The caller changes visibility and binds the name as its language
-    /// requires.
+    /// Adds an import at the top level of the file, private to it. Its local name is `item` unless
+    /// `local` is given. The caller changes `parent_module` and `is_public` and binds the name as
+    /// its language requires.
     pub(crate) fn add_import(
         &mut self,
         kind: ImportKind,
@@ -363,14 +391,13 @@ impl<'s> FactsBuilder<'s> {
         let local_name = local.map_or(imported_name, |it| self.intern(it));
         let line = to_index(node.start_position().row);
         let import = ImportId::from_index(self.imports.len());
-        let (parent_module, is_public) = (None, false);
         self.imports.push(ImportEntry {
             kind,
             module,
             imported_name,
             local_name,
-            parent_module,
-            is_public,
+            parent_module: None,
+            is_public: false,
             line,
         });
         import
@@ -390,6 +417,7 @@ impl<'s> FactsBuilder<'s> {
 
     // References.
 
+    /// Adds a reference, unless its term is unknown. `name_node` is the last name of the term.
     pub(crate) fn add_reference(
         &mut self,
         kind: RefKind,
@@ -431,7 +459,8 @@ impl<'s> FactsBuilder<'s> {
     }
 
     fn mark_opaque(&mut self, node: Node<'_>, kind: OpaqueKind) {
-        self.opaque.0.push((to_index(node.start_byte()), to_index(node.end_byte()), kind));
+        let (start, end) = (to_index(node.start_byte()), to_index(node.end_byte()));
+        self.opaque.push(OpaqueSpan { start, end, kind });
     }
 }
 

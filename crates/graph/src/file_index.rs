@@ -56,12 +56,15 @@ pub(crate) enum LookupKind {
 impl LookupKey {
     /// Mixes the kind and up to two hashed texts; an unused text is 0.
     pub(crate) const fn new(kind: LookupKind, first: u64, second: u64) -> Self {
-        let mixed = first.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ second.rotate_left(32);
-        // Stored: the constants must not change without a new version of the edge format.
-        Self(
-            (mixed ^ (kind as u64).wrapping_mul(0xd6e8_feb8_6659_fd93))
-                .wrapping_mul(0xff51_afd7_ed55_8ccd),
-        )
+        // Odd multipliers of well-known mixing functions (the golden ratio, Murmur3 and the like).
+        // Keys are stored, so they must not change without a new version of the edge format.
+        const FIRST_MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+        const KIND_MULTIPLIER: u64 = 0xd6e8_feb8_6659_fd93;
+        const FINAL_MULTIPLIER: u64 = 0xff51_afd7_ed55_8ccd;
+        // The rotation makes (a, b) and (b, a) different keys.
+        let texts = first.wrapping_mul(FIRST_MULTIPLIER) ^ second.rotate_left(32);
+        let kind = (kind as u64).wrapping_mul(KIND_MULTIPLIER);
+        Self((texts ^ kind).wrapping_mul(FINAL_MULTIPLIER))
     }
 }
 
@@ -72,6 +75,7 @@ pub(crate) struct FileIndex {
     /// By file id; `None` for an id that is free.
     files: Vec<Option<Box<IndexedFile>>>,
     by_path: HashMap<Box<str>, FileId, FastBuildHasher>,
+    /// Definitions that files find without knowing the file they are in; see `index_keys`.
     defs_by_key: SmallMultimap<DefRef>,
 }
 
@@ -112,7 +116,7 @@ impl FileIndex {
     /// result may have changed.
     pub(crate) fn insert(&mut self, id: FileId, path: &str, facts: FileFacts) -> Vec<LookupKey> {
         let file = Box::new(IndexedFile::new(&mut self.names, id, path, facts));
-        let mut changed = Vec::new();
+        let mut affected_keys = Vec::new();
         if self.files.len() <= id.index() {
             self.files.resize_with(id.index() + 1, || None);
         }
@@ -123,8 +127,8 @@ impl FileIndex {
                 if old.facts.interface_hash != file.facts.interface_hash
                     || old.facts.lang != file.facts.lang
                 {
-                    changed.push(old.key);
-                    changed.extend(changed_keys(&old.index_keys, &file.index_keys));
+                    affected_keys.push(old.key);
+                    affected_keys.extend(changed_keys(&old.index_keys, &file.index_keys));
                     self.remove_from_index(&old);
                     self.add_to_index(&file);
                 }
@@ -132,16 +136,16 @@ impl FileIndex {
             old => {
                 // The id belonged to another path: that file is gone.
                 if let Some(old) = old {
-                    changed.extend(self.unregister(old));
+                    affected_keys.extend(self.unregister(old));
                 }
-                changed.push(file.key);
-                changed.extend(file.index_keys.iter().map(|it| it.0));
+                affected_keys.push(file.key);
+                affected_keys.extend(file.index_keys.iter().map(|it| it.0));
                 self.by_path.insert(path.into(), id);
                 self.add_to_index(&file);
             }
         }
         self.files[id.index()] = Some(file);
-        changed
+        affected_keys
     }
 
     /// Sets the precise targets of a file's references. Inserting the file again drops them.
@@ -185,7 +189,8 @@ impl FileIndex {
     }
 }
 
-/// Keys that one of two versions of a file provides more often than the other.
+/// Keys that one of two versions of a file provides more often than the other. A definition that
+/// only moved inside the file changes no key.
 fn changed_keys(old: &[(LookupKey, DefId)], new: &[(LookupKey, DefId)]) -> Vec<LookupKey> {
     let mut counts: HashMap<LookupKey, i64, FastBuildHasher> = HashMap::default();
     old.iter().for_each(|it| *counts.entry(it.0).or_default() -= 1);

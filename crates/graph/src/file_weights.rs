@@ -1,4 +1,5 @@
-//! Symbol edges summed up to weights between files.
+//! Weights between files: the symbol edges from one file to another, summed up. The module map
+//! groups files by them.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +9,12 @@ use crate::resolve::FileEdges;
 
 /// The other files that a file's edges lead to, each with the total weight of those edges, per
 /// mille. The weight of an edge is that of its kind times its confidence.
-pub fn weigh_linked_files(edges: &FileEdges, own: FileId) -> Vec<(FileId, u32)> {
-    let mut acc: BTreeMap<FileId, u32> = BTreeMap::new();
-    for edge in edges.edges.iter().filter(|it| it.to_file != own) {
+pub fn weigh_linked_files(edges: &FileEdges, own_file: FileId) -> Vec<(FileId, u32)> {
+    let mut weights: BTreeMap<FileId, u32> = BTreeMap::new();
+    for edge in edges.edges.iter().filter(|it| it.to_file != own_file) {
         let weight = edge_weight(edge.kind) * u32::from(edge.resolution.confidence()) / 1000;
-        let sum = acc.entry(edge.to_file).or_default();
+        let sum = weights.entry(edge.to_file).or_default();
         *sum = sum.saturating_add(weight);
     }
-    acc.into_iter().collect()
+    weights.into_iter().collect()
 }

@@ -1,4 +1,5 @@
-//! Index types: each is a position in one particular array, so that two of them cannot be confused.
+//! Index types: each is a position in one particular array. The types keep a position in one array
+//! from being used in another.
 
 /// Declares a `u32` index as a type of its own.
 macro_rules! index_type {

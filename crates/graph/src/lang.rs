@@ -1,7 +1,21 @@
 //! Languages: detects the language of a file and extracts its facts.
 //!
-//! Each language has a folder here with its node kinds and one walk over the syntax tree; the rows
-//! of `spec` name them. Rules for modules and name lookup across files are in `resolve`, not here.
+//! [`extract_facts`] parses a file with tree-sitter and walks over the syntax tree once. A node of
+//! the tree has a kind (`call_expression`), and its children may have a field name (`function`,
+//! `arguments`):
+//!
+//! ```text
+//! save(1)    call_expression
+//!              function:  identifier `save`
+//!              arguments: arguments
+//!                           integer_literal `1`
+//! ```
+//!
+//! Each language lists the kinds and fields it reads as the enums `NodeKind` and `Field`
+//! (`grammar`), and its `visit_node` is one `match` over the kinds. What all walks share is in
+//! `syntax_walker`; how an expression becomes a [`Term`](crate::Term) is a table per language, read
+//! by `term_shape`. The rows of `spec` list the languages. Rules for modules and name lookup across
+//! files are in `resolve`, not here.
 
 mod ecmascript;
 pub(crate) mod generic;
@@ -38,7 +52,7 @@ pub fn language_of_path(path: &str) -> Option<SourceLanguage> {
 
 /// Extracts the facts of one file. Never fails: syntax that cannot be read is left out.
 pub fn extract_facts(lang: SourceLanguage, path: &str, source: &[u8]) -> FileFacts {
-    // The extension `.h` belongs to C in the table; the content decides.
+    // The table of languages gives `.h` to C, but headers of C++ use it, too.
     let is_cpp = lang == SourceLanguage::C && is_cpp_header(path, source);
     let lang = if is_cpp { SourceLanguage::Cpp } else { lang };
     let mut builder = FactsBuilder::new(lang, path, source);
@@ -46,8 +60,8 @@ pub fn extract_facts(lang: SourceLanguage, path: &str, source: &[u8]) -> FileFac
     builder.finish()
 }
 
-/// Returns whether a `.h` file is C++: both languages use that extension, so lines decide that
-/// begin with something C does not have.
+/// Returns whether a file is a `.h` file of C++: one of its lines begins with a word that C does
+/// not have.
 fn is_cpp_header(path: &str, source: &[u8]) -> bool {
     const CPP_LINE_STARTS: &[&str] =
         &["class ", "namespace ", "template", "public:", "private:", "virtual ", "using ", "std::"];
@@ -64,16 +78,17 @@ pub fn is_test_path(path: &str) -> bool {
     let is_in_test_folder = folders
         .split('/')
         .any(|it| matches!(it, "test" | "tests" | "__tests__" | "spec" | "specs" | "testing"));
+    // Up to the first dot: `user` of `user.test.ts`.
     let stem = name.split('.').next().unwrap_or(name);
     let extension = name.rsplit_once('.').map_or("", |it| it.1);
     // Conventions of a single language apply to its files only.
     let language = SourceLanguage::with_extension(extension);
-    let test_stems = language.map_or(&[][..], |it| it.family().rules().test_stems);
+    let stem_suffixes = language.map_or(&[][..], |it| it.family().rules().test_stem_suffixes);
     is_in_test_folder
         || stem == "tests"
         || name == "test.rs"
         || name.contains(".test.")
         || name.contains(".spec.")
         || name.starts_with("test_")
-        || ["_test", "_spec"].iter().chain(test_stems).any(|it| stem.ends_with(it))
+        || ["_test", "_spec"].iter().chain(stem_suffixes).any(|it| stem.ends_with(it))
 }

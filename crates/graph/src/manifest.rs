@@ -1,8 +1,8 @@
 //! Facts of manifests: the name of a package and the paths of its modules.
 //!
 //! A manifest has no definitions. Its entries become exports and imports under names that the
-//! resolvers know (`.`, `lib`, `baseUrl`), so a manifest is stored, compared and looked up like
-//! every other file.
+//! resolvers of the languages read (`.`, `path`, `baseUrl`), so a manifest is stored, compared and
+//! looked up like every other file.
 
 use serde_json::Value;
 
@@ -16,6 +16,7 @@ pub(crate) fn extract_manifest(builder: &mut FactsBuilder<'_>, path: &str) {
         "package.json" => extract_package_json(builder, &text),
         "Cargo.toml" => extract_cargo_toml(builder, &text),
         "go.mod" => extract_go_mod(builder, &text),
+        // `tsconfig.json` and `jsconfig.json`; `lang` passes no other manifests.
         _ => extract_tsconfig(builder, &text),
     }
 }
@@ -60,6 +61,7 @@ fn visit_export_targets(value: &Value, visit: &mut dyn FnMut(&str)) {
                 conditions.iter().partition(|it| it.0 == "types" || it.0 == "source");
             types.iter().chain(&rest).for_each(|it| visit_export_targets(it.1, visit));
         }
+        // A table of subpaths, which the caller visits one by one; `null` forbids a subpath.
         _ => {}
     }
 }
@@ -67,17 +69,13 @@ fn visit_export_targets(value: &Value, visit: &mut dyn FnMut(&str)) {
 /// Path mappings of a `tsconfig.json`, which is JSON with comments. `extends` becomes an import.
 fn extract_tsconfig(builder: &mut FactsBuilder<'_>, text: &str) {
     let Ok(json) = serde_json::from_str::<Value>(&strip_json_comments(text)) else { return };
+    // `extends` is one path or a list of them.
     let extends = &json["extends"];
-    // One path, or a list of them.
-    for base in extends
-        .as_str()
-        .into_iter()
-        .chain(extends.as_array().into_iter().flatten().filter_map(Value::as_str))
-    {
+    let in_list = extends.as_array().into_iter().flatten().filter_map(Value::as_str);
+    for base in extends.as_str().into_iter().chain(in_list) {
         let (module, star) = (builder.intern(base), builder.intern("*"));
-        let kind = ImportKind::Effect;
         builder.imports.push(ImportEntry {
-            kind,
+            kind: ImportKind::Effect,
             module,
             imported_name: star,
             local_name: star,
@@ -115,7 +113,9 @@ fn strip_json_comments(text: &str) -> String {
                     }
                 }
             }
+            // A line comment; its line break stays.
             '/' if chars.peek() == Some(&'/') => while chars.next_if(|it| *it != '\n').is_some() {},
+            // A block comment.
             '/' if chars.peek() == Some(&'*') => {
                 let mut previous = ' ';
                 chars.next();
@@ -126,6 +126,7 @@ fn strip_json_comments(text: &str) -> String {
                     previous = char;
                 }
             }
+            // A comma before a closing bracket is not allowed in plain JSON.
             '}' | ']' => {
                 let end = plain.trim_end().len();
                 if plain[..end].ends_with(',') {
@@ -139,9 +140,11 @@ fn strip_json_comments(text: &str) -> String {
     plain
 }
 
-/// The name of a crate, the name and path of its library, and renamed dependencies. All of them are
-/// on one line, so TOML is not parsed. Hyphens become underscores, as in code.
+/// The name of a crate, the name and path of its library, and renamed dependencies. Each is on one
+/// line in practice, so the file is read by line and not parsed as TOML. Hyphens become underscores,
+/// as in code.
 fn extract_cargo_toml(builder: &mut FactsBuilder<'_>, text: &str) {
+    let to_crate_name = |package: &str| package.replace('-', "_");
     let mut section = "";
     // The name in a section such as `[dependencies.log]`.
     let mut section_dependency: Option<&str> = None;
@@ -151,6 +154,7 @@ fn extract_cargo_toml(builder: &mut FactsBuilder<'_>, text: &str) {
             section_dependency = section.rsplit_once("dependencies.").map(|it| it.1);
             continue;
         }
+        // A comment, an empty line, or the continuation of a list.
         let Some((key, value)) = line.split_once('=').map(|it| (it.0.trim(), it.1.trim())) else {
             continue;
         };
@@ -158,7 +162,7 @@ fn extract_cargo_toml(builder: &mut FactsBuilder<'_>, text: &str) {
         match (section, key) {
             ("package", "name") => {
                 if let Some(name) = first_quoted(value) {
-                    builder.namespace = Some(builder.intern(&name.replace('-', "_")));
+                    builder.namespace = Some(builder.intern(&to_crate_name(&name)));
                 }
             }
             ("lib", "name") => {
@@ -171,17 +175,19 @@ fn extract_cargo_toml(builder: &mut FactsBuilder<'_>, text: &str) {
                     add_mapping(builder, "path", &path);
                 }
             }
+            // `[dependencies.log]` with the line `package = "other-log"`.
             (_, "package") if section_dependency.is_some() => {
                 if let (Some(alias), Some(package)) = (section_dependency, first_quoted(value)) {
-                    add_mapping(builder, &alias.replace('-', "_"), &package.replace('-', "_"));
+                    add_mapping(builder, &to_crate_name(alias), &to_crate_name(&package));
                 }
             }
             // `log = { package = "other-log", version = "1" }`
             (section, key) if section.ends_with("dependencies") && value.contains("package") => {
                 if let Some(package) = value.split("package").nth(1).and_then(first_quoted) {
-                    add_mapping(builder, &key.replace('-', "_"), &package.replace('-', "_"));
+                    add_mapping(builder, &to_crate_name(key), &to_crate_name(&package));
                 }
             }
+            // Everything else does not affect names.
             _ => {}
         }
     }

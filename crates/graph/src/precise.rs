@@ -1,6 +1,10 @@
 //! Precise references: the targets of references in a file as a SCIP index gives them, expressed in
 //! definitions of this graph.
 //!
+//! [`fit_index`] makes them from a parsed index (`scip.rs`) in two steps: it finds the definition of
+//! the graph behind every symbol that the index defines, then translates the references of every
+//! file. A file whose text is not the indexed one is left out.
+//!
 //! They are stored beside the facts of a file and dropped with them when the file changes. A target
 //! is stored as path and name, so the definition may move inside its file. If it is gone, the
 //! resolver looks for the target as if the index had none.
@@ -21,6 +25,7 @@ use crate::symbol_graph::SymbolGraph;
 pub struct PreciseReferences {
     /// Sorted by position.
     targets: Vec<(SourcePos, PreciseTarget)>,
+    /// The definitions that the targets refer to.
     pub(crate) definitions: Vec<NamedDefinition>,
 }
 
@@ -38,7 +43,7 @@ pub(crate) enum PreciseTarget {
 pub(crate) struct NamedDefinition {
     pub(crate) path: Box<str>,
     pub(crate) name: Box<str>,
-    /// Position among the definitions of that name in the file.
+    /// Position among the definitions of that name in the file, from 0.
     pub(crate) ordinal: u32,
 }
 
@@ -111,12 +116,12 @@ impl PreciseReferences {
     }
 }
 
-/// Of a file's definitions with a name, this share must have it at their position in the text;
+/// Share of a file's indexed definitions that must be found in its text, by name and position;
 /// otherwise the file changed after the index was made.
 const MIN_DEFINITION_MATCH_PERCENT: usize = 95;
-/// The same for all occurrences. It is lower because an import may rename a symbol.
+/// As before, for all occurrences. It is lower because an import may rename a symbol.
 const MIN_NAME_MATCH_PERCENT: usize = 50;
-/// Of all occurrences with a name, this share must be at that name or at some other whole word.
+/// Share of all occurrences that must be at their own name or at some other whole word.
 const MIN_WORD_MATCH_PERCENT: usize = 70;
 
 /// Definitions by SCIP symbol, as seen from one file and, under `None`, from any file. The value is
@@ -143,7 +148,9 @@ pub fn fit_index(
     let mut fitted = FittedIndex::default();
     let mut unchanged = Vec::new();
     let mut definitions = DefinitionTable::new();
+    // All symbols that the index defines, also those in files that changed or are unknown.
     let mut indexed_symbols: HashSet<&str> = HashSet::new();
+    // First step: the definitions of all files, by symbol.
     for file in index {
         let defined = file.occurrences.iter().filter(|it| it.is_definition);
         indexed_symbols.extend(defined.map(|it| it.symbol));
@@ -161,7 +168,7 @@ pub fn fit_index(
         add_definitions(&mut definitions, id, &occurrences, file_definitions);
         unchanged.push(UnchangedFile { id, occurrences });
     }
-    // Only now are the definitions of all files known.
+    // Second step: the references, now that the definitions of all files are known.
     let resolve =
         |it: &UnchangedFile<'_>| (it.id, resolve_occurrences(it, &definitions, &indexed_symbols));
     fitted.files = unchanged.iter().map(resolve).collect();
@@ -176,10 +183,13 @@ fn add_definitions<'a>(
     mut by_position: HashMap<SourcePos, NamedDefinition>,
 ) {
     for (position, occurrence) in occurrences.iter().filter(|it| it.1.is_definition) {
+        // A parameter or a local, which is no definition of the graph; or a second symbol at the
+        // same position.
         let Some(definition) = by_position.remove(position) else { continue };
         let symbol = occurrence.symbol;
         if !is_local_symbol(symbol) {
             let known = acc.entry((None, symbol)).or_insert_with(|| Some(definition.clone()));
+            // Two files define it: from elsewhere it is ambiguous.
             if known.as_ref().is_some_and(|it| it.path != definition.path) {
                 *known = None;
             }
@@ -192,7 +202,7 @@ fn add_definitions<'a>(
     }
 }
 
-/// Number of occurrences that match the text, and the share that must.
+/// Number of occurrences that match the text, and the share that must match.
 struct MatchCount {
     n_matched: usize,
     n_checked: usize,
@@ -230,11 +240,11 @@ fn locate_occurrences<'a>(file: &'a ScipFile<'a>, text: &[u8]) -> Option<Located
         if let Some(name) = symbol_name(occurrence.symbol).filter(|_| occurrence.end.is_some()) {
             let has_name = line
                 .zip(column)
-                .is_some_and(|(line, at)| line[at as usize..].starts_with(name.as_bytes()));
-            let range = column
-                .zip(occurrence.end.and_then(to_bytes))
-                .map(|it| it.0 as usize..it.1 as usize);
-            let has_word = has_name || line.zip(range).is_some_and(|it| is_word(it.0, it.1));
+                .is_some_and(|(line, start)| line[start as usize..].starts_with(name.as_bytes()));
+            let end = occurrence.end.and_then(to_bytes);
+            let range = column.zip(end).map(|(start, end)| start as usize..end as usize);
+            let has_word =
+                has_name || line.zip(range).is_some_and(|(line, range)| is_word(line, range));
             if occurrence.is_definition {
                 definitions_at_name.add(has_name);
             }
@@ -250,9 +260,10 @@ fn locate_occurrences<'a>(file: &'a ScipFile<'a>, text: &[u8]) -> Option<Located
     is_same_text.then_some(located)
 }
 
-/// A range of a line is one whole word.
+/// Returns whether a range of a line is one whole word.
 fn is_word(line: &[u8], range: Range<usize>) -> bool {
     let is_word_byte = |it: Option<&u8>| {
+        // Bytes from 0x80 on are parts of characters outside ASCII, which count as letters.
         it.is_some_and(|it| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'$') || *it >= 0x80)
     };
     let before = range.start.checked_sub(1).and_then(|it| line.get(it));
@@ -262,13 +273,15 @@ fn is_word(line: &[u8], range: Range<usize>) -> bool {
 }
 
 /// The targets of the references of one file. `indexed_symbols` are all symbols that the index
-/// defines, in changed files, too.
+/// defines, including those in changed files.
 fn resolve_occurrences<'a>(
     file: &UnchangedFile<'a>,
     definitions: &DefinitionTable<'a>,
     indexed_symbols: &HashSet<&str>,
 ) -> PreciseReferences {
+    // `None` is an external symbol.
     let mut targets: HashMap<SourcePos, Option<&NamedDefinition>> = HashMap::new();
+    // The file's own definition of a symbol comes first: elsewhere it may be ambiguous.
     let definition_of = |symbol: &'a str| {
         let from_any = || definitions.get(&(None, symbol)).filter(|_| !is_local_symbol(symbol));
         definitions.get(&(Some(file.id), symbol)).or_else(from_any)?.as_ref()
@@ -282,14 +295,19 @@ fn resolve_occurrences<'a>(
         let class = symbol.strip_suffix("`<constructor>`().");
         let class = class.or_else(|| symbol.strip_suffix("__init__()."));
         match class.and_then(definition_of).or_else(|| definition_of(symbol)) {
-            Some(definition) => _ = targets.insert(*position, Some(definition)),
+            Some(definition) => {
+                targets.insert(*position, Some(definition));
+            }
             // Defined in a file that changed, or as something that is not a definition of the
             // graph. The target is inside the repository but unknown, so it is not external.
             None if indexed_symbols.contains(symbol) && !is_local_symbol(symbol) => {}
             // Several symbols may occur at one position; a definition beats an external symbol.
-            None => _ = targets.entry(*position).or_insert(None),
+            None => {
+                targets.entry(*position).or_insert(None);
+            }
         }
     }
+    // Each definition is listed once; targets refer to it by index.
     let mut references = PreciseReferences::default();
     let mut indices: HashMap<&NamedDefinition, u32> = HashMap::new();
     let mut sorted: Vec<(SourcePos, Option<&NamedDefinition>)> = targets.into_iter().collect();
@@ -309,16 +327,16 @@ fn resolve_occurrences<'a>(
 
 /// The definitions of a file by position.
 fn definitions_by_position(facts: &FileFacts, path: &str) -> HashMap<SourcePos, NamedDefinition> {
-    let mut n_namesakes: HashMap<String, u32> = HashMap::new();
+    let mut next_ordinals: HashMap<String, u32> = HashMap::new();
     let mut by_position = HashMap::with_capacity(facts.defs.len());
-    for (def, definition) in facts.defs_with_ids() {
-        let name = facts.qualified_name(def);
+    for (id, definition) in facts.defs_with_ids() {
+        let name = facts.qualified_name(id);
         let boxed_name = name.as_str().into();
-        let count = n_namesakes.entry(name).or_default();
+        let next_ordinal = next_ordinals.entry(name).or_default();
+        let named = NamedDefinition { path: path.into(), name: boxed_name, ordinal: *next_ordinal };
         // Of several definitions at one position, the first counts.
-        let named = NamedDefinition { path: path.into(), name: boxed_name, ordinal: *count };
         by_position.entry(definition.position).or_insert(named);
-        *count += 1;
+        *next_ordinal += 1;
     }
     by_position
 }
@@ -339,12 +357,14 @@ pub(crate) fn definitions_named<'a>(
         .filter(move |it| facts.qualified_name(*it) == name)
 }
 
-/// A symbol inside a function. SCIP numbers them per file, so the symbol means nothing elsewhere.
+/// Returns whether a symbol is inside a function. SCIP numbers these per file, so the symbol means
+/// nothing elsewhere.
 fn is_local_symbol(symbol: &str) -> bool {
     symbol.starts_with("local ")
 }
 
-/// `Self` in Rust: rust-analyzer gives the `impl` block, which is not a definition of the graph.
+/// Returns whether a symbol is that of an `impl` block, which rust-analyzer gives to `Self`. It is
+/// not a definition of the graph.
 fn is_impl_symbol(symbol: &str) -> bool {
     symbol.ends_with(']') && symbol.contains("impl#[")
 }
@@ -359,7 +379,7 @@ fn symbol_name(symbol: &str) -> Option<&str> {
         Some(numbered) => numbered.trim_end_matches(|it: char| it.is_ascii_digit()),
         None => symbol,
     };
-    // The suffix tells the kind: `#` type, `.` term, `/` namespace, `!` macro, `().` method.
+    // The suffix is the kind: `#` type, `.` term, `/` namespace, `!` macro, `().` method.
     let symbol = symbol.trim_end_matches(['.', '#', '/', '!']);
     let symbol = match symbol.strip_suffix(')') {
         Some(inner) => inner.rsplit_once('(')?.0,
@@ -392,10 +412,12 @@ mod tests {
         }
     }
 
+    /// A reference on one line.
     fn occurrence(symbol: &str, line: u32, (column, end): (u32, u32)) -> ScipOccurrence<'_> {
         ScipOccurrence { line, column, end: Some(end), symbol, is_definition: false }
     }
 
+    /// Returns whether the occurrences pass as made for this text.
     fn fits(text: &str, occurrences: &[ScipOccurrence<'_>]) -> bool {
         let file = ScipFile { occurrences: occurrences.to_vec(), ..ScipFile::default() };
         locate_occurrences(&file, text.as_bytes()).is_some()
@@ -411,6 +433,7 @@ mod tests {
             occurrence("s vite 5 `client.d.ts`/src.", 1, (30, 36)),
         ];
         assert!(fits(text, &occurrences));
+        // The symbol of a whole file has no name in the text and is not compared.
         let whole_file = ScipOccurrence {
             end: None,
             is_definition: true,
@@ -423,19 +446,20 @@ mod tests {
 
     #[test]
     fn a_symbol_that_two_files_define_is_resolved_in_each_of_them_only() {
-        let (one, two) = ("fn rt() {}\nfn a() { rt() }\n", "fn rt() {}\nfn b() { rt() }\n");
-        let three = "fn c() { rt() }\n";
-        let mut graph = SymbolGraph::default();
-        let texts = [("one.rs", one), ("two.rs", two), ("three.rs", three)];
-        let put = |it: &(&str, &str)| crate::GraphChange::Put {
-            path: it.0.to_owned(),
-            facts: crate::extract_facts(
-                crate::language_of_path(it.0).unwrap(),
-                it.0,
-                it.1.as_bytes(),
-            ),
+        // Two test binaries, each with a function `rt`, and a file that calls one of them.
+        let texts = [
+            ("one.rs", "fn rt() {}\nfn a() { rt() }\n"),
+            ("two.rs", "fn rt() {}\nfn b() { rt() }\n"),
+            ("three.rs", "fn c() { rt() }\n"),
+        ];
+        let put = |(path, text): &(&str, &str)| {
+            let lang = crate::language_of_path(path).unwrap();
+            let facts = crate::extract_facts(lang, path, text.as_bytes());
+            crate::GraphChange::Put { path: (*path).to_owned(), facts }
         };
+        let mut graph = SymbolGraph::default();
         graph.update(texts.iter().map(put).collect(), 1);
+        // The indexer gives both functions the same symbol.
         let symbol = "rust-analyzer cargo p 1 rt().";
         let definition = ScipOccurrence { is_definition: true, ..occurrence(symbol, 0, (3, 5)) };
         let file = |path: &str, occurrences| ScipFile {
@@ -448,12 +472,12 @@ mod tests {
             file("two.rs", vec![definition, occurrence(symbol, 1, (9, 11))]),
             file("three.rs", vec![occurrence(symbol, 0, (9, 11))]),
         ];
-        let text =
+        let read_text =
             |_, path: &str| texts.iter().find(|it| it.0 == path).map(|it| it.1.as_bytes().to_vec());
-        let fitted = fit_index(&graph, &index, &text);
-        let paths =
+        let fitted = fit_index(&graph, &index, &read_text);
+        let target_paths =
             |it: &PreciseReferences| it.definitions.iter().map(|it| it.path.to_string()).collect();
-        let targets: Vec<Vec<String>> = fitted.files.iter().map(|it| paths(&it.1)).collect();
+        let targets: Vec<Vec<String>> = fitted.files.iter().map(|it| target_paths(&it.1)).collect();
         assert_eq!(targets, [vec!["one.rs"], vec!["two.rs"], vec![]]);
     }
 }

@@ -1,12 +1,14 @@
-//! The graph in the form that queries read: nodes numbered from 0, edges of both directions in two
-//! flat arrays.
+//! The graph in the form that queries read: every file and every definition is a node, numbered
+//! from 0; the edges are in two flat arrays, one per direction.
 //!
-//! It is built in one pass from outlines and edges alone and never changes. After an update of the
-//! symbol graph a new one is built, which takes milliseconds.
+//! It is built in one pass from the outlines and edges of all files and never changes. After an
+//! update of the symbol graph a new one is built, which takes milliseconds. `find_target.rs` finds
+//! the nodes that a user means, `traversal.rs` answers the queries.
 
 mod find_target;
 mod traversal;
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use crate::facts::{DefFlags, DefId, DefKind, FileFacts};
@@ -41,23 +43,26 @@ struct AdjacencyArray {
 }
 
 impl AdjacencyArray {
-    /// A counting sort by the first node. It is stable: edges of one node keep their order.
+    /// Groups edges by the node they are stored at. A counting sort, which is stable: the edges of
+    /// one node keep their order.
     fn new(n_nodes: usize, edges: &[(NodeId, HalfEdge)]) -> Self {
         let mut offsets = vec![0_u32; n_nodes + 1];
         edges.iter().for_each(|it| offsets[it.0.index() + 1] += 1);
-        // Counts become offsets.
-        for i in 0..n_nodes {
-            offsets[i + 1] += offsets[i];
+        // The counts, added up, are the offsets.
+        for node in 0..n_nodes {
+            offsets[node + 1] += offsets[node];
         }
-        let empty = HalfEdge {
+        // Overwritten below.
+        let placeholder = HalfEdge {
             node: NodeId(0),
             kind: EdgeKind::Calls,
             resolution: ResolutionKind::Scope,
             line: 0,
         };
-        let (mut sorted, mut next) = (vec![empty; edges.len()], offsets.clone());
-        for (from, edge) in edges {
-            let position = &mut next[from.index()];
+        let (mut sorted, mut next) = (vec![placeholder; edges.len()], offsets.clone());
+        // `next` holds the next free position of each node.
+        for (node, edge) in edges {
+            let position = &mut next[node.index()];
             sorted[*position as usize] = *edge;
             *position += 1;
         }
@@ -65,12 +70,12 @@ impl AdjacencyArray {
     }
 
     fn edges_of(&self, node: NodeId) -> &[HalfEdge] {
-        let at = node.index();
-        &self.edges[self.offsets[at] as usize..self.offsets[at + 1] as usize]
+        let (start, end) = (self.offsets[node.index()], self.offsets[node.index() + 1]);
+        &self.edges[start as usize..end as usize]
     }
 }
 
-/// One file with its nodes: its own and, directly after it, those of its definitions in order.
+/// One file with its nodes: first the node of the file, then those of its definitions in order.
 #[derive(Debug)]
 struct FileNodes {
     path: Box<str>,
@@ -79,6 +84,7 @@ struct FileNodes {
 }
 
 impl FileNodes {
+    /// The node of a definition.
     const fn node_of(&self, def: DefId) -> NodeId {
         NodeId(self.file_node.0 + 1 + def.0)
     }
@@ -103,7 +109,9 @@ pub struct QueryGraph {
     n_nodes: usize,
     outgoing: AdjacencyArray,
     incoming: AdjacencyArray,
+    /// The number of references to targets known to be outside the project.
     pub n_external: u64,
+    /// The number of calls without a target.
     pub n_unresolved: u64,
 }
 
@@ -125,29 +133,33 @@ pub struct SymbolInfo {
 }
 
 impl QueryGraph {
-    /// Builds the graph. Edges to files that are not among `files` are left out.
+    /// Builds the graph from the id, path, outline and edges of each file. Edges to files that are
+    /// not among `files` are left out.
     pub fn new(mut files: Vec<(FileId, String, FileFacts, FileEdges)>) -> Self {
-        // Ids depend on the history of updates; node numbers must not, as ties break on them.
+        // By path: ids depend on the history of updates, and node numbers must not, because they
+        // decide ties.
         files.sort_unstable_by(|a, b| a.1.cmp(&b.1));
+        // First pass: number the nodes.
         let n_ids = files.iter().map(|it| it.0.index() + 1).max().unwrap_or(0);
-        let mut file_nodes: Vec<Option<NodeId>> = vec![None; n_ids];
+        let mut node_by_file_id: Vec<Option<NodeId>> = vec![None; n_ids];
         let mut graph = Self::default();
         let mut all_edges = Vec::with_capacity(files.len());
         for (id, path, outline, edges) in files {
             let file_node = NodeId::from_index(graph.n_nodes);
-            file_nodes[id.index()] = Some(file_node);
+            node_by_file_id[id.index()] = Some(file_node);
             graph.n_nodes += outline.defs.len() + 1;
             graph.files.push(FileNodes { path: path.into(), outline, file_node });
             all_edges.push(edges);
         }
+        // Second pass: translate the ends of the edges to nodes.
         let mut edges = Vec::with_capacity(all_edges.iter().map(|it| it.edges.len()).sum());
         for (file, file_edges) in graph.files.iter().zip(&all_edges) {
             graph.n_external += u64::from(file_edges.n_external);
             graph.n_unresolved += u64::from(file_edges.n_unresolved);
             for edge in &file_edges.edges {
-                let Some(to_file) = file_nodes.get(edge.to_file.index()).copied().flatten() else {
-                    continue;
-                };
+                let to_file = node_by_file_id.get(edge.to_file.index()).copied().flatten();
+                // The target file is not in this graph.
+                let Some(to_file) = to_file else { continue };
                 let from = edge.from.map_or(file.file_node, |it| file.node_of(it));
                 let node = edge.to.map_or(to_file, |it| NodeId(to_file.0 + 1 + it.0));
                 // Outlines and edges are stored separately, so an edge may be older than its
@@ -179,12 +191,12 @@ impl QueryGraph {
         self.outgoing.edges.len()
     }
 
-    /// The edges from a node to what it refers to.
+    /// The edges from a node to the nodes it refers to.
     pub fn outgoing(&self, node: NodeId) -> &[HalfEdge] {
         self.outgoing.edges_of(node)
     }
 
-    /// The edges to a node from what refers to it.
+    /// The edges to a node from the nodes that refer to it.
     pub fn incoming(&self, node: NodeId) -> &[HalfEdge] {
         self.incoming.edges_of(node)
     }
@@ -209,27 +221,27 @@ impl QueryGraph {
 
     pub fn symbol_info(&self, node: NodeId) -> SymbolInfo {
         let file = self.file_of(node);
-        let (path, facts) = (file.path.to_string(), &file.outline);
+        let (path, outline) = (file.path.to_string(), &file.outline);
         match file.def_of(node) {
             None => SymbolInfo {
                 node,
                 path,
                 name: String::new(),
                 kind: None,
-                lines: (1, facts.n_lines),
-                is_test: facts.is_test,
+                lines: (1, outline.n_lines),
+                is_test: outline.is_test,
                 is_exported: false,
                 structural_hash: 0,
             },
             Some(id) => {
-                let def = facts.def(id);
+                let def = outline.def(id);
                 SymbolInfo {
                     node,
                     path,
-                    name: facts.qualified_name(id),
+                    name: outline.qualified_name(id),
                     kind: Some(def.kind),
                     lines: (def.lines.0 + 1, def.lines.1 + 1),
-                    is_test: facts.is_test || def.flags.has(DefFlags::TEST),
+                    is_test: outline.is_test || def.flags.has(DefFlags::TEST),
                     is_exported: def.flags.has(DefFlags::EXPORTED),
                     structural_hash: def.structural_hash,
                 }
@@ -250,14 +262,14 @@ impl QueryGraph {
         symbols
     }
 
-    /// The definitions of a file in text order, without those inside functions.
+    /// The definitions of a file in text order; `None` if the graph does not have the file.
     pub fn symbols_in_file(&self, path: &str) -> Option<Vec<SymbolInfo>> {
         let file = &self.files[self.position_of_path(path)?];
         let defs = file.outline.defs_with_ids();
         let mut symbols: Vec<SymbolInfo> =
             defs.map(|it| self.symbol_info(file.node_of(it.0))).collect();
         // Of two that begin on one line, the enclosing one comes first.
-        symbols.sort_by_key(|it| (it.lines.0, u32::MAX - it.lines.1));
+        symbols.sort_by_key(|it| (it.lines.0, Reverse(it.lines.1)));
         Some(symbols)
     }
 
@@ -274,9 +286,9 @@ impl QueryGraph {
         // One pass suffices: a parent precedes its children.
         for (member, def) in file.outline.defs_with_ids() {
             // A member of a type may be defined outside its body.
-            let is_owned = owner.kind.is_type() && def.owner_name == Some(owner.name);
-            let belongs = def.parent.is_some_and(|it| is_inside[it.index()]) || is_owned;
-            if belongs && member != id {
+            let is_out_of_line = owner.kind.is_type() && def.owner_name == Some(owner.name);
+            let is_nested = def.parent.is_some_and(|it| is_inside[it.index()]);
+            if (is_nested || is_out_of_line) && member != id {
                 is_inside[member.index()] = true;
                 nodes.push(file.node_of(member));
             }
@@ -284,7 +296,7 @@ impl QueryGraph {
         nodes
     }
 
-    /// The imports between files as pairs of paths, importer first. Modules are detected from them.
+    /// The imports between files as pairs of paths, importer first.
     pub fn file_imports(&self) -> Vec<(&str, &str)> {
         let mut imports = Vec::new();
         for file in &self.files {

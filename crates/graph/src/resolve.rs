@@ -1,5 +1,11 @@
 //! Name resolution: from the facts of all files to the edges between their definitions.
 //!
+//! The extractors (`lang`) turn every expression that names something into a [`crate::facts::Term`].
+//! Two mutually recursive functions interpret terms: *binding* ([`bind::bind_term`]) finds the
+//! definition that a term names, *evaluation* ([`eval::eval_value`]) approximates its value, which
+//! is needed to find the members of `x` in `x.name`. `references.rs` and `edges.rs` apply them to
+//! all references of a file.
+//!
 //! A file is resolved on its own, as a pure function of its facts and the file index, so one code
 //! path serves both a full build and an update. Evidence is tried from the strongest to the
 //! weakest: scope, imports, own and inherited members, declared and inferred types, and last a
@@ -95,6 +101,9 @@ const MAX_RECURSION_DEPTH: u32 = 40;
 /// The evaluations after which the rest of one reference counts as unknown. Bounds the time.
 const MAX_STEPS_PER_REFERENCE: u32 = 4000;
 
+/// The length of an inheritance chain after which a search stops. Bounds cycles.
+const MAX_INHERITANCE_DEPTH: u32 = 24;
+
 /// The context in which a term is evaluated.
 #[derive(Clone, Debug)]
 pub(crate) struct EvalContext {
@@ -110,7 +119,9 @@ impl EvalContext {
     }
 }
 
+/// Values of terms that are evaluated without values of type parameters.
 type ValueCache = HashMap<(FileId, TermId, DeclarationSpace), AbstractValue, FastBuildHasher>;
+/// Results of [`resolve_module`] by importing file and import path.
 type ModuleCache = HashMap<(FileId, NameId), Option<ModuleRef>, FastBuildHasher>;
 
 /// The state of resolving one file: its view of the index, caches, and the recursion budget.
@@ -118,12 +129,14 @@ pub(crate) struct Resolver<'w> {
     pub(crate) view: TrackedView<'w>,
     value_cache: RefCell<ValueCache>,
     module_cache: RefCell<ModuleCache>,
+    /// The nested calls of [`Self::with_budget`] that are running.
     depth: Cell<u32>,
+    /// The calls of [`Self::with_budget`] for the current reference.
     steps: Cell<u32>,
 }
 
 impl<'w> Resolver<'w> {
-    /// `own_file` must have its references decoded.
+    /// Starts the resolution of one file, which must have its references decoded.
     pub(crate) fn new(index: &'w FileIndex, own_file: &'w IndexedFile) -> Self {
         Self {
             view: TrackedView::new(index, own_file),
@@ -146,14 +159,14 @@ impl<'w> Resolver<'w> {
         self.view.file(file).facts.lang.family()
     }
 
-    fn def(&self, at: DefRef) -> &'w Definition {
-        self.view.file(at.file).facts.def(at.def)
+    fn def(&self, def_ref: DefRef) -> &'w Definition {
+        self.view.file(def_ref.file).facts.def(def_ref.def)
     }
 
-    /// Runs a step, or returns `otherwise` when the recursion budget is exhausted.
-    fn with_budget<T>(&self, otherwise: T, body: impl FnOnce() -> T) -> T {
+    /// Runs a step, or returns `fallback` when the recursion budget is exhausted.
+    fn with_budget<T>(&self, fallback: T, body: impl FnOnce() -> T) -> T {
         if self.depth.get() >= MAX_RECURSION_DEPTH || self.steps.get() >= MAX_STEPS_PER_REFERENCE {
-            return otherwise;
+            return fallback;
         }
         self.depth.set(self.depth.get() + 1);
         self.steps.set(self.steps.get() + 1);
@@ -162,7 +175,7 @@ impl<'w> Resolver<'w> {
         result
     }
 
-    /// Starts the budget of the next reference.
+    /// Starts a new budget of steps, for the next reference.
     fn reset_steps(&self) {
         self.steps.set(0);
     }
@@ -191,6 +204,7 @@ pub(crate) fn resolve_module(
         }
         LanguageFamily::C => Some(resolve_c_module(resolver, indexed, text)),
         LanguageFamily::Ruby => Some(resolve_relative_path(resolver, indexed, text)),
+        // The imports of a manifest are settings, which their readers interpret.
         LanguageFamily::Manifest => None,
     };
     resolver.module_cache.borrow_mut().insert((file, path), module.clone());
@@ -238,7 +252,14 @@ fn find_in_module(
             LanguageFamily::EcmaScript => find_export(resolver, *file, name, query),
             LanguageFamily::Python => find_in_python_module(resolver, *file, name, query),
             LanguageFamily::Rust => find_in_rust_module(resolver, *file, None, name, query),
-            _ => find_at_top_level(resolver, *file, name, query),
+            // C headers and Ruby files. The other languages import namespaces, not files.
+            LanguageFamily::C
+            | LanguageFamily::Ruby
+            | LanguageFamily::Go
+            | LanguageFamily::Java
+            | LanguageFamily::CSharp
+            | LanguageFamily::Php
+            | LanguageFamily::Manifest => find_at_top_level(resolver, *file, name, query),
         },
     }
 }
@@ -255,7 +276,7 @@ fn find_in_inline_module(
     if family == LanguageFamily::Rust {
         return find_in_rust_module(resolver, module.file, Some(module.def), name, query);
     }
-    // A C++ namespace is open: its blocks in other files count, too.
+    // A C++ namespace is open: its blocks in other files are searched as well.
     let in_namespace = if family == LanguageFamily::C {
         let namespace = c_namespace_of(resolver, module.file, Some(module.def));
         find_in_namespace(resolver, &namespace, name, query, Some(module.file))
@@ -263,7 +284,7 @@ fn find_in_inline_module(
         LookupResult::NotFound
     };
     in_namespace.or_else(|| match indexed.best_def_named(Some(module.def), name, query) {
-        Some(it) => LookupResult::from_def(module.file, it, ResolutionKind::Import),
+        Some(def) => LookupResult::from_def(module.file, def, ResolutionKind::Import),
         None => LookupResult::NotFound,
     })
 }
@@ -275,7 +296,7 @@ fn find_at_top_level(
     query: DefQuery,
 ) -> LookupResult {
     match resolver.view.file(file).best_def_named(None, name, query) {
-        Some(it) => LookupResult::from_def(file, it, ResolutionKind::Import),
+        Some(def) => LookupResult::from_def(file, def, ResolutionKind::Import),
         None => LookupResult::NotFound,
     }
 }

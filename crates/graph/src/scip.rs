@@ -1,8 +1,9 @@
 //! Parser of SCIP indexes (the code intelligence format of Sourcegraph): occurrences of symbols per
 //! file.
 //!
-//! SCIP is a protocol buffer. Only a few fields are needed, so they are read by hand instead of
-//! with generated code.
+//! SCIP is a protocol buffer (`scip.proto` in github.com/sourcegraph/scip). Only a few fields are
+//! needed, so they are read by hand instead of with generated code. `precise.rs` fits the result to
+//! the graph.
 
 use model::codec::ByteReader;
 
@@ -20,7 +21,7 @@ pub struct ScipFile<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColumnEncoding {
     Bytes,
-    /// The default: most indexers count so, and among them those that leave the field out.
+    /// The default: most indexers count in UTF-16, among them those that do not set the field.
     #[default]
     Utf16,
     /// Unicode code points.
@@ -31,20 +32,21 @@ impl ColumnEncoding {
     /// Converts a column to bytes; `None` if the line is shorter or the column is inside a
     /// character.
     pub(crate) fn to_byte_column(self, line: &[u8], column: u32) -> Option<u32> {
-        let wanted = column as usize;
+        let n_units = column as usize;
         // In ASCII all units are the same, and nearly all lines are ASCII.
         if self == Self::Bytes || line.is_ascii() {
-            return (wanted <= line.len()).then_some(column);
+            return (n_units <= line.len()).then_some(column);
         }
         let text = std::str::from_utf8(line).ok()?;
-        let mut units = 0;
+        // Units before the current character.
+        let mut n_before = 0;
         for (offset, char) in text.char_indices() {
-            if units >= wanted {
-                return (units == wanted).then(|| to_index(offset));
+            if n_before >= n_units {
+                return (n_before == n_units).then(|| to_index(offset));
             }
-            units += if self == Self::Utf16 { char.len_utf16() } else { 1 };
+            n_before += if self == Self::Utf16 { char.len_utf16() } else { 1 };
         }
-        (units == wanted).then(|| to_index(text.len()))
+        (n_before == n_units).then(|| to_index(text.len()))
     }
 }
 
@@ -59,12 +61,26 @@ pub struct ScipOccurrence<'a> {
     pub is_definition: bool,
 }
 
+/// Numbers of the fields that are read, by message of `scip.proto`.
+mod field_number {
+    pub(super) const INDEX_DOCUMENTS: u64 = 2;
+    pub(super) const DOCUMENT_RELATIVE_PATH: u64 = 1;
+    pub(super) const DOCUMENT_OCCURRENCES: u64 = 2;
+    pub(super) const DOCUMENT_POSITION_ENCODING: u64 = 6;
+    pub(super) const OCCURRENCE_RANGE: u64 = 1;
+    pub(super) const OCCURRENCE_SYMBOL: u64 = 2;
+    pub(super) const OCCURRENCE_SYMBOL_ROLES: u64 = 3;
+}
+
+/// Bit of `symbol_roles` that marks a definition.
+const DEFINITION_ROLE: u64 = 1;
+
 /// Parses an index; `None` if the bytes are not a protocol buffer of that shape.
 pub fn parse_scip(bytes: &[u8]) -> Option<Vec<ScipFile<'_>>> {
     let mut files = Vec::new();
     for_each_field(bytes, |number, field| {
-        // Field 1 is metadata, 3 the external symbols.
-        if let (2, ProtobufField::Bytes(bytes)) = (number, field) {
+        // The other fields are metadata and external symbols.
+        if let (field_number::INDEX_DOCUMENTS, ProtobufField::Bytes(bytes)) = (number, field) {
             files.push(parse_document(bytes)?);
         }
         Some(())
@@ -76,13 +92,20 @@ fn parse_document(bytes: &[u8]) -> Option<ScipFile<'_>> {
     let mut file = ScipFile::default();
     for_each_field(bytes, |number, field| {
         match (number, field) {
-            (1, ProtobufField::Bytes(bytes)) => {
+            (field_number::DOCUMENT_RELATIVE_PATH, ProtobufField::Bytes(bytes)) => {
                 file.path = String::from_utf8(bytes.to_vec()).ok()?;
             }
-            (2, ProtobufField::Bytes(bytes)) => file.occurrences.push(parse_occurrence(bytes)?),
-            // `position_encoding`: 1 UTF-8, 2 UTF-16, 3 UTF-32.
-            (6, ProtobufField::Integer(1)) => file.encoding = ColumnEncoding::Bytes,
-            (6, ProtobufField::Integer(3)) => file.encoding = ColumnEncoding::Utf32,
+            (field_number::DOCUMENT_OCCURRENCES, ProtobufField::Bytes(bytes)) => {
+                file.occurrences.push(parse_occurrence(bytes)?);
+            }
+            (field_number::DOCUMENT_POSITION_ENCODING, ProtobufField::Integer(encoding)) => {
+                // The enum `PositionEncoding`: 1 is UTF-8, 2 is UTF-16, 3 is UTF-32.
+                file.encoding = match encoding {
+                    1 => ColumnEncoding::Bytes,
+                    3 => ColumnEncoding::Utf32,
+                    _ => ColumnEncoding::Utf16,
+                };
+            }
             _ => {}
         }
         Some(())
@@ -94,21 +117,23 @@ fn parse_occurrence(bytes: &[u8]) -> Option<ScipOccurrence<'_>> {
     let mut occurrence = ScipOccurrence::default();
     for_each_field(bytes, |number, field| {
         match (number, field) {
-            (1, ProtobufField::Bytes(bytes)) => {
+            (field_number::OCCURRENCE_RANGE, ProtobufField::Bytes(bytes)) => {
                 // Three numbers: line, start, end. Four: line, start, end line, end.
                 let mut range = ByteReader::new(bytes);
                 (occurrence.line, occurrence.column) = (range.read_u32()?, range.read_u32()?);
                 let third = range.read_u32();
                 occurrence.end = match range.read_u32() {
+                    // The third is the line of the end.
                     Some(end) => third.filter(|it| *it == occurrence.line).map(|_| end),
                     None => third,
                 };
             }
-            (2, ProtobufField::Bytes(bytes)) => {
+            (field_number::OCCURRENCE_SYMBOL, ProtobufField::Bytes(bytes)) => {
                 occurrence.symbol = std::str::from_utf8(bytes).ok()?;
             }
-            // Bit 0 of `symbol_roles` marks a definition.
-            (3, ProtobufField::Integer(roles)) => occurrence.is_definition = roles & 1 == 1,
+            (field_number::OCCURRENCE_SYMBOL_ROLES, ProtobufField::Integer(roles)) => {
+                occurrence.is_definition = roles & DEFINITION_ROLE != 0;
+            }
             _ => {}
         }
         Some(())
@@ -131,6 +156,7 @@ fn for_each_field<'a>(
     while !reader.is_empty() {
         // The lowest three bits of a tag are the wire type, the rest is the field number.
         let tag = reader.read_varint()?;
+        // 0 is a varint, 1 and 5 are integers of 8 and 4 bytes, 2 is bytes with their length.
         let field = match tag & 7 {
             0 => ProtobufField::Integer(reader.read_varint()?),
             1 => ProtobufField::Integer(reader.read_fixed_u64()?),
@@ -139,6 +165,7 @@ fn for_each_field<'a>(
                 ProtobufField::Bytes(reader.read_bytes(len)?)
             }
             5 => ProtobufField::Integer(u64::from(reader.read_fixed_u32()?)),
+            // Groups (3, 4) are obsolete, 6 and 7 undefined.
             _ => return None,
         };
         visit(tag >> 3, field)?;

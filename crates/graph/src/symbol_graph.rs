@@ -1,4 +1,9 @@
-//! The symbol graph: all files, their edges, and incremental updates.
+//! The symbol graph: the facts of all files, the edges between their symbols, and incremental
+//! updates.
+//!
+//! An update has two steps: [`SymbolGraph::stage`] changes facts and collects the lookup keys whose
+//! result changed; [`SymbolGraph::resolve_pending`] resolves again every file that looked up one of
+//! them. `engine` stores the result; queries read the [`crate::QueryGraph`] built from it.
 
 mod update;
 
@@ -17,10 +22,11 @@ pub use update::{GraphChange, GraphUpdate};
 #[derive(Debug, Default)]
 pub struct SymbolGraph {
     index: FileIndex,
-    /// By file id. Encoded: few files are looked at again, and all of them are in memory.
+    /// By file id. Encoded to save memory: all files are held, and few are read again.
     edges: Vec<Option<EncodedFileEdges>>,
     /// The files that recorded a lookup key while they were resolved.
     watchers: SmallMultimap<FileId>,
+    /// Ids of removed files, for reuse.
     free_ids: Vec<FileId>,
     pending: update::PendingChanges,
 }
@@ -56,7 +62,7 @@ impl SymbolGraph {
         self.encoded_edges(file)?.decode()
     }
 
-    /// The same in encoded form.
+    /// As [`Self::file_edges`], in encoded form.
     pub fn encoded_edges(&self, file: FileId) -> Option<&EncodedFileEdges> {
         self.edges.get(file.index())?.as_ref()
     }
@@ -74,9 +80,9 @@ impl SymbolGraph {
 
     /// Applies changes and resolves all affected files, on up to `threads` threads.
     pub fn update(&mut self, changes: Vec<GraphChange>, threads: usize) -> GraphUpdate {
-        changes.into_iter().for_each(|it| {
-            self.stage(it);
-        });
+        for change in changes {
+            self.stage(change);
+        }
         self.resolve_pending(threads)
     }
 
@@ -97,7 +103,7 @@ impl SymbolGraph {
                 let id = self.index.file_id(&path)?;
                 let keys = self.index.remove(id);
                 self.pending.changed_keys.extend(keys);
-                // At once, so that the freed id does not inherit its watchers.
+                // At once, so that the next file with this id does not inherit the watched keys.
                 self.set_edges(id, None);
                 self.free_ids.push(id);
                 self.pending.unresolved.remove(&id);
@@ -110,17 +116,17 @@ impl SymbolGraph {
     /// Resolves every file that the staged changes affect.
     pub fn resolve_pending(&mut self, threads: usize) -> GraphUpdate {
         let pending = std::mem::take(&mut self.pending);
-        let mut unresolved = pending.unresolved;
+        let mut affected = pending.unresolved;
         for key in &pending.changed_keys {
-            unresolved.extend(self.watchers.get(*key));
+            affected.extend(self.watchers.get(*key));
         }
-        // `set_precise` accepts ids of files that are gone.
-        unresolved.retain(|it| self.index.get(*it).is_some());
-        let unresolved: Vec<FileId> = unresolved.into_iter().collect();
-        for (id, edges) in update::resolve_files(&self.index, &unresolved, threads) {
+        // `set_precise` accepts ids of files that no longer exist.
+        affected.retain(|it| self.index.get(*it).is_some());
+        let affected: Vec<FileId> = affected.into_iter().collect();
+        for (id, edges) in update::resolve_files(&self.index, &affected, threads) {
             self.set_edges(id, Some(edges));
         }
-        GraphUpdate { resolved: unresolved, removed: pending.removed.into_iter().collect() }
+        GraphUpdate { resolved: affected, removed: pending.removed.into_iter().collect() }
     }
 
     /// Sets the precise targets of a file's references. They are dropped when the file changes.
@@ -167,18 +173,16 @@ impl SymbolGraph {
         if self.edges.len() <= slot {
             self.edges.resize_with(slot + 1, || None);
         }
-        let (old, new) = (self.edges[slot].take(), edges);
-        let (before, after) = (
-            old.as_ref().map_or(&[][..], |it| &it.keys),
-            new.as_ref().map_or(&[][..], |it| &it.keys),
-        );
+        let old_edges = self.edges[slot].take();
+        let old_keys = old_edges.as_ref().map_or(&[][..], |it| &it.keys);
+        let new_keys = edges.as_ref().map_or(&[][..], |it| &it.keys);
         // Both are sorted. After an edit most keys are equal, so only the difference is written.
-        for key in before.iter().filter(|it| after.binary_search(it).is_err()) {
+        for key in old_keys.iter().filter(|it| new_keys.binary_search(it).is_err()) {
             self.watchers.remove_where(*key, |it| *it == id);
         }
-        for key in after.iter().filter(|it| before.binary_search(it).is_err()) {
+        for key in new_keys.iter().filter(|it| old_keys.binary_search(it).is_err()) {
             self.watchers.insert(*key, id);
         }
-        self.edges[slot] = new;
+        self.edges[slot] = edges;
     }
 }

@@ -1,26 +1,31 @@
-//! Stored form of commits and co-change partners, written with the byte codec of `model`.
+//! Stored form of commits and co-change partners, written with the byte codec of `model`. The store
+//! keeps the bytes as blobs; the decoders return `None` for damaged ones.
 
 use model::codec::{ByteReader, ByteWriter};
 
 use crate::{CoChangePartner, CommitRecord, HistoryFileId};
 
-/// The keyword hashes and the files of a commit, as two blobs.
+/// Encodes the keyword hashes and the files of a commit, as two blobs in that order. The time is a
+/// column of its own.
 pub fn encode_commit(commit: &CommitRecord) -> (Vec<u8>, Vec<u8>) {
     // Hashes are spread over all 32 bits, so a varint would lengthen them.
     let word_hashes = commit.word_hashes.iter().flat_map(|it| it.to_le_bytes()).collect();
     let (mut writer, mut previous) = (ByteWriter::default(), 0);
     for file in &commit.files {
-        // File ids are sorted: differences are small numbers.
+        // File ids are sorted, so the differences are small numbers, which take few bytes.
         writer.write_u32(file.0 - previous);
         previous = file.0;
     }
     (word_hashes, writer.bytes)
 }
 
+/// Decodes the blobs of [`encode_commit`].
 pub fn decode_commit(committed_at: i64, word_hashes: &[u8], files: &[u8]) -> Option<CommitRecord> {
-    let (hashes, rest) = word_hashes.as_chunks::<4>();
-    let word_hashes =
-        rest.is_empty().then(|| hashes.iter().map(|it| u32::from_le_bytes(*it)).collect())?;
+    let (hashes, incomplete) = word_hashes.as_chunks::<4>();
+    if !incomplete.is_empty() {
+        return None;
+    }
+    let word_hashes = hashes.iter().map(|it| u32::from_le_bytes(*it)).collect();
     let (mut reader, mut previous) = (ByteReader::new(files), 0_u32);
     let mut files = Vec::new();
     while !reader.is_empty() {
@@ -30,7 +35,7 @@ pub fn decode_commit(committed_at: i64, word_hashes: &[u8], files: &[u8]) -> Opt
     Some(CommitRecord { committed_at, word_hashes, files })
 }
 
-/// The partners of one file; their order is kept.
+/// Encodes the partners of one file; their order is kept.
 pub fn encode_partners(partners: &[CoChangePartner]) -> Vec<u8> {
     let mut writer = ByteWriter::default();
     for partner in partners {
@@ -41,11 +46,15 @@ pub fn encode_partners(partners: &[CoChangePartner]) -> Vec<u8> {
     writer.bytes
 }
 
+/// Decodes the bytes of [`encode_partners`].
 pub fn decode_partners(bytes: &[u8]) -> Option<Vec<CoChangePartner>> {
     let (mut reader, mut partners) = (ByteReader::new(bytes), Vec::new());
     while !reader.is_empty() {
         let path = reader.read_str()?.to_owned();
-        let strength = Some(f32::from_bits(reader.read_u32()?)).filter(|it| it.is_finite())?;
+        let strength = f32::from_bits(reader.read_u32()?);
+        if !strength.is_finite() {
+            return None;
+        }
         partners.push(CoChangePartner { path, strength, n_commits: reader.read_u32()? });
     }
     Some(partners)

@@ -1,8 +1,9 @@
 //! The history of a repository as a list of commits over file ids.
 //!
-//! A file has an id of its own, so a rename changes one path and no commit. Of a commit's subject
-//! only the hashes of its keywords are stored: enough to compare subjects, and the text stays out
-//! of the database.
+//! `source` reads the git log, `engine` adds the commits here oldest first, and the store keeps the
+//! result. A file has an id of its own, so a rename changes one path and no commit. Of a commit's
+//! subject only the hashes of its keywords are stored: enough to compare subjects, and the text
+//! stays out of the database.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -11,7 +12,7 @@ use model::hasher::{FastBuildHasher, FastHasher};
 use model::words;
 
 /// Largest number of files in a commit that is recorded. A larger one (formatting, licence
-/// headers, mass moves) says nothing about which files belong together; only its renames count.
+/// headers, mass moves) does not show which files belong together; only its renames count.
 const MAX_COMMIT_FILES: usize = 50;
 
 /// Id of a file in a [`CommitHistory`]: its index there, stable across renames.
@@ -58,7 +59,7 @@ pub struct KnownPath {
 pub struct CommitHistory {
     /// The present path of each file, by id; `None` after another file was renamed to that path.
     current_paths: Vec<Option<Box<str>>>,
-    /// Present and earlier paths.
+    /// The file of every present and earlier path.
     by_path: HashMap<Box<str>, HistoryFileId, FastBuildHasher>,
     pub commits: Vec<CommitRecord>,
 }
@@ -123,16 +124,17 @@ impl CommitHistory {
     pub fn add_commit(&mut self, committed_at: i64, subject: &str, touched: &[TouchedFile<'_>]) {
         // All old paths are resolved before any file gets its new path. Otherwise a commit that
         // swaps two paths would give both files the same id.
-        let renamed: Vec<Option<HistoryFileId>> = touched
+        let renamed_files: Vec<Option<HistoryFileId>> = touched
             .iter()
             .map(|it| it.old_path.filter(|_| !it.is_new).map(|it| self.resolve_path(it)))
             .collect();
         let mut files: Vec<HistoryFileId> = Vec::new();
-        for (it, renamed) in touched.iter().zip(renamed) {
-            files.push(match renamed {
-                Some(file) => self.rename_file(file, it.path),
-                None if it.is_new => self.add_created_file(it.path),
-                None => self.resolve_path(it.path),
+        for (touched_file, renamed_file) in touched.iter().zip(renamed_files) {
+            let path = touched_file.path;
+            files.push(match renamed_file {
+                Some(file) => self.rename_file(file, path),
+                None if touched_file.is_new => self.add_created_file(path),
+                None => self.resolve_path(path),
             });
         }
         if files.is_empty() || files.len() > MAX_COMMIT_FILES {
@@ -154,7 +156,7 @@ impl CommitHistory {
     }
 
     /// The file of a path that a commit creates. A deleted file that comes back keeps its id. If
-    /// the path was only an earlier one, its file lives on elsewhere and this is a new file.
+    /// the path is an earlier one of a renamed file, that file still exists and this is another one.
     fn add_created_file(&mut self, path: &str) -> HistoryFileId {
         match self.find_file(path) {
             Some(file) => file,
@@ -170,6 +172,7 @@ impl CommitHistory {
         file
     }
 
+    /// Moves a file to a new path. A file that had this path loses it.
     fn rename_file(&mut self, file: HistoryFileId, new_path: &str) -> HistoryFileId {
         if let Some(other) = self.find_file(new_path).filter(|it| *it != file) {
             self.current_paths[other.index()] = None;
@@ -185,6 +188,7 @@ pub fn hash_keywords(text: &str) -> Vec<u32> {
     let hash = |keyword: &String| {
         let mut hasher = FastHasher::default();
         keyword.hash(&mut hasher);
+        // Folds the upper half of the hash into the lower one, which is kept.
         let wide = hasher.finish();
         u32::try_from((wide ^ (wide >> 32)) & u64::from(u32::MAX)).unwrap_or_default()
     };
@@ -198,22 +202,23 @@ pub fn hash_keywords(text: &str) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    /// One commit per line: `+created changed old>new`.
+    /// A history from one line per commit: `+created changed old>new`.
     fn history(lines: &[&str]) -> CommitHistory {
         let mut history = CommitHistory::default();
         replay(&mut history, lines);
         history
     }
 
+    /// Adds commits in the notation of [`history`].
     fn replay(acc: &mut CommitHistory, lines: &[&str]) {
-        for (at, line) in (0..).zip(lines) {
+        for (committed_at, line) in (0..).zip(lines) {
             let touched = |word| {
                 let (old_path, path) = str::split_once(word, '>').unzip();
                 let path = path.unwrap_or_else(|| word.trim_start_matches('+'));
                 TouchedFile { path, old_path, is_new: word.starts_with('+') }
             };
             let files: Vec<TouchedFile<'_>> = line.split(' ').map(touched).collect();
-            acc.add_commit(at, "a change", &files);
+            acc.add_commit(committed_at, "a change", &files);
         }
     }
 
@@ -245,17 +250,18 @@ mod tests {
     #[test]
     fn a_restored_history_continues_like_the_original() {
         let lines = ["+a +b", "a>c", "+a c", "b>a a>d", "d a c"];
-        for at in 0..lines.len() {
-            let before = history(&lines[..at]);
+        let expected = ["c a", "c", "c d", "a d", "c a d"];
+        // Stored and restored after any number of commits, the result is the same.
+        for n_before in 0..lines.len() {
+            let before = history(&lines[..n_before]);
             let mut restored = CommitHistory::restore(before.known_paths(), before.commits);
-            replay(&mut restored, &lines[at..]);
-            let expected = ["c a", "c", "c d", "a d", "c a d"];
-            assert_eq!(commit_paths(&restored), expected, "restored at {at}");
+            replay(&mut restored, &lines[n_before..]);
+            assert_eq!(commit_paths(&restored), expected, "restored after {n_before} commits");
         }
     }
 
     #[test]
-    fn a_commit_of_many_files_only_renames() {
+    fn of_a_commit_with_many_files_only_the_renames_count() {
         let many: Vec<String> = (0..60).map(|it| format!("+f{it}")).collect();
         let history = history(&["+a", &format!("{} a>b", many.join(" ")), "b"]);
         assert_eq!(commit_paths(&history), ["b", "b"]);

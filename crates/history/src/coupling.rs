@@ -1,5 +1,8 @@
 //! Co-change coupling (logical coupling, Gall et al. 1998): how often two files change in the same
 //! commit, and how much each file changes.
+//!
+//! The module map groups files by it, and the file prediction of `engine` suggests the partners of
+//! the current file.
 
 use std::collections::HashMap;
 
@@ -31,26 +34,29 @@ pub struct FileCoupling {
     pub churn: f32,
 }
 
-/// Largest number of files in a commit whose files are paired with one another.
+/// Largest number of files in a commit whose files are paired with one another. In a larger commit
+/// most pairs are chance.
 const MAX_PAIRED_FILES: usize = 15;
 /// Age at which a change weighs half as much as one in the newest commit.
 const HALF_LIFE_DAYS: f64 = 180.0;
 /// Partners listed per file.
 const MAX_PARTNERS: usize = 32;
+const SECONDS_PER_DAY: f64 = 86_400.0;
 
 /// Weight of a change by its age in seconds: 1 for the newest commit, halved every half-life.
 #[expect(clippy::cast_precision_loss, reason = "ages in seconds are far below 2^53")]
 pub fn recency_weight(age: i64) -> f64 {
-    (-(age.max(0) as f64) / (86_400.0 * HALF_LIFE_DAYS)).exp2()
+    (-(age.max(0) as f64) / (SECONDS_PER_DAY * HALF_LIFE_DAYS)).exp2()
 }
 
 /// Sums over the commits of one file.
 #[derive(Default)]
 struct CouplingSums {
+    /// Recency weights of the commits.
     weight: f64,
     n_commits: u32,
     last_commit_at: i64,
-    /// Weight and number of the commits shared with each other file.
+    /// Discounted weight and number of the commits shared with each other file.
     shared: HashMap<HistoryFileId, (f64, u32), FastBuildHasher>,
 }
 
@@ -64,27 +70,29 @@ pub fn file_couplings(
     for commit in &history.commits {
         let weight = recency_weight(newest - commit.committed_at);
         let n_files = commit.files.len();
-        // A commit of many files counts for churn, but its pairs are mostly chance.
+        // A commit of many files counts for churn only.
         let has_pairs = (2..=MAX_PAIRED_FILES).contains(&n_files);
         for file in commit.files.iter().filter(|it| wanted(**it)) {
-            let sum = sums.entry(*file).or_default();
-            sum.weight += weight;
-            sum.n_commits += 1;
-            sum.last_commit_at = sum.last_commit_at.max(commit.committed_at);
+            let file_sums = sums.entry(*file).or_default();
+            file_sums.weight += weight;
+            file_sums.n_commits += 1;
+            file_sums.last_commit_at = file_sums.last_commit_at.max(commit.committed_at);
             for other in commit.files.iter().filter(|it| has_pairs && *it != file) {
-                let shared = sum.shared.entry(*other).or_default();
-                shared.0 += weight / pair_discount(n_files);
-                shared.1 += 1;
+                let (shared_weight, n_shared) = file_sums.shared.entry(*other).or_default();
+                *shared_weight += weight / pair_discount(n_files);
+                *n_shared += 1;
             }
         }
     }
-    let coupling = |(file, sums): (HistoryFileId, CouplingSums)| {
+    let with_path = |(file, sums): (HistoryFileId, CouplingSums)| {
+        // A file without a path no longer exists.
         history.current_path(file)?;
         Some((file, to_coupling(history, sums)))
     };
-    sums.into_iter().filter_map(coupling).collect()
+    sums.into_iter().filter_map(with_path).collect()
 }
 
+/// Turns the sums of a file into shares and orders its partners.
 fn to_coupling(history: &CommitHistory, sums: CouplingSums) -> FileCoupling {
     let mut partners: Vec<CoChangePartner> = Vec::new();
     for (other, (weight, n_commits)) in sums.shared {
@@ -103,7 +111,8 @@ fn to_coupling(history: &CommitHistory, sums: CouplingSums) -> FileCoupling {
 }
 
 /// Divisor for the weight of one pair in a commit of `n_files`: each pair of a larger commit is
-/// weaker evidence. The square root lies between no discount and one shared weight per file.
+/// weaker evidence. The square root is a compromise between no discount at all and dividing the
+/// commit's weight among the partners of a file.
 #[expect(clippy::cast_precision_loss, reason = "a handful of files")]
 fn pair_discount(n_files: usize) -> f64 {
     (n_files as f64 - 1.0).sqrt()
@@ -114,6 +123,7 @@ mod tests {
     use super::*;
     use crate::TouchedFile;
 
+    /// A history from rows of a day and the files of one commit.
     fn history(commits: &[(i64, &str)]) -> CommitHistory {
         let mut history = CommitHistory::default();
         for (day, files) in commits {
@@ -150,11 +160,12 @@ mod tests {
         let coupling = coupling(&history, "a");
         let partners: Vec<&str> = coupling.partners.iter().map(|it| it.path.as_str()).collect();
         assert_eq!(partners, ["new", "old"]);
+        // Two commits of weight 1 and one that is four half-lives (720 days) older: 1/16.
         assert!((coupling.churn - 2.0625).abs() < 1e-4, "{}", coupling.churn);
     }
 
     #[test]
-    fn two_of_two_files_are_coupled_more_than_two_of_ten() {
+    fn a_commit_of_two_files_couples_them_more_than_a_commit_of_ten() {
         let history = history(&[(0, "a b"), (0, "a c d e f g h i j k")]);
         let partners = coupling(&history, "a").partners;
         assert_eq!(partners[0].path, "b");

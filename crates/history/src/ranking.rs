@@ -1,4 +1,5 @@
-//! Rankings of files over the whole history: by similar commit subjects, and by churn.
+//! Rankings of files over the whole history: by similar commit subjects, and by churn. The file
+//! prediction of `engine` guesses from them which files a task will need.
 
 use std::collections::HashMap;
 
@@ -21,16 +22,17 @@ pub fn rank_by_subject(history: &CommitHistory, text: &str) -> Vec<(String, f64)
     let newest = history.newest_commit_at();
     let mut scores = FileScores::default();
     for commit in &history.commits {
-        let shared: f64 = commit.word_hashes.iter().filter_map(|it| weights.get(it)).sum();
-        if shared > 0.0 {
-            // Squared, so that one commit with two shared words beats two commits with one each.
-            // Divided, so that a commit of many files does not lift all of them.
-            #[expect(clippy::cast_precision_loss, reason = "a commit has at most 50 files")]
-            let score = shared * shared * recency_weight(newest - commit.committed_at)
-                / (commit.files.len() as f64).sqrt();
-            for file in &commit.files {
-                *scores.entry(*file).or_default() += score;
-            }
+        let similarity: f64 = commit.word_hashes.iter().filter_map(|it| weights.get(it)).sum();
+        if similarity <= 0.0 {
+            continue; // No shared word.
+        }
+        // Squared, so that one commit with two shared words counts for more than two commits with
+        // one each. Divided, so that a commit of many files does not lift all of them.
+        #[expect(clippy::cast_precision_loss, reason = "a commit has at most 50 files")]
+        let score = similarity * similarity * recency_weight(newest - commit.committed_at)
+            / (commit.files.len() as f64).sqrt();
+        for file in &commit.files {
+            *scores.entry(*file).or_default() += score;
         }
     }
     rank_files(history, scores)
@@ -51,7 +53,7 @@ fn word_weights(history: &CommitHistory, query: &[u32]) -> HashMap<u32, f64, Fas
     let n_commits = history.commits.len() as u64;
     doc_freqs
         .into_iter()
-        .filter(|it| it.1 > 0)
+        .filter(|(_, doc_freq)| *doc_freq > 0)
         .map(|(word, doc_freq)| (word, words::inverse_document_frequency(n_commits, doc_freq)))
         .collect()
 }

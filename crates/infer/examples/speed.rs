@@ -1,4 +1,5 @@
-//! Prints how fast the built-in model embeds on one core, how long it loads and what it holds in memory.
+//! Benchmark of the built-in model on one core: load time, texts per second and memory. Run with
+//! `cargo run --release --example speed`.
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program that measures")]
 
 use std::num::NonZero;
@@ -6,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use waylore_infer::{BuiltInEmbedder, MODEL_ID};
 
-/// Twelve tokens or so, as questions are.
+/// Texts of about twelve tokens, as typical queries have.
 const QUESTIONS: &[&str] = &[
     "how do we retry failed uploads to the bucket",
     "where is the session token refreshed in the client",
@@ -14,14 +15,14 @@ const QUESTIONS: &[&str] = &[
     "which module owns the rate limiter settings",
 ];
 
-/// Forty tokens or so, as memories are.
+/// Texts of about forty tokens, as typical memories have.
 const NOTES: &[&str] = &[
     "The retry limit of the upload worker is read once at start; changing `uploads.retries` needs a restart, and tests that patch it later silently keep the old value of five.",
     "Never call `Session::refresh` while holding the cache lock: the refresh callback reads the cache and the two threads wait for each other until the watchdog ends the process.",
     "Run `make schema` before the integration tests; without it the migration suite passes locally with a stale dump and fails in the pipeline with a missing column error.",
 ];
 
-/// Long enough that a neighbour on the machine does not decide the result.
+/// Time per measurement; long enough that other processes of the machine do not decide the result.
 const MEASURE_TIME: Duration = Duration::from_secs(2);
 
 fn main() {
@@ -43,29 +44,31 @@ fn main() {
     println!("released                {}", resident());
 }
 
-fn measure(embedder: &BuiltInEmbedder, name: &str, texts: &[&str], batch: usize) {
-    let (start, busy) = (Instant::now(), busy_ms());
+/// Embeds batches of this size again and again and prints the times per text.
+fn measure(embedder: &BuiltInEmbedder, name: &str, texts: &[&str], batch_size: usize) {
+    let (start, cpu_before) = (Instant::now(), cpu_ms());
     let mut times = Vec::new();
     while start.elapsed() < MEASURE_TIME {
-        let from = times.len() * batch;
-        let batch: Vec<&str> = (from..from + batch).map(|i| texts[i % texts.len()]).collect();
-        let begin = Instant::now();
+        let first = times.len() * batch_size;
+        let batch: Vec<&str> =
+            (first..first + batch_size).map(|i| texts[i % texts.len()]).collect();
+        let batch_start = Instant::now();
         embedder.embed(&batch);
-        times.push(begin.elapsed().as_secs_f64() * 1e3);
+        times.push(batch_start.elapsed().as_secs_f64() * 1e3);
     }
-    let per_text = 1.0 / f64::from(u32::try_from(batch).unwrap_or(u32::MAX));
+    let per_text = 1.0 / f64::from(u32::try_from(batch_size).unwrap_or(u32::MAX));
     let n_batches = f64::from(u32::try_from(times.len()).unwrap_or(u32::MAX));
     times.sort_unstable_by(f64::total_cmp);
-    let (best, middle) = (times[0] * per_text, times[times.len() / 2] * per_text);
-    let busy = (busy_ms() - busy) / n_batches * per_text;
+    let (best, median) = (times[0] * per_text, times[times.len() / 2] * per_text);
+    let cpu = (cpu_ms() - cpu_before) / n_batches * per_text;
     println!(
-        "{name}     {:>5.0} texts/s   p50 {middle:.2} ms   best {best:.2} ms   CPU {busy:.2} ms",
-        1e3 / middle
+        "{name}     {:>5.0} texts/s   p50 {median:.2} ms   best {best:.2} ms   CPU {cpu:.2} ms",
+        1e3 / median
     );
 }
 
-/// How long this thread has run, so that a busy machine does not count; zero where the system does not say.
-fn busy_ms() -> f64 {
+/// CPU time of this thread, which other processes do not affect; zero if the system does not report it.
+fn cpu_ms() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = text.split(' ').next().and_then(|it| it.parse::<f64>().ok());
     nanoseconds.unwrap_or_default() / 1e6

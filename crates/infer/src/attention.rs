@@ -1,6 +1,7 @@
 //! Multi-head self-attention with twelve heads (Vaswani et al. 2017).
 //!
-//! Plain loops whose inner ones run over independent numbers; `simd` compiles them per width.
+//! `encoder` calls it through `simd`, which compiles these plain loops once per register width; the
+//! inner loops run over independent numbers, so that the compiler can vectorise them.
 #![expect(clippy::inline_always, reason = "`simd` compiles these bodies once per width")]
 
 use crate::DIMS;
@@ -28,29 +29,34 @@ pub(crate) struct AttentionScratch {
 #[inline(always)]
 pub(crate) fn apply_attention(acc: &mut [f32], scratch: &mut AttentionScratch, qkv: &[f32]) {
     for head in 0..N_HEADS {
-        scratch.lay_out(qkv, head);
-        let at = head * HEAD_WIDTH;
+        scratch.load_head(qkv, head);
+        let head_start = head * HEAD_WIDTH;
         for (acc, token) in acc.as_chunks_mut::<DIMS>().0.iter_mut().zip(token_rows(qkv)) {
-            let query = token[at..].first_chunk().expect("a head lies within its row");
+            let query = token[head_start..].first_chunk().expect("a head lies within its row");
             score_keys(&mut scratch.scores, &scratch.keys, query);
+            // The last block of keys may be partial; its further scores are dropped here.
             let scores = &mut scratch.scores[..scratch.values.len()];
             softmax(scores);
-            acc[at..at + HEAD_WIDTH].copy_from_slice(&weighted_sum(scores, &scratch.values));
+            let context = weighted_sum(scores, &scratch.values);
+            acc[head_start..head_start + HEAD_WIDTH].copy_from_slice(&context);
         }
     }
 }
 
 impl AttentionScratch {
+    /// Copies the keys and values of one head. A token's row is its query, key and value, each for
+    /// all heads.
     #[inline(always)]
-    fn lay_out(&mut self, qkv: &[f32], head: usize) {
+    fn load_head(&mut self, qkv: &[f32], head: usize) {
         let n_tokens = qkv.len() / QKV_WIDTH;
         self.keys.resize(n_tokens.div_ceil(KEYS_PER_BLOCK), [[0.0; KEYS_PER_BLOCK]; HEAD_WIDTH]);
         self.values.resize(n_tokens, [0.0; HEAD_WIDTH]);
         self.scores.resize(self.keys.len() * KEYS_PER_BLOCK, 0.0);
         for (i, token) in token_rows(qkv).enumerate() {
             let key = &token[DIMS + head * HEAD_WIDTH..][..HEAD_WIDTH];
-            for (column, it) in self.keys[i / KEYS_PER_BLOCK].iter_mut().zip(key) {
-                column[i % KEYS_PER_BLOCK] = *it;
+            // Transposed within its block: one column per number of the key.
+            for (column, number) in self.keys[i / KEYS_PER_BLOCK].iter_mut().zip(key) {
+                column[i % KEYS_PER_BLOCK] = *number;
             }
             self.values[i].copy_from_slice(&token[2 * DIMS + head * HEAD_WIDTH..][..HEAD_WIDTH]);
         }
@@ -62,7 +68,8 @@ fn token_rows(qkv: &[f32]) -> impl Iterator<Item = &[f32; QKV_WIDTH]> {
     qkv.as_chunks::<QKV_WIDTH>().0.iter()
 }
 
-/// Scores beyond the last key are stale scratch values and are not read.
+/// Scaled dot products of a query with all keys. Scores beyond the last key are stale scratch values
+/// and are not read.
 #[inline(always)]
 fn score_keys(
     acc: &mut [f32],
@@ -82,7 +89,8 @@ fn score_keys(
     }
 }
 
-/// Two sums side by side, because each addition waits for the one before.
+/// Sum of the values weighted by their shares. Even and odd values have sums of their own, because
+/// each addition waits for the one before.
 #[inline(always)]
 fn weighted_sum(shares: &[f32], values: &[[f32; HEAD_WIDTH]]) -> [f32; HEAD_WIDTH] {
     let mut even = [0.0; HEAD_WIDTH];

@@ -1,6 +1,8 @@
-//! Distributes texts over threads in loads of a useful size.
+//! Encodes many texts with the built-in model on several threads.
 //!
-//! Texts are not sorted by length: nothing is padded, so neighbours of different lengths cost nothing.
+//! The texts are split into chunks of about the same number of tokens; threads take chunks from a
+//! shared counter until none is left. Texts are not sorted by length: nothing is padded, so
+//! neighbours of different lengths cost nothing.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,8 +10,9 @@ use std::thread;
 
 use crate::encoder::{EncoderScratch, TransformerEncoder};
 
-/// Tokens encoded together, unless a single text has more.
-const TOKENS_PER_LOAD: usize = 128;
+/// Tokens encoded together, unless a single text has more. Enough to reuse each weight, few enough to
+/// balance the load of the threads.
+const TOKENS_PER_CHUNK: usize = 128;
 
 /// Counts working threads over all callers, which bounds the memory of scratch buffers.
 #[derive(Debug)]
@@ -28,10 +31,11 @@ impl ThreadPermits {
         ThreadPermit(self)
     }
 
+    /// A permit for a further thread, if the limit allows one.
     fn try_acquire(&self) -> Option<ThreadPermit<'_>> {
-        let more = |taken| (taken < self.limit).then_some(taken + 1);
-        let asked = self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
-        asked.is_ok().then(|| ThreadPermit(self))
+        let increment = |taken| (taken < self.limit).then_some(taken + 1);
+        let updated = self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, increment);
+        updated.is_ok().then(|| ThreadPermit(self))
     }
 }
 
@@ -44,40 +48,44 @@ impl Drop for ThreadPermit<'_> {
 /// The vectors of all texts, in their order.
 pub(crate) fn encode_batch(
     encoder: &TransformerEncoder,
-    places: &ThreadPermits,
+    permits: &ThreadPermits,
     texts: &[Vec<u16>],
 ) -> Vec<Vec<f32>> {
-    let loads = split_loads(texts);
-    let next = AtomicUsize::new(0);
-    let work = |seat: ThreadPermit<'_>| {
+    let chunks = split_chunks(texts);
+    let next_chunk = AtomicUsize::new(0);
+    // Encodes chunks until none is left; results carry the index of their first text.
+    let encode_chunks = |permit: ThreadPermit<'_>| {
         let mut scratch = EncoderScratch::default();
         let mut acc = Vec::new();
-        while let Some(load) = loads.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let texts: Vec<&[u16]> = texts[load.clone()].iter().map(Vec::as_slice).collect();
-            acc.push((load.start, encoder.encode(&mut scratch, &texts)));
+        while let Some(chunk) = chunks.get(next_chunk.fetch_add(1, Ordering::Relaxed)) {
+            let texts: Vec<&[u16]> = texts[chunk.clone()].iter().map(Vec::as_slice).collect();
+            acc.push((chunk.start, encoder.encode(&mut scratch, &texts)));
         }
-        drop(seat);
+        drop(permit);
         acc
     };
-    let mut done = thread::scope(|scope| {
-        let own = places.acquire_always();
-        let seats = (1..loads.len()).map_while(|_| places.try_acquire());
-        let others: Vec<_> = seats.map(|it| scope.spawn(|| work(it))).collect();
-        let mut acc = work(own);
-        for it in others {
-            acc.extend(it.join().expect("encoding does not panic"));
+    let mut results = thread::scope(|scope| {
+        let own_permit = permits.acquire_always();
+        // One further thread for each further chunk, as far as permits allow.
+        let further_permits = (1..chunks.len()).map_while(|_| permits.try_acquire());
+        let threads: Vec<_> = further_permits.map(|it| scope.spawn(|| encode_chunks(it))).collect();
+        let mut acc = encode_chunks(own_permit);
+        for thread in threads {
+            acc.extend(thread.join().expect("encoding does not panic"));
         }
         acc
     });
-    done.sort_unstable_by_key(|(start, _)| *start);
-    done.into_iter().flat_map(|(_, vectors)| vectors).collect()
+    // Threads finish in any order.
+    results.sort_unstable_by_key(|(start, _)| *start);
+    results.into_iter().flat_map(|(_, vectors)| vectors).collect()
 }
 
-fn split_loads(texts: &[Vec<u16>]) -> Vec<Range<usize>> {
+/// Ranges of consecutive texts with at most `TOKENS_PER_CHUNK` tokens, or one longer text.
+fn split_chunks(texts: &[Vec<u16>]) -> Vec<Range<usize>> {
     let mut acc = Vec::new();
     let (mut start, mut n_tokens) = (0, 0);
     for (i, text) in texts.iter().enumerate() {
-        if i > start && n_tokens + text.len() > TOKENS_PER_LOAD {
+        if i > start && n_tokens + text.len() > TOKENS_PER_CHUNK {
             acc.push(start..i);
             (start, n_tokens) = (i, 0);
         }
@@ -94,13 +102,14 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
+    /// Compares the chunks of texts with these numbers of tokens.
     fn check(lengths: &[usize], expect: Expect) {
         let texts: Vec<Vec<u16>> = lengths.iter().map(|it| vec![0; *it]).collect();
-        expect.assert_eq(&format!("{:?}", split_loads(&texts)));
+        expect.assert_eq(&format!("{:?}", split_chunks(&texts)));
     }
 
     #[test]
-    fn loads_are_full_but_not_overfull() {
+    fn chunks_are_filled_up_to_their_limit() {
         check(&[], expect!["[]"]);
         check(&[512], expect!["[0..1]"]);
         check(&[64, 64, 1], expect!["[0..2, 2..3]"]);
@@ -108,14 +117,14 @@ mod tests {
     }
 
     #[test]
-    fn seats_are_limited_and_given_back() {
-        let places = ThreadPermits { limit: 2, taken: AtomicUsize::new(0) };
-        let own = places.acquire_always();
-        let other = places.try_acquire();
-        assert!(other.is_some());
-        assert!(places.try_acquire().is_none());
-        let third = places.acquire_always();
-        drop((own, other, third));
-        assert_eq!(places.taken.into_inner(), 0);
+    fn permits_are_limited_and_returned() {
+        let permits = ThreadPermits { limit: 2, taken: AtomicUsize::new(0) };
+        let own = permits.acquire_always();
+        let second = permits.try_acquire();
+        assert!(second.is_some());
+        assert!(permits.try_acquire().is_none());
+        let beyond_limit = permits.acquire_always();
+        drop((own, second, beyond_limit));
+        assert_eq!(permits.taken.into_inner(), 0);
     }
 }

@@ -1,7 +1,7 @@
-//! Typical cosines by model: vectors are distributed differently, so 0.7 is a hit for one model and
-//! noise for another.
+//! Typical cosines of embedding models. A cosine of 0.7 is a hit for one model and noise for another,
+//! so the engine passes these numbers to retrieval (as a prior) and to the detection of duplicates.
 
-/// Cosines in per mille.
+/// Typical cosines of one model, per mille.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelCalibration {
     /// Mean cosine of unrelated texts.
@@ -17,7 +17,8 @@ pub struct ModelCalibration {
     pub measured: bool,
 }
 
-/// Three columns are measured, the last is a judgement. The first row whose name is in the model id counts.
+/// The first three columns are measured, the last is a judgement. The first row whose name is part of
+/// the model id counts.
 #[rustfmt::skip]
 const CALIBRATIONS: &[(&str, ModelCalibration)] = &[
     //                             unrelated chance related duplicate
@@ -26,8 +27,8 @@ const CALIBRATIONS: &[(&str, ModelCalibration)] = &[
     ("all-minilm",             row(190,      560,   710,    950)),
 ];
 
-/// For an unmeasured model: little is taken for a hit by its cosine alone, and next to nothing
-/// for a duplicate.
+/// For an unmeasured model. Cautious: few texts count as hits by their cosine alone, and nearly none
+/// as duplicates.
 const DEFAULT_CALIBRATION: ModelCalibration =
     ModelCalibration { measured: false, ..row(500, 750, 850, 980) };
 
@@ -37,6 +38,7 @@ const fn row(unrelated: u16, chance: u16, related: u16, duplicate: u16) -> Model
     ModelCalibration { unrelated, chance, related, duplicate, measured: true }
 }
 
+/// The calibration of a model; a default for one that was not measured.
 pub fn calibration_for(model_id: &str) -> ModelCalibration {
     let id = model_id.to_ascii_lowercase();
     CALIBRATIONS
@@ -50,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_built_in_model_is_measured_and_others_are_doubted() {
+    fn measured_models_are_found_by_name_and_others_get_the_default() {
         assert_eq!(calibration_for(crate::MODEL_ID).unrelated, 560);
         assert_eq!(
             calibration_for("ollama/granite-embedding:30m@0123456789ab/384/p1").related,

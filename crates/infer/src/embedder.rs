@@ -1,13 +1,16 @@
-//! Handle of the built-in model: loads it on first use and releases it on request.
+//! Handle of the built-in embedding model: loads it on first use and releases it on request.
+//!
+//! A text is tokenised here and encoded by `batch`, which spreads many texts over threads.
 
 use std::num::NonZero;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use model::CpuLevel;
+
 use crate::batch::{self, ThreadPermits};
 use crate::encoder::TransformerEncoder;
-use crate::simd::CpuLevel;
 use crate::tokenizer::Tokenizer;
 
 /// Limits memory: scratch buffers take up to 5 MB per thread.
@@ -21,9 +24,11 @@ pub struct BuiltInEmbedder {
     shared: Arc<SharedModel>,
 }
 
+/// State that all clones share.
 struct SharedModel {
+    /// `None` until the first use and after a release. Running calls keep the model they began with.
     model: Mutex<Option<Arc<LoadedModel>>>,
-    places: ThreadPermits,
+    permits: ThreadPermits,
 }
 
 struct LoadedModel {
@@ -40,21 +45,21 @@ impl BuiltInEmbedder {
     /// Spreads batches over this many threads, eight at most; one leaves all work to the caller.
     pub fn with_threads(threads: NonZero<usize>) -> Self {
         let limit = threads.get().min(MAX_THREADS);
-        let places = ThreadPermits { limit, taken: AtomicUsize::new(0) };
-        Self { shared: Arc::new(SharedModel { model: Mutex::new(None), places }) }
+        let permits = ThreadPermits { limit, taken: AtomicUsize::new(0) };
+        Self { shared: Arc::new(SharedModel { model: Mutex::new(None), permits }) }
     }
 
     /// The vectors of several texts, in their order, each of length one.
     ///
-    /// A text gives the same bits alone, in any batch and on any machine. What is beyond
-    /// `MAX_TOKENS` tokens is not read. An empty text has a vector too; it means nothing.
+    /// A text gives the same bits alone, in any batch and on any machine. Text beyond `MAX_TOKENS`
+    /// tokens is not read. An empty text has a vector too, without a meaning.
     pub fn embed(&self, texts: &[&str]) -> Vec<Vec<f32>> {
         if texts.is_empty() {
             return Vec::new();
         }
         let model = self.load_model();
         let tokens: Vec<Vec<u16>> = texts.iter().map(|it| model.tokenizer.encode(it)).collect();
-        batch::encode_batch(&model.encoder, &self.shared.places, &tokens)
+        batch::encode_batch(&model.encoder, &self.shared.permits, &tokens)
     }
 
     pub fn embed_one(&self, text: &str) -> Vec<f32> {
@@ -85,7 +90,7 @@ impl BuiltInEmbedder {
     }
 
     fn lock_slot(&self) -> MutexGuard<'_, Option<Arc<LoadedModel>>> {
-        // The slot is empty or holds a whole model, whatever happened to the last holder of the lock.
+        // A poisoned lock is safe to use: the slot is empty or holds a whole model at any time.
         self.shared.model.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

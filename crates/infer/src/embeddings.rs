@@ -1,6 +1,7 @@
-//! Vectors from wherever they are configured to come from: the built-in model or one provider.
+//! Embedding models behind one interface: the built-in model or one configured provider.
 //!
-//! A provider that fails is an error, never another model's vectors. Nothing partial is returned.
+//! A provider that fails is an error; it is never replaced by another model, whose vectors would not
+//! be comparable. A call returns all vectors or an error.
 
 mod batch;
 mod ids;
@@ -30,11 +31,13 @@ closed! {
         OpenAi = "openai",
         /// TEI, llama.cpp, LM Studio and others with the API of OpenAI.
         Compatible = "compatible",
-        /// Nearly as OpenAI, with other names for two fields and a refusal of the usual ones.
+        /// Nearly the API of OpenAI. Not `Compatible`: it has other names for two fields and rejects
+        /// the usual ones.
         Voyage = "voyage",
     }
 }
 
+/// A configured embedding provider.
 #[derive(Clone, Debug)]
 pub struct EmbeddingConfig {
     pub api: EmbeddingApi,
@@ -58,19 +61,19 @@ pub enum EmbeddingModel {
 pub struct EmbeddingProvider(Arc<RemoteEmbeddings>);
 
 impl EmbeddingModel {
-    /// Asks the provider what the model is, so it may take seconds; texts are sent only to learn
-    /// the length of vectors where nothing else says it, and then they are ours.
+    /// Requests the properties of the model from the provider, so it may take seconds. A text of ours
+    /// is sent only if the length of the vectors cannot be found otherwise.
     pub fn open(config: &EmbeddingConfig) -> Result<Self, Error> {
         Self::open_within(config, Duration::MAX)
     }
 
     /// Like `open` with a time limit for measuring the dimensions.
-    pub fn open_within(config: &EmbeddingConfig, patience: Duration) -> Result<Self, Error> {
-        RemoteEmbeddings::open(config, patience)
+    pub fn open_within(config: &EmbeddingConfig, time_limit: Duration) -> Result<Self, Error> {
+        RemoteEmbeddings::open(config, time_limit)
             .map(|it| Self::Provider(EmbeddingProvider(Arc::new(it))))
     }
 
-    /// Vectors with different ids are never compared.
+    /// Id of the model. Vectors of different ids are never compared.
     pub fn id(&self) -> &str {
         match self {
             Self::BuiltIn(_) => MODEL_ID,
@@ -85,10 +88,10 @@ impl EmbeddingModel {
         }
     }
 
-    /// Vectors of texts that are to be found, in their order, each of length one.
+    /// Vectors of texts to be stored and searched, in their order, each of length one.
     ///
-    /// Many texts become several requests, each with its own time; a caller that wants to stop in
-    /// between gives fewer texts.
+    /// Many texts become several requests, each with its own time limit; a caller that wants to stop
+    /// in between passes fewer texts.
     pub fn embed_documents(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
         self.embed_documents_within(texts, Duration::MAX)
     }
@@ -97,15 +100,15 @@ impl EmbeddingModel {
     pub fn embed_documents_within(
         &self,
         texts: &[&str],
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<Vec<Vec<f32>>, Error> {
         match self {
             Self::BuiltIn(it) => Ok(it.embed(texts)),
-            Self::Provider(EmbeddingProvider(it)) => it.embed_documents(texts, patience),
+            Self::Provider(EmbeddingProvider(it)) => it.embed_documents(texts, time_limit),
         }
     }
 
-    /// The vector of a question. The built-in model takes milliseconds and no notice of the deadline.
+    /// The vector of a query. The built-in model takes milliseconds and ignores the deadline.
     pub fn embed_query(&self, text: &str, deadline: Duration) -> Result<Vec<f32>, Error> {
         match self {
             Self::BuiltIn(it) => Ok(it.embed_one(text)),
@@ -113,7 +116,7 @@ impl EmbeddingModel {
         }
     }
 
-    /// A live test: is it there, is it the same model, is it quick, does it know what belongs together?
+    /// A live test of reachability, identity, latency and quality.
     pub fn probe(&self) -> Result<EmbeddingProbe, Error> {
         if let Self::Provider(EmbeddingProvider(it)) = self {
             it.check_unchanged()?;

@@ -1,12 +1,14 @@
-//! Errors of providers, grouped by what the caller can do next.
+//! Errors of providers, one variant for each reaction of the caller: mend the configuration, wait and
+//! retry, choose another model.
 //!
-//! No variant contains a key; server messages are cleaned to one short line.
+//! No variant contains an API key; messages of servers are cleaned to one short line.
 
 use std::time::Duration;
 
+/// A failed call of a provider. `message` is the cleaned text of the server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// Rejected before sending.
+    /// Rejected before anything was sent.
     #[error("{what}")]
     Config { what: String },
     #[error("`{host}` cannot be reached: {why}")]
@@ -21,21 +23,21 @@ pub enum Error {
     )]
     Redirected { host: String, status: u16, to: String },
     #[error(
-        "`{host}` does not accept the key ({status}): {said}; check the key and what it may do"
+        "`{host}` does not accept the key ({status}): {message}; check the key and what it may do"
     )]
-    Denied { host: String, status: u16, said: String },
+    Denied { host: String, status: u16, message: String },
     #[error(
-        "`{host}` has no such model or path: {said}; check the name of the model and the address"
+        "`{host}` has no such model or path: {message}; check the name of the model and the address"
     )]
-    Missing { host: String, said: String },
+    Missing { host: String, message: String },
     /// After the retries, or at once if the server requests too long a wait.
-    #[error("`{host}` wants fewer requests: {said}; try again later")]
-    Busy { host: String, said: String, after: Option<Duration> },
-    #[error("`{host}` answered {status}: {said}")]
-    Refused { host: String, status: u16, said: String },
+    #[error("`{host}` wants fewer requests: {message}; try again later")]
+    Busy { host: String, message: String, after: Option<Duration> },
+    #[error("`{host}` answered {status}: {message}")]
+    Refused { host: String, status: u16, message: String },
     #[error("`{host}` gave an answer that cannot be used: {flaw}")]
     Answer { host: String, flaw: ResponseFlaw },
-    /// The name is the same and the weights are not, so vectors before and after do not compare.
+    /// The name is the same but the weights are not, so older vectors are not comparable.
     #[error("the model is now `{now}` instead of `{was}`; open it again and embed everything anew")]
     Changed { was: String, now: String },
 }
@@ -84,7 +86,7 @@ impl Error {
     pub const fn is_temporary(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::Slow { .. } | Self::Busy { .. } => true,
-            Self::Refused { status, .. } => may_pass(*status),
+            Self::Refused { status, .. } => is_temporary_status(*status),
             Self::Answer { flaw, .. } => matches!(flaw, ResponseFlaw::Truncated),
             Self::Config { .. }
             | Self::Untrusted { .. }
@@ -101,6 +103,6 @@ impl Error {
 }
 
 /// True if the status is temporary. 501 and 505 are permanent.
-pub(crate) const fn may_pass(status: u16) -> bool {
+pub(crate) const fn is_temporary_status(status: u16) -> bool {
     matches!(status, 429 | 500 | 502..=504 | 506..)
 }

@@ -1,6 +1,5 @@
-//! Text generation by a remote language model: one prompt, one completion.
-//!
-//! It has no state and offers the model no tools.
+//! Text generation by a provider's language model: one prompt, one completion, without a conversation
+//! and without tools.
 
 mod probe;
 mod wire;
@@ -42,12 +41,12 @@ pub struct TextPrompt<'a> {
     /// May be empty.
     pub system: &'a str,
     pub user: &'a str,
-    /// The answer is cut there.
+    /// Length at which the answer is cut.
     pub max_tokens: u32,
 }
 
-/// Clones are cheap and share connections. Calls wait for a server, so async callers move them off
-/// their runtime.
+/// A language model. Clones are cheap and share connections. Calls wait for a server, so async callers
+/// move them off their runtime.
 #[derive(Clone, Debug)]
 pub struct TextGenerator {
     client: ProviderClient,
@@ -70,7 +69,7 @@ impl TextGenerator {
     /// The completion without reasoning and surrounding whitespace; never empty.
     pub fn complete(&self, prompt: &TextPrompt<'_>, deadline: Duration) -> Result<String, Error> {
         let text = self.request_text(prompt, &CallKind::Generate.deadline_within(deadline))?;
-        match after_thoughts(&text).trim() {
+        match strip_thoughts(&text).trim() {
             "" => Err(flawed_response(&self.client, ResponseFlaw::Empty)),
             it => Ok(it.to_owned()),
         }
@@ -87,21 +86,22 @@ impl TextGenerator {
         prompt: &TextPrompt<'_>,
         deadline: &CallDeadline,
     ) -> Result<String, Error> {
-        let (call, path) = (CallKind::Generate, wire::path(self.api));
-        let body = wire::body(self.api, &self.model, prompt);
+        let (call, path) = (CallKind::Generate, wire::request_path(self.api));
+        let body = wire::request_body(self.api, &self.model, prompt);
         match self.api {
             TextApi::Ollama => {
-                let answer: wire::OllamaAnswer = self.client.post(call, path, &body, deadline)?;
+                let answer: wire::OllamaChatReply =
+                    self.client.post(call, path, &body, deadline)?;
                 Ok(answer.message.content.unwrap_or_default())
             }
             TextApi::OpenAi | TextApi::Compatible => {
-                let answer: wire::OpenAiAnswer = self.client.post(call, path, &body, deadline)?;
+                let answer: wire::OpenAiChatReply =
+                    self.client.post(call, path, &body, deadline)?;
                 let first = answer.choices.into_iter().next();
                 Ok(first.and_then(|it| it.message.content).unwrap_or_default())
             }
             TextApi::Anthropic => {
-                let answer: wire::AnthropicAnswer =
-                    self.client.post(call, path, &body, deadline)?;
+                let answer: wire::AnthropicReply = self.client.post(call, path, &body, deadline)?;
                 Ok(answer.content.into_iter().map(|it| it.text).collect())
             }
         }
@@ -109,7 +109,7 @@ impl TextGenerator {
 }
 
 /// Removes a `<think>` block that some servers leave in the text; an unclosed block is everything.
-fn after_thoughts(text: &str) -> &str {
+fn strip_thoughts(text: &str) -> &str {
     match text.trim_start().strip_prefix("<think>") {
         Some(thoughts) => thoughts.split_once("</think>").map_or("", |(_, answer)| answer),
         None => text,
@@ -121,9 +121,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thoughts_are_no_answer() {
-        assert_eq!(after_thoughts("\n<think>hm</think> yes"), " yes");
-        assert_eq!(after_thoughts("<think>hm, and then"), "");
-        assert_eq!(after_thoughts("a <think> in the text"), "a <think> in the text");
+    fn a_think_block_at_the_beginning_is_removed() {
+        assert_eq!(strip_thoughts("\n<think>hm</think> yes"), " yes");
+        assert_eq!(strip_thoughts("<think>hm, and then"), "");
+        assert_eq!(strip_thoughts("a <think> in the text"), "a <think> in the text");
     }
 }

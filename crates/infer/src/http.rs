@@ -1,8 +1,8 @@
-//! HTTP client for providers, the only way out of the machine.
+//! HTTP client for providers, the only network access of this crate.
 //!
 //! Only the configured host is contacted: no redirects, no proxies from the environment, no plain
-//! HTTP beyond this machine unless allowed. A response is small enough, JSON, and of the requested
-//! shape, or it is an error. What the answer means is left to the callers.
+//! HTTP beyond this machine unless allowed. A response must be small enough, JSON, and of the
+//! requested shape; otherwise it is an error. Its meaning is left to the callers.
 
 mod address;
 mod api_key;
@@ -26,10 +26,10 @@ use crate::error::Error;
 /// Address and credentials of a provider.
 #[derive(Clone, Debug)]
 pub struct ProviderEndpoint {
-    /// With or without the version that all paths begin with: `https://api.openai.com/v1`.
+    /// Base address, with or without the version: `https://api.openai.com/v1`.
     pub url: String,
     pub key: Option<ApiKey>,
-    /// Texts and key may travel unencrypted to another machine.
+    /// Allows sending texts and key unencrypted to another machine.
     pub allow_plain_http: bool,
 }
 

@@ -1,26 +1,29 @@
 //! Inference: vectors, scores and text from models.
 //!
-//! The built-in embedding model is always there, without network or configuration: its weights are
-//! part of the program. A text goes through the tokenizer, six layers and a normalisation, and comes
-//! out as 384 numbers that are the same, bit for bit, on every machine: sums are either of integers
-//! or in a fixed order, so the width of a register shows in the speed alone.
+//! The built-in embedding model needs no network or configuration: its weights are part of the
+//! program. A text goes through the tokenizer, six transformer layers and a normalisation, and comes
+//! out as 384 numbers that are the same, bit for bit, on every machine: sums are either of integers or
+//! in a fixed order, so the width of the registers affects only the speed.
 //!
 //! Providers are called only if configured, at their host and no other. This crate reads no
 //! configuration, environment or date, and does not scan outgoing text for secrets: callers do. It
 //! knows no memories and neither compares nor stores vectors.
 
+// The three capabilities, each with its providers.
 mod embeddings;
 mod generate;
 mod rerank;
 
 pub mod ollama;
 
+// Shared by providers.
 mod calibration;
 mod error;
 mod http;
 mod model_presets;
 mod text;
 
+// The built-in embedding model.
 mod embedder;
 mod quantization;
 
@@ -48,7 +51,7 @@ pub use http::{ApiKey, ProviderEndpoint};
 pub use quantization::encode_i8;
 pub use rerank::{RerankApi, RerankConfig, RerankProbe, Reranker};
 
-/// Names the built-in model, its revision and its quantisation. Vectors with another id are never compared.
+/// Name, revision and quantisation of the built-in model. Vectors of different ids are never compared.
 pub const MODEL_ID: &str = "granite-embedding-30m-english@9b5b0964-int8";
 
 /// Origin and licence of the weights; must accompany redistributed copies of the program.

@@ -1,23 +1,30 @@
-//! Arithmetic on rows of numbers: normalisation, activation, exponential, quantisation.
+//! Arithmetic on rows of numbers for the encoder: normalisation, activation, softmax, quantisation.
 //!
 //! Only operations that IEEE 754 rounds one way (add, multiply, divide, square root) and a fixed
-//! order of summation; nothing from a maths library, whose last digit differs by platform.
+//! order of summation are used, so that results are the same on every machine. Nothing comes from a
+//! maths library, whose last digit differs by platform.
 #![expect(clippy::inline_always, reason = "`simd` compiles these bodies once per width")]
 
 use crate::DIMS;
 use crate::simd::{InputBlock, WEIGHTS_PER_SCALE};
 
-/// Partial sums run side by side, so that wide registers may hold them; their number is part of the result.
+/// Partial sums that run side by side, so that wide registers may hold them. Their number is part of
+/// the result, because it fixes the order of additions.
 const PARTIAL_SUMS: usize = 16;
 
 /// Added under the root, so that a row of equal numbers does not divide by zero.
 const NORM_EPSILON: f32 = 1e-12;
 
-/// Adding and subtracting this rounds to the nearest whole number; in between, the number is in the low bits.
+/// 1.5 × 2²³: adding it rounds a small number to the nearest integer, because a float of this size has
+/// no bits left for a fraction. The integer is then in the low bits; subtracting the bias gives it
+/// back as a float.
 const ROUNDING_BIAS: f32 = 12_582_912.0;
 
-/// The length of a row, as a divisor.
+/// [`DIMS`] as a float.
 const ROW_WIDTH: f32 = 384.0;
+
+/// Largest magnitude of a quantised input.
+const MAX_QUANTIZED: f32 = 32_767.0;
 
 /// Scale and shift of a layer normalisation.
 pub(crate) struct LayerNorm {
@@ -25,8 +32,8 @@ pub(crate) struct LayerNorm {
     pub(crate) bias: Vec<f32>,
 }
 
-/// Rows as 16-bit integers. Eight bits would be faster, and lose more than the rounding of the
-/// weights already has; what sixteen lose is not seen in the sixth digit of a cosine.
+/// Rows as 16-bit integers. Eight bits would be faster but lose more precision than the 8-bit weights
+/// already do; sixteen change no digit of a cosine before the seventh.
 #[derive(Default)]
 pub(crate) struct QuantizedRows {
     pub(crate) blocks: Vec<InputBlock>,
@@ -40,6 +47,7 @@ pub(crate) const fn to_f32(value: i32) -> f32 {
     value as f32
 }
 
+/// Layer normalisation (Ba et al. 2016) of each row.
 #[inline(always)]
 pub(crate) fn layer_norm(rows: &mut [f32], norm: &LayerNorm) {
     let (weight, bias) = (&norm.weight[..DIMS], &norm.bias[..DIMS]);
@@ -53,31 +61,35 @@ pub(crate) fn layer_norm(rows: &mut [f32], norm: &LayerNorm) {
     }
 }
 
-/// The Gaussian error linear unit, by the error function (Abramowitz and Stegun 7.1.26, error below 2e-7).
+/// The Gaussian error linear unit, by the error function (Abramowitz and Stegun 7.1.26, error below
+/// 2e-7). `t` and the polynomial are named as in the formula.
 #[inline(always)]
 pub(crate) fn gelu(values: &mut [f32]) {
-    for it in values {
-        let x = *it * std::f32::consts::FRAC_1_SQRT_2;
-        let size = x.abs();
-        let t = 1.0 / (1.0 + 0.327_591_1 * size);
-        let poly = ((((1.061_405_4 * t - 1.453_152) * t + 1.421_413_8) * t - 0.284_496_72) * t
+    for value in values {
+        let x = *value * std::f32::consts::FRAC_1_SQRT_2;
+        let magnitude = x.abs();
+        let t = 1.0 / (1.0 + 0.327_591_1 * magnitude);
+        let polynomial = ((((1.061_405_4 * t - 1.453_152) * t + 1.421_413_8) * t - 0.284_496_72)
+            * t
             + 0.254_829_6)
             * t;
-        let erf = 1.0 - poly * exp_nonpositive(-size * size);
-        *it = 0.5 * *it * (1.0 + erf.copysign(x));
+        // The formula holds for positive numbers; the function is odd.
+        let erf = 1.0 - polynomial * exp_nonpositive(-magnitude * magnitude);
+        *value = 0.5 * *value * (1.0 + erf.copysign(x));
     }
 }
 
-/// Turns scores into shares of one.
+/// Turns scores into positive shares that add up to one.
 #[inline(always)]
 pub(crate) fn softmax(scores: &mut [f32]) {
-    let top = scores.iter().copied().fold(f32::MIN, f32::max);
-    for it in scores.iter_mut() {
-        *it = exp_nonpositive(*it - top);
+    // Subtracting the maximum changes no share and keeps the exponential from overflowing.
+    let maximum = scores.iter().copied().fold(f32::MIN, f32::max);
+    for score in scores.iter_mut() {
+        *score = exp_nonpositive(*score - maximum);
     }
     let factor = 1.0 / sum_parts(scores, |it| it);
-    for it in scores {
-        *it *= factor;
+    for score in scores {
+        *score *= factor;
     }
 }
 
@@ -89,17 +101,19 @@ pub(crate) fn normalize(vector: &mut [f32]) {
     }
 }
 
+/// Quantises rows of `width` numbers, each by its own largest magnitude.
 #[inline(always)]
 pub(crate) fn quantize_rows(acc: &mut QuantizedRows, rows: &[f32], width: usize) {
     acc.blocks.clear();
     acc.steps.clear();
     for row in rows.chunks_exact(width) {
-        let top = row.iter().fold(0.0_f32, |top, it| top.max(it.abs()));
-        // The floor keeps the quotient finite; a row below it is zeros in all but name.
-        let factor = 32_767.0 / top.max(1e-30);
-        acc.steps.push(top / 32_767.0);
+        let largest = row.iter().fold(0.0_f32, |largest, it| largest.max(it.abs()));
+        // The floor keeps the quotient finite; a row below it counts as zeros.
+        let factor = MAX_QUANTIZED / largest.max(1e-30);
+        acc.steps.push(largest / MAX_QUANTIZED);
         for group in row.as_chunks::<WEIGHTS_PER_SCALE>().0 {
             let mut block = [0; WEIGHTS_PER_SCALE / 2];
+            // Two 16-bit numbers per word, the first in the low half.
             for (word, pair) in block.iter_mut().zip(group.as_chunks::<2>().0) {
                 *word = (round_to_i32(pair[0] * factor) & 0xFFFF)
                     | (round_to_i32(pair[1] * factor) << 16);
@@ -109,7 +123,7 @@ pub(crate) fn quantize_rows(acc: &mut QuantizedRows, rows: &[f32], width: usize)
     }
 }
 
-/// Rounds to the nearest whole number, ties to even; right up to four million.
+/// Rounds to the nearest integer, ties to even; correct up to four million.
 #[inline(always)]
 const fn round_to_i32(value: f32) -> i32 {
     (value + ROUNDING_BIAS).to_bits().cast_signed() - ROUNDING_BIAS.to_bits().cast_signed()
@@ -118,31 +132,36 @@ const fn round_to_i32(value: f32) -> i32 {
 /// The exponential of numbers that are not above zero (Cephes' polynomial, error below 2e-7).
 #[inline(always)]
 fn exp_nonpositive(x: f32) -> f32 {
-    // Below this the answer is nothing next to one, and above it the exponent bits do not overflow.
+    // The exponential of less is negligible, and its exponent would not fit into a float.
     let x = x.max(-87.0);
-    let power = x * std::f32::consts::LOG2_E + ROUNDING_BIAS;
-    let n = power - ROUNDING_BIAS;
+    // exp(x) = 2ⁿ · exp(r) with an integer n and a small remainder r.
+    let biased_n = x * std::f32::consts::LOG2_E + ROUNDING_BIAS;
+    let n = biased_n - ROUNDING_BIAS;
     // ln 2 in two parts, the first exact, so that the difference loses nothing.
     let r = x - n * 0.693_359_4 + n * 2.121_944_4e-4;
-    let poly = ((((1.987_569_1e-4 * r + 1.398_2e-3) * r + 8.333_452e-3) * r + 4.166_579_6e-2) * r
-        + 1.666_666_5e-1)
-        * r
-        + 0.5;
-    let two_to_n = f32::from_bits((power.to_bits().wrapping_add(127)) << 23);
-    (poly * r * r + r + 1.0) * two_to_n
+    let polynomial =
+        ((((1.987_569_1e-4 * r + 1.398_2e-3) * r + 8.333_452e-3) * r + 4.166_579_6e-2) * r
+            + 1.666_666_5e-1)
+            * r
+            + 0.5;
+    // n is in the low bits of the biased number; 127 is the bias of a float's exponent, which begins
+    // at bit 23.
+    let two_to_n = f32::from_bits((biased_n.to_bits().wrapping_add(127)) << 23);
+    (polynomial * r * r + r + 1.0) * two_to_n
 }
 
+/// Sum of `term` over the values, in a fixed order: partial sums first, then their sum.
 #[inline(always)]
-fn sum_parts(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
+fn sum_parts(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
     let mut parts = [0.0; PARTIAL_SUMS];
-    let (whole, rest) = values.as_chunks::<PARTIAL_SUMS>();
-    for chunk in whole {
+    let (chunks, rest) = values.as_chunks::<PARTIAL_SUMS>();
+    for chunk in chunks {
         for i in 0..PARTIAL_SUMS {
-            parts[i] += of(chunk[i]);
+            parts[i] += term(chunk[i]);
         }
     }
-    for (part, it) in parts.iter_mut().zip(rest) {
-        *part += of(*it);
+    for (part, value) in parts.iter_mut().zip(rest) {
+        *part += term(*value);
     }
     parts.into_iter().fold(0.0, |acc, it| acc + it)
 }

@@ -1,19 +1,21 @@
-//! Presets of embedding models by name: prompt prefixes, and whether vectors may be truncated.
+//! Presets of embedding models by name: the prefixes that a model expects before queries and
+//! documents, and whether its vectors may be truncated. `embeddings` applies them to providers.
 
 /// Properties documented by the makers of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ModelPreset {
-    /// Lower case; a model belongs to the family when its name contains it.
+    /// Lower case; the preset applies to a model whose name contains it.
     name: &'static str,
-    /// The first numbers of a vector are a vector too (Matryoshka), once it is brought to length one.
-    pub(crate) nested: bool,
+    /// True for Matryoshka embeddings: the first numbers of a vector, normalised, are a vector too.
+    pub(crate) is_nested: bool,
     /// Goes before a question.
-    pub(crate) query: &'static str,
+    pub(crate) query_prefix: &'static str,
     /// Goes before a text that is to be found.
-    pub(crate) document: &'static str,
+    pub(crate) document_prefix: &'static str,
 }
 
-/// Part of every model id: raised when a prefix below changes, for then old vectors do not compare.
+/// Part of every model id. Raised when a prefix below changes, because older vectors are then no
+/// longer comparable.
 pub(crate) const PREFIX_VERSION: u32 = 1;
 
 /// Our task description in Qwen's template; no space after `Query:`.
@@ -22,7 +24,7 @@ const QWEN_QUERY: &str = "Instruct: Given a question about a software project, f
 /// The first matching row counts, so longer names come before their prefixes.
 #[rustfmt::skip]
 const MODEL_PRESETS: &[ModelPreset] = &[
-    //     name                      nested  query                document
+    //         name                      nested  query prefix         document prefix
     preset_row("qwen3-embedding",        true,   QWEN_QUERY,          ""),
     preset_row("text-embedding-3",       true,   "",                  ""),
     preset_row("voyage-3-large",         true,   "",                  ""),
@@ -38,15 +40,15 @@ const DEFAULT_PRESET: ModelPreset = preset_row("", false, "", "");
 
 const fn preset_row(
     name: &'static str,
-    nested: bool,
-    query: &'static str,
-    document: &'static str,
+    is_nested: bool,
+    query_prefix: &'static str,
+    document_prefix: &'static str,
 ) -> ModelPreset {
-    ModelPreset { name, nested, query, document }
+    ModelPreset { name, is_nested, query_prefix, document_prefix }
 }
 
 /// Finds the preset; an unknown model gets no prefixes and no truncation.
-pub(crate) fn family_of(model: &str) -> ModelPreset {
+pub(crate) fn preset_for(model: &str) -> ModelPreset {
     let model = model.to_ascii_lowercase();
     MODEL_PRESETS.iter().find(|it| model.contains(it.name)).copied().unwrap_or(DEFAULT_PRESET)
 }
@@ -58,16 +60,16 @@ mod tests {
     #[test]
     fn every_row_can_be_reached() {
         for row in MODEL_PRESETS {
-            assert_eq!(family_of(row.name), *row);
+            assert_eq!(preset_for(row.name), *row);
         }
     }
 
     #[test]
-    fn models_are_known_by_whatever_name_a_server_gives_them() {
-        assert!(family_of("qwen3-embedding:0.6b").nested);
-        assert!(family_of("Qwen/Qwen3-Embedding-8B").query.ends_with("\nQuery:"));
-        assert_eq!(family_of("intfloat/e5-large-v2").document, "passage: ");
-        assert_eq!(family_of("granite-embedding:30m"), DEFAULT_PRESET);
-        assert_eq!(family_of(""), DEFAULT_PRESET);
+    fn presets_are_found_in_the_names_that_different_servers_use() {
+        assert!(preset_for("qwen3-embedding:0.6b").is_nested);
+        assert!(preset_for("Qwen/Qwen3-Embedding-8B").query_prefix.ends_with("\nQuery:"));
+        assert_eq!(preset_for("intfloat/e5-large-v2").document_prefix, "passage: ");
+        assert_eq!(preset_for("granite-embedding:30m"), DEFAULT_PRESET);
+        assert_eq!(preset_for(""), DEFAULT_PRESET);
     }
 }

@@ -1,4 +1,5 @@
-//! Ollama specifics: default address, list of models, choice of a model.
+//! The parts that only Ollama has: its address (`host`), its version, the list of its models, and the
+//! choice of an embedding model that fits into memory.
 
 mod host;
 
@@ -27,33 +28,36 @@ pub struct OllamaModel {
     pub capabilities: Vec<String>,
 }
 
-/// A model worth having, and the free memory in bytes above which it is taken.
+/// A size of the recommended model.
 struct ModelTier {
     tag: &'static str,
-    free: u64,
+    /// Chosen only if more memory than this is free.
+    min_free_bytes: u64,
 }
 
+/// The embedding model that is chosen if it is installed.
 const RECOMMENDED_MODEL: &str = "qwen3-embedding";
 
-/// The best first. An 8b model beside an editor and a compiler needs a large machine; the untagged
-/// name is the 8b model too.
+/// Sizes, best first. An 8b model beside an editor and a compiler needs a large machine; `latest` is
+/// the 8b model too.
 const MODEL_TIERS: &[ModelTier] =
     &[tier("8b", 32), tier("latest", 32), tier("4b", 8), tier("0.6b", 2)];
 
 const fn tier(tag: &'static str, gigabytes: u64) -> ModelTier {
-    ModelTier { tag, free: gigabytes << 30 }
+    ModelTier { tag, min_free_bytes: gigabytes << 30 }
 }
 
 /// The version of the Ollama server at the address, within 300 ms. Waits for the network.
 pub fn server_version(endpoint: &ProviderEndpoint) -> Result<String, Error> {
     #[derive(Deserialize)]
-    struct Answer {
+    struct VersionReply {
         version: String,
     }
     let client = ProviderClient::new(endpoint, AuthScheme::Bearer)?;
     let deadline = CallKind::Detect.deadline_within(Duration::MAX);
-    let answer: Answer = client.get(CallKind::Detect, "/api/version", &deadline)?;
-    Ok(answer.version.chars().filter(|it| !it.is_control()).take(40).collect())
+    let reply: VersionReply = client.get(CallKind::Detect, "/api/version", &deadline)?;
+    // The text is shown to the user, so it is bounded and without control characters.
+    Ok(reply.version.chars().filter(|it| !it.is_control()).take(40).collect())
 }
 
 /// The models of the server. Waits for the network.
@@ -63,23 +67,24 @@ pub fn list_models(endpoint: &ProviderEndpoint) -> Result<Vec<OllamaModel>, Erro
 
 /// The best installed embedding model that fits into free memory.
 pub fn choose_model(models: &[OllamaModel], free_memory: u64) -> Option<&OllamaModel> {
-    let affordable = MODEL_TIERS.iter().filter(|it| free_memory > it.free);
-    affordable.flat_map(|tier| models.iter().filter(|it| is_of(it, tier))).next()
+    let affordable = MODEL_TIERS.iter().filter(|it| free_memory > it.min_free_bytes);
+    affordable.flat_map(|tier| models.iter().filter(|it| is_in_tier(it, tier))).next()
 }
 
-/// A quantisation may follow the size: `4b-q8_0`.
-fn is_of(model: &OllamaModel, tier: &ModelTier) -> bool {
+/// True if a model is the recommended one in this size. A quantisation may follow: `4b-q8_0`.
+fn is_in_tier(model: &OllamaModel, tier: &ModelTier) -> bool {
     let tag = model.name.strip_prefix(RECOMMENDED_MODEL).and_then(|it| it.strip_prefix(':'));
     let rest = tag.and_then(|it| it.strip_prefix(tier.tag));
     rest.is_some_and(|it| it.is_empty() || it.starts_with('-'))
 }
 
+/// Digest of the weights of an installed model.
 pub(crate) fn model_digest(client: &ProviderClient, model: &str) -> Result<String, Error> {
     let full = full_name(model);
     let found = fetch_tags(client)?.into_iter().find(|it| full_name(&it.name) == full);
     let missing = || Error::Missing {
         host: client.host(),
-        said: format!("`{model}` is not among its models, `ollama pull {model}` gets it"),
+        message: format!("`{model}` is not among its models, `ollama pull {model}` gets it"),
     };
     Ok(found.ok_or_else(missing)?.digest)
 }
@@ -87,7 +92,7 @@ pub(crate) fn model_digest(client: &ProviderClient, model: &str) -> Result<Strin
 /// Native dimensions of a model, if reported. Rejects a model that cannot embed.
 pub(crate) fn native_dims(client: &ProviderClient, model: &str) -> Result<Option<usize>, Error> {
     #[derive(Deserialize)]
-    struct Answer {
+    struct ModelReply {
         #[serde(default)]
         capabilities: Vec<String>,
         #[serde(default)]
@@ -95,24 +100,26 @@ pub(crate) fn native_dims(client: &ProviderClient, model: &str) -> Result<Option
     }
     let deadline = CallKind::List.deadline_within(Duration::MAX);
     let body = json!({ "model": model });
-    let answer: Answer = client.post(CallKind::List, "/api/show", &body, &deadline)?;
-    if !answer.capabilities.is_empty() && !answer.capabilities.iter().any(|it| it == "embedding") {
+    let reply: ModelReply = client.post(CallKind::List, "/api/show", &body, &deadline)?;
+    // An old server reports no capabilities; then the model may be able to embed.
+    if !reply.capabilities.is_empty() && !reply.capabilities.iter().any(|it| it == "embedding") {
         return Err(flawed_response(
             client,
             ResponseFlaw::Shape(format!("`{model}` is not an embedding model")),
         ));
     }
-    let length = answer.model_info.iter().find(|(name, _)| name.ends_with(".embedding_length"));
+    // The key begins with the architecture: `qwen3.embedding_length`.
+    let length = reply.model_info.iter().find(|(name, _)| name.ends_with(".embedding_length"));
     Ok(length.and_then(|(_, it)| it.as_u64()).and_then(|it| usize::try_from(it).ok()))
 }
 
 fn fetch_tags(client: &ProviderClient) -> Result<Vec<OllamaModel>, Error> {
     #[derive(Deserialize)]
-    struct Answer {
+    struct TagsReply {
         models: Vec<OllamaModel>,
     }
     let deadline = CallKind::List.deadline_within(Duration::MAX);
-    Ok(client.get::<Answer>(CallKind::List, "/api/tags", &deadline)?.models)
+    Ok(client.get::<TagsReply>(CallKind::List, "/api/tags", &deadline)?.models)
 }
 
 /// A name without a tag means the latest.
@@ -130,10 +137,11 @@ mod tests {
         OllamaModel { name, digest, size: 0, capabilities: Vec::new() }
     }
 
-    fn check(names: &[&str], free_gigabytes: u64, wanted: Option<&str>) {
+    /// Compares the model chosen from these with this much free memory.
+    fn check(names: &[&str], free_gigabytes: u64, expected: Option<&str>) {
         let models: Vec<OllamaModel> = names.iter().map(|it| model(it)).collect();
         let chosen = choose_model(&models, free_gigabytes << 30).map(|it| it.name.as_str());
-        assert_eq!(chosen, wanted, "{names:?} with {free_gigabytes} GB");
+        assert_eq!(chosen, expected, "{names:?} with {free_gigabytes} GB");
     }
 
     #[test]

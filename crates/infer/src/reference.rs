@@ -1,38 +1,49 @@
-//! The network once more, as a textbook has it: one text, double precision, no cleverness. For tests only.
-//!
-//! It shares nothing with the fast one but the bytes of the pack.
+//! A second implementation of the encoder, for tests only: one text, double precision, written as in a
+//! textbook. It shares only the weights file with the fast implementation, so that a mistake is
+//! unlikely to be in both.
 
 use crate::DIMS;
 use crate::weights::{WeightMatrix, WeightReader};
 
+/// The vector of one token.
 type Row = Vec<f64>;
 
+/// Width of one of the twelve attention heads.
+const HEAD_WIDTH: usize = 32;
+
+/// The unit vector of a text.
 pub(crate) fn embed(tokens: &[u16]) -> Row {
+    // Embeddings: token, position (the first two positions are reserved) and token type.
     let mut reader = WeightReader::new();
-    let words = reader.read_matrix(50_265, DIMS);
+    let token_embeddings = reader.read_matrix(50_265, DIMS);
     let positions = reader.read_floats(514 * DIMS);
-    let types = reader.read_floats(2 * DIMS);
-    let row = |(i, token): (usize, &u16)| {
-        let at = |j| {
-            weight(&words, usize::from(*token), j)
+    let token_types = reader.read_floats(2 * DIMS);
+    let embedding = |(i, token): (usize, &u16)| {
+        let number = |j| {
+            weight(&token_embeddings, usize::from(*token), j)
                 + f64::from(positions[(i + 2) * DIMS + j])
-                + f64::from(types[j])
+                + f64::from(token_types[j])
         };
-        (0..DIMS).map(at).collect()
+        (0..DIMS).map(number).collect()
     };
-    let mut rows: Vec<Row> = tokens.iter().enumerate().map(row).collect();
-    norm(&mut reader, &mut rows);
+    let mut rows: Vec<Row> = tokens.iter().enumerate().map(embedding).collect();
+    layer_norm(&mut reader, &mut rows);
+
     for _ in 0..6 {
+        // Attention with residual connection.
         let qkv = linear(&mut reader, &rows, 3 * DIMS);
-        let mixed = linear(&mut reader, &attend(&qkv), DIMS);
-        add(&mut rows, &mixed);
-        norm(&mut reader, &mut rows);
+        let attention_output = linear(&mut reader, &attention(&qkv), DIMS);
+        add_rows(&mut rows, &attention_output);
+        layer_norm(&mut reader, &mut rows);
+        // Feed-forward network with GELU and residual connection.
         let mut wide = linear(&mut reader, &rows, 4 * DIMS);
         wide.iter_mut().flatten().for_each(|it| *it *= 0.5 * (1.0 + erf(*it / 2_f64.sqrt())));
         let narrow = linear(&mut reader, &wide, DIMS);
-        add(&mut rows, &narrow);
-        norm(&mut reader, &mut rows);
+        add_rows(&mut rows, &narrow);
+        layer_norm(&mut reader, &mut rows);
     }
+
+    // The first token stands for the text.
     let length = rows[0].iter().map(|it| it * it).sum::<f64>().sqrt();
     rows[0].iter().map(|it| it / length).collect()
 }
@@ -56,24 +67,30 @@ fn linear(reader: &mut WeightReader, inputs: &[Row], n_outputs: usize) -> Vec<Ro
     res
 }
 
-fn attend(qkv: &[Row]) -> Vec<Row> {
+/// Softmax attention; a row of `qkv` is query, key and value of a token.
+fn attention(qkv: &[Row]) -> Vec<Row> {
     let mut res = vec![vec![0.0; DIMS]; qkv.len()];
-    for (head, acc) in (0..DIMS).step_by(32).flat_map(|head| (0..qkv.len()).map(move |i| (head, i)))
-    {
-        let query = &qkv[acc][head..head + 32];
-        let score = |it: &Row| (dot(query, &it[DIMS + head..][..32]) / 32_f64.sqrt()).exp();
-        let scores: Row = qkv.iter().map(score).collect();
-        let total: f64 = scores.iter().sum();
-        for (score, token) in scores.iter().zip(qkv) {
-            for i in 0..32 {
-                res[acc][head + i] += score / total * token[2 * DIMS + head + i];
+    for head_start in (0..DIMS).step_by(HEAD_WIDTH) {
+        for (i, acc) in res.iter_mut().enumerate() {
+            let query = &qkv[i][head_start..head_start + HEAD_WIDTH];
+            let score = |token: &Row| {
+                let key = &token[DIMS + head_start..][..HEAD_WIDTH];
+                (dot(query, key) / 32_f64.sqrt()).exp()
+            };
+            let scores: Row = qkv.iter().map(score).collect();
+            let total: f64 = scores.iter().sum();
+            for (score, token) in scores.iter().zip(qkv) {
+                let value = &token[2 * DIMS + head_start..][..HEAD_WIDTH];
+                for (j, number) in value.iter().enumerate() {
+                    acc[head_start + j] += score / total * number;
+                }
             }
         }
     }
     res
 }
 
-fn norm(reader: &mut WeightReader, rows: &mut [Row]) {
+fn layer_norm(reader: &mut WeightReader, rows: &mut [Row]) {
     let (weight, bias) = (reader.read_floats(DIMS), reader.read_floats(DIMS));
     for row in rows {
         let mean = row.iter().sum::<f64>() / 384.0;
@@ -85,7 +102,7 @@ fn norm(reader: &mut WeightReader, rows: &mut [Row]) {
     }
 }
 
-fn add(acc: &mut [Row], other: &[Row]) {
+fn add_rows(acc: &mut [Row], other: &[Row]) {
     for (acc, it) in acc.iter_mut().flatten().zip(other.iter().flatten()) {
         *acc += it;
     }
@@ -95,7 +112,8 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// The error function by its series, which is exact enough where it is not yet one.
+/// The error function by its Taylor series; beyond 4 it equals one in double precision's first seven
+/// digits.
 fn erf(x: f64) -> f64 {
     if x.abs() > 4.0 {
         return x.signum();

@@ -1,6 +1,7 @@
-//! Reranking by a cross-encoder somewhere else: how well does each document answer the query?
+//! Reranking by a provider: a cross-encoder scores how well each document answers the query.
 //!
-//! It neither sorts nor drops. After a timeout the caller keeps its own order.
+//! Returns scores in the order of the documents; it neither sorts nor drops any. After a timeout the
+//! caller keeps its own order.
 
 mod ollama;
 mod probe;
@@ -32,6 +33,7 @@ closed! {
     }
 }
 
+/// A configured reranking provider.
 #[derive(Clone, Debug)]
 pub struct RerankConfig {
     pub api: RerankApi,
@@ -40,8 +42,8 @@ pub struct RerankConfig {
     pub model: String,
 }
 
-/// Clones are cheap and share connections. Calls wait for a server, so async callers move them off
-/// their runtime.
+/// A reranker. Clones are cheap and share connections. Calls wait for a server, so async callers move
+/// them off their runtime.
 #[derive(Clone, Debug)]
 pub struct Reranker {
     client: ProviderClient,
@@ -59,8 +61,7 @@ impl Reranker {
 
     /// Relevance of each document, from 0 to 1, in the order of the documents.
     ///
-    /// All scores or an error, within the deadline. Scores of one call compare with one another, and
-    /// with nothing else.
+    /// All scores or an error, within the deadline. Only scores of the same call are comparable.
     pub fn score(
         &self,
         query: &str,
@@ -68,30 +69,32 @@ impl Reranker {
         deadline: Duration,
     ) -> Result<Vec<f32>, Error> {
         let deadline = CallKind::Rerank.deadline_within(deadline);
-        let portion = wire::rerank_limits(self.api);
-        let query = text::truncate_text(query, portion.text);
+        let limits = wire::rerank_limits(self.api);
+        let query = text::truncate_text(query, limits.max_text_bytes);
         let mut acc = Vec::with_capacity(documents.len());
-        for documents in documents.chunks(portion.texts) {
-            let documents: Vec<&str> =
-                documents.iter().map(|it| text::truncate_text(it, portion.text)).collect();
-            acc.extend(self.request_scores(query, &documents, &deadline)?);
+        // All requests share the deadline.
+        for batch in documents.chunks(limits.max_documents) {
+            let batch: Vec<&str> =
+                batch.iter().map(|it| text::truncate_text(it, limits.max_text_bytes)).collect();
+            acc.extend(self.request_scores(query, &batch, &deadline)?);
         }
         scores::to_unit_range(acc).map_err(|it| flawed_response(&self.client, it))
     }
 
-    /// A live test: is it there, is it quick, does it know an answer from something else?
+    /// A live test of reachability, latency and quality.
     pub fn probe(&self) -> Result<RerankProbe, Error> {
         probe::probe_reranker(self)
     }
 
+    /// Scores of the documents of one request, as the provider gives them.
     fn request_scores(
         &self,
         query: &str,
         documents: &[&str],
         deadline: &CallDeadline,
     ) -> Result<Vec<f32>, Error> {
-        let path = wire::path(self.api);
-        let body = wire::body(self.api, &self.model, query, documents);
+        let path = wire::request_path(self.api);
+        let body = wire::request_body(self.api, &self.model, query, documents);
         let flaw = |it: ResponseFlaw| flawed_response(&self.client, it);
         match self.api {
             RerankApi::Ollama => {
@@ -100,12 +103,12 @@ impl Reranker {
             }
             RerankApi::Tei => {
                 let answer = self.client.post(CallKind::Rerank, path, &body, deadline)?;
-                scores::in_order(answer, documents.len()).map_err(flaw)
+                scores::scores_in_order(answer, documents.len()).map_err(flaw)
             }
             RerankApi::Cohere | RerankApi::Compatible => {
                 let answer: wire::RerankReply =
                     self.client.post(CallKind::Rerank, path, &body, deadline)?;
-                scores::in_order(answer.results, documents.len()).map_err(flaw)
+                scores::scores_in_order(answer.results, documents.len()).map_err(flaw)
             }
         }
     }

@@ -1,7 +1,12 @@
-//! The hot loops, with the widest instructions of the processor.
+//! The hot loops of the built-in encoder, with the widest instructions of the processor.
 //!
-//! The only `unsafe` module of this crate: a SIMD function is called only after its features were
-//! detected, and pointers come from arrays of exactly the size that is read.
+//! `multiply_tile` multiplies quantised inputs with quantised weights and has one hand-written kernel
+//! per instruction set; `linear` calls it. The other functions are plain Rust that `widened!` compiles
+//! a second time for AVX2.
+//!
+//! The only `unsafe` module of this crate. A [`CpuLevel`] exists only for a detected instruction set,
+//! so a kernel is called only on a processor that has its features; pointers come from arrays of
+//! exactly the size that is read.
 //!
 //! Every instruction set gives the same bits. Products are summed as integers; everything else is one
 //! body of plain Rust, compiled several times, and the compiler neither reorders nor fuses
@@ -24,9 +29,11 @@ use std::arch::x86_64::{
     _mm512_storeu_ps,
 };
 
+use model::{CpuLevel, InstructionSet};
+
 use crate::{attention, math};
 
-/// Outputs that are computed together.
+/// Outputs that are computed together: the 32-bit lanes of one AVX-512 register.
 pub(crate) const OUTPUT_LANES: usize = 16;
 /// Weights that share a scale.
 pub(crate) const WEIGHTS_PER_SCALE: usize = 64;
@@ -42,72 +49,33 @@ pub(crate) struct WeightGroup {
     pub(crate) scales: [f32; OUTPUT_LANES],
 }
 
-// The products of a group at their largest stay within 32 bits, so no form has to watch for it.
+// A sum of products of the largest inputs and weights stays within 32 bits, so no kernel checks for
+// overflow.
 const _: () = assert!(WEIGHTS_PER_SCALE <= (i32::MAX / (32_767 * 128)) as usize);
 
-/// A detected instruction set. Only this file constructs it, after detection; `unsafe` calls rely on
-/// that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CpuLevel(CpuFeatures);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum CpuFeatures {
-    Plain,
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    /// AVX-512 with the instructions for short integers; includes AVX2.
-    #[cfg(target_arch = "x86_64")]
-    Vnni,
-    #[cfg(target_arch = "aarch64")]
-    Neon,
-}
-
-impl CpuLevel {
-    /// All instruction sets of this machine, slowest first.
-    pub(crate) fn detect_available() -> Vec<Self> {
-        let mut acc = vec![Self(CpuFeatures::Plain)];
+/// Most rows that one call of [`multiply_tile`] takes: as many as keep their sums in registers.
+pub(crate) const fn rows_per_tile(level: CpuLevel) -> usize {
+    match level.instruction_set() {
+        InstructionSet::Portable => 1,
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
-            acc.push(Self(CpuFeatures::Avx2));
-            if is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512vnni")
-            {
-                acc.push(Self(CpuFeatures::Vnni));
-            }
-        }
+        InstructionSet::Avx2 => 6,
+        #[cfg(target_arch = "x86_64")]
+        InstructionSet::Avx512Vnni => 12,
         #[cfg(target_arch = "aarch64")]
-        acc.push(Self(CpuFeatures::Neon));
-        acc
-    }
-
-    pub(crate) fn detect_best() -> Self {
-        Self::detect_available().pop().expect("the plain form is always there")
-    }
-
-    /// Rows that one call of `tile` takes: as many as keep their sums in registers.
-    pub(crate) const fn rows_per_tile(self) -> usize {
-        match self.0 {
-            CpuFeatures::Plain => 1,
-            #[cfg(target_arch = "x86_64")]
-            CpuFeatures::Avx2 => 6,
-            #[cfg(target_arch = "x86_64")]
-            CpuFeatures::Vnni => 12,
-            #[cfg(target_arch = "aarch64")]
-            CpuFeatures::Neon => 6,
-        }
+        InstructionSet::Neon => 6,
     }
 }
 
-/// Multiplies one panel of weights with a few rows; `rows` holds as many blocks per row as `panel` has groups.
+/// Multiplies one panel of weights with at most `rows_per_tile` rows. `rows` holds as many blocks per
+/// row as `panel` has groups.
 pub(crate) fn multiply_tile(
     level: CpuLevel,
     acc: &mut [[f32; OUTPUT_LANES]],
     panel: &[WeightGroup],
     rows: &[InputBlock],
 ) {
-    // The number of rows is known when a form is compiled, so that each row has its registers.
-    macro_rules! by_rows {
+    // Calls the kernel compiled for exactly this number of rows, so that each row has its registers.
+    macro_rules! call_for_row_count {
         ($tile:ident: $($n:literal)*) => {
             match acc.len() {
                 $($n => {
@@ -120,21 +88,26 @@ pub(crate) fn multiply_tile(
         };
     }
     assert_eq!(rows.len(), acc.len() * panel.len(), "every row has a block for every group");
-    match level.0 {
-        CpuFeatures::Plain => tile_plain(acc, panel, rows),
+    // The lists of row counts end at `rows_per_tile`.
+    match level.instruction_set() {
+        InstructionSet::Portable => tile_portable(acc, panel, rows),
         #[cfg(target_arch = "x86_64")]
-        CpuFeatures::Avx2 => by_rows!(tile_avx2: 1 2 3 4 5 6),
+        InstructionSet::Avx2 => call_for_row_count!(tile_avx2: 1 2 3 4 5 6),
         #[cfg(target_arch = "x86_64")]
-        CpuFeatures::Vnni => by_rows!(tile_vnni: 1 2 3 4 5 6 7 8 9 10 11 12),
+        InstructionSet::Avx512Vnni => {
+            call_for_row_count!(tile_vnni: 1 2 3 4 5 6 7 8 9 10 11 12)
+        }
         #[cfg(target_arch = "aarch64")]
-        CpuFeatures::Neon => by_rows!(tile_neon: 1 2 3 4 5 6),
+        InstructionSet::Neon => call_for_row_count!(tile_neon: 1 2 3 4 5 6),
     }
 }
 
-fn tile_plain(acc: &mut [[f32; OUTPUT_LANES]], panel: &[WeightGroup], rows: &[InputBlock]) {
+/// The kernel in plain Rust. The others follow the same steps with registers for the lanes.
+fn tile_portable(acc: &mut [[f32; OUTPUT_LANES]], panel: &[WeightGroup], rows: &[InputBlock]) {
     for (acc, row) in acc.iter_mut().zip(rows.chunks_exact(panel.len())) {
         *acc = [0.0; OUTPUT_LANES];
         for (group, block) in panel.iter().zip(row) {
+            // Integer dot products of sixty-four inputs, one per output.
             let mut dots = [0_i32; OUTPUT_LANES];
             for (weights, pair) in group.weights.iter().zip(block) {
                 let (first, second) = split_pair(*pair);
@@ -143,6 +116,7 @@ fn tile_plain(acc: &mut [[f32; OUTPUT_LANES]], panel: &[WeightGroup], rows: &[In
                         + i32::from(weights[1]) * i32::from(second);
                 }
             }
+            // The weights of a group share a scale per output, so one multiplication is enough.
             for lane in 0..OUTPUT_LANES {
                 acc[lane] += math::to_f32(dots[lane]) * group.scales[lane];
             }
@@ -150,15 +124,18 @@ fn tile_plain(acc: &mut [[f32; OUTPUT_LANES]], panel: &[WeightGroup], rows: &[In
     }
 }
 
+/// The two 16-bit inputs of a word, see [`InputBlock`].
 #[expect(clippy::cast_possible_truncation, reason = "each half is taken on its own")]
 const fn split_pair(pair: i32) -> (i16, i16) {
     (pair as i16, (pair >> 16) as i16)
 }
 
-// Plain loops over indices below: what a generic function of the library does for a closure or an
-// iterator is compiled without the features, and stays a call where it is not inlined.
+// Index loops below: library iterators and closures are compiled without the target features and
+// would remain calls where they are not inlined.
+
+/// Sixteen outputs are two registers of eight.
 #[cfg(target_arch = "x86_64")]
-#[expect(clippy::needless_range_loop, reason = "see above")]
+#[expect(clippy::needless_range_loop, reason = "index loops, see above")]
 #[target_feature(enable = "avx2")]
 fn tile_avx2<const ROWS: usize>(
     acc: &mut [[f32; OUTPUT_LANES]; ROWS],
@@ -175,6 +152,8 @@ fn tile_avx2<const ROWS: usize>(
             let low = _mm256_cvtepi8_epi16(_mm256_castsi256_si128(weights));
             let high = _mm256_cvtepi8_epi16(_mm256_extracti128_si256::<1>(weights));
             for r in 0..ROWS {
+                // The same pair of inputs in every lane; `madd` multiplies it with the pair of
+                // weights of each output and adds the two products.
                 let pair = _mm256_set1_epi32(rows[r * panel.len() + i][j]);
                 dots[r][0] = _mm256_add_epi32(dots[r][0], _mm256_madd_epi16(low, pair));
                 dots[r][1] = _mm256_add_epi32(dots[r][1], _mm256_madd_epi16(high, pair));
@@ -201,7 +180,7 @@ fn tile_avx2<const ROWS: usize>(
 
 /// Sixteen outputs are one register here, and a product with its addition is one instruction.
 #[cfg(target_arch = "x86_64")]
-#[expect(clippy::needless_range_loop, reason = "as for the form above")]
+#[expect(clippy::needless_range_loop, reason = "index loops, see above")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn tile_vnni<const ROWS: usize>(
     acc: &mut [[f32; OUTPUT_LANES]; ROWS],
@@ -234,8 +213,9 @@ fn tile_vnni<const ROWS: usize>(
     }
 }
 
+/// Sixteen outputs are four registers of four.
 #[cfg(target_arch = "aarch64")]
-#[expect(clippy::needless_range_loop, reason = "as for the forms above")]
+#[expect(clippy::needless_range_loop, reason = "index loops, see above")]
 #[target_feature(enable = "neon")]
 fn tile_neon<const ROWS: usize>(
     acc: &mut [[f32; OUTPUT_LANES]; ROWS],
@@ -246,6 +226,7 @@ fn tile_neon<const ROWS: usize>(
     for (i, group) in panel.iter().enumerate() {
         let mut dots = [[vdupq_n_s32(0); 4]; ROWS];
         for (j, weights) in group.weights.iter().enumerate() {
+            // Loads the weights of the first and of the second inputs into separate registers.
             // SAFETY: `weights` is thirty-two bytes.
             let int8x16x2_t(first, second) = unsafe { vld2q_s8(weights.as_ptr()) };
             let first = [vmovl_s8(vget_low_s8(first)), vmovl_high_s8(first)];
@@ -275,19 +256,20 @@ fn tile_neon<const ROWS: usize>(
     }
 }
 
-/// Compiles a body a second time for wider registers; it must be inlined to be so.
+/// Defines a function that runs `$body` compiled for AVX2 if the processor has it, else as it is. The
+/// body is marked `inline(always)`: only what is inlined into `wide` is compiled for AVX2.
 macro_rules! widened {
     ($($(#[$doc:meta])* $name:ident = $body:path, ($($arg:ident: $type:ty),*);)*) => {$(
         $(#[$doc])*
         #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "already wide"))]
         pub(crate) fn $name(level: CpuLevel, $($arg: $type),*) {
             #[cfg(target_arch = "x86_64")]
-            if level.0 != CpuFeatures::Plain {
+            if level.instruction_set() != InstructionSet::Portable {
                 #[target_feature(enable = "avx2")]
                 fn wide($($arg: $type),*) {
                     $body($($arg),*);
                 }
-                // SAFETY: every level but `Plain` includes AVX2 and was detected.
+                // SAFETY: every level but `Portable` includes AVX2 and was detected.
                 return unsafe { wide($($arg),*) };
             }
             $body($($arg),*);
@@ -298,6 +280,6 @@ macro_rules! widened {
 widened! {
     gelu = math::gelu, (values: &mut [f32]);
     layer_norm = math::layer_norm, (rows: &mut [f32], norm: &math::LayerNorm);
-    quantise = math::quantize_rows, (acc: &mut math::QuantizedRows, rows: &[f32], width: usize);
-    attend = attention::apply_attention, (acc: &mut [f32], scratch: &mut attention::AttentionScratch, qkv: &[f32]);
+    quantize_rows = math::quantize_rows, (acc: &mut math::QuantizedRows, rows: &[f32], width: usize);
+    apply_attention = attention::apply_attention, (acc: &mut [f32], scratch: &mut attention::AttentionScratch, qkv: &[f32]);
 }

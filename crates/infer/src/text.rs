@@ -1,13 +1,14 @@
-//! Texts on their way out: names that can be sent, and lengths a server takes.
+//! Checks of texts that are sent to providers: model names, and the length of a text.
 
 use crate::error::Error;
 
-/// Longer than any model's name.
-const NAME_LIMIT: usize = 200;
+/// Longest accepted model name; no real one comes near.
+const MAX_NAME_BYTES: usize = 200;
 
+/// Rejects a model name that is no single word.
 pub(crate) fn check_model(name: &str) -> Result<(), Error> {
-    let plain = !name.chars().any(|it| it.is_control() || it.is_whitespace());
-    if name.is_empty() || name.len() > NAME_LIMIT || !plain {
+    let is_one_word = !name.chars().any(|it| it.is_control() || it.is_whitespace());
+    if name.is_empty() || name.len() > MAX_NAME_BYTES || !is_one_word {
         return Err(Error::bad_config(
             "the name of the model is empty, too long, or has blanks in it",
         ));
@@ -15,9 +16,9 @@ pub(crate) fn check_model(name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// As much of a text as fits into so many bytes without breaking a character.
-pub(crate) fn truncate_text(text: &str, bytes: usize) -> &str {
-    &text[..text.floor_char_boundary(bytes)]
+/// The beginning of a text, at most `max_bytes` long and cut between two characters.
+pub(crate) fn truncate_text(text: &str, max_bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(max_bytes)]
 }
 
 #[cfg(test)]
@@ -25,20 +26,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn characters_are_not_broken() {
-        assert_eq!(
-            [
-                truncate_text("aé", 3),
-                truncate_text("aé", 2),
-                truncate_text("aé", 9),
-                truncate_text("é", 1)
-            ],
-            ["aé", "a", "aé", ""]
-        );
+    fn texts_are_cut_between_characters() {
+        assert_eq!(truncate_text("aé", 3), "aé");
+        assert_eq!(truncate_text("aé", 2), "a");
+        assert_eq!(truncate_text("aé", 9), "aé");
+        assert_eq!(truncate_text("é", 1), "");
     }
 
     #[test]
-    fn a_name_is_one_word() {
+    fn a_model_name_is_one_word() {
         assert!(check_model("qwen3-embedding:0.6b").is_ok());
         for name in ["", "a b", "a\n", &"x".repeat(201)] {
             assert!(check_model(name).is_err());

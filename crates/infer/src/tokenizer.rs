@@ -1,6 +1,8 @@
-//! Text to tokens: words by the rules of GPT-2, then byte pairs merged in the order of the model.
+//! The tokenizer of the built-in model: splits a text into words by the rules of GPT-2 (`words`), then
+//! merges the bytes of each word into tokens by byte pair encoding (`merge`).
 //!
-//! Marks such as `<mask>` in a text are ordinary text here; a memory that quotes them means the words.
+//! Special tokens such as `<mask>` in a text are treated as ordinary text, because a memory may quote
+//! them.
 
 mod letters;
 mod merge;
@@ -12,45 +14,49 @@ use crate::{MAX_TOKENS, weights};
 use merge::MergeTable;
 use words::split_words;
 
-const FIRST: u16 = 0;
-const LAST: u16 = 2;
+/// `<s>` and `</s>`, around every text.
+const START_TOKEN: u16 = 0;
+const END_TOKEN: u16 = 2;
 
-/// A word is cut here. The longest token has 128 bytes, so all that are kept lie in the first half;
-/// the second keeps the cut so far from them that it does not show in how they are merged.
-const MAX_WORD: usize = 2 * 128 * MAX_TOKENS;
+/// A longer word is cut. The longest token has 128 bytes, so all tokens that are kept come from the
+/// first half of this length; the second half keeps the cut too far away to influence their merges.
+const MAX_WORD_BYTES: usize = 2 * 128 * MAX_TOKENS;
 
 pub(crate) struct Tokenizer {
-    bytes: Vec<u16>,
+    /// The token of each byte value.
+    byte_tokens: Vec<u16>,
     merges: MergeTable,
 }
 
 impl Tokenizer {
     pub(crate) fn load() -> Self {
         Self {
-            bytes: weights::byte_tokens().collect(),
+            byte_tokens: weights::byte_tokens().collect(),
             merges: MergeTable::new(weights::merge_rules()),
         }
     }
 
-    /// Two marks with at most 510 tokens between them. Reads no more of the text than these need.
+    /// Start and end token with at most 510 tokens between them. Reads no more of the text than these
+    /// need.
     pub(crate) fn encode(&self, text: &str) -> Vec<u16> {
-        let mut acc = vec![FIRST];
+        let mut acc = vec![START_TOKEN];
         for word in split_words(text) {
             if acc.len() >= MAX_TOKENS {
                 break;
             }
-            let bytes = &word.as_bytes()[..word.len().min(MAX_WORD)];
-            self.merges.merge_word(&mut acc, bytes.iter().map(|it| self.bytes[usize::from(*it)]));
+            let bytes = &word.as_bytes()[..word.len().min(MAX_WORD_BYTES)];
+            self.merges
+                .merge_word(&mut acc, bytes.iter().map(|it| self.byte_tokens[usize::from(*it)]));
         }
         acc.truncate(MAX_TOKENS - 1);
-        acc.push(LAST);
+        acc.push(END_TOKEN);
         acc
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::samples::{N_SAMPLES, PER_LINE, fold, sample};
+    use super::samples::{N_SAMPLES, SAMPLES_PER_LINE, hash_tokens, make_sample};
     use super::*;
     use proptest::prelude::*;
     use std::collections::HashMap;
@@ -58,35 +64,36 @@ mod tests {
 
     static TOKENIZER: LazyLock<Tokenizer> = LazyLock::new(Tokenizer::load);
 
-    /// The text again, from the bytes of its tokens.
+    /// The bytes that tokens stand for.
     fn decode(tokens: &[u16]) -> Vec<u8> {
-        static NAMES: LazyLock<HashMap<u16, Vec<u8>>> = LazyLock::new(|| {
+        static TOKEN_BYTES: LazyLock<HashMap<u16, Vec<u8>>> = LazyLock::new(|| {
             let mut acc: HashMap<u16, Vec<u8>> = weights::byte_tokens()
                 .zip(0..=255)
                 .map(|(token, byte)| (token, vec![byte]))
                 .collect();
-            for [left, right, becomes] in weights::merge_rules() {
-                acc.insert(becomes, [&acc[&left][..], &acc[&right]].concat());
+            for [left, right, merged] in weights::merge_rules() {
+                acc.insert(merged, [&acc[&left][..], &acc[&right]].concat());
             }
             acc
         });
-        tokens.iter().flat_map(|it| NAMES[it].clone()).collect()
+        tokens.iter().flat_map(|it| TOKEN_BYTES[it].clone()).collect()
     }
 
     #[test]
-    fn samples_are_cut_as_the_reference_cuts_them() {
+    fn samples_give_the_tokens_of_the_reference_tokenizer() {
+        // Each line of the fixture is a hash over the tokens of many samples, see `oracle`.
         let fixture = include_str!("../fixtures/tokens.txt").lines().skip(1);
         let mut n_lines = 0;
-        for (line, wanted) in (0..).zip(fixture) {
-            let seeds = line * PER_LINE..(line + 1) * PER_LINE;
+        for (line, expected) in (0..).zip(fixture) {
+            let seeds = line * SAMPLES_PER_LINE..(line + 1) * SAMPLES_PER_LINE;
             let hash = seeds.fold(0, |acc, seed| {
-                let tokens = TOKENIZER.encode(&sample(seed));
-                fold(acc, tokens[1..tokens.len() - 1].iter().map(|it| u32::from(*it)))
+                let tokens = TOKENIZER.encode(&make_sample(seed));
+                hash_tokens(acc, tokens[1..tokens.len() - 1].iter().map(|it| u32::from(*it)))
             });
-            assert_eq!(format!("{hash:016x}"), wanted, "line {line}");
+            assert_eq!(format!("{hash:016x}"), expected, "line {line}");
             n_lines += 1;
         }
-        assert_eq!(n_lines, N_SAMPLES / PER_LINE);
+        assert_eq!(n_lines, N_SAMPLES / SAMPLES_PER_LINE);
     }
 
     #[test]
@@ -98,8 +105,8 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_text_is_two_marks() {
-        assert_eq!(TOKENIZER.encode(""), [FIRST, LAST]);
+    fn an_empty_text_has_only_start_and_end_token() {
+        assert_eq!(TOKENIZER.encode(""), [START_TOKEN, END_TOKEN]);
     }
 
     #[test]
@@ -108,7 +115,7 @@ mod tests {
             let tokens = TOKENIZER.encode(&text);
             assert_eq!(
                 (tokens.len(), tokens[0], tokens[MAX_TOKENS - 1]),
-                (MAX_TOKENS, FIRST, LAST)
+                (MAX_TOKENS, START_TOKEN, END_TOKEN)
             );
             assert!(text.as_bytes().starts_with(&decode(&tokens[1..MAX_TOKENS - 1])));
         }
@@ -118,21 +125,22 @@ mod tests {
     }
 
     #[test]
-    fn cutting_a_giant_word_does_not_show_in_the_tokens_that_are_kept() {
-        let word: String = (0..MAX_WORD).map(|it| ['a', 'b', '_', 'a', 'e'][it * it % 5]).collect();
+    fn cutting_a_giant_word_does_not_change_the_tokens_that_are_kept() {
+        let word: String =
+            (0..MAX_WORD_BYTES).map(|it| ['a', 'b', '_', 'a', 'e'][it * it % 5]).collect();
         let tokens = TOKENIZER.encode(&word);
         assert_eq!(TOKENIZER.encode(&(word.clone() + &word)), tokens);
-        assert_eq!(TOKENIZER.encode(&word[..MAX_WORD / 2]), tokens);
+        assert_eq!(TOKENIZER.encode(&word[..MAX_WORD_BYTES / 2]), tokens);
     }
 
     proptest! {
         #[test]
-        fn tokens_spell_the_text(text in ".{0,200}|\\PC{0,100}|[ \\n\\t']{0,20}") {
+        fn tokens_decode_to_the_text(text in ".{0,200}|\\PC{0,100}|[ \\n\\t']{0,20}") {
             let tokens = TOKENIZER.encode(&text);
             prop_assert!(tokens.len() <= MAX_TOKENS);
-            let spelled = decode(&tokens[1..tokens.len() - 1]);
-            prop_assert!(text.as_bytes().starts_with(&spelled));
-            prop_assert!(tokens.len() == MAX_TOKENS || spelled.len() == text.len());
+            let decoded = decode(&tokens[1..tokens.len() - 1]);
+            prop_assert!(text.as_bytes().starts_with(&decoded));
+            prop_assert!(tokens.len() == MAX_TOKENS || decoded.len() == text.len());
         }
     }
 }

@@ -1,7 +1,8 @@
-//! The weights file embedded in the program.
+//! The file with the weights and the vocabulary of the built-in model, embedded in the program.
 //!
-//! The layout is known at compile time, so the header is not parsed; a test compares it with this
-//! code. See `model/README.md` for the format.
+//! Header, tokenizer tables, then tensors, which are read one after another in a fixed order. The
+//! layout is known at compile time, so the header is not parsed; a test compares it with this code.
+//! See `model/README.md` for the format.
 
 use std::ops::Range;
 
@@ -11,14 +12,14 @@ static WEIGHTS_FILE: &[u8] = include_bytes!("../model/granite-embedding-30m-engl
 
 /// Magic, length of the header, and the header itself.
 const HEADER_BYTES: usize = 16 + 6492;
-/// One id per byte, then three per merge.
+/// 16-bit token ids: one per byte value, then three per merge rule.
 const TOKENIZER_BYTES: usize = 2 * (256 + 3 * N_MERGES);
 const N_MERGES: usize = 50_000;
 
 /// 8-bit weights, row after row, with a scale for every sixty-four.
 pub(crate) struct WeightMatrix {
     pub(crate) values: &'static [u8],
-    /// Little-endian floats; they lie unaligned, so they are read one by one.
+    /// Little-endian floats; they are not aligned in the file, so they are read one by one.
     pub(crate) scales: &'static [u8],
     pub(crate) columns: usize,
 }
@@ -29,6 +30,7 @@ pub(crate) struct WeightReader {
 }
 
 impl WeightMatrix {
+    /// The scale of the group that a weight belongs to.
     pub(crate) fn scale(&self, row: usize, column: usize) -> f32 {
         let group = (row * self.columns + column) / WEIGHTS_PER_SCALE;
         f32::from_le_bytes(self.scales.as_chunks().0[group])
@@ -67,7 +69,7 @@ pub(crate) fn byte_tokens() -> impl Iterator<Item = u16> {
     read_shorts(0..256)
 }
 
-/// Left token, right token and what they become, most urgent first.
+/// Left token, right token and the token that replaces them, in order of precedence.
 pub(crate) fn merge_rules() -> impl Iterator<Item = [u16; 3]> {
     let mut shorts = read_shorts(256..256 + 3 * N_MERGES);
     std::iter::from_fn(move || Some([shorts.next()?, shorts.next()?, shorts.next()?]))
@@ -84,13 +86,13 @@ mod tests {
     use serde_json::Value;
 
     #[test]
-    fn the_pack_is_the_one_that_was_measured() {
+    fn the_weights_file_is_the_one_that_was_measured() {
         let hash = blake3::hash(WEIGHTS_FILE).to_string();
         assert_eq!(hash, "d089b200ce0b47172fe1dbc839dfe5fce5f69c83d74809341fde153b0d6cc6ac");
     }
 
     #[test]
-    fn the_header_says_what_the_code_assumes() {
+    fn the_header_agrees_with_the_constants_of_the_code() {
         assert_eq!(&WEIGHTS_FILE[..8], b"EMBPACK2");
         let length = u64::from_le_bytes(WEIGHTS_FILE[8..16].try_into().unwrap());
         assert_eq!(16 + usize::try_from(length).unwrap(), HEADER_BYTES);
@@ -103,12 +105,12 @@ mod tests {
 
         let tensors = header["tensors"].as_array().unwrap();
         let names: Vec<&str> = tensors.iter().map(|it| it["name"].as_str().unwrap()).collect();
-        let mut wanted = vec!["word_emb", "pos_emb", "type_emb", "emb_ln.w", "emb_ln.b"];
+        let mut expected = vec!["word_emb", "pos_emb", "type_emb", "emb_ln.w", "emb_ln.b"];
         let layers: Vec<String> = (0..6)
             .flat_map(|i| ["qkv", "ao", "aln", "f1", "f2", "fln"].map(|it| format!("l{i}.{it}")))
             .flat_map(|it| [format!("{it}.w"), format!("{it}.b")])
             .collect();
-        wanted.extend(layers.iter().map(String::as_str));
-        assert_eq!(names, wanted);
+        expected.extend(layers.iter().map(String::as_str));
+        assert_eq!(names, expected);
     }
 }

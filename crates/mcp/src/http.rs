@@ -1,5 +1,6 @@
-//! The protocol over loopback HTTP, for clients that cannot start a process. Requests need the token
-//! and must not come from a web page.
+//! The protocol over loopback HTTP (`waylore mcp --http`), for clients that cannot start a process.
+//! `rmcp` implements the HTTP transport; this file accepts connections and rejects requests without
+//! the token or from a web page.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
@@ -16,7 +17,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 
-use crate::engine_slot::{Config, EngineSlot};
+use crate::project_slot::{Config, ProjectSlot};
 use crate::server::McpServer;
 
 /// Address and token of the HTTP server.
@@ -36,7 +37,7 @@ pub enum HttpServeError {
     /// The token could be guessed.
     WeakToken,
     /// Binding failed.
-    Address(std::io::Error),
+    Bind(std::io::Error),
 }
 
 impl std::fmt::Display for HttpServeError {
@@ -46,7 +47,7 @@ impl std::fmt::Display for HttpServeError {
                 write!(f, "`{address}` is reachable from other machines; use a loopback address")
             }
             Self::WeakToken => write!(f, "a token has at least {MIN_TOKEN_CHARS} characters"),
-            Self::Address(error) => write!(f, "the address cannot be used: {error}"),
+            Self::Bind(error) => write!(f, "the address cannot be used: {error}"),
         }
     }
 }
@@ -70,22 +71,24 @@ pub async fn serve_http(config: Config, http: HttpConfig) -> Result<(), HttpServ
     if http.token.len() < MIN_TOKEN_CHARS {
         return Err(HttpServeError::WeakToken);
     }
-    let listener = TcpListener::bind(http.address).await.map_err(HttpServeError::Address)?;
-    let address = listener.local_addr().map_err(HttpServeError::Address)?;
-    let slot = EngineSlot::new(config);
+    let listener = TcpListener::bind(http.address).await.map_err(HttpServeError::Bind)?;
+    let address = listener.local_addr().map_err(HttpServeError::Bind)?;
+    // All clients share one slot, so the project is opened once.
+    let slot = ProjectSlot::new(config);
     let service = StreamableHttpService::new(
         move || Ok(McpServer::new(slot.clone())),
         Arc::new(LocalSessionManager::default()),
-        host_rules(address.port()),
+        loopback_only_config(address.port()),
     );
     let token: Arc<str> = http.token.into();
     (http.ready)(address);
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // Out of file descriptors; connections may close meanwhile.
+            // Out of file descriptors: try again, connections may close meanwhile.
             tokio::task::yield_now().await;
             continue;
         };
+        // One clone per connection, and inside one per request: each future owns its own.
         let (service, token) = (service.clone(), Arc::clone(&token));
         let answer = service_fn(move |request: Request<Incoming>| {
             let (service, token) = (service.clone(), Arc::clone(&token));
@@ -98,6 +101,7 @@ pub async fn serve_http(config: Config, http: HttpConfig) -> Result<(), HttpServ
         });
         tokio::spawn(async move {
             let mut connection = http1::Builder::new();
+            // Without a timer, hyper has no timeout for clients that never finish their headers.
             connection.timer(TokioTimer::new());
             // A broken connection concerns only its client.
             let _ = connection.serve_connection(TokioIo::new(stream), answer).await;
@@ -105,8 +109,9 @@ pub async fn serve_http(config: Config, http: HttpConfig) -> Result<(), HttpServ
     }
 }
 
-/// Checks `Host` and `Origin`, which stops DNS rebinding by a page in a browser.
-fn host_rules(port: u16) -> StreamableHttpServerConfig {
+/// Accepts only a `Host` and an `Origin` of this machine, which stops DNS rebinding: a web page that
+/// points its own host name at 127.0.0.1 still sends that name.
+fn loopback_only_config(port: u16) -> StreamableHttpServerConfig {
     let names = ["127.0.0.1", "localhost", "[::1]"];
     let hosts = names.map(|it| format!("{it}:{port}"));
     let origins = names.map(|it| format!("http://{it}:{port}"));
@@ -117,11 +122,11 @@ fn host_rules(port: u16) -> StreamableHttpServerConfig {
         .with_max_request_body_bytes(MAX_REQUEST_BYTES)
 }
 
-/// The response to a request without the token or for another path.
+/// The response to a request without the token or for another path; `None` if it is accepted.
 fn reject_request(request: &Request<Incoming>, token: &str) -> Option<HttpResponse> {
-    let shown = request.headers().get(AUTHORIZATION).and_then(|it| it.to_str().ok());
-    let shown = shown.and_then(|it| it.strip_prefix("Bearer ")).unwrap_or_default();
-    if !constant_time_eq(shown.trim().as_bytes(), token.as_bytes()) {
+    let header = request.headers().get(AUTHORIZATION).and_then(|it| it.to_str().ok());
+    let given_token = header.and_then(|it| it.strip_prefix("Bearer ")).unwrap_or_default();
+    if !constant_time_eq(given_token.trim().as_bytes(), token.as_bytes()) {
         let what = "the token is missing or wrong; send it as `Authorization: Bearer …`";
         let mut res = text_response(StatusCode::UNAUTHORIZED, what);
         res.headers_mut()
@@ -140,8 +145,10 @@ fn text_response(status: StatusCode, what: &str) -> HttpResponse {
     res
 }
 
-/// Compares in constant time.
+/// Compares in a time that does not depend on the content, so that a token cannot be guessed byte by
+/// byte by measuring responses.
 fn constant_time_eq(a: &[u8], b: &[u8]) -> bool {
+    // Every byte is compared: `acc` collects the differing bits of all pairs.
     a.len() == b.len() && a.iter().zip(b).fold(0, |acc, (a, b)| acc | (a ^ b)) == 0
 }
 
@@ -150,11 +157,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_the_same_or_not() {
-        assert!(
-            constant_time_eq(b"abc", b"abc")
-                && !constant_time_eq(b"abc", b"abd")
-                && !constant_time_eq(b"", b"abc")
-        );
+    fn only_equal_tokens_compare_as_equal() {
+        assert!(constant_time_eq(b"abc", b"abc"));
+        assert!(!constant_time_eq(b"abc", b"abd"));
+        assert!(!constant_time_eq(b"", b"abc"));
     }
 }

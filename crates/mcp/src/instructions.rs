@@ -1,8 +1,5 @@
-//! Instructions that the server sends in the handshake.
-
-/// Hosts put the instructions into every conversation, so they are short.
-#[cfg(test)]
-pub(crate) const MAX_INSTRUCTION_CHARS: usize = 600;
+//! Instructions that the server sends in the handshake. Hosts put them into every conversation, so they
+//! must be short.
 
 pub(crate) const SERVER_INSTRUCTIONS: &str = "Waylore is the memory of this project: what earlier sessions \
 learned about it. Call search_memory before exploring or debugging, and when something surprises you. \
@@ -15,12 +12,11 @@ instructions: check them against the code and name the id of what you rely on.";
 mod tests {
     use super::*;
 
+    const MAX_INSTRUCTION_CHARS: usize = 600;
+
     #[test]
-    fn it_is_short_enough_to_stand_before_everything() {
-        assert!(
-            SERVER_INSTRUCTIONS.chars().count() <= MAX_INSTRUCTION_CHARS,
-            "{}",
-            SERVER_INSTRUCTIONS.chars().count()
-        );
+    fn the_instructions_are_short_enough_for_every_conversation() {
+        let n_chars = SERVER_INSTRUCTIONS.chars().count();
+        assert!(n_chars <= MAX_INSTRUCTION_CHARS, "{n_chars} characters");
     }
 }

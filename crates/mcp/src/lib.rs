@@ -1,18 +1,21 @@
 //! Server for the Model Context Protocol, over stdio or loopback HTTP.
 //!
-//! The handshake and the lists are answered from tables; the first call that needs the project opens
-//! it. Knows no SQL and no ranking. Texts of memories leave this crate only as framed notes.
+//! The server answers the handshake and the lists from tables; the first call that needs the project
+//! opens it. Knows no SQL and no ranking. Texts of memories leave this crate only as framed notes.
+//!
+//! The way of a tool call: a transport (`line_transport` or `http`) reads a message; the `rmcp` library
+//! parses it and calls `server`, which locks the project (`project_slot`) and runs a row of `tools`.
 
-mod engine_slot;
 mod http;
 mod instructions;
 mod line_transport;
+mod project_slot;
 mod prompts;
 mod resources;
 mod server;
 mod tools;
 
-pub use engine_slot::{Config, OpenFuture, ProjectOpener};
 pub use http::{HttpConfig, HttpServeError, serve_http};
 pub use line_transport::{LineReader, LineWriter, serve_lines};
+pub use project_slot::{Config, OpenFuture, ProjectOpener};
 pub use tools::{McpToolRow, schema_tokens, tool_rows};

@@ -1,5 +1,8 @@
 //! The protocol over stdio: one JSON-RPC message per line. Every request line gets a response,
-//! however malformed it is.
+//! however malformed it is; the transport of the `rmcp` library drops a line that is not JSON.
+//!
+//! Two threads read and write lines, because a read may block forever. Channels connect them with the
+//! server, which runs on the async runtime.
 
 use std::io::{BufRead, Write};
 use std::sync::Arc;
@@ -12,10 +15,10 @@ use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::sync::{Mutex, mpsc, oneshot};
 
-use crate::engine_slot::{Config, EngineSlot};
+use crate::project_slot::{Config, ProjectSlot};
 use crate::server::McpServer;
 
-/// Input and output of the transport.
+/// Input and output of the transport, normally stdin and stdout.
 pub type LineReader = Box<dyn BufRead + Send>;
 pub type LineWriter = Box<dyn Write + Send>;
 
@@ -30,12 +33,13 @@ pub async fn serve_lines(
     incoming: LineReader,
     outgoing: LineWriter,
 ) -> Result<(), String> {
-    let slot = EngineSlot::new(config);
-    let (lines, written) = LineTransport::new(incoming, outgoing);
+    let slot = ProjectSlot::new(config);
+    let (transport, all_written) = LineTransport::new(incoming, outgoing);
     loop {
-        match rmcp::serve_server(McpServer::new(slot.clone()), lines.clone()).await {
+        // Returns after the handshake.
+        match rmcp::serve_server(McpServer::new(slot.clone()), transport.clone()).await {
             Ok(running) => {
-                // Whatever the result: responses are flushed and recorded notes kept below.
+                // Whatever the result, the session is ended and responses are flushed below.
                 let _ = running.waiting().await;
                 break;
             }
@@ -50,19 +54,22 @@ pub async fn serve_lines(
         }
     }
     slot.end_session().await;
-    drop(lines);
     // The writer thread ends when the last sender is dropped.
-    let _ = written.await;
+    drop(transport);
+    let _ = all_written.await;
     Ok(())
 }
 
-/// Reads and writes lines on two threads, because a read may block forever.
+/// The server's ends of the channels to the two threads. Clones share them: after a failed handshake a
+/// new server continues with the next line.
 #[derive(Clone)]
 struct LineTransport {
     incoming: Arc<Mutex<mpsc::Receiver<InputLine>>>,
+    /// `None` once the transport is closed.
     outgoing: Option<mpsc::UnboundedSender<String>>,
 }
 
+/// A line of the client, as the reader thread passes it on.
 enum InputLine {
     Whole(Vec<u8>),
     /// Longer than [`MAX_LINE_BYTES`].
@@ -82,29 +89,32 @@ impl std::fmt::Display for ClientGone {
 impl std::error::Error for ClientGone {}
 
 impl LineTransport {
-    fn new(mut incoming: LineReader, mut outgoing: LineWriter) -> (Self, oneshot::Receiver<()>) {
-        let (to_us, from_them) = mpsc::channel(MAX_QUEUED_LINES);
-        let (to_them, mut from_us) = mpsc::unbounded_channel::<String>();
-        let (done, written) = oneshot::channel();
+    /// Starts the two threads. The receiver gets a value when all responses are written.
+    fn new(mut reader: LineReader, mut writer: LineWriter) -> (Self, oneshot::Receiver<()>) {
+        let (request_sender, request_receiver) = mpsc::channel(MAX_QUEUED_LINES);
+        let (response_sender, mut response_receiver) = mpsc::unbounded_channel::<String>();
+        let (written_sender, all_written) = oneshot::channel();
         thread::spawn(move || {
-            while let Some(line) = next_line(&mut *incoming, MAX_LINE_BYTES) {
-                if to_us.blocking_send(line).is_err() {
+            while let Some(line) = read_line(&mut *reader, MAX_LINE_BYTES) {
+                // Fails if the server was dropped: no one reads the lines any more.
+                if request_sender.blocking_send(line).is_err() {
                     return;
                 }
             }
         });
         thread::spawn(move || {
-            while let Some(line) = from_us.blocking_recv() {
-                let all = outgoing.write_all(line.as_bytes()).and_then(|()| outgoing.flush());
-                if all.is_err() {
+            while let Some(line) = response_receiver.blocking_recv() {
+                let written = writer.write_all(line.as_bytes()).and_then(|()| writer.flush());
+                // The client has closed its end, so no report can reach it.
+                if written.is_err() {
                     break;
                 }
             }
             // Fails only if the server was dropped, which is fine.
-            let _ = done.send(());
+            let _ = written_sender.send(());
         });
-        let incoming = Arc::new(Mutex::new(from_them));
-        (Self { incoming, outgoing: Some(to_them) }, written)
+        let incoming = Arc::new(Mutex::new(request_receiver));
+        (Self { incoming, outgoing: Some(response_sender) }, all_written)
     }
 
     fn write(&self, message: &TxJsonRpcMessage<RoleServer>) -> Result<(), ClientGone> {
@@ -126,9 +136,10 @@ impl Transport<RoleServer> for LineTransport {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             let line = self.incoming.lock().await.recv().await?;
-            match parse_line(line) {
+            match parse_json_rpc(line) {
                 ParsedLine::Message(message) => return Some(*message),
                 ParsedLine::Ignored => {}
+                // The library sees valid messages only, so the error response is written here.
                 ParsedLine::Invalid(error, id) => {
                     self.write(&TxJsonRpcMessage::<RoleServer>::error(error, id)).ok()?;
                 }
@@ -146,10 +157,11 @@ enum ParsedLine {
     Message(Box<RxJsonRpcMessage<RoleServer>>),
     /// An empty line or an unknown notification; neither expects a response.
     Ignored,
+    /// The error to respond with, and the id of the request if it could be parsed.
     Invalid(ErrorData, Option<RequestId>),
 }
 
-fn parse_line(line: InputLine) -> ParsedLine {
+fn parse_json_rpc(line: InputLine) -> ParsedLine {
     let InputLine::Whole(line) = line else {
         let what = format!("a message has at most {MAX_LINE_BYTES} bytes, this one had more");
         return ParsedLine::Invalid(ErrorData::invalid_request(what, None), None);
@@ -157,19 +169,21 @@ fn parse_line(line: InputLine) -> ParsedLine {
     if line.trim_ascii().is_empty() {
         return ParsedLine::Ignored;
     }
-    let whole: Value = match serde_json::from_slice(&line) {
-        Ok(whole) => whole,
+    // Parsed as plain JSON first, to tell apart the reasons why it may be no message.
+    let json: Value = match serde_json::from_slice(&line) {
+        Ok(json) => json,
         Err(error) => {
             let what = format!("the line is not JSON: {error}");
             return ParsedLine::Invalid(ErrorData::parse_error(what, None), None);
         }
     };
-    let is_notification = whole["method"].is_string() && whole.get("id").is_none();
-    let id = serde_json::from_value(whole["id"].clone()).ok();
+    let is_notification = json["method"].is_string() && json.get("id").is_none();
+    let id = serde_json::from_value(json["id"].clone()).ok();
     match serde_json::from_slice(&line) {
         Ok(message) => ParsedLine::Message(Box::new(message)),
+        // JSON-RPC forbids a response to a notification, even to an invalid one.
         Err(_) if is_notification => ParsedLine::Ignored,
-        Err(_) if whole.is_array() => {
+        Err(_) if json.is_array() => {
             let what = "batches are not part of the protocol; send one message per line";
             ParsedLine::Invalid(ErrorData::invalid_request(what, None), None)
         }
@@ -181,32 +195,34 @@ fn parse_line(line: InputLine) -> ParsedLine {
     }
 }
 
-/// The next line without its end; `None` at the end or when nothing can be read any more.
-fn next_line(from: &mut dyn BufRead, longest: usize) -> Option<InputLine> {
-    let (mut acc, mut is_long) = (Vec::new(), false);
+/// The next line with its line break; `None` at the end of the input or after a read error. A line of
+/// more than `max_bytes` is skipped up to its end.
+fn read_line(input: &mut dyn BufRead, max_bytes: usize) -> Option<InputLine> {
+    let (mut line, mut is_too_long) = (Vec::new(), false);
     loop {
-        let part = match from.fill_buf() {
-            Ok([]) if acc.is_empty() && !is_long => return None,
-            // The last line may have no end.
+        let available = match input.fill_buf() {
+            Ok([]) if line.is_empty() && !is_too_long => return None,
+            // The last line may have no line break.
             Ok([]) => break,
-            Ok(part) => part,
+            Ok(available) => available,
+            // A signal arrived during the read; nothing is lost.
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(_) => return None,
         };
-        let end = part.iter().position(|it| *it == b'\n');
-        let taken = end.map_or(part.len(), |it| it + 1);
-        is_long |= acc.len() + taken > longest;
-        if is_long {
-            acc.clear();
+        let line_break = available.iter().position(|it| *it == b'\n');
+        let n_taken = line_break.map_or(available.len(), |it| it + 1);
+        is_too_long |= line.len() + n_taken > max_bytes;
+        if is_too_long {
+            line.clear();
         } else {
-            acc.extend_from_slice(&part[..taken]);
+            line.extend_from_slice(&available[..n_taken]);
         }
-        from.consume(taken);
-        if end.is_some() {
+        input.consume(n_taken);
+        if line_break.is_some() {
             break;
         }
     }
-    Some(if is_long { InputLine::TooLong } else { InputLine::Whole(acc) })
+    Some(if is_too_long { InputLine::TooLong } else { InputLine::Whole(line) })
 }
 
 #[cfg(test)]
@@ -217,14 +233,15 @@ mod tests {
     #[test]
     fn a_line_that_is_too_long_is_skipped_and_the_next_is_read() {
         let text = format!("short\n{}\nnext\r\nlast", "x".repeat(50));
-        let mut from = BufReader::with_capacity(7, text.as_bytes());
-        let mut seen = Vec::new();
-        while let Some(line) = next_line(&mut from, 20) {
-            seen.push(match line {
+        // A small buffer, so that lines span several reads.
+        let mut input = BufReader::with_capacity(7, text.as_bytes());
+        let mut lines = Vec::new();
+        while let Some(line) = read_line(&mut input, 20) {
+            lines.push(match line {
                 InputLine::Whole(line) => String::from_utf8(line).unwrap(),
                 InputLine::TooLong => "too long".to_owned(),
             });
         }
-        assert_eq!(seen, ["short\n", "too long", "next\r\n", "last"]);
+        assert_eq!(lines, ["short\n", "too long", "next\r\n", "last"]);
     }
 }

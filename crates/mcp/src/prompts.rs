@@ -1,23 +1,24 @@
-//! Prompts that a user can run in a client.
+//! Prompts that a user can run in a client, for example as `/remember`. A prompt is a text with one
+//! optional argument; the client sends it to its model as a user message.
 
 use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 
 struct PromptRow {
     name: &'static str,
     description: &'static str,
-    argument: (&'static str, &'static str),
-    text: fn(&str) -> String,
+    argument_name: &'static str,
+    argument_description: &'static str,
+    /// Renders the text; the argument is empty if the user gave none.
+    render: fn(&str) -> String,
 }
 
 const PROMPTS: &[PromptRow] = &[
     PromptRow {
         name: "remember",
         description: "Record what should be known in later sessions",
-        argument: (
-            "what",
-            "What to record; the agent looks back over the session when it is empty",
-        ),
-        text: |what| {
+        argument_name: "what",
+        argument_description: "What to record; the agent looks back over the session when it is empty",
+        render: |what| {
             match what {
             "" => "Look back over this session. For each thing a later session should know and could \
                    not see from the code (a trap, a fix that worked, a decision with its reason, a dead \
@@ -34,11 +35,9 @@ const PROMPTS: &[PromptRow] = &[
     PromptRow {
         name: "review",
         description: "Check what is remembered about something against the code",
-        argument: (
-            "topic",
-            "What to check; everything about the files of the session when it is empty",
-        ),
-        text: |topic| {
+        argument_name: "topic",
+        argument_description: "What to check; everything about the files of the session when it is empty",
+        render: |topic| {
             let topic = if topic.is_empty() { "the files of this session" } else { topic };
             format!(
                 "Call search_memory for {topic}. Compare each note with the code as it is now. For \
@@ -50,12 +49,13 @@ const PROMPTS: &[PromptRow] = &[
 ];
 
 pub(crate) fn list_prompts() -> Vec<Prompt> {
-    let prompt = |it: &PromptRow| {
-        let (name, about) = it.argument;
-        let argument = PromptArgument::new(name).with_description(about).with_required(false);
-        Prompt::new(it.name, Some(it.description), Some(vec![argument]))
+    let to_mcp_prompt = |row: &PromptRow| {
+        let argument = PromptArgument::new(row.argument_name)
+            .with_description(row.argument_description)
+            .with_required(false);
+        Prompt::new(row.name, Some(row.description), Some(vec![argument]))
     };
-    PROMPTS.iter().map(prompt).collect()
+    PROMPTS.iter().map(to_mcp_prompt).collect()
 }
 
 /// Renders a prompt with its argument; the error message says what to do.
@@ -63,12 +63,12 @@ pub(crate) fn render_prompt(
     name: &str,
     arguments: Option<&JsonObject>,
 ) -> Result<GetPromptResult, String> {
-    let names: Vec<&str> = PROMPTS.iter().map(|it| it.name).collect();
     let Some(row) = PROMPTS.iter().find(|it| it.name == name) else {
+        let names: Vec<&str> = PROMPTS.iter().map(|it| it.name).collect();
         return Err(format!("there is no prompt `{name}`; there are: {}", names.join(", ")));
     };
-    let given = arguments.and_then(|it| it.get(row.argument.0)).and_then(|it| it.as_str());
-    let text = (row.text)(given.unwrap_or_default().trim());
+    let argument = arguments.and_then(|it| it.get(row.argument_name)).and_then(|it| it.as_str());
+    let text = (row.render)(argument.unwrap_or_default().trim());
     let message = PromptMessage::new_text(Role::User, text);
     Ok(GetPromptResult::new(vec![message]).with_description(row.description))
 }

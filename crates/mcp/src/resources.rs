@@ -1,4 +1,5 @@
-//! Resources: a memory, a session or the module map by URI, as framed notes.
+//! Resources: a memory, a session or the module map by URI. A client reads them on request of its user
+//! or agent. All texts are framed notes, because they come from memories and files.
 
 use engine::{Error, Explanation, Project, SessionExplanation, frame};
 use rmcp::model::{Resource, ResourceTemplate};
@@ -10,51 +11,49 @@ const TEXT_MIME_TYPE: &str = "text/plain";
 
 /// Resources that need no id.
 pub(crate) fn list_resources() -> Vec<Resource> {
-    let about = "The modules of the project and its tools";
-    let map = Resource::new(MODULE_MAP_URI, "module-map")
-        .with_description(about)
+    let module_map = Resource::new(MODULE_MAP_URI, "module-map")
+        .with_description("The modules of the project and its tools")
         .with_mime_type(TEXT_MIME_TYPE);
-    vec![map]
+    vec![module_map]
 }
 
+/// URI templates of the resources that need an id.
 pub(crate) fn list_templates() -> Vec<ResourceTemplate> {
     let rows = [
         ("memory", "memory://memory/{id}", "One memory in full, with its evidence"),
         ("session", "memory://session/{id}", "Observations of a session that was learned from"),
     ];
-    let template = |(name, address, about): (&str, &str, &str)| {
-        ResourceTemplate::new(address, name).with_description(about).with_mime_type(TEXT_MIME_TYPE)
+    let to_template = |(name, uri, description): (&str, &str, &str)| {
+        ResourceTemplate::new(uri, name)
+            .with_description(description)
+            .with_mime_type(TEXT_MIME_TYPE)
     };
-    rows.into_iter().map(template).collect()
+    rows.into_iter().map(to_template).collect()
 }
 
 /// Reads a resource; `None` if the URI is unknown.
-pub(crate) async fn read_resource(
-    engine: &Project,
-    address: &str,
-) -> Result<Option<String>, Error> {
-    if address == MODULE_MAP_URI {
-        return match engine.code_graph().module_map().await {
+pub(crate) async fn read_resource(project: &Project, uri: &str) -> Result<Option<String>, Error> {
+    if uri == MODULE_MAP_URI {
+        return match project.code_graph().module_map().await {
             Ok(map) => Ok(Some(map.to_notes())),
-            // The resource is listed, so reading it must succeed: the text says that there is no map yet.
-            Err(Error::Refused { what, hint }) => {
-                Ok(Some(hint.map_or_else(|| what.clone(), |it| format!("{what}; {it}"))))
-            }
+            // The resource is listed, so reading it must succeed: the text is then the message that
+            // there is no map yet.
+            Err(Error::Refused { what, hint: Some(hint) }) => Ok(Some(format!("{what}; {hint}"))),
+            Err(Error::Refused { what, hint: None }) => Ok(Some(what)),
             Err(error) => Err(error),
         };
     }
-    let Some((kind, id)) = address.strip_prefix(URI_SCHEME).and_then(|it| it.split_once('/'))
-    else {
-        return Ok(None);
-    };
-    let explained = match engine.session_history().explain(id).await {
-        Ok(explained) => explained,
+    let path = uri.strip_prefix(URI_SCHEME);
+    let Some((kind, id)) = path.and_then(|it| it.split_once('/')) else { return Ok(None) };
+    // `explain` takes the id of a memory or of a session and returns what it found.
+    let explanation = match project.session_history().explain(id).await {
+        Ok(explanation) => explanation,
         Err(Error::NotFound { .. } | Error::Refused { .. }) => return Ok(None),
         Err(error) => return Err(error),
     };
-    Ok(match (kind, explained) {
-        ("memory", Explanation::Memory { memory, sightings: witnesses, sessions }) => {
-            let mut lines = vec![engine.injector().format_note(&memory)];
+    Ok(match (kind, explanation) {
+        ("memory", Explanation::Memory { memory, sightings, sessions }) => {
+            let mut lines = vec![project.injector().format_note(&memory)];
             lines.extend(
                 memory
                     .files
@@ -63,7 +62,7 @@ pub(crate) async fn read_resource(
             );
             lines.push(format!("status: {}", memory.status()));
             lines.push(format!("source: {}, confidence {}", memory.source, memory.confidence));
-            lines.extend(witnesses.iter().map(|it| {
+            lines.extend(sightings.iter().map(|it| {
                 let (signal, session) = (it.signal, it.session_id.short());
                 format!("evidence: {signal} in session #{session}")
             }));
@@ -78,25 +77,24 @@ pub(crate) async fn read_resource(
             }));
             Some(frame_lines(&lines))
         }
-        ("session", Explanation::Session(explanation)) => {
-            Some(frame_lines(&format_session(&explanation)))
-        }
-        _ => None,
+        ("session", Explanation::Session(session)) => Some(frame_lines(&format_session(&session))),
+        // The id of a session under `memory`, that of a memory under `session`, or an unknown kind.
+        (_, Explanation::Memory { .. } | Explanation::Session(_)) => None,
     })
 }
 
 fn format_session(explanation: &SessionExplanation) -> Vec<String> {
-    let it = &explanation.session;
-    let mut res = vec![format!("session #{}: {}", it.id.short(), it.outcome)];
+    let session = &explanation.session;
+    let mut res = vec![format!("session #{}: {}", session.id.short(), session.outcome)];
     res.extend(
         explanation
             .files
             .iter()
             .map(|it| format!("touched: {}", frame::neutralize_text(it.path.as_str()))),
     );
-    for it in &explanation.sightings {
-        let text = it.evidence.quoted_text().unwrap_or_default();
-        res.push(format!("seen: {} {}", it.signal, frame::neutralize_text(&text)));
+    for sighting in &explanation.sightings {
+        let text = sighting.evidence.quoted_text().unwrap_or_default();
+        res.push(format!("seen: {} {}", sighting.signal, frame::neutralize_text(&text)));
     }
     res
 }

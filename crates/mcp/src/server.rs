@@ -1,4 +1,5 @@
-//! The MCP request handler: lists come from tables, calls lock the project.
+//! The MCP request handler: `rmcp` calls one method of [`McpServer`] per request. Lists come from the
+//! tables of `tools`, `resources` and `prompts`; a call locks the project and runs one of them.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 
-use crate::engine_slot::EngineSlot;
+use crate::project_slot::ProjectSlot;
 use crate::tools::ToolCallContext;
 use crate::{instructions, prompts, resources, tools};
 
@@ -22,22 +23,23 @@ const ROOTS_TIMEOUT: Duration = Duration::from_secs(2);
 
 #[derive(Clone)]
 pub(crate) struct McpServer {
-    slot: EngineSlot,
+    slot: ProjectSlot,
 }
 
 impl McpServer {
-    pub(crate) fn new(slot: EngineSlot) -> Self {
+    pub(crate) fn new(slot: ProjectSlot) -> Self {
         Self { slot }
     }
 }
 
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
-        let can = ServerCapabilities::builder();
-        let can = can.enable_tools().enable_resources().enable_prompts().build();
-        let us = Implementation::new("waylore", env!("CARGO_PKG_VERSION")).with_title("Waylore");
-        ServerConfig::new(can)
-            .with_server_info(us)
+        let capabilities = ServerCapabilities::builder();
+        let capabilities = capabilities.enable_tools().enable_resources().enable_prompts().build();
+        let server =
+            Implementation::new("waylore", env!("CARGO_PKG_VERSION")).with_title("Waylore");
+        ServerConfig::new(capabilities)
+            .with_server_info(server)
             .with_protocol_version(ProtocolVersion::LATEST)
             .with_instructions(instructions::SERVER_INSTRUCTIONS)
     }
@@ -66,13 +68,15 @@ impl ServerHandler for McpServer {
             return Err(ErrorData::invalid_params(what, None));
         };
         let session = self.slot.agent_session(client_name(&context));
-        let mut turn = match self.slot.lock_project(self.client_folder(&context)).await {
-            Ok(turn) => turn,
+        let mut guard = match self.slot.lock_project(self.client_folder(&context)).await {
+            Ok(guard) => guard,
+            // A tool result and not a protocol error, so that the model sees the message.
             Err(what) => return Ok(error_response(what)),
         };
-        let note = if row.writes { self.slot.next_note_id() } else { String::new() };
+        // Taking an id counts as recording a note, so tools that only read take none.
+        let note_id = if row.writes { self.slot.next_note_id() } else { String::new() };
         let arguments = request.arguments.unwrap_or_default();
-        let call = ToolCallContext { project: turn.project(), session, note_id: note, arguments };
+        let call = ToolCallContext { project: guard.project(), session, note_id, arguments };
         Ok(tools::call_tool(row, call).await.into())
     }
 
@@ -98,9 +102,9 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let internal = |what: String| ErrorData::internal_error(what, None);
-        let mut turn =
+        let mut guard =
             self.slot.lock_project(self.client_folder(&context)).await.map_err(internal)?;
-        let read = resources::read_resource(turn.project(), &request.uri).await;
+        let read = resources::read_resource(guard.project(), &request.uri).await;
         let Some(text) = read.map_err(|it| internal(it.to_string()))? else {
             let what = format!(
                 "no resource at `{}`; memory://module-map, memory://memory/{{id}} and memory://session/{{id}} are known",
@@ -133,11 +137,12 @@ impl ServerHandler for McpServer {
 
 impl McpServer {
     /// The first root of the client, if it reports one in time. Newer protocol revisions have no roots,
-    /// so only clients that declare them are asked.
+    /// so only clients that declare them are asked. [`ProjectSlot::lock_project`] awaits this future only
+    /// if the configuration names no folder.
     #[expect(deprecated, reason = "older clients report their folder in no other way")]
     async fn client_folder(&self, context: &RequestContext<RoleServer>) -> Option<PathBuf> {
-        let declares = context.client_capabilities().is_some_and(|it| it.roots.is_some());
-        if !self.slot.needs_folder() || !declares {
+        let has_roots = context.client_capabilities().is_some_and(|it| it.roots.is_some());
+        if !has_roots {
             return None;
         }
         let roots =
@@ -152,22 +157,28 @@ fn error_response(what: String) -> CallToolResponse {
     rmcp::model::CallToolResult::error(content).into()
 }
 
-/// The name of the client.
+/// The name of the client, which is recorded as the agent of a note.
 fn client_name(context: &RequestContext<RoleServer>) -> String {
     let name = context.client_info().map(|it| it.name.clone());
     name.filter(|it| !it.trim().is_empty()).unwrap_or_else(|| "mcp".to_owned())
 }
 
-/// Decodes percent escapes of a URI path.
+/// Decodes percent escapes (`%20`) of a URI path; an invalid escape stays as it is.
 fn percent_decode(path: &str) -> String {
     let (mut res, mut rest) = (Vec::new(), path.as_bytes());
-    while let Some((first, behind)) = rest.split_first() {
-        let hex = behind.get(..2).and_then(|it| std::str::from_utf8(it).ok());
-        let byte = hex.and_then(|it| u8::from_str_radix(it, 16).ok()).filter(|_| *first == b'%');
-        match byte {
-            Some(byte) => (res.push(byte), rest = &behind[2..]),
-            None => (res.push(*first), rest = behind),
-        };
+    while let Some((first, after_first)) = rest.split_first() {
+        let digits = after_first.get(..2).and_then(|it| std::str::from_utf8(it).ok());
+        let decoded = digits.and_then(|it| u8::from_str_radix(it, 16).ok());
+        match decoded {
+            Some(byte) if *first == b'%' => {
+                res.push(byte);
+                rest = &after_first[2..];
+            }
+            Some(_) | None => {
+                res.push(*first);
+                rest = after_first;
+            }
+        }
     }
     String::from_utf8_lossy(&res).into_owned()
 }
@@ -177,9 +188,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_read_as_a_path() {
-        for (given, path) in [("/a%20b/%C3%A9", "/a b/é"), ("/a%2", "/a%2"), ("/%zz%", "/%zz%")] {
-            assert_eq!(percent_decode(given), path);
+    fn percent_escapes_are_decoded_and_invalid_ones_kept() {
+        for (uri_path, path) in [("/a%20b/%C3%A9", "/a b/é"), ("/a%2", "/a%2"), ("/%zz%", "/%zz%")]
+        {
+            assert_eq!(percent_decode(uri_path), path);
         }
     }
 }

@@ -1,5 +1,8 @@
-//! The table of tools: names, schemas and functions. Together they stay within 2,000 tokens, because
-//! hosts put them into every conversation.
+//! The table of tools: names, descriptions, schemas and functions. `server.rs` lists them and calls them
+//! with [`call_tool`]; the functions are in the files below.
+//!
+//! All descriptions and schemas together stay within 2,000 tokens, because hosts put them into every
+//! conversation.
 
 mod code;
 mod map;
@@ -41,9 +44,12 @@ type ToolFunction =
 pub struct McpToolRow {
     pub name: &'static str,
     pub description: &'static str,
-    /// JSON schemas of the arguments and of the structured result; empty for results of an id or two.
-    pub input_schema: &'static str,
-    pub output_schema: &'static str,
+    /// The arguments: the `properties` of a JSON schema, as JSON, and the names of the required ones.
+    pub input_properties: &'static str,
+    pub required: &'static [&'static str],
+    /// The `properties` of the structured result. `None` if it has only an id or two, for which a schema
+    /// is not worth its tokens.
+    pub output_properties: Option<&'static str>,
     /// True if the tool changes anything.
     pub writes: bool,
     function: ToolFunction,
@@ -66,7 +72,9 @@ impl From<Error> for ToolError {
             Error::Nothing { .. } | Error::Secret { .. } | Error::Source(_) | Error::Model(_) => {
                 None
             }
-            Error::Store(_) => Some("the user can run `waylore doctor`".to_owned()),
+            Error::Store(_) | Error::SessionFailed { .. } => {
+                Some("the user can run `waylore doctor`".to_owned())
+            }
         };
         Self::Refused(match hint {
             Some(hint) => format!("{error}; {hint}"),
@@ -75,85 +83,99 @@ impl From<Error> for ToolError {
     }
 }
 
-/// Tools in the order in which an agent needs them.
+/// The tools, in the order in which an agent needs them. Each function has the name of its tool.
 const TOOL_TABLE: &[McpToolRow] = &[
     McpToolRow {
         name: "search_memory",
         description: "Search what is known about this project: traps, fixes, decisions, how things work. Empty if nothing is relevant.",
-        input_schema: r#"{"query":{"type":"string","description":"A question, an identifier or an error message"},"type":{"type":"string","description":"Only this type, e.g. gotcha, decision, error_pattern"},"file":{"type":"string","description":"Only about this file"},"limit":{"type":"integer"}}|query"#,
-        output_schema: r#"{"notes":{"type":"string"},"hits":{"type":"array"}}|"#,
+        input_properties: r#"{"query":{"type":"string","description":"A question, an identifier or an error message"},"type":{"type":"string","description":"Only this type, e.g. gotcha, decision, error_pattern"},"file":{"type":"string","description":"Only about this file"},"limit":{"type":"integer"}}"#,
+        required: &["query"],
+        output_properties: Some(r#"{"notes":{"type":"string"},"hits":{"type":"array"}}"#),
         writes: false,
         function: |call| Box::pin(memory::search_memory(call)),
     },
     McpToolRow {
         name: "record_memory",
         description: "Record something a later session should know, as one self-contained statement. It goes to the scratchpad of the session and becomes a memory only if later evidence confirms it.",
-        input_schema: r#"{"content":{"type":"string"},"type":{"type":"string","description":"gotcha, decision, preference, pattern, requirement, error_pattern, module_insight, dead_end; suggested when absent"},"files":{"type":"array","items":{"type":"string"}},"modules":{"type":"array","items":{"type":"string"}},"tags":{"type":"array","items":{"type":"string"}}}|content"#,
-        output_schema: r#"{"recorded_in":{"type":"string"},"session":{"type":"string"},"type":{"type":"string"}}|"#,
+        input_properties: r#"{"content":{"type":"string"},"type":{"type":"string","description":"gotcha, decision, preference, pattern, requirement, error_pattern, module_insight, dead_end; suggested when absent"},"files":{"type":"array","items":{"type":"string"}},"modules":{"type":"array","items":{"type":"string"}},"tags":{"type":"array","items":{"type":"string"}}}"#,
+        required: &["content"],
+        output_properties: Some(
+            r#"{"recorded_in":{"type":"string"},"session":{"type":"string"},"type":{"type":"string"}}"#,
+        ),
         writes: true,
         function: |call| Box::pin(memory::record_memory(call)),
     },
     McpToolRow {
         name: "get_workflow_recipe",
         description: "Get the steps that worked for this kind of task before. Empty if none fits.",
-        input_schema: r#"{"task":{"type":"string"}}|task"#,
-        output_schema: r#"{"notes":{"type":"string"},"steps":{"type":"array"}}|"#,
+        input_properties: r#"{"task":{"type":"string"}}"#,
+        required: &["task"],
+        output_properties: Some(r#"{"notes":{"type":"string"},"steps":{"type":"array"}}"#),
         writes: false,
-        function: |call| Box::pin(pipeline::get_recipe(call)),
+        function: |call| Box::pin(pipeline::get_workflow_recipe(call)),
     },
     McpToolRow {
         name: "get_context",
         description: "Get the notes for a stage of work: plan (recipes, dead ends, effort, files that change together), qa (what to verify), recovery (what failed), spec (preferences, decisions).",
-        input_schema: r#"{"stage":{"type":"string","enum":["plan","qa","recovery","spec"]},"task":{"type":"string"},"modules":{"type":"array","items":{"type":"string"}},"files":{"type":"array","items":{"type":"string"}},"report":{"type":"string","description":"recovery: the error or review that reported the failure"}}|stage"#,
-        output_schema: r#"{"notes":{"type":"string"},"ids":{"type":"array"}}|"#,
+        input_properties: r#"{"stage":{"type":"string","enum":["plan","qa","recovery","spec"]},"task":{"type":"string"},"modules":{"type":"array","items":{"type":"string"}},"files":{"type":"array","items":{"type":"string"}},"report":{"type":"string","description":"recovery: the error or review that reported the failure"}}"#,
+        required: &["stage"],
+        output_properties: Some(r#"{"notes":{"type":"string"},"ids":{"type":"array"}}"#),
         writes: false,
         function: |call| Box::pin(pipeline::get_context(call)),
     },
     McpToolRow {
         name: "analyze_impact",
         description: "List the code affected by a change to a file or symbol, with notes about it.",
-        input_schema: r#"{"target":{"type":"string","description":"path, path:symbol, path:line or symbol"},"depth":{"type":"integer"}}|target"#,
-        output_schema: r#"{"targets":{"type":"array"},"affected":{"type":"array"},"notes":{"type":"string"}}|"#,
+        input_properties: r#"{"target":{"type":"string","description":"path, path:symbol, path:line or symbol"},"depth":{"type":"integer"}}"#,
+        required: &["target"],
+        output_properties: Some(
+            r#"{"targets":{"type":"array"},"affected":{"type":"array"},"notes":{"type":"string"}}"#,
+        ),
         writes: false,
         function: |call| Box::pin(code::analyze_impact(call)),
     },
     McpToolRow {
         name: "get_dependencies",
         description: "List the dependencies of a file or symbol.",
-        input_schema: r#"{"target":{"type":"string"},"depth":{"type":"integer"}}|target"#,
-        output_schema: r#"{"targets":{"type":"array"},"needs":{"type":"array"}}|"#,
+        input_properties: r#"{"target":{"type":"string"},"depth":{"type":"integer"}}"#,
+        required: &["target"],
+        output_properties: Some(r#"{"targets":{"type":"array"},"needs":{"type":"array"}}"#),
         writes: false,
         function: |call| Box::pin(code::get_dependencies(call)),
     },
     McpToolRow {
         name: "get_module_map",
         description: "List the modules of the project, or the details of one.",
-        input_schema: r#"{"module":{"type":"string"}}|"#,
-        output_schema: r#"{"notes":{"type":"string"},"modules":{"type":"array"}}|"#,
+        input_properties: r#"{"module":{"type":"string"}}"#,
+        required: &[],
+        output_properties: Some(r#"{"notes":{"type":"string"},"modules":{"type":"array"}}"#),
         writes: false,
-        function: |call| Box::pin(map::show_map(call)),
+        function: |call| Box::pin(map::get_module_map(call)),
     },
     McpToolRow {
         name: "update_module_map",
         description: "Propose a name, a purpose or more files for a module. The map changes when the user confirms it.",
-        input_schema: r#"{"module":{"type":"string"},"name":{"type":"string"},"description":{"type":"string"},"files":{"type":"array","items":{"type":"string"}}}|module"#,
-        output_schema: "",
+        input_properties: r#"{"module":{"type":"string"},"name":{"type":"string"},"description":{"type":"string"},"files":{"type":"array","items":{"type":"string"}}}"#,
+        required: &["module"],
+        output_properties: None,
         writes: true,
-        function: |call| Box::pin(map::update_map(call)),
+        function: |call| Box::pin(map::update_module_map(call)),
     },
     McpToolRow {
         name: "relate",
         description: "Register a relation from a memory to another memory or to a file.",
-        input_schema: r#"{"memory":{"type":"string","description":"id"},"relation":{"type":"string","enum":["required_with","conflicts_with","validates","derived_from"]},"target":{"type":"string","description":"id or path"}}|memory,relation,target"#,
-        output_schema: "",
+        input_properties: r#"{"memory":{"type":"string","description":"id"},"relation":{"type":"string","enum":["required_with","conflicts_with","validates","derived_from"]},"target":{"type":"string","description":"id or path"}}"#,
+        required: &["memory", "relation", "target"],
+        output_properties: None,
         writes: true,
-        function: |call| Box::pin(memory::relate_memory(call)),
+        function: |call| Box::pin(memory::relate(call)),
     },
     McpToolRow {
         name: "flag_memory",
         description: "Report that a memory is wrong or outdated. It is no longer injected until the user has reviewed it.",
-        input_schema: r#"{"memory":{"type":"string","description":"id"},"reason":{"type":"string"}}|memory,reason"#,
-        output_schema: "",
+        input_properties: r#"{"memory":{"type":"string","description":"id"},"reason":{"type":"string"}}"#,
+        required: &["memory", "reason"],
+        output_properties: None,
         writes: true,
         function: |call| Box::pin(memory::flag_memory(call)),
     },
@@ -179,34 +201,37 @@ pub(crate) fn find_tool(name: &str) -> Option<Tool> {
 }
 
 fn to_mcp_tool(row: &McpToolRow) -> Tool {
-    let mut res = Tool::new(row.name, row.description, Arc::new(expand_schema(row.input_schema)));
-    res.output_schema =
-        (!row.output_schema.is_empty()).then(|| Arc::new(expand_schema(row.output_schema)));
-    let hints = ToolAnnotations::new();
+    let input_schema = object_schema(row.input_properties, row.required);
+    let mut res = Tool::new(row.name, row.description, Arc::new(input_schema));
+    res.output_schema = row.output_properties.map(|it| Arc::new(object_schema(it, &[])));
+    // Hosts may ask the user before a tool that is not read-only. Every change can be undone, so no
+    // tool is destructive.
+    let annotations = ToolAnnotations::new();
     res.annotations =
-        Some(if row.writes { hints.destructive(false) } else { hints.read_only(true) });
+        Some(if row.writes { annotations.destructive(false) } else { annotations.read_only(true) });
     res
 }
 
-/// Expands the short form of the table: the properties, then the required names after `|`.
-fn expand_schema(short: &str) -> JsonObject {
-    let (properties, required) = short.rsplit_once('|').expect("a schema in the table has a `|`");
-    let properties: Value = serde_json::from_str(properties).expect("the table holds JSON");
+/// The JSON schema of an object with these properties.
+fn object_schema(properties: &str, required: &[&str]) -> JsonObject {
     let mut res = JsonObject::new();
     res.insert("type".to_owned(), json!("object"));
-    res.insert("properties".to_owned(), properties);
+    res.insert("properties".to_owned(), parse_properties(properties));
     if !required.is_empty() {
-        let required: Vec<&str> = required.split(',').collect();
         res.insert("required".to_owned(), json!(required));
     }
     res
 }
 
+fn parse_properties(properties: &str) -> Value {
+    serde_json::from_str(properties).expect("the table holds JSON")
+}
+
 /// Calls a tool. Failures are tool results, not protocol errors, so that the model sees them.
 pub(crate) async fn call_tool(row: &McpToolRow, call: ToolCallContext<'_>) -> CallToolResult {
-    let what = match (row.function)(call).await {
+    let message = match (row.function)(call).await {
         Ok(ToolOutput { text, mut data }) => {
-            // Some hosts pass only one of text and data to the model.
+            // Some hosts pass only the data to the model: it must then contain the text.
             if lacks_content(&data) {
                 data["says"] = json!(text);
             }
@@ -216,15 +241,13 @@ pub(crate) async fn call_tool(row: &McpToolRow, call: ToolCallContext<'_>) -> Ca
         }
         Err(ToolError::Refused(what)) => what,
         Err(ToolError::Arguments(what)) => {
-            let takes = expand_schema(row.input_schema);
-            let names: Vec<&String> =
-                takes["properties"].as_object().into_iter().flatten().map(|it| it.0).collect();
-            let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
-            let names = names.join(", ");
+            let properties = parse_properties(row.input_properties);
+            let names = properties.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+            let names = names.collect::<Vec<_>>().join(", ");
             format!("the arguments of `{}` do not fit: {what}; it takes {names}", row.name)
         }
     };
-    CallToolResult::error(vec![ContentBlock::text(what)])
+    CallToolResult::error(vec![ContentBlock::text(message)])
 }
 
 /// True if the data is empty without the text: no notes and no looked-up symbols.
@@ -262,21 +285,22 @@ mod tests {
     }
 
     #[test]
-    fn no_schema_takes_null_and_every_property_required_is_there() {
+    fn no_schema_contains_null_and_every_required_property_exists() {
         for row in TOOL_TABLE {
-            let all = [row.input_schema, row.output_schema].into_iter().filter(|it| !it.is_empty());
-            for schema in all.map(expand_schema) {
-                let text = Value::Object(schema.clone()).to_string();
-                assert!(!text.contains("null"), "{}: {text}", row.name);
-                for name in schema.get("required").and_then(Value::as_array).into_iter().flatten() {
-                    assert!(schema["properties"].get(name.as_str().unwrap()).is_some(), "{name}");
-                }
+            let schemas = [Some(row.input_properties), row.output_properties];
+            for properties in schemas.into_iter().flatten() {
+                assert!(!properties.contains("null"), "{}: {properties}", row.name);
+                assert!(parse_properties(properties).is_object(), "{}", row.name);
+            }
+            let properties = parse_properties(row.input_properties);
+            for name in row.required {
+                assert!(properties.get(name).is_some(), "{}: {name}", row.name);
             }
         }
     }
 
     #[test]
-    fn names_are_unique() {
+    fn tool_names_are_unique() {
         for (i, row) in TOOL_TABLE.iter().enumerate() {
             assert!(TOOL_TABLE[..i].iter().all(|it| it.name != row.name), "{}", row.name);
         }

@@ -1,4 +1,5 @@
-//! `closed!`: an enum whose variants are the whole vocabulary, with the slugs that database and wire carry.
+//! The macro `closed!` declares an enum whose variants are the whole vocabulary, each with the slug that
+//! databases and wire formats contain. An unknown word is an error that suggests the right one.
 
 /// A word that is not in a closed vocabulary, with the words that are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,13 +10,18 @@ pub struct UnknownWord {
     pub known: Vec<&'static str>,
 }
 
+/// Bytes of a given word that are compared with the known ones.
+const MAX_COMPARED_BYTES: usize = 64;
+
 impl UnknownWord {
     /// The closest known word, if its edit distance suggests a typo.
     pub fn closest_known(&self) -> Option<&'static str> {
         let given = self.given.to_ascii_lowercase().replace('-', "_");
-        let near = |it: &&&'static str| edit_distance(it.as_bytes(), given.as_bytes());
-        let best = self.known.iter().min_by_key(near)?;
-        (edit_distance(best.as_bytes(), given.as_bytes()) <= best.len().max(3) / 3).then_some(*best)
+        let distance_to = |known: &str| edit_distance(known.as_bytes(), given.as_bytes());
+        let closest = self.known.iter().min_by_key(|it| distance_to(it))?;
+        // One typo in three letters is allowed.
+        let max_distance = closest.len().max(3) / 3;
+        (distance_to(closest) <= max_distance).then_some(*closest)
     }
 }
 
@@ -31,11 +37,14 @@ impl std::fmt::Display for UnknownWord {
 
 impl std::error::Error for UnknownWord {}
 
-/// Levenshtein distance with a single row; the inputs are words, so the cost stays small.
+/// Levenshtein distance (Wagner and Fischer 1974), with a single row of the table.
 fn edit_distance(left: &[u8], right: &[u8]) -> usize {
-    let right = &right[..right.len().min(64)];
+    // A user can type anything; known words are shorter.
+    let right = &right[..right.len().min(MAX_COMPARED_BYTES)];
+    // `row[j]` is the distance of the part of `left` so far to `right[..j]`.
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (i, a) in left.iter().enumerate() {
+        // The value of the previous row at `j`, before it is overwritten.
         let mut diagonal = row[0];
         row[0] = i + 1;
         for (j, b) in right.iter().enumerate() {
@@ -61,6 +70,7 @@ macro_rules! closed {
         $vis enum $name { $($(#[$variant_meta])* $variant),+ }
 
         impl $name {
+            // In the order of declaration.
             $vis const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             $vis const fn slug(self) -> &'static str {
@@ -95,6 +105,7 @@ macro_rules! closed {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                // Borrowed, if the input contains no escapes.
                 let word = <std::borrow::Cow<'de, str>>::deserialize(from)?;
                 Self::parse(&word).map_err(serde::de::Error::custom)
             }
@@ -109,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn slugs_go_both_ways() {
+    fn every_slug_is_parsed_as_its_variant() {
         for it in Fruit::ALL {
             assert_eq!(Fruit::from_slug(it.slug()), Some(*it));
         }
@@ -117,13 +128,13 @@ mod tests {
     }
 
     #[test]
-    fn a_typo_is_answered_with_the_right_word() {
-        let said = |word: &str| Fruit::parse(word).unwrap_err().to_string();
-        assert_eq!(said("aple"), "unknown fruit `aple` (did you mean `apple`?)");
+    fn a_typo_gives_an_error_that_suggests_the_right_word() {
+        let error_of = |word: &str| Fruit::parse(word).unwrap_err().to_string();
+        assert_eq!(error_of("aple"), "unknown fruit `aple` (did you mean `apple`?)");
         assert_eq!(
-            said("Blood-Orange"),
+            error_of("Blood-Orange"),
             "unknown fruit `Blood-Orange` (did you mean `blood_orange`?)"
         );
-        assert_eq!(said("steak"), "unknown fruit `steak` (one of: apple, blood_orange)");
+        assert_eq!(error_of("steak"), "unknown fruit `steak` (one of: apple, blood_orange)");
     }
 }

@@ -1,8 +1,8 @@
-//! Byte codec of the derived data (facts, links, modules, history): LEB128 varints and
+//! A byte codec for data that is derived from the code (facts, links, modules, history): LEB128 varints and
 //! length-prefixed strings, fields in order, without tags.
 //!
-//! The format carries no version. The caller stores one beside the bytes and rebuilds the data
-//! when it differs, so old bytes are never decoded.
+//! The format contains no version. The caller stores one beside the bytes and rebuilds the data when it
+//! differs, so that old bytes are never decoded.
 
 /// Appends values to a byte buffer.
 #[derive(Debug, Default)]
@@ -24,6 +24,7 @@ impl ByteWriter {
     /// Unsigned LEB128: seven bits per byte, lowest first.
     #[inline]
     pub fn write_varint(&mut self, mut value: u64) {
+        // The high bit of a byte means that more bytes follow.
         while value >= 0x80 {
             self.bytes.push(value.to_le_bytes()[0] | 0x80);
             value >>= 7;
@@ -85,6 +86,7 @@ impl<'a> ByteReader<'a> {
 
     #[inline]
     pub fn read_varint(&mut self) -> Option<u64> {
+        // At most ten bytes; the loop ends before the shift exceeds 64 bits.
         let mut value = 0_u64;
         for shift in (0..64).step_by(7) {
             let byte = self.read_byte()?;
@@ -101,8 +103,8 @@ impl<'a> ByteReader<'a> {
         u32::try_from(self.read_varint()?).ok()
     }
 
-    /// A count of items that take at least one byte each. A larger count is refused, so damaged
-    /// bytes cannot make a caller reserve more memory than they have bytes.
+    /// A count of items that take at least one byte each. A count beyond the remaining bytes is rejected, so
+    /// that damaged bytes cannot make a caller reserve much memory.
     #[inline]
     pub fn read_len(&mut self) -> Option<usize> {
         usize::try_from(self.read_varint()?).ok().filter(|it| *it <= self.rest.len())
@@ -168,7 +170,8 @@ mod tests {
     }
 
     #[test]
-    fn damaged_bytes_are_refused() {
+    fn damaged_bytes_are_rejected() {
+        // A varint without an end, a length beyond the bytes, invalid UTF-8, a number above 32 bits.
         assert_eq!(ByteReader::new(&[0xff; 11]).read_varint(), None);
         assert_eq!(ByteReader::new(&[9, 0]).read_len(), None);
         assert_eq!(ByteReader::new(&[1, 0xff]).read_str(), None);

@@ -1,4 +1,7 @@
-//! Reasons why a memory was deprecated, with the one writer and the one parser of their stored text.
+//! Reasons why a memory was deprecated.
+//!
+//! The store keeps a reason as the sentence that people read, so that [`Deprecation`] has the only writer
+//! (`Display`) and the only parser of these sentences.
 
 use std::fmt;
 
@@ -12,7 +15,7 @@ use crate::MemoryId;
 pub enum Deprecation {
     /// A newer memory replaces this one. The short id of the newer one.
     SupersededBy(String),
-    /// A newer memory says the same. The short id of the newer one.
+    /// A newer memory states the same. The short id of the newer one.
     DuplicateOf(String),
     /// Later sessions behaved differently; the observer may revive the pattern.
     PatternFaded,
@@ -23,12 +26,13 @@ pub enum Deprecation {
 }
 
 const PATTERN_FADED: &str = "superseded by later sessions, which did otherwise";
+const SUPERSEDED_BY_PREFIX: &str = "superseded by #";
 const DUPLICATE_SUFFIX: &str = ", which says the same";
 const RULE_REMOVED_PREFIX: &str = "no longer in ";
 
 impl Deprecation {
-    /// Beginning of every reason that says nothing against the memory: something newer took its place.
-    /// The store's statistics search for it.
+    /// The beginning of every reason which only means that something newer replaced the memory, not that it
+    /// was wrong. The store's statistics search for it.
     pub const SUPERSEDED_PREFIX: &str = "superseded";
 
     pub fn superseded_by(id: MemoryId) -> Self {
@@ -47,23 +51,26 @@ impl Deprecation {
         if let Some(path) = text.strip_prefix(RULE_REMOVED_PREFIX) {
             return Self::RuleRemoved { path: path.to_owned() };
         }
-        let is_short_id = |it: &str| it.len() == 8 && it.bytes().all(|it| it.is_ascii_hexdigit());
-        match text.strip_prefix("superseded by #") {
-            Some(id) if is_short_id(id) => Self::SupersededBy(id.to_owned()),
-            Some(rest) => match rest.strip_suffix(DUPLICATE_SUFFIX) {
-                Some(id) if is_short_id(id) => Self::DuplicateOf(id.to_owned()),
-                _ => Self::ByPerson(text.to_owned()),
-            },
-            None => Self::ByPerson(text.to_owned()),
+        // A person can write "superseded by #12 and more", so that the id must be exact.
+        let is_short_id =
+            |it: &&str| it.len() == 8 && it.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if let Some(rest) = text.strip_prefix(SUPERSEDED_BY_PREFIX) {
+            if let Some(id) = rest.strip_suffix(DUPLICATE_SUFFIX).filter(is_short_id) {
+                return Self::DuplicateOf(id.to_owned());
+            }
+            if is_short_id(&rest) {
+                return Self::SupersededBy(rest.to_owned());
+            }
         }
+        Self::ByPerson(text.to_owned())
     }
 }
 
 impl fmt::Display for Deprecation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::SupersededBy(id) => write!(f, "superseded by #{id}"),
-            Self::DuplicateOf(id) => write!(f, "superseded by #{id}{DUPLICATE_SUFFIX}"),
+            Self::SupersededBy(id) => write!(f, "{SUPERSEDED_BY_PREFIX}{id}"),
+            Self::DuplicateOf(id) => write!(f, "{SUPERSEDED_BY_PREFIX}{id}{DUPLICATE_SUFFIX}"),
             Self::PatternFaded => f.write_str(PATTERN_FADED),
             Self::RuleRemoved { path } => write!(f, "{RULE_REMOVED_PREFIX}{path}"),
             Self::ByPerson(reason) => f.write_str(reason),
@@ -77,7 +84,7 @@ mod tests {
     use crate::Timestamp;
 
     #[test]
-    fn every_reason_reads_back() {
+    fn every_reason_is_parsed_from_its_own_text() {
         let id = MemoryId::new(Timestamp(1), [7; 10]);
         let reasons = [
             Deprecation::superseded_by(id),
@@ -92,7 +99,8 @@ mod tests {
     }
 
     #[test]
-    fn reading_and_writing_keeps_every_text() {
+    fn any_text_is_unchanged_after_parsing_and_writing() {
+        // Each resembles a reason of the program without being one.
         let texts = ["superseded by #zz", "superseded by #1234abcd, and more", "no longer in ", ""];
         for text in texts {
             assert_eq!(Deprecation::parse(text).to_string(), text);
@@ -100,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_something_newer_replaced_is_recognised_by_its_beginning() {
+    fn every_kind_of_replacement_begins_with_the_superseded_prefix() {
         let id = MemoryId::new(Timestamp(1), [7; 10]);
         let superseded = [
             Deprecation::superseded_by(id),

@@ -1,7 +1,8 @@
-//! Events reported by agent hosts, one JSON object per line. A session is a log of events.
+//! Events of agent sessions, one JSON object per line. A session is a log of events.
 //!
-//! This is the stored format of journals and the wire format of hooks: fields may be added, never
-//! renamed. The meaning of events is computed by a fold in `observe`.
+//! `agents` translates the messages and transcripts of hosts into events, and `observe` folds them into the
+//! state of a session. This is the stored format of journals and the wire format of hooks: fields may be
+//! added, never renamed.
 
 mod body;
 
@@ -87,6 +88,7 @@ pub struct EventEnvelope {
 /// Reasons why a line is not an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventError {
+    /// The name of the event is unknown.
     Unknown(UnknownWord),
     TooLong {
         bytes: usize,
@@ -125,10 +127,12 @@ impl EventEnvelope {
         if line.len() > MAX_EVENT_LINE_BYTES {
             return Err(EventError::TooLong { bytes: line.len() });
         }
-        // Two passes over the text instead of one into a tree: the body is then read straight
-        // into its struct, whatever number format other crates enable in serde_json.
+        // Two passes over the text: the header names the kind, then the body is parsed into its struct. A
+        // single pass into a `Value` was rejected, because its numbers depend on the features of serde_json
+        // that other crates enable.
         let head: EnvelopeHeader =
             serde_json::from_str(line).map_err(|it| malformed_event(None, &it))?;
+        // An unknown event is reported before a bad id, because it is the likelier mistake.
         let kind = EventKind::parse(&head.event).map_err(EventError::Unknown)?;
         if head.event_id.is_empty() || head.event_id.len() > MAX_EVENT_ID_BYTES {
             return Err(EventError::Id { bytes: head.event_id.len() });
@@ -143,6 +147,7 @@ impl EventEnvelope {
     }
 }
 
+/// The fields that every event has.
 #[derive(Deserialize)]
 struct EnvelopeHeader {
     event: String,
@@ -151,6 +156,7 @@ struct EnvelopeHeader {
     at: i64,
 }
 
+/// Parses the fields of one kind of event. Fields of the header are ignored like unknown ones.
 fn parse_body(kind: EventKind, line: &str) -> Result<Event, serde_json::Error> {
     use serde_json::from_str;
     Ok(match kind {

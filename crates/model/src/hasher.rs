@@ -1,4 +1,4 @@
-//! Fast hasher for maps with short keys from trusted input: ids, offsets and identifiers of one
+//! A fast hasher for maps with short keys from trusted input: ids, offsets and identifiers of one
 //! file. The scheme is Firefox's `FxHash` (as in `rustc-hash` 1) with another multiplier.
 //!
 //! The hash is not keyed: keys that an attacker chooses could be made to collide. Where stored
@@ -21,7 +21,7 @@ impl BuildHasher for FastBuildHasher {
     }
 }
 
-/// One rotation, one xor and one multiplication per eight bytes.
+/// Hashes with one rotation, one xor and one multiplication per eight bytes.
 #[derive(Debug, Default)]
 pub struct FastHasher(u64);
 
@@ -31,6 +31,7 @@ const HASH_MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 impl FastHasher {
     #[inline]
     const fn add_word(&mut self, word: u64) {
+        // The rotation makes the order of words count; the multiplication mixes towards the high bits.
         self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(HASH_MULTIPLIER);
     }
 }

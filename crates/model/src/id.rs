@@ -1,4 +1,5 @@
-//! Identifiers: UUIDv7, which sort by creation time and need no central counter.
+//! Identifiers: UUIDv7 (RFC 9562), which sort by creation time and need no central counter. The macro
+//! `id!` declares one type per kind of thing, so that a session id is never taken for a memory id.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,6 +8,7 @@ use uuid::Uuid;
 
 use crate::Timestamp;
 
+/// Declares a newtype of a UUID that is displayed, parsed and stored in the hyphenated form.
 macro_rules! id {
     ($(#[$meta:meta])* $name:ident) => {
         $(#[$meta])*
@@ -16,6 +18,7 @@ macro_rules! id {
         impl $name {
             /// A UUIDv7 from the time and randomness of the caller.
             pub fn new(now: Timestamp, random: [u8; 10]) -> Self {
+                // A UUIDv7 cannot contain a time before 1970.
                 let millis = u64::try_from(now.0).unwrap_or(0);
                 Self(uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid())
             }
@@ -59,6 +62,7 @@ macro_rules! id {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                // Borrowed, if the input contains no escapes.
                 let text = <std::borrow::Cow<'de, str>>::deserialize(from)?;
                 text.parse().map_err(serde::de::Error::custom)
             }
@@ -84,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_sort_by_birth_and_read_back() {
+    fn ids_sort_by_creation_time_and_are_parsed_again() {
         let older = MemoryId::new(Timestamp(1_000), [7; 10]);
         let newer = MemoryId::new(Timestamp(2_000), [0; 10]);
         assert!(older < newer);

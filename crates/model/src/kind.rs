@@ -1,4 +1,7 @@
-//! The sixteen types of memory and their defaults, and the types methodologies add.
+//! Types of memory: sixteen built-in kinds with their defaults, and custom types.
+//!
+//! A custom type has the slug `custom:<plugin>.<name>` and is declared in the configuration of a
+//! methodology. Code that depends on the kind uses [`MemoryType::core_kind`].
 
 use std::fmt;
 
@@ -33,6 +36,7 @@ pub struct MemoryKindRow {
     pub label: &'static str,
     /// Days after which an unused memory counts half; `None` never decays.
     pub half_life_days: Option<u32>,
+    /// The content of such a memory, for the reference.
     pub holds: &'static str,
 }
 
@@ -86,9 +90,13 @@ pub struct CustomType {
     pub half_life_days: Option<u32>,
 }
 
+/// The longest slug of a custom type, in bytes.
+const MAX_SLUG_BYTES: usize = 80;
+
 /// Reasons why a word is not a memory type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CustomTypeError {
+    /// Neither a built-in kind nor a custom type.
     Unknown(UnknownWord),
     /// Starts with `custom:` but is not `custom:<plugin>.<name>`.
     Shape(String),
@@ -113,29 +121,33 @@ impl MemoryType {
 
     /// Parses a stored slug. Well-formed custom types pass, because their methodology may be gone.
     pub fn from_slug(slug: &str) -> Result<Self, CustomTypeError> {
+        // Without the prefix, only the built-in kinds are known.
         let Some(name) = slug.strip_prefix("custom:") else {
             return MemoryKind::parse(slug).map(Self::Core).map_err(CustomTypeError::Unknown);
         };
-        let word = |it: &str| {
-            !it.is_empty()
-                && it.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+        let is_lowercase_word = |part: &str| {
+            let is_allowed = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_';
+            !part.is_empty() && part.bytes().all(is_allowed)
         };
-        match name.split_once('.') {
-            Some((plugin, name)) if word(plugin) && word(name) && slug.len() <= 80 => {
-                Ok(Self::Custom(slug.to_owned()))
-            }
-            _ => Err(CustomTypeError::Shape(slug.to_owned())),
+        let is_well_formed = slug.len() <= MAX_SLUG_BYTES
+            && name
+                .split_once('.')
+                .is_some_and(|(plugin, name)| is_lowercase_word(plugin) && is_lowercase_word(name));
+        if is_well_formed {
+            Ok(Self::Custom(slug.to_owned()))
+        } else {
+            Err(CustomTypeError::Shape(slug.to_owned()))
         }
     }
 
     /// Parses input of a user or a peer: a custom type must be among those `declared`.
     pub fn parse(word: &str, declared: &[CustomType]) -> Result<Self, CustomTypeError> {
-        let res = Self::from_slug(word)?;
-        match &res {
+        let parsed = Self::from_slug(word)?;
+        match &parsed {
             Self::Custom(slug) if !declared.iter().any(|it| it.slug == *slug) => {
                 Err(CustomTypeError::Undeclared(slug.clone()))
             }
-            _ => Ok(res),
+            _ => Ok(parsed),
         }
     }
 
@@ -184,20 +196,20 @@ mod tests {
     }
 
     #[test]
-    fn custom_types_are_open_but_not_for_typos() {
+    fn only_declared_custom_types_are_accepted_as_input() {
         let declared = [CustomType {
             slug: "custom:acme.ritual".into(),
             label: "RITUAL".into(),
             half_life_days: Some(10),
         }];
-        let said = |word: &str| match MemoryType::parse(word, &declared) {
+        let parsed = |word: &str| match MemoryType::parse(word, &declared) {
             Ok(it) => it.to_string(),
             Err(error) => error.to_string(),
         };
-        assert_eq!(said("gotcha"), "gotcha");
-        assert_eq!(said("custom:acme.ritual"), "custom:acme.ritual");
-        assert!(said("gotchas").contains("did you mean `gotcha`?"));
-        assert!(said("custom:acme.other").starts_with("no methodology declares"));
-        assert!(said("custom:Acme").contains("is not of the form"));
+        assert_eq!(parsed("gotcha"), "gotcha");
+        assert_eq!(parsed("custom:acme.ritual"), "custom:acme.ritual");
+        assert!(parsed("gotchas").contains("did you mean `gotcha`?"));
+        assert!(parsed("custom:acme.other").starts_with("no methodology declares"));
+        assert!(parsed("custom:Acme").contains("is not of the form"));
     }
 }

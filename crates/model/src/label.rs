@@ -1,15 +1,21 @@
-//! Labels of a memory: source, scope, visibility, author.
+//! Labels of a memory: source, scope, visibility, author. Also the grain of a vector.
 
 use crate::closed;
 
 closed! {
     /// Origin of a memory.
     pub enum MemorySource : "source" {
+        /// The user stated it.
         UserTaught = "user_taught",
+        /// The agent recorded it.
         AgentExplicit = "agent_explicit",
+        /// A QA step of the host.
         QaAuto = "qa_auto",
+        /// The output of a tool.
         ToolAuto = "tool_auto",
+        /// A commit.
         CommitAuto = "commit_auto",
+        /// Learned from the behaviour of sessions.
         ObserverInferred = "observer_inferred",
     }
 }
@@ -63,13 +69,18 @@ closed! {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Actor {
     User,
+    /// The learning from sessions.
     Observer,
+    /// An agent, by its name.
     Agent(String),
+    /// A background job, such as `maintain`.
     Runner(String),
+    /// An import, by the name of its file.
     Import(String),
 }
 
 impl Actor {
+    /// Parses the stored form, `user` or `agent:<name>`.
     pub fn parse(text: &str) -> Option<Self> {
         match text.split_once(':') {
             None if text == "user" => Some(Self::User),
@@ -99,12 +110,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_trusted_more_than_the_user() {
+    fn no_source_is_trusted_more_than_the_user() {
         assert!(MemorySource::ALL.iter().all(|it| it.trust() <= MemorySource::UserTaught.trust()));
     }
 
     #[test]
-    fn actors_read_back() {
+    fn actors_are_parsed_from_their_stored_form() {
         for text in ["user", "observer", "agent:coder", "runner:ci", "import:notes.json"] {
             assert_eq!(Actor::parse(text).unwrap().to_string(), text);
         }

@@ -1,9 +1,11 @@
-//! Domain types of Waylore: ids, closed enums, shared tables, the memory itself.
+//! Domain types of Waylore, shared by all crates: the memory, the events of sessions, ids, closed enums
+//! and tables that more than one crate reads.
 //!
-//! Pure and synchronous. Knows no time, no I/O, no SQL, no scores: `now` is always an argument.
-//! serde is derived only for what is a stored format by definition (events, payloads, slugs).
+//! Pure and synchronous. The crate reads no clock (`now` is always an argument), does no I/O, and knows no
+//! SQL and no scores. serde is derived only for stored formats (events, payloads, slugs).
 
 mod closed;
+mod cpu;
 mod id;
 mod permille;
 mod time;
@@ -35,6 +37,7 @@ mod trust;
 mod event;
 
 pub use closed::UnknownWord;
+pub use cpu::{CpuLevel, InstructionSet};
 pub use deprecation::Deprecation;
 pub use event::{
     AgentReasoning, ContextCompaction, Event, EventEnvelope, EventError, EventKind, LineSpan,

@@ -1,4 +1,5 @@
-//! Ageing of memories: decay without use, and idle time that does not count.
+//! Ageing of memories: confidence decays without use, and long periods without use of the whole store do not
+//! count.
 
 use crate::{CustomType, Memory, PerMille, Timestamp};
 
@@ -25,6 +26,7 @@ impl QuietSpan {
         if now.millis_since(last) <= MAX_COUNTED_GAP_MS {
             return None;
         }
+        // The first part of the gap counts like any other time.
         Some(Self { from: last.plus_millis(MAX_COUNTED_GAP_MS), to: now })
     }
 }
@@ -32,11 +34,12 @@ impl QuietSpan {
 /// Milliseconds from `since` to `now` without quiet spans; never negative, even if the clock
 /// went back.
 pub fn lived_millis(since: Timestamp, now: Timestamp, quiet: &[QuietSpan]) -> i64 {
-    let slept: i64 = quiet
+    // The part of each quiet span between `since` and `now`.
+    let quiet_millis: i64 = quiet
         .iter()
         .map(|it| (it.to.0.min(now.0)).saturating_sub(it.from.0.max(since.0)).max(0))
         .fold(0, i64::saturating_add);
-    now.millis_since(since).saturating_sub(slept).max(0)
+    now.millis_since(since).saturating_sub(quiet_millis).max(0)
 }
 
 /// The confidence a memory has now: halved for every half-life since it was last used.
@@ -47,11 +50,13 @@ pub fn current_confidence(
     now: Timestamp,
     quiet: &[QuietSpan],
 ) -> PerMille {
+    // The memory's own half-life overrides that of its type.
     let half_life = memory.half_life_days.or_else(|| memory.kind.half_life_days(declared));
     let Some(days) = half_life.filter(|_| !memory.flags.pinned) else {
         return memory.confidence;
     };
     let lived = lived_millis(memory.last_touched(), now, quiet);
+    // Exponential decay: the confidence is multiplied by ½ per half-life.
     #[expect(
         clippy::cast_precision_loss,
         reason = "milliseconds of a century fit a double exactly"
@@ -90,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn returning_from_the_past_costs_nothing() {
+    fn a_clock_that_was_behind_and_is_corrected_ages_nothing() {
         let quiet =
             QuietSpan::between(NOW.plus_millis(-400 * DAY_MS), NOW.plus_millis(DAY_MS)).unwrap();
         assert_eq!(lived_millis(NOW, NOW.plus_millis(2 * DAY_MS), &[quiet]), DAY_MS);

@@ -1,4 +1,5 @@
-//! The memory: one validated conclusion with its evidence and state.
+//! The memory: one validated conclusion about a project or a user's way of working, with its evidence and
+//! its state. This is the record that the store keeps and every other crate passes around.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,17 +12,17 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 pub struct Memory {
     pub id: MemoryId,
-    /// `None`: it belongs to the user and follows them across projects.
+    /// `None` if it belongs to the user and applies to all of their projects.
     pub project: Option<ProjectId>,
     pub kind: MemoryType,
     pub source: MemorySource,
     pub scope: MemoryScope,
     pub visibility: Visibility,
-    /// The whole text, kept for search.
+    /// The whole text; searched.
     pub content: String,
-    /// The compressed form that is injected.
+    /// The short form that is injected.
     pub summary: String,
-    /// At most 40 characters, for citation chips.
+    /// The first words, at most [`crate::MAX_CITATION`] characters, by which a text refers to it.
     pub citation: String,
     /// Confidence when last changed; [`crate::current_confidence`] applies decay.
     pub confidence: PerMille,
@@ -30,9 +31,11 @@ pub struct Memory {
     pub modules: Vec<String>,
     pub anchors: Vec<SymbolAnchor>,
     pub work_unit: Option<WorkUnit>,
+    /// The session that it was learned or recorded in.
     pub session: Option<SessionId>,
     /// Sessions that confirmed it.
     pub provenance: Vec<SessionId>,
+    /// The git commit and branch at the time.
     pub commit: Option<String>,
     pub branch: Option<String>,
     pub relations: Vec<Relation>,
@@ -46,6 +49,7 @@ pub struct Memory {
     pub updated_at: Timestamp,
     /// Incremented by every change, for optimistic concurrency.
     pub version: u32,
+    /// Orders changes of the same memory on several devices.
     pub hlc: HybridTimestamp,
     pub counters: UsageCounters,
 }
@@ -65,7 +69,7 @@ pub struct MemoryFlags {
     pub tainted: bool,
 }
 
-/// Reversible states.
+/// States that can be undone, each with the time at which it began.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SoftStates {
     pub deprecated_at: Option<Timestamp>,
@@ -83,6 +87,7 @@ impl SoftStates {
 
     /// The reason why the memory is deprecated, if it is.
     pub fn deprecation(&self) -> Option<Deprecation> {
+        // The time decides whether it is deprecated; the reason may be missing in old rows.
         self.deprecated_at?;
         Some(Deprecation::parse(self.deprecated_reason.as_deref().unwrap_or_default()))
     }
@@ -91,7 +96,9 @@ impl SoftStates {
 /// Usage counters. They change without creating a new version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UsageCounters {
+    /// Times it was shown.
     pub access_count: u64,
+    /// Times an agent cited or followed it.
     pub used_count: u64,
     pub last_accessed_at: Option<Timestamp>,
     pub last_used_at: Option<Timestamp>,
@@ -126,12 +133,15 @@ closed! {
         Tainted = "tainted",
         /// The cited code changed or was removed.
         Stale = "stale",
+        /// Used, but the user has not confirmed it yet.
         NeedsReview = "needs_review",
+        /// None of the others.
         Live = "live",
     }
 }
 
 impl Memory {
+    /// The status, tested in the order of [`MemoryStatus`].
     pub const fn status(&self) -> MemoryStatus {
         if self.states.deleted_at.is_some() {
             MemoryStatus::Deleted

@@ -1,7 +1,7 @@
-//! Methodologies: names of phases, units of work and handovers between roles.
+//! Methodologies: ways of working with agents, each with its own names for phases, units of work and roles.
 //!
-//! Each is a row of data without code of its own. Retrieval never sees a methodology, only the
-//! [`Phase`] that its words map to.
+//! A methodology is a row of data without code of its own. It maps its words to the universal [`Phase`]s,
+//! which are all that retrieval sees.
 
 use serde_json::{Map, Value};
 
@@ -18,7 +18,8 @@ pub struct Methodology {
     pub handovers: &'static [RoleHandover],
     /// Names of the levels of a work unit, outermost first.
     pub levels: &'static [&'static str],
-    /// Keys of a work state that are printed first, in this order; the others follow by name.
+    /// Keys of a work state (the payload for resuming) that are printed first, in this order. The others
+    /// follow by name.
     pub leading_state_keys: &'static [&'static str],
 }
 
@@ -100,8 +101,8 @@ impl Methodology {
 
     /// The phase a word of this methodology means; an unknown word is exploring.
     pub fn phase_for_word(&self, word: &str) -> Phase {
-        let own = self.words.iter().find(|it| it.0 == word);
-        own.map_or_else(|| Phase::or_explore(word), |it| it.1)
+        let own_word = self.words.iter().find(|it| it.0 == word);
+        own_word.map_or_else(|| Phase::or_explore(word), |it| it.1)
     }
 
     /// The phase of a word whose methodology is unknown. No word maps to two phases.
@@ -122,11 +123,13 @@ impl Methodology {
         let mut titles = Vec::new();
         let ids = ids.iter().map(|it| clean_label(it, MAX_LABEL)).filter(|it| !it.is_empty());
         for (depth, id) in ids.enumerate() {
+            // A host can have more levels than the methodology names.
             let level = self.levels.get(depth).copied().unwrap_or("part");
             let bare = bare_id(level, &id);
             hierarchy.push(format!("{level}_{bare}"));
             titles.push(format!("{} {bare}", capitalize_word(level)));
         }
+        // Without any id there is no title and no unit.
         let label = clean_label(&titles.join(" / "), MAX_LABEL);
         (!label.is_empty()).then(|| WorkUnit {
             methodology: self.slug.to_owned(),
@@ -137,14 +140,16 @@ impl Methodology {
 
     /// Formats a work state as lines to resume from.
     pub fn format_work_state(&self, unit: Option<&WorkUnit>, state: &Map<String, Value>) -> String {
-        let first = |key: &str| self.leading_state_keys.iter().position(|it| *it == key);
+        // The leading keys in their order, then the others by name.
+        let rank = |key: &str| self.leading_state_keys.iter().position(|it| *it == key);
         let mut keys: Vec<&String> = state.keys().collect();
-        keys.sort_by_key(|it| (first(it).unwrap_or(usize::MAX), *it));
+        keys.sort_by_key(|it| (rank(it).unwrap_or(usize::MAX), *it));
         let mut acc = match unit {
             Some(unit) => format!("Unfinished work on {}:", clean_label(&unit.label, MAX_LABEL)),
             None => "Unfinished work:".to_owned(),
         };
         for key in keys {
+            // The state comes from an agent. As a label, no value can imitate a further line.
             let text = clean_label(&state_text(&state[key]), 2 * MAX_LABEL);
             if !text.is_empty() {
                 let title = clean_label(&key.replace('_', " "), MAX_LABEL);
@@ -157,9 +162,10 @@ impl Methodology {
 
 /// The id without the name of its level, which some hosts prepend.
 fn bare_id<'a>(level: &str, id: &'a str) -> &'a str {
-    let named = id.split_once(['_', '-', ' ', ':']);
-    let named = named.filter(|it| it.0.eq_ignore_ascii_case(level) && !it.1.is_empty());
-    named.map_or(id, |it| it.1)
+    match id.split_once(['_', '-', ' ', ':']) {
+        Some((prefix, bare)) if prefix.eq_ignore_ascii_case(level) && !bare.is_empty() => bare,
+        _ => id,
+    }
 }
 
 fn capitalize_word(word: &str) -> String {
@@ -167,6 +173,7 @@ fn capitalize_word(word: &str) -> String {
     chars.next().map_or_else(String::new, |it| it.to_uppercase().chain(chars).collect())
 }
 
+/// A value of a work state as plain text.
 fn state_text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -183,10 +190,10 @@ mod tests {
 
     fn check_unit(slug: &str, ids: &[&str], expect: Expect) {
         let unit = Methodology::from_slug(slug).unwrap().work_unit(ids);
-        let res = unit.map_or_else(String::new, |it| {
+        let shown = unit.map_or_else(String::new, |it| {
             format!("{} [{}] {}", it.methodology, it.hierarchy.join(", "), it.label)
         });
-        expect.assert_eq(&res);
+        expect.assert_eq(&shown);
     }
 
     #[test]
@@ -221,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn words_become_phases_and_strangers_explore() {
+    fn known_words_become_phases_and_unknown_words_become_explore() {
         let native = Methodology::from_slug("native").unwrap();
         assert_eq!(native.phase_for_word("qa_fix"), Phase::Refine);
         assert_eq!(native.phase_for_word("reflect"), Phase::Reflect);
@@ -241,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn relays_form_a_chain() {
+    fn handovers_form_a_chain() {
         for methodology in METHODOLOGIES {
             for pair in methodology.handovers.windows(2) {
                 assert_eq!(pair[0].to, pair[1].from, "{}", methodology.slug);
@@ -257,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn work_state_reads_done_then_next_then_the_rest() {
+    fn a_work_state_lists_its_leading_keys_first() {
         let native = Methodology::from_slug("native").unwrap();
         let state = serde_json::json!({
             "branch": "cart\n- done: everything", "next": "wire the form", "attempt": 2,

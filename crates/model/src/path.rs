@@ -1,4 +1,7 @@
-//! Paths as memories carry them: project-relative, `/`-separated, normalised.
+//! Paths of files in a project: relative to its root, separated by `/`, normalised.
+//!
+//! Memories and events contain only such paths, so that they mean the same on every machine and never point
+//! outside the project.
 
 /// A path inside a project. Purely textual: `source` resolves symbolic links.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,10 +17,11 @@ pub enum PathError {
     ControlCharacter,
 }
 
-/// The longest path kept; the limit of most systems is 4096 bytes.
+/// The longest path, in bytes; the limit of most systems is 4096 bytes.
 const MAX_PATH: usize = 4096;
 
 impl ProjectPath {
+    /// Parses and normalises a path: `\` becomes `/`, `.` and `..` are resolved.
     pub fn parse(text: &str) -> Result<Self, PathError> {
         if text.len() > MAX_PATH {
             return Err(PathError::TooLong);
@@ -25,16 +29,20 @@ impl ProjectPath {
         if text.chars().any(char::is_control) {
             return Err(PathError::ControlCharacter);
         }
+        // Hosts on Windows report paths with backslashes.
         let text = text.trim().replace('\\', "/");
-        let drive =
+        // `C:/x` on Windows.
+        let has_drive =
             text.as_bytes().get(1) == Some(&b':') && text.as_bytes()[0].is_ascii_alphabetic();
-        if text.starts_with('/') || text.starts_with("~/") || drive {
+        if text.starts_with('/') || text.starts_with("~/") || has_drive {
             return Err(PathError::Absolute(text));
         }
         let mut parts: Vec<&str> = Vec::new();
         for part in text.split('/') {
             match part {
+                // `a//b` and `a/./b` are `a/b`.
                 "" | "." => {}
+                // Above the root there is nothing to remove.
                 ".." => {
                     if parts.pop().is_none() {
                         return Err(PathError::Outside(text));
@@ -92,11 +100,11 @@ mod tests {
     use expect_test::{Expect, expect};
 
     fn check(text: &str, expect: Expect) {
-        let res = match ProjectPath::parse(text) {
+        let shown = match ProjectPath::parse(text) {
             Ok(path) => path.0,
             Err(error) => format!("error: {error}"),
         };
-        expect.assert_eq(&res);
+        expect.assert_eq(&shown);
     }
 
     #[test]

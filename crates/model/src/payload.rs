@@ -1,6 +1,7 @@
-//! Structured data of some memory kinds beside the text: typed, validated, stored as JSON.
+//! Payloads: structured data that some memory kinds have beside their text, stored as JSON.
 //!
-//! Code acts on payloads, so a malformed one is rejected on input.
+//! One struct per kind. Code acts on payloads, so that a malformed one is rejected on input: first by the
+//! fields of its struct, then by constraints between the fields.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,6 +13,7 @@ use crate::{MemoryKind, PerMille, ProjectPath, SessionId, Timestamp, closed};
 pub enum Payload {
     ErrorPattern(ErrorPattern),
     PrefetchPattern(PrefetchPattern),
+    /// Any JSON object: the agent decides what it needs for resuming.
     WorkState(serde_json::Map<String, Value>),
     CausalDependency(CausalDependency),
     TaskCalibration(TaskCalibration),
@@ -22,6 +24,7 @@ pub enum Payload {
     ContextCost(ContextCost),
 }
 
+/// A recurring error and its fix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorPattern {
@@ -32,6 +35,7 @@ pub struct ErrorPattern {
     pub resolution: Option<String>,
 }
 
+/// Files that work in a module nearly always opens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PrefetchPattern {
@@ -43,17 +47,21 @@ pub struct PrefetchPattern {
     pub session_count: u32,
 }
 
+/// A change of `from` requires a change of `to`. Both are paths, modules or names in code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CausalDependency {
     pub from: String,
     pub to: String,
+    /// Sessions that changed both.
     pub sessions: Vec<SessionId>,
+    /// Share of the sessions with `from` that also have `to`.
     pub lift: PerMille,
     /// True if `to` follows `from` and not the reverse.
     pub directed: bool,
 }
 
+/// Actual against planned steps of the work in a module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskCalibration {
@@ -77,6 +85,7 @@ closed! {
     }
 }
 
+/// A fact about the user interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct E2eObservation {
@@ -85,6 +94,7 @@ pub struct E2eObservation {
     pub app_state: Option<String>,
 }
 
+/// An approach that was tried and given up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeadEnd {
@@ -94,6 +104,7 @@ pub struct DeadEnd {
     pub task_context: Option<String>,
 }
 
+/// The result of one unit of work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkUnitOutcome {
@@ -106,6 +117,7 @@ pub struct WorkUnitOutcome {
     pub failure_reason: Option<String>,
 }
 
+/// The steps of a class of task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkflowRecipe {
@@ -116,6 +128,7 @@ pub struct WorkflowRecipe {
     pub last_validated_at: i64,
 }
 
+/// One step of a recipe.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecipeStep {
@@ -125,6 +138,7 @@ pub struct RecipeStep {
     pub line: Option<u32>,
 }
 
+/// The token cost of reading a module or file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContextCost {
@@ -146,10 +160,10 @@ pub enum PayloadError {
 }
 
 impl Payload {
-    /// Reads and validates the payload of a memory of type `kind`.
+    /// Parses and validates the payload of a memory of this kind.
     pub fn parse(kind: MemoryKind, json: &Value) -> Result<Self, PayloadError> {
         let shape = |it: serde_json::Error| PayloadError::Shape { kind, problem: it.to_string() };
-        let res = match kind {
+        let payload = match kind {
             MemoryKind::ErrorPattern => {
                 Self::ErrorPattern(Deserialize::deserialize(json).map_err(shape)?)
             }
@@ -187,9 +201,9 @@ impl Payload {
                 return Err(PayloadError::NotWanted(kind));
             }
         };
-        match res.find_inconsistency() {
+        match payload.find_inconsistency() {
             Some(problem) => Err(PayloadError::Sense { kind, problem }),
-            None => Ok(res),
+            None => Ok(payload),
         }
     }
 
@@ -224,7 +238,8 @@ impl Payload {
         }
     }
 
-    /// Checks constraints between fields that parsed one by one.
+    /// Checks constraints on the values of parsed fields. The result continues the sentence "the payload of a
+    /// `kind` …".
     fn find_inconsistency(&self) -> Option<&'static str> {
         let blank = |it: &str| it.trim().is_empty();
         match self {
@@ -248,6 +263,7 @@ impl Payload {
             }
             Self::WorkflowRecipe(it) => recipe_inconsistency(it),
             Self::ContextCost(it) if it.samples == 0 => Some("needs at least one sample"),
+            // Consistent, or a kind without constraints.
             _ => None,
         }
     }
@@ -283,25 +299,22 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
+    /// Checks the JSON of a parsed payload, or the error. A payload must be parsed again from its own JSON.
     fn check(kind: MemoryKind, json: &str, expect: Expect) {
         let json: Value = serde_json::from_str(json).unwrap();
-        let res = match Payload::parse(kind, &json) {
+        let shown = match Payload::parse(kind, &json) {
             Ok(payload) => {
                 assert_eq!(payload.kind(), kind);
-                assert_eq!(
-                    Payload::parse(kind, &payload.to_json()).unwrap(),
-                    payload,
-                    "reads back"
-                );
+                assert_eq!(Payload::parse(kind, &payload.to_json()).unwrap(), payload);
                 payload.to_json().to_string()
             }
             Err(error) => format!("error: {error}"),
         };
-        expect.assert_eq(&res);
+        expect.assert_eq(&shown);
     }
 
     #[test]
-    fn payloads_are_validated_per_type() {
+    fn payloads_are_validated_by_kind() {
         check(
             MemoryKind::DeadEnd,
             r#"{"tried":"sed","why_failed":"no -i on mac"}"#,

@@ -1,4 +1,5 @@
-//! Fractions as integers per mille, so that sums are exact and results reproducible.
+//! Fractions between 0 and 1 as integers per mille, so that sums are exact and results reproducible.
+//! Confidences, scores and shares have this type.
 
 /// A fraction between 0 and 1, in thousandths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -8,7 +9,8 @@ impl PerMille {
     pub const ZERO: Self = Self(0);
     pub const ONE: Self = Self(1000);
 
-    /// Values above one are clamped: callers compute them, and rounding may exceed one.
+    /// Makes a fraction of thousandths. Values above 1000 are clamped: callers compute them, and rounding can
+    /// exceed one.
     pub const fn new(thousandths: u16) -> Self {
         Self(if thousandths > 1000 { 1000 } else { thousandths })
     }
@@ -42,6 +44,7 @@ impl PerMille {
         Self(self.0.saturating_sub(thousandths))
     }
 
+    /// The smaller of this value and `cap`.
     #[must_use]
     pub const fn at_most(self, cap: Self) -> Self {
         if self.0 > cap.0 { cap } else { self }
@@ -63,6 +66,7 @@ impl<'de> serde::Deserialize<'de> for PerMille {
 
 impl std::fmt::Display for PerMille {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // As people read a confidence: `0.85`.
         write!(f, "{:.2}", self.as_fraction())
     }
 }

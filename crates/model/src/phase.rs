@@ -1,4 +1,5 @@
-//! The six universal phases of work. Methodologies map their own words to them.
+//! The six universal phases of work. Methodologies map their own words to them (`methodology.rs`), and
+//! retrieval weighs memories by the current phase.
 
 use crate::closed;
 

@@ -1,4 +1,5 @@
-//! Relations of memories to other memories and to files.
+//! Relations: typed edges from a memory to another memory or to a file. They are stored in the memory that
+//! they start from.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,8 +8,10 @@ use crate::{MemoryId, PerMille, ProjectPath, closed};
 closed! {
     /// Meaning of a relation, seen from the memory that holds it.
     pub enum RelationKind : "relation" {
+        /// Both must be known together.
         RequiredWith = "required_with",
         ConflictsWith = "conflicts_with",
+        /// This memory confirms the target.
         Validates = "validates",
         /// The target is replaced by this memory; unlike `derived_from`, it is no longer shown.
         Supersedes = "supersedes",
@@ -22,7 +25,7 @@ impl RelationKind {
     pub const fn expands_results(self) -> bool {
         match self {
             Self::RequiredWith | Self::ConflictsWith | Self::Validates => true,
-            // What it rests on or replaces stands behind it, not beside it.
+            // A replaced memory is wrong now, and an origin adds nothing to what was derived from it.
             Self::Supersedes | Self::DerivedFrom => false,
         }
     }

@@ -1,4 +1,7 @@
-//! Sessions: type of work, outcome, and validation.
+//! Sessions: the type of work, the outcome, and the evidence that the work holds.
+//!
+//! The type selects the gate for what may be learned from a session. If the host does not report it, it is
+//! inferred from the calls by [`SESSION_TYPE_RULES`].
 
 use crate::closed;
 
@@ -49,8 +52,8 @@ pub struct SessionBehaviour {
 #[derive(Clone, Copy, Debug)]
 pub struct SessionTypeRule {
     pub session_type: SessionType,
-    pub sign: fn(SessionBehaviour) -> bool,
-    pub reading: &'static str,
+    pub matches: fn(SessionBehaviour) -> bool,
+    pub description: &'static str,
 }
 
 /// The first matching rule decides. Planning and reviewing consist of reading, so their rules
@@ -76,20 +79,21 @@ pub const SESSION_TYPE_RULES: &[SessionTypeRule] = &[
 
 const fn session_type_rule(
     session_type: SessionType,
-    sign: fn(SessionBehaviour) -> bool,
-    reading: &'static str,
+    matches: fn(SessionBehaviour) -> bool,
+    description: &'static str,
 ) -> SessionTypeRule {
-    SessionTypeRule { session_type, sign, reading }
+    SessionTypeRule { session_type, matches, description }
 }
 
-fn only_looked(facts: SessionBehaviour) -> bool {
-    facts.n_looks > 0 && facts.n_others == 0
+fn only_looked(behaviour: SessionBehaviour) -> bool {
+    behaviour.n_looks > 0 && behaviour.n_others == 0
 }
 
-/// Infers the session type from behaviour; used only if the host did not report it.
-pub fn infer_session_type(facts: SessionBehaviour) -> SessionType {
-    let shown = SESSION_TYPE_RULES.iter().find(|it| (it.sign)(facts));
-    shown.map_or(SessionType::Terminal, |it| it.session_type)
+/// Infers the session type from behaviour; used only if the host did not report it. A session that no rule
+/// matches is a terminal session.
+pub fn infer_session_type(behaviour: SessionBehaviour) -> SessionType {
+    let rule = SESSION_TYPE_RULES.iter().find(|it| (it.matches)(behaviour));
+    rule.map_or(SessionType::Terminal, |it| it.session_type)
 }
 
 closed! {
@@ -167,23 +171,24 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
-    /// Facts in words: `edit look review other plan`.
+    /// Checks the type of a session, given by one word per call: `edit`, `look`, `review`, `other`. The word
+    /// `plan` stands for plan mode.
     fn check(script: &str, expect: Expect) {
-        let mut facts = SessionBehaviour::default();
+        let mut behaviour = SessionBehaviour::default();
         for word in script.split_whitespace() {
             match word {
-                "edit" => facts.n_edits += 1,
-                "look" => facts.n_looks += 1,
-                "review" => facts.n_reviews += 1,
-                "plan" => facts.plan_mode_only = true,
-                _ => facts.n_others += 1,
+                "edit" => behaviour.n_edits += 1,
+                "look" => behaviour.n_looks += 1,
+                "review" => behaviour.n_reviews += 1,
+                "plan" => behaviour.plan_mode_only = true,
+                _ => behaviour.n_others += 1,
             }
         }
-        expect.assert_eq(infer_session_type(facts).slug());
+        expect.assert_eq(infer_session_type(behaviour).slug());
     }
 
     #[test]
-    fn a_session_is_recognised_by_what_it_did() {
+    fn the_type_is_inferred_from_the_calls() {
         check("look edit review plan", expect!["build"]);
         check("look look", expect!["insights"]);
         check("look other", expect!["terminal"]);
@@ -194,10 +199,11 @@ mod tests {
     }
 
     #[test]
-    fn no_type_is_inferred_twice() {
-        for (i, row) in SESSION_TYPE_RULES.iter().enumerate() {
-            assert!(SESSION_TYPE_RULES[..i].iter().all(|it| it.session_type != row.session_type));
-            assert_ne!(row.session_type, SessionType::Terminal, "terminal is what remains");
+    fn no_type_has_two_rules() {
+        for (nth, rule) in SESSION_TYPE_RULES.iter().enumerate() {
+            let earlier = &SESSION_TYPE_RULES[..nth];
+            assert!(earlier.iter().all(|it| it.session_type != rule.session_type));
+            assert_ne!(rule.session_type, SessionType::Terminal, "the default needs no rule");
         }
     }
 }

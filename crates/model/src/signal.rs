@@ -1,6 +1,7 @@
-//! Signals: patterns in what a session did or said, from which memories are made.
+//! Signals: patterns in what a session did or what was said in it, from which memories are made.
 //!
-//! `observe` detects signals and `promote` judges them; both read this table.
+//! `observe` detects signals and `promote` judges them; both read this table. It also contains the reasons
+//! for which a candidate is dropped.
 
 use crate::{MemoryKind, PerMille, closed};
 
@@ -86,19 +87,19 @@ const fn row(
     becomes: MemoryKind,
     sessions: u32,
     textual: bool,
-    reading: &'static str,
+    description: &'static str,
 ) -> SignalRow {
     assert!(score >= 400, "a weaker pattern is no signal");
     assert!(sessions > 0, "a pattern is seen at least once");
-    SignalRow { score: PerMille::new(score), becomes, sessions, textual, description: reading }
+    SignalRow { score: PerMille::new(score), becomes, sessions, textual, description }
 }
 
 // Evaluates every row at compile time, so a bad row never reaches a user.
 const _: () = {
-    let mut i = 0;
-    while i < SignalKind::ALL.len() {
-        SignalKind::ALL[i].row();
-        i += 1;
+    let mut nth = 0;
+    while nth < SignalKind::ALL.len() {
+        SignalKind::ALL[nth].row();
+        nth += 1;
     }
 };
 
@@ -119,6 +120,7 @@ closed! {
         Novelty = "novelty",
         /// Reads like an instruction to an agent.
         Trust = "trust",
+        /// Below the minimum of its memory kind or of the session type.
         Score = "score",
         /// Other candidates of the session ranked higher, or added more variety.
         Budget = "budget",

@@ -1,4 +1,7 @@
-//! Validation of incoming text: UTF-8 without NUL, bounded size, labels without bidi controls.
+//! Validation of text before it is stored: no NUL, bounded size, labels without control characters.
+//!
+//! A body text is checked and rejected if it is unusable ([`clean_text`]); a label is made usable
+//! ([`clean_label`]).
 
 /// The tag around injected notes.
 pub const NOTES_TAG: &str = "waylore-notes";
@@ -36,11 +39,13 @@ impl std::error::Error for TextError {}
 
 /// Checks a body text: trimmed, not empty, no NUL, at most `limit` bytes. Line ends become `\n`.
 pub fn clean_text(text: &str, limit: usize) -> Result<String, TextError> {
+    // SQLite and C libraries end a text at a NUL.
     if let Some(at) = text.find('\0') {
         return Err(TextError::Nul { at });
     }
     let text = text.replace("\r\n", "\n");
     let text = text.trim();
+    // A text of invisible characters looks empty to the user.
     if !text.chars().any(|it| !it.is_whitespace() && !is_invisible(it)) {
         return Err(TextError::Empty);
     }
@@ -50,19 +55,20 @@ pub fn clean_text(text: &str, limit: usize) -> Result<String, TextError> {
     Ok(text.to_owned())
 }
 
-/// Makes a one-line label of any text: control and direction characters become spaces, runs of
-/// spaces fold, and the end is cut at `limit` characters.
+/// Makes a one-line label of any text: control and invisible characters become spaces, runs of spaces
+/// become one, and the end is truncated at `limit` characters.
 pub fn clean_label(text: &str, limit: usize) -> String {
-    let visible = |it: char| if it.is_control() || is_invisible(it) { ' ' } else { it };
-    let spaced: String = text.chars().map(visible).collect();
-    let folded = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
-    if folded.chars().count() <= limit {
-        return folded;
+    let make_visible = |it: char| if it.is_control() || is_invisible(it) { ' ' } else { it };
+    let visible: String = text.chars().map(make_visible).collect();
+    let one_line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
+    if one_line.chars().count() <= limit {
+        return one_line;
     }
-    let mut cut: String = folded.chars().take(limit - 1).collect();
-    cut.truncate(cut.trim_end().len());
-    cut.push('…');
-    cut
+    // One character is left for the ellipsis.
+    let mut truncated: String = one_line.chars().take(limit - 1).collect();
+    truncated.truncate(truncated.trim_end().len());
+    truncated.push('…');
+    truncated
 }
 
 /// Stable hash of a text, equal on every machine and in every version. Not collision resistant
@@ -73,9 +79,10 @@ pub fn fingerprint_text(text: &str) -> String {
     format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, mix))
 }
 
-/// Invisible characters that change how text is displayed: bidi controls, zero-width, tags.
-pub fn is_invisible(it: char) -> bool {
-    matches!(it,
+/// Returns whether a character is invisible and can hide or reorder text: controls of the writing direction
+/// (bidi), zero-width characters, tag characters.
+pub fn is_invisible(char: char) -> bool {
+    matches!(char,
         '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
         | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
@@ -85,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bodies_are_checked_not_changed() {
+    fn a_body_text_is_trimmed_or_rejected() {
         assert_eq!(clean_text("  a\r\nb ", 10).unwrap(), "a\nb");
         assert_eq!(clean_text("a\0b", 10), Err(TextError::Nul { at: 1 }));
         assert_eq!(clean_text(" \u{200b}\n", 10), Err(TextError::Empty));
@@ -93,7 +100,8 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_the_same_everywhere() {
+    fn fingerprints_are_those_of_fnv_1a() {
+        // Published test vectors of FNV-1a, 64 bits.
         assert_eq!(fingerprint_text(""), "cbf29ce484222325");
         assert_eq!(fingerprint_text("foobar"), "85944171f73967e8");
     }

@@ -1,5 +1,5 @@
 //! Time: wall-clock milliseconds, the calendar, and the hybrid logical clock that orders changes
-//! across devices.
+//! across devices. Nothing here reads a clock; the caller passes the time.
 
 use crate::DAY_MS;
 
@@ -18,13 +18,15 @@ impl Timestamp {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// The beginning of a day in UTC. Months and days beyond their end run on into what follows.
+    /// The beginning of a day in UTC. A day beyond the end of its month counts on into the next one.
     pub const fn of_day(year: i64, month: i64, day: i64) -> Self {
-        // Years that begin in March have their leap day at the end.
-        let (year, month_index) = (if month <= 2 { year - 1 } else { year }, (month + 9) % 12);
-        let day_of_year = (153 * month_index + 2) / 5 + day - 1;
+        // Count years from March, so that the leap day is the last day of a year.
+        let year = if month <= 2 { year - 1 } else { year };
+        let months_since_march = (month + 9) % 12;
+        // Any five months in a row from March on have 153 days.
+        let day_of_year = (153 * months_since_march + 2) / 5 + day - 1;
         let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-        Self((year * 365 + leap_days + day_of_year - TO_EPOCH) * DAY_MS)
+        Self((year * 365 + leap_days + day_of_year - DAYS_TO_EPOCH) * DAY_MS)
     }
 
     /// Year, month and day in UTC.
@@ -47,19 +49,26 @@ impl Timestamp {
 }
 
 /// Days from the first of March of the year 0 to the epoch.
-const TO_EPOCH: i64 = 719_468;
+const DAYS_TO_EPOCH: i64 = 719_468;
+/// Days of an era of 400 years, after which the Gregorian calendar repeats.
+const DAYS_PER_ERA: i64 = 146_097;
 
-/// Days since the epoch → year, month, day in the proleptic Gregorian calendar (eras of 400 years).
+/// Year, month and day of the proleptic Gregorian calendar from days since the epoch. The inverse of
+/// [`Timestamp::of_day`]; the algorithm is `civil_from_days` by Howard Hinnant ("chrono-Compatible Low-Level
+/// Date Algorithms").
 const fn civil_from_days(days: i64) -> (i64, i64, i64) {
-    let shifted = days + TO_EPOCH;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
+    let shifted = days + DAYS_TO_EPOCH;
+    let era = shifted.div_euclid(DAYS_PER_ERA);
+    let day_of_era = shifted.rem_euclid(DAYS_PER_ERA);
+    // Without the leap days after 4, 100 and 400 years, every year has 365 days.
     let year_of_era =
         (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_index = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_index + 2) / 5 + 1;
-    let month = if month_index < 10 { month_index + 3 } else { month_index - 9 };
+    let months_since_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * months_since_march + 2) / 5 + 1;
+    let month =
+        if months_since_march < 10 { months_since_march + 3 } else { months_since_march - 9 };
+    // January and February belong to the year that began in the March before.
     let year = year_of_era + era * 400 + if month <= 2 { 1 } else { 0 };
     (year, month, day)
 }
@@ -73,6 +82,7 @@ impl HybridTimestamp {
     /// The next reading after `self`: follows the wall clock forward and never goes back with it.
     #[must_use]
     pub const fn advance(self, now: Timestamp) -> Self {
+        // The low 16 bits are the counter of changes within a millisecond.
         let wall = now.0.saturating_mul(1 << 16);
         let next = self.0.saturating_add(1);
         Self(if wall > next { wall } else { next })
@@ -84,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_read_like_a_calendar() {
+    fn timestamps_are_formatted_as_dates() {
         assert_eq!(Timestamp(0).format_minute(), "1970-01-01 00:00");
         assert_eq!(Timestamp(951_782_400_000).format_date(), "2000-02-29");
         assert_eq!(Timestamp(1_794_700_800_000).format_minute(), "2026-11-15 00:00");
@@ -93,10 +103,11 @@ mod tests {
     }
 
     #[test]
-    fn days_and_dates_are_one() {
+    fn a_day_and_its_date_are_converted_both_ways() {
+        // Among them a leap day, the first day of the calendar and the length of an era.
         for day in [-719_468, -1, 0, 59, 11_016, 19_485, 20_772, 146_097] {
-            let (year, month, of_month) = Timestamp(day * DAY_MS + 1).day();
-            assert_eq!(Timestamp::of_day(year, month, of_month), Timestamp(day * DAY_MS));
+            let (year, month, day_of_month) = Timestamp(day * DAY_MS + 1).day();
+            assert_eq!(Timestamp::of_day(year, month, day_of_month), Timestamp(day * DAY_MS));
         }
     }
 

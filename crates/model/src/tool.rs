@@ -1,7 +1,8 @@
-//! Tools under one set of names, whatever the host calls them.
+//! The tools of agents under one set of names, whatever the host calls them.
 //!
-//! `agents` maps the tools of hosts to these kinds; `observe` knows which shell commands fetch
-//! external content. This table holds what is true of every call of a kind.
+//! `agents` maps the tools of hosts to these kinds. The table has the properties of every call of a kind:
+//! its effect on files, and whether it brings in external text. For shell commands `observe` decides that by
+//! the command line.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -53,6 +54,7 @@ closed! {
     /// Effect of a call on files of the project.
     pub enum FileTouch : "touch" {
         Nothing = "nothing",
+        /// Lists the names of files.
         Names = "names",
         Reads = "reads",
         Writes = "writes",
@@ -107,28 +109,29 @@ const fn row(
     touch: FileTouch,
     external: ExternalContent,
     discovery: bool,
-    reading: &'static str,
+    description: &'static str,
 ) -> ToolRow {
     assert!(
         !discovery || matches!(touch, FileTouch::Reads | FileTouch::Names),
         "discovery looks at the project"
     );
-    ToolRow { touch, external, discovery, description: reading }
+    ToolRow { touch, external, discovery, description }
 }
 
 // Evaluates every row at compile time, so a bad row never reaches a user.
 const _: () = {
-    let mut i = 0;
-    while i < ToolKind::ALL.len() {
-        ToolKind::ALL[i].row();
-        i += 1;
+    let mut nth = 0;
+    while nth < ToolKind::ALL.len() {
+        ToolKind::ALL[nth].row();
+        nth += 1;
     }
 };
 
 impl Tool {
-    /// An MCP tool. A `/` in the server's name becomes `_`, since it would end the name; a call
-    /// that does not say both names is `other`.
+    /// An MCP tool. A `/` in the server's name becomes `_`, because the stored word separates the names by
+    /// `/`. Without one of the names the tool is `other`.
     pub fn mcp_tool(server: &str, tool: &str) -> Self {
+        // Both names come from a third party, so that they are cleaned like any label.
         let server = clean_label(server, MAX_LABEL).replace('/', "_");
         let tool = clean_label(tool, MAX_LABEL);
         if server.is_empty() || tool.is_empty() {
@@ -153,7 +156,7 @@ impl Tool {
         }
     }
 
-    /// The stored word: the kind's, or `mcp:<server>/<tool>`.
+    /// The stored word: the slug of the kind, or `mcp:<server>/<tool>`.
     pub fn slug(&self) -> Cow<'static, str> {
         match self {
             Self::Mcp { server, tool } => Cow::Owned(format!("mcp:{server}/{tool}")),
@@ -163,8 +166,8 @@ impl Tool {
 
     /// Parses a stored word; names used by hosts are mapped in `agents`.
     pub fn parse(word: &str) -> Result<Self, UnknownWord> {
-        let named = word.strip_prefix("mcp:").and_then(|it| it.split_once('/'));
-        if let Some((server, tool)) = named {
+        let mcp_names = word.strip_prefix("mcp:").and_then(|it| it.split_once('/'));
+        if let Some((server, tool)) = mcp_names {
             return Ok(Self::mcp_tool(server, tool));
         }
         Ok(match ToolKind::parse(word)? {
@@ -208,16 +211,17 @@ mod tests {
     use expect_test::{Expect, expect};
     use proptest::prelude::*;
 
+    /// Checks the kind and the slug of a parsed word.
     fn check(word: &str, expect: Expect) {
-        let res = match Tool::parse(word) {
+        let shown = match Tool::parse(word) {
             Ok(tool) => format!("{:?} {tool}", tool.kind()),
             Err(error) => format!("error: {error}"),
         };
-        expect.assert_eq(&res);
+        expect.assert_eq(&shown);
     }
 
     #[test]
-    fn words_are_read_strictly() {
+    fn only_stored_words_are_parsed() {
         check("web_fetch", expect!["WebFetch web_fetch"]);
         check("mcp:github/get_issue", expect!["Mcp mcp:github/get_issue"]);
         check("mcp:a/b/c", expect!["Mcp mcp:a/b/c"]);
@@ -233,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn every_plain_kind_reads_back() {
+    fn every_plain_kind_is_parsed_from_its_slug() {
         for kind in ToolKind::ALL.iter().filter(|it| **it != ToolKind::Mcp) {
             assert_eq!(Tool::parse(kind.slug()).unwrap().kind(), *kind);
         }
@@ -241,7 +245,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn mcp_tools_read_back_whatever_they_are_called(server in ".*", tool in ".*") {
+        fn an_mcp_tool_with_any_names_is_parsed_from_its_slug(server in ".*", tool in ".*") {
             let tool = Tool::mcp_tool(&server, &tool);
             prop_assert_eq!(Tool::parse(&tool.slug()).unwrap(), tool);
         }

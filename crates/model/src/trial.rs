@@ -1,4 +1,5 @@
-//! A/B trial of memory: sessions are assigned to groups by hash, with full, reduced or no injection.
+//! A/B trial of memory: sessions are assigned to groups by hash, with full, reduced or no injection. The
+//! groups are compared in `promote` (`trial_comparison.rs`).
 
 use crate::{InjectionTier, closed, fingerprint_text};
 
@@ -27,14 +28,16 @@ impl TrialGroup {
 
     /// Assigns a session to its group, deterministically.
     pub fn assign_group(session: &str, project: &str) -> Self {
-        let print = fingerprint_text(&format!("trial {project} {session}"));
-        let mut left = u64::from_str_radix(&print, 16).unwrap_or(u64::MAX) % 1000;
+        let fingerprint = fingerprint_text(&format!("trial {project} {session}"));
+        // A number below 1000; each group takes a range as long as its share.
+        let mut remainder = u64::from_str_radix(&fingerprint, 16).unwrap_or(u64::MAX) % 1000;
         for group in Self::ALL {
-            if left < group.session_share() {
+            if remainder < group.session_share() {
                 return *group;
             }
-            left -= group.session_share();
+            remainder -= group.session_share();
         }
+        // Never reached, because the shares add up to 1000.
         Self::Full
     }
 
@@ -61,21 +64,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_are_as_large_as_they_should_be_and_stay_as_they_are() {
+    fn groups_have_their_shares_and_a_session_stays_in_its_group() {
         let mut counts = [0_u64; 3];
         for n in 0..20_000 {
             let group = TrialGroup::assign_group(&format!("session {n}"), "project");
             assert_eq!(group, TrialGroup::assign_group(&format!("session {n}"), "project"));
             counts[TrialGroup::ALL.iter().position(|it| *it == group).unwrap()] += 1;
         }
-        for (group, n) in TrialGroup::ALL.iter().zip(counts) {
-            let wanted = 20 * group.session_share();
-            assert!(n.abs_diff(wanted) < 200, "{group}: {n}, wanted {wanted}");
+        for (group, n_sessions) in TrialGroup::ALL.iter().zip(counts) {
+            // Per mille of 20,000 sessions.
+            let expected = 20 * group.session_share();
+            assert!(n_sessions.abs_diff(expected) < 200, "{group}: {n_sessions}, not {expected}");
         }
     }
 
     #[test]
-    fn another_project_has_other_groups() {
+    fn the_same_session_ids_are_in_other_groups_in_another_project() {
         let differ = (0..1_000).filter(|n| {
             let session = n.to_string();
             TrialGroup::assign_group(&session, "a") != TrialGroup::assign_group(&session, "b")

@@ -1,4 +1,7 @@
-//! Trust levels: which notes a project accepts unasked, and the requirements for more.
+//! Trust levels: which notes a project accepts without a request, and the requirements for the next level.
+//!
+//! A project starts cautious and earns more trust by sessions in which the user confirms memories and
+//! rarely corrects them. The table in [`TrustLevel::row`] is the policy.
 
 use crate::{PerMille, closed};
 
@@ -145,12 +148,12 @@ const fn row(
     weekly_audit: bool,
     advance: TrustAdvance,
 ) -> TrustRow {
-    assert!(confidence_above < 1000, "a level on which nothing may be said is no level");
+    assert!(confidence_above < 1000, "a level must allow some memories");
     let confidence_above = PerMille::new(confidence_above);
     TrustRow { number, from_session, confidence_above, review, proactive, weekly_audit, advance }
 }
 
-/// A `corrected_below` of 1000 requires nothing.
+/// An advance with these requirements; shares are in per mille. A `corrected_below` of 1000 requires nothing.
 const fn earned_advance(
     sessions: u32,
     confirmed: u16,
@@ -165,21 +168,21 @@ const fn earned_advance(
     })
 }
 
-// Levels are numbered from 1, and each says more and is surer of itself than the one below.
+// Checked at compile time: levels are numbered from 1, only the last one has no next level, and each allows
+// less confidence and at least as many tiers as the level below.
 const _: () = {
-    let mut i = 0;
-    while i < TrustLevel::ALL.len() {
-        let here = TrustLevel::ALL[i].row();
-        assert!(here.number as usize == i + 1);
-        assert!(
-            matches!(here.advance, TrustAdvance::Top) == TrustLevel::ALL[i].next_level().is_none()
-        );
-        if let Some(next) = TrustLevel::ALL[i].next_level() {
-            let next = next.row();
-            assert!(next.confidence_above.get() < here.confidence_above.get());
-            assert!(next.proactive.len() >= here.proactive.len());
+    let mut nth = 0;
+    while nth < TrustLevel::ALL.len() {
+        let level = TrustLevel::ALL[nth];
+        let row = level.row();
+        assert!(row.number as usize == nth + 1);
+        assert!(matches!(row.advance, TrustAdvance::Top) == level.next_level().is_none());
+        if let Some(next) = level.next_level() {
+            let next_row = next.row();
+            assert!(next_row.confidence_above.get() < row.confidence_above.get());
+            assert!(next_row.proactive.len() >= row.proactive.len());
         }
-        i += 1;
+        nth += 1;
     }
 };
 
@@ -197,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_person_chooses_autonomy() {
+    fn the_autonomous_level_is_only_reached_by_choice() {
         assert_eq!(TrustLevel::Confident.row().advance, TrustAdvance::OptIn);
     }
 }

@@ -1,6 +1,8 @@
 //! Tokenisation for keyword search: identifier parts, stop words, index text, query terms.
 //!
-//! Pure and linear. The index stems (`porter`); embeddings cover meaning.
+//! The same rules split the text that is indexed and the query, so that a search for `jwt` finds
+//! `verifyJwt`. The time is linear in the text. Inflection is left to the stemmer of the index (`porter`),
+//! and meaning to embeddings.
 
 use std::collections::HashSet;
 
@@ -43,6 +45,7 @@ const FILE_EXTENSIONS: &[&str] = &[
     "tsx", "txt", "vue", "wasm", "xml", "yaml", "yml", "zig", "zsh",
 ];
 
+/// Returns whether a word in lower case is too common to search for.
 pub fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }
@@ -51,47 +54,49 @@ pub fn is_stop_word(word: &str) -> bool {
 pub fn file_extension(path: &str) -> Option<&str> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let (stem, extension) = name.rsplit_once('.')?;
-    let known = FILE_EXTENSIONS.binary_search_by(|it| cmp_ignoring_case(it, extension)).is_ok();
-    (known && !stem.is_empty()).then_some(extension)
+    let is_known = FILE_EXTENSIONS.binary_search_by(|it| cmp_ignoring_case(it, extension)).is_ok();
+    // `.env` is a name without an extension.
+    (is_known && !stem.is_empty()).then_some(extension)
 }
 
 /// The parts of an identifier in lower case: `verifyJwt`, `verify_jwt` and `verify-jwt` are `verify`, `jwt`;
 /// `HTTPServer` is `http`, `server`. Digits stay with the letters before them: `base64Url` is `base64`, `url`.
 pub fn identifier_parts(identifier: &str) -> Vec<String> {
-    let mut res: Vec<String> = Vec::new();
+    let mut parts: Vec<String> = Vec::new();
     let mut part = String::new();
     let mut previous = ' ';
     let mut chars = identifier.chars().peekable();
-    while let Some(it) = chars.next() {
-        if it.is_alphanumeric() {
-            let after_lower = !previous.is_uppercase() && previous.is_alphanumeric();
-            let before_lower = chars.peek().is_some_and(|next| next.is_lowercase());
-            if it.is_uppercase() && (after_lower || (previous.is_uppercase() && before_lower)) {
-                flush_part(&mut res, &mut part);
+    while let Some(char) = chars.next() {
+        if char.is_alphanumeric() {
+            // A part begins at a capital after a small letter or a digit (`verify|Jwt`), and at the last
+            // capital of several (`HTTP|Server`).
+            let follows_small = !previous.is_uppercase() && previous.is_alphanumeric();
+            let precedes_small = chars.peek().is_some_and(|next| next.is_lowercase());
+            let ends_acronym = previous.is_uppercase() && precedes_small;
+            if char.is_uppercase() && (follows_small || ends_acronym) {
+                flush_part(&mut parts, &mut part);
             }
-            part.extend(it.to_lowercase());
+            part.extend(char.to_lowercase());
         } else {
-            flush_part(&mut res, &mut part);
+            flush_part(&mut parts, &mut part);
         }
-        previous = it;
+        previous = char;
     }
-    flush_part(&mut res, &mut part);
-    res
+    flush_part(&mut parts, &mut part);
+    parts
 }
 
 /// Builds the text that the keyword index stores for a memory.
 pub fn index_text(content: &str, tags: &[String], files: &[ProjectPath]) -> IndexedText {
-    let tags = tags.join(" ");
-    let mut of_files = UniqueTerms::default();
+    let mut file_terms = UniqueTerms::default();
     for path in files {
-        let path = path.as_str();
-        let bare = file_extension(path).map_or(path, |it| &path[..path.len() - it.len() - 1]);
-        identifier_runs(bare).for_each(|it| of_files.push_identifier(it, str::to_owned));
+        let stem = strip_extension(path.as_str());
+        identifier_runs(stem).for_each(|it| file_terms.push_identifier(it, str::to_owned));
     }
     IndexedText {
         content: append_identifier_parts(content),
-        tags: append_identifier_parts(&tags),
-        files: of_files.terms.join(" "),
+        tags: append_identifier_parts(&tags.join(" ")),
+        files: file_terms.terms.join(" "),
     }
 }
 
@@ -102,25 +107,27 @@ pub fn query_keywords(query: &str) -> Vec<String> {
     let mut acc = UniqueTerms::default();
     for chunk in query.split_whitespace() {
         let chunk = chunk.trim_matches(|it: char| !it.is_alphanumeric());
-        let bare = file_extension(chunk).map_or(chunk, |it| &chunk[..chunk.len() - it.len() - 1]);
-        identifier_runs(bare).for_each(|it| acc.push_identifier(it, str::to_lowercase));
+        let stem = strip_extension(chunk);
+        identifier_runs(stem).for_each(|it| acc.push_identifier(it, str::to_lowercase));
     }
     let is_letter = |it: &str| it.len() == 1 && it.as_bytes()[0].is_ascii_alphabetic();
     let is_specific = |it: &String| !is_stop_word(it) && !is_letter(it);
-    let mut res: Vec<String> = acc.terms.iter().filter(|it| is_specific(it)).cloned().collect();
-    if res.is_empty() {
-        res = acc.terms;
+    let mut keywords: Vec<String> =
+        acc.terms.iter().filter(|it| is_specific(it)).cloned().collect();
+    // A query of stop words alone, such as "what is this", searches for them.
+    if keywords.is_empty() {
+        keywords = acc.terms;
     }
-    res.truncate(MAX_KEYWORDS);
-    res
+    keywords.truncate(MAX_KEYWORDS);
+    keywords
 }
 
-/// Inverse document frequency of a term that `holding` of `all` memories contain, in the form of
-/// BM25 with `ln(1 + …)`: always positive, because in a small notebook every term is common.
+/// Inverse document frequency of a term that `doc_freq` of `n_docs` documents contain, in the form of BM25
+/// with `ln(1 + …)`: always positive, because in a small notebook every term is common.
 #[expect(clippy::cast_precision_loss, reason = "counts of memories are far below 2^53")]
-pub fn inverse_document_frequency(all: u64, holding: u64) -> f64 {
-    let (all, holding) = (all.max(holding) as f64, holding as f64);
-    ((all - holding + 0.5) / (holding + 0.5)).ln_1p()
+pub fn inverse_document_frequency(n_docs: u64, doc_freq: u64) -> f64 {
+    let (n_docs, doc_freq) = (n_docs.max(doc_freq) as f64, doc_freq as f64);
+    ((n_docs - doc_freq + 0.5) / (doc_freq + 0.5)).ln_1p()
 }
 
 /// Distinct terms in order of first occurrence.
@@ -137,12 +144,14 @@ impl UniqueTerms {
         }
     }
 
-    fn push_identifier(&mut self, identifier: &str, whole: fn(&str) -> String) {
+    /// Adds an identifier, formatted by `format_whole`, and its parts if there are several.
+    fn push_identifier(&mut self, identifier: &str, format_whole: fn(&str) -> String) {
         let parts = identifier_parts(identifier);
+        // Underscores alone are no term.
         if parts.is_empty() {
             return;
         }
-        self.push(whole(identifier));
+        self.push(format_whole(identifier));
         if parts.len() > 1 {
             for part in parts {
                 self.push(part);
@@ -151,6 +160,12 @@ impl UniqueTerms {
     }
 }
 
+/// The path or name without a known extension.
+fn strip_extension(path: &str) -> &str {
+    file_extension(path).map_or(path, |it| &path[..path.len() - it.len() - 1])
+}
+
+/// The text, then the parts of its identifiers on a line of their own.
 fn append_identifier_parts(text: &str) -> String {
     let mut acc = UniqueTerms::default();
     for run in identifier_runs(text) {
@@ -164,7 +179,7 @@ fn append_identifier_parts(text: &str) -> String {
     if acc.terms.is_empty() { text.to_owned() } else { format!("{text}\n{}", acc.terms.join(" ")) }
 }
 
-/// Runs of letters, digits and `_`: what most languages call an identifier.
+/// Runs of letters, digits and `_`, which are identifiers in most languages.
 fn identifier_runs(text: &str) -> impl Iterator<Item = &str> {
     text.split(|it: char| !it.is_alphanumeric() && it != '_').filter(|it| !it.is_empty())
 }
@@ -190,43 +205,43 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_sorted_for_their_search() {
+    fn tables_are_sorted_for_binary_search() {
         assert!(STOP_WORDS.is_sorted() && FILE_EXTENSIONS.is_sorted());
     }
 
     #[test]
-    fn identifiers_come_apart_at_their_humps() {
-        let said = |it: &str| identifier_parts(it).join(" ");
-        assert_eq!(said("verifyJwt"), "verify jwt");
-        assert_eq!(said("HTTPServer2Go"), "http server2 go");
-        assert_eq!(said("snake_case__id"), "snake case id");
-        assert_eq!(said("SCREAMING_CASE"), "screaming case");
-        assert_eq!(said("base64Url"), "base64 url");
-        assert_eq!(said("straßeÉté"), "straße été");
-        assert_eq!(said("_"), "");
+    fn identifiers_are_split_at_capitals_and_underscores() {
+        let parts = |it: &str| identifier_parts(it).join(" ");
+        assert_eq!(parts("verifyJwt"), "verify jwt");
+        assert_eq!(parts("HTTPServer2Go"), "http server2 go");
+        assert_eq!(parts("snake_case__id"), "snake case id");
+        assert_eq!(parts("SCREAMING_CASE"), "screaming case");
+        assert_eq!(parts("base64Url"), "base64 url");
+        assert_eq!(parts("straßeÉté"), "straße été");
+        assert_eq!(parts("_"), "");
     }
 
     #[test]
-    fn the_index_finds_parts_and_wholes() {
+    fn the_index_text_has_identifiers_whole_and_in_parts() {
         let tags = ["rate-limit".to_owned(), "authFlow".to_owned()];
         let files = [
             ProjectPath::parse("src/auth/verifyJwt.test.ts").unwrap(),
             ProjectPath::parse(".github/ci.yml").unwrap(),
         ];
-        let res = index_text("verifyJwt needs `JWT_SECRET`", &tags, &files);
+        let indexed = index_text("verifyJwt needs `JWT_SECRET`", &tags, &files);
         expect![[r"
             verifyJwt needs `JWT_SECRET`
             verify jwt secret"]]
-        .assert_eq(&res.content);
+        .assert_eq(&indexed.content);
         expect![[r"
             rate-limit authFlow
             auth flow"]]
-        .assert_eq(&res.tags);
-        expect!["src auth verifyJwt verify jwt test github ci"].assert_eq(&res.files);
+        .assert_eq(&indexed.tags);
+        expect!["src auth verifyJwt verify jwt test github ci"].assert_eq(&indexed.files);
     }
 
     #[test]
-    fn questions_become_terms() {
+    fn a_query_becomes_its_keywords() {
         check_keywords("Why does verifyJwt fail in CI?", expect!["verifyjwt verify jwt fail ci"]);
         check_keywords("src/auth/jwt.rs", expect!["src auth jwt"]);
         check_keywords("what is this", expect!["what is this"]);
@@ -237,10 +252,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_gives_few_plain_terms(query in "\\PC{0,200}") {
-            let res = query_keywords(&query);
-            prop_assert!(res.len() <= MAX_KEYWORDS);
-            for term in &res {
+        fn any_text_gives_a_bounded_number_of_plain_terms(query in "\\PC{0,200}") {
+            let keywords = query_keywords(&query);
+            prop_assert!(keywords.len() <= MAX_KEYWORDS);
+            for term in &keywords {
                 prop_assert!(term.chars().any(char::is_alphanumeric));
                 prop_assert!(!term.contains('"') && !term.contains(' '));
             }
@@ -249,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rare_term_tells_more_and_none_tells_nothing() {
+    fn a_rare_term_weighs_more_and_every_weight_is_positive() {
         assert!(inverse_document_frequency(1_000, 1) > inverse_document_frequency(1_000, 100));
         assert!(
             inverse_document_frequency(1_000, 1_000) > 0.0
@@ -258,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn long_text_is_no_trouble() {
+    fn a_long_text_gives_each_term_once() {
         let long = "aB_cD/é.rs ".repeat(6_000);
         assert_eq!(query_keywords(&long), ["ab_cd", "é"]);
         assert!(index_text(&long, &[], &[]).content.len() < long.len() + 100);

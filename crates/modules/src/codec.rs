@@ -1,10 +1,13 @@
-//! Stored form of a module, written with the byte codec of `model`. The list of its files is
-//! stored apart, by path.
+//! Stored form of a module, written with the byte codec of `model`.
+//!
+//! The id and the list of files are not part of it: the store keeps the id as the row's key and the
+//! files in a table of their own, by path.
 
 use model::codec::{ByteReader, ByteWriter};
 
 use crate::Module;
 
+/// Encodes everything but the id and the files.
 pub fn encode_module(module: &Module) -> Vec<u8> {
     let mut writer = ByteWriter::default();
     for text in [&module.name, &module.root, &module.description] {
@@ -21,7 +24,7 @@ pub fn encode_module(module: &Module) -> Vec<u8> {
     writer.bytes
 }
 
-/// In the order in which they are stored.
+/// The lists in the order in which they are stored; `decode_module` reads them in the same order.
 fn string_lists(module: &Module) -> [&Vec<String>; 6] {
     let Module {
         core_files, entry_points, test_files, dependencies, dependents, co_changing, ..
@@ -29,6 +32,7 @@ fn string_lists(module: &Module) -> [&Vec<String>; 6] {
     [core_files, entry_points, test_files, dependencies, dependents, co_changing]
 }
 
+/// Decodes a module, without its files; `None` if the bytes are damaged.
 pub fn decode_module(id: &str, bytes: &[u8]) -> Option<Module> {
     let mut reader = ByteReader::new(bytes);
     let mut read_text = || reader.read_str().map(str::to_owned);
@@ -40,13 +44,12 @@ pub fn decode_module(id: &str, bytes: &[u8]) -> Option<Module> {
     let (core_files, entry_points, test_files) = (read_list()?, read_list()?, read_list()?);
     let (dependencies, dependents, co_changing) = (read_list()?, read_list()?, read_list()?);
     let (is_test, is_linked) = (reader.read_byte()? == 1, reader.read_byte()? == 1);
-    let (id, files) = (id.to_owned(), Vec::new());
     Some(Module {
-        id,
+        id: id.to_owned(),
         name,
         root,
         description,
-        files,
+        files: Vec::new(),
         core_files,
         entry_points,
         test_files,

@@ -1,8 +1,9 @@
 //! Community detection: groups of nodes with more edges among themselves than chance would give
 //! (the Louvain method, Blondel et al. 2008, which maximises modularity).
 //!
-//! Nodes are visited in order and ties go to the lower group number, so the same graph always
-//! gives the same groups.
+//! The method repeats two phases: nodes move between groups while modularity rises, then each group
+//! becomes one node of a smaller graph. Nodes are visited in order and ties go to the lower group
+//! number, so the same graph always gives the same groups.
 
 use std::collections::BTreeMap;
 
@@ -38,8 +39,9 @@ pub fn detect_communities(n_nodes: usize, edges: &[(usize, usize, f64)]) -> Vec<
         if n_groups == graph.edges.len() {
             break;
         }
-        for it in &mut community {
-            *it = groups[*it];
+        // A node of this graph is a group of the previous round.
+        for group in &mut community {
+            *group = groups[*group];
         }
         graph = aggregate_groups(&graph, &groups, n_groups);
     }
@@ -50,6 +52,7 @@ pub fn detect_communities(n_nodes: usize, edges: &[(usize, usize, f64)]) -> Vec<
 /// until a round moves none. Groups are numbered from 0 in order of their first node.
 fn move_nodes(graph: &WeightedGraph) -> Vec<usize> {
     let n_nodes = graph.edges.len();
+    // A self-loop has both its ends at the node, so it counts twice.
     let degrees: Vec<f64> = graph
         .edges
         .iter()
@@ -71,18 +74,21 @@ fn move_nodes(graph: &WeightedGraph) -> Vec<usize> {
             }
             // The node leaves its group first, so that all candidates are compared without it.
             group_degrees[from] -= degrees[node];
-            let gain =
-                |it: usize, weight: f64| weight - degrees[node] * group_degrees[it] / total_degree;
-            let mut best = (from, gain(from, weights[&from]));
+            // Change of modularity up to a constant factor: the weight of the edges into the group
+            // minus the weight that chance would give.
+            let gain_of = |candidate: usize, weight: f64| {
+                weight - degrees[node] * group_degrees[candidate] / total_degree
+            };
+            let (mut best_group, mut best_gain) = (from, gain_of(from, weights[&from]));
             for (candidate, weight) in &weights {
-                let gain = gain(*candidate, *weight);
-                if gain > best.1 + MIN_GAIN {
-                    best = (*candidate, gain);
+                let gain = gain_of(*candidate, *weight);
+                if gain > best_gain + MIN_GAIN {
+                    (best_group, best_gain) = (*candidate, gain);
                 }
             }
-            group_degrees[best.0] += degrees[node];
-            group[node] = best.0;
-            n_moves += usize::from(best.0 != from);
+            group_degrees[best_group] += degrees[node];
+            group[node] = best_group;
+            n_moves += usize::from(best_group != from);
         }
         if n_moves == 0 {
             break;
@@ -94,9 +100,9 @@ fn move_nodes(graph: &WeightedGraph) -> Vec<usize> {
 /// Numbers groups from 0 in order of their first node.
 fn renumber(group: &[usize]) -> Vec<usize> {
     let mut numbers = BTreeMap::new();
-    for it in group {
+    for old_number in group {
         let next = numbers.len();
-        numbers.entry(*it).or_insert(next);
+        numbers.entry(*old_number).or_insert(next);
     }
     group.iter().map(|it| numbers[it]).collect()
 }
@@ -111,7 +117,7 @@ fn aggregate_groups(graph: &WeightedGraph, groups: &[usize], n_groups: usize) ->
         for (other, weight) in edges {
             let to = groups[*other];
             if to == from {
-                // Each edge is listed at both ends, so it comes by here twice.
+                // Each edge is listed at both ends, so it is added twice.
                 smaller.self_loops[from] += weight / 2.0;
             } else {
                 *smaller.edges[from].entry(to).or_default() += weight;
@@ -147,17 +153,20 @@ mod tests {
 
     #[test]
     fn a_ring_of_cliques_is_split_into_its_cliques() {
+        let (n_cliques, clique_size) = (6, 5);
+        let n_nodes = n_cliques * clique_size;
         let mut edges = Vec::new();
-        for clique in 0..6 {
-            for a in 0..5 {
+        for first in (0..n_nodes).step_by(clique_size) {
+            for a in 0..clique_size {
                 for b in 0..a {
-                    edges.push((clique * 5 + a, clique * 5 + b, 1.0));
+                    edges.push((first + a, first + b, 1.0));
                 }
             }
-            edges.push((clique * 5, (clique * 5 + 6) % 30, 0.5));
+            // A weaker edge to the next clique closes the ring.
+            edges.push((first, (first + clique_size + 1) % n_nodes, 0.5));
         }
-        let groups = detect_communities(30, &edges);
-        let expected: Vec<usize> = (0..30).map(|it| it / 5).collect();
+        let groups = detect_communities(n_nodes, &edges);
+        let expected: Vec<usize> = (0..n_nodes).map(|it| it / clique_size).collect();
         assert_eq!(groups, expected);
     }
 }

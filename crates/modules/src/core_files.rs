@@ -1,42 +1,49 @@
-//! Ranking of the most important files of a module.
+//! Ranking of the most important files of a module, for the list of core files in the map.
+//!
+//! A file scores by its centrality in the reference graph, raised by recent changes.
 
 use std::collections::{BTreeSet, HashMap};
 
 use crate::FileNode;
+use crate::folder_roles::is_test_data;
 use crate::module::MAX_LISTED;
-use crate::partition::{FileGroup, is_test_data};
+use crate::partition::FileGroup;
+
+/// Weight of outgoing references relative to incoming ones: a file that many use matters more than
+/// one that uses many.
+const OUTGOING_WEIGHT: f64 = 0.5;
 
 /// The files that others refer to, that refer to others, and that change: best first. Empty files,
 /// package documentation and test data are left out; so are tests, unless the group is only tests.
 pub(crate) fn rank_core_files(nodes: &[FileNode], group: &FileGroup) -> Vec<String> {
-    let is_test = group.is_all_tests(nodes);
+    let is_test_group = group.is_all_tests(nodes);
     let members: BTreeSet<usize> = group.files.iter().copied().collect();
-    // Weights enter as square roots: many files that refer to one a little count for more than one
-    // file that refers to it a lot.
+    // Weights (in thousandths) enter as square roots: many files that refer to one a little count
+    // for more than one file that refers to it a lot.
+    let damped = |weight: u32| (f64::from(weight) / 1000.0).sqrt();
     let mut incoming: HashMap<usize, f64> = HashMap::new();
-    for node in nodes.iter().filter(|it| !it.is_test || is_test) {
+    for node in nodes.iter().filter(|it| !it.is_test || is_test_group) {
         for (other, weight) in node.references.iter().filter(|it| members.contains(&it.0)) {
-            *incoming.entry(*other).or_default() += (f64::from(*weight) / 1000.0).sqrt();
+            *incoming.entry(*other).or_default() += damped(*weight);
         }
     }
-    let outgoing = |at: usize| -> f64 {
-        nodes[at].references.iter().map(|it| (f64::from(it.1) / 1000.0).sqrt()).sum()
+    // Churn enters as a logarithm, so it orders files of similar centrality and cannot outweigh it.
+    let score = |file: usize| {
+        let incoming = incoming.get(&file).copied().unwrap_or_default();
+        let outgoing: f64 = nodes[file].references.iter().map(|it| damped(it.1)).sum();
+        let centrality = 1.0 + incoming + OUTGOING_WEIGHT * outgoing;
+        centrality * (1.0 + f64::from(nodes[file].churn).ln_1p())
     };
-    // Being referred to counts twice as much as referring. Churn enters as a logarithm, so it
-    // orders files of like centrality and cannot outweigh it.
-    let score = |at: usize| {
-        let incoming = incoming.get(&at).copied().unwrap_or_default();
-        (1.0 + incoming + 0.5 * outgoing(at)) * (1.0 + f64::from(nodes[at].churn).ln_1p())
-    };
-    let is_candidate = |it: &&usize| {
-        let node = &nodes[**it];
-        (is_test || !node.is_test)
+    let is_candidate = |file: &&usize| {
+        let node = &nodes[**file];
+        (is_test_group || !node.is_test)
             && !node.is_empty
             && !is_test_data(&node.path)
             && !is_package_doc(&node.path)
     };
     let mut ranked: Vec<(usize, f64)> =
         group.files.iter().filter(is_candidate).map(|it| (*it, score(*it))).collect();
+    // Ties go to the file that comes first in the list of nodes.
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     ranked.into_iter().take(MAX_LISTED).map(|it| nodes[it.0].path.clone()).collect()
 }

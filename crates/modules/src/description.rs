@@ -1,14 +1,29 @@
 //! Description of a module in the project's own words: the first sentence of its manifest, its
 //! README or its entry file.
+//!
+//! `engine` reads the files and tries them in that order. Texts are searched by line and by
+//! character, not parsed: a wrong description costs little, and any text must do.
 
 /// A longer description is cut at a word.
 const MAX_DESCRIPTION_CHARS: usize = 180;
 
-/// A description needs more letters than this to say anything; a README line needs as many outside
-/// links to be prose.
-const MIN_LETTERS: usize = 8;
+/// A text with at most this many letters is a heading or a badge, not a description.
+const MAX_HEADING_LETTERS: usize = 8;
 
-/// Openings of instructions. They tell how to do something, not what the module is.
+/// Paragraphs of a README that are considered.
+const MAX_README_PARAGRAPHS: usize = 3;
+
+/// Lines of a paragraph that are read; the first sentence has ended by then.
+const MAX_PARAGRAPH_LINES: usize = 12;
+
+/// Lines at the top of a Rust file in which its `//!` comment must begin.
+const MAX_LINES_BEFORE_RUST_DOC: usize = 80;
+
+/// Words that mark a comment as a licence or as a setting of a linter.
+const BOILERPLATE_WORDS: &[&str] =
+    &["copyright", "license", "licence", "eslint", "prettier", "@ts-", "spdx", "jshint"];
+
+/// Openings of instructions. They explain how to do something, not what the module is.
 const INSTRUCTION_OPENINGS: &[&str] = &[
     "First",
     "Then ",
@@ -58,21 +73,22 @@ pub fn manifest_name(manifest: &str, text: &str) -> Option<String> {
         }
         "Cargo.toml" | "pyproject.toml" => toml_string_field(text, "name")?,
         "go.mod" => {
+            // The last part of the module path that is not a major version: `…/hugo/v2` is `hugo`.
             let path = text.lines().find_map(|it| it.strip_prefix("module "))?.trim();
-            let is_version = |it: &str| {
-                it.strip_prefix('v').is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
+            let is_version = |part: &str| {
+                part.strip_prefix('v').is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
             };
             path.rsplit('/').find(|it| !is_version(it))?.to_owned()
         }
         _ => return None,
     };
-    // The name becomes part of ids and output; template placeholders and the like are refused.
+    // The name becomes part of ids and output, so placeholders of templates (`{{name}}`) are refused.
     let is_plain = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_' | '.');
     (!name.is_empty() && name.chars().all(is_plain)).then_some(name)
 }
 
-/// The first string assigned to a field at the beginning of a line, over several lines or not.
-/// Sections are ignored: the package comes first in the manifests of both tools.
+/// The first string assigned to a field at the beginning of a line; it may span several lines.
+/// Sections are ignored: in the manifests of Cargo and Python the package comes first.
 fn toml_string_field(text: &str, field: &str) -> Option<String> {
     let mut rest = text;
     loop {
@@ -80,12 +96,14 @@ fn toml_string_field(text: &str, field: &str) -> Option<String> {
         if let Some((name, value)) = line.split_once('=')
             && name.trim() == field
         {
-            let multiline = ["\"\"\"", "'''"].into_iter().find(|it| value.trim().starts_with(it));
-            return match multiline {
+            let multiline_quote =
+                ["\"\"\"", "'''"].into_iter().find(|it| value.trim().starts_with(it));
+            return match multiline_quote {
                 Some(quote) => {
                     let from = rest.find(quote)? + quote.len();
                     rest[from..].split(quote).next().map(|it| it.trim().to_owned())
                 }
+                // The text after the first quote. `description.workspace = true` has none.
                 None => value.split(['"', '\'']).nth(1).map(str::to_owned),
             };
         }
@@ -113,17 +131,15 @@ pub fn extract_descriptions(path: &str, text: &str) -> Vec<String> {
     description.into_iter().collect()
 }
 
-/// Paragraphs of a README that are considered.
-const MAX_README_PARAGRAPHS: usize = 3;
-
 /// One sentence of each of the first paragraphs of prose. Headings, badges, pictures, tables and
 /// markup are skipped.
 fn describe_readme(text: &str) -> Vec<String> {
     let is_prose = |line: &str| {
         let first = line.chars().next();
+        // `*` and `_` may begin emphasis; `* ` begins a list.
         first.is_some_and(|it| it.is_alphanumeric() || matches!(it, '*' | '_' | '`'))
             && !line.starts_with("* ")
-            && count_letters_outside_links(line) > MIN_LETTERS
+            && count_letters_outside_links(line) > MAX_HEADING_LETTERS
     };
     // `Title` above `=====`, in Markdown and reStructuredText.
     let is_underline = |line: &str| {
@@ -131,17 +147,21 @@ fn describe_readme(text: &str) -> Vec<String> {
     };
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let mut descriptions = Vec::new();
-    let (mut at, mut n_paragraphs, mut in_fence) = (0, 0, false);
-    while at < lines.len() && n_paragraphs < MAX_README_PARAGRAPHS {
-        in_fence ^= lines[at].starts_with("```");
-        let is_title = lines.get(at + 1).is_some_and(|it| is_underline(it));
-        if in_fence || is_title || is_underline(lines[at]) || !is_prose(lines[at]) {
-            at += 1;
+    let (mut next, mut n_paragraphs, mut in_code_block) = (0, 0, false);
+    while next < lines.len() && n_paragraphs < MAX_README_PARAGRAPHS {
+        let line = lines[next];
+        if line.starts_with("```") {
+            in_code_block = !in_code_block;
+        }
+        let is_title = lines.get(next + 1).is_some_and(|it| is_underline(it));
+        if in_code_block || is_title || is_underline(line) || !is_prose(line) {
+            next += 1;
             continue;
         }
+        // From the first line of prose, a paragraph reaches to the next empty line.
         let paragraph: Vec<&str> =
-            lines[at..].iter().copied().take_while(|it| !it.is_empty()).collect();
-        at += paragraph.len();
+            lines[next..].iter().copied().take_while(|it| !it.is_empty()).collect();
+        next += paragraph.len();
         n_paragraphs += 1;
         descriptions.extend(describing_sentence(&join_paragraph(paragraph.into_iter())));
     }
@@ -151,14 +171,13 @@ fn describe_readme(text: &str) -> Vec<String> {
 /// The first sentence of a paragraph that describes the thing itself ("This library …"), else its
 /// first sentence.
 fn describing_sentence(paragraph: &str) -> Option<String> {
-    let tails = SELF_DESCRIPTION_OPENINGS.iter().filter_map(|it| {
-        let at = paragraph.find(&format!(". {it} "))?;
-        Some(&paragraph[at + 2..])
+    let sentence_starts = SELF_DESCRIPTION_OPENINGS.iter().filter_map(|opening| {
+        let end_of_previous = paragraph.find(&format!(". {opening} "))?;
+        Some(end_of_previous + ". ".len())
     });
-    // The longest tail begins first.
-    tails
-        .min_by_key(|it| usize::MAX - it.len())
-        .and_then(first_sentence)
+    sentence_starts
+        .min()
+        .and_then(|start| first_sentence(&paragraph[start..]))
         .or_else(|| first_sentence(paragraph))
 }
 
@@ -166,11 +185,12 @@ fn describing_sentence(paragraph: &str) -> Option<String> {
 fn count_letters_outside_links(line: &str) -> usize {
     let mut depth = 0_i32;
     let mut n_letters = 0;
-    for it in line.chars() {
-        match it {
+    for character in line.chars() {
+        match character {
             '[' | '(' | '<' => depth += 1,
             ']' | ')' | '>' => depth -= 1,
-            _ if depth <= 0 && it.is_alphabetic() => n_letters += 1,
+            // A lone closing bracket makes the depth negative; the rest is still outside.
+            _ if depth <= 0 && character.is_alphabetic() => n_letters += 1,
             _ => {}
         }
     }
@@ -179,7 +199,7 @@ fn count_letters_outside_links(line: &str) -> usize {
 
 /// The first `//!` comment near the top. Licence comments and attributes may come before it.
 fn describe_rust(text: &str) -> Option<String> {
-    let docs = text.lines().take(80).skip_while(|it| !it.starts_with("//!"));
+    let docs = text.lines().take(MAX_LINES_BEFORE_RUST_DOC).skip_while(|it| !it.starts_with("//!"));
     let docs = docs.map_while(|it| it.strip_prefix("//!")).map(str::trim);
     // A heading or a link definition is not a sentence.
     let docs = docs.skip_while(|it| it.is_empty() || it.starts_with('#') || it.starts_with("[`"));
@@ -190,19 +210,20 @@ fn describe_rust(text: &str) -> Option<String> {
 fn describe_python(text: &str) -> Option<String> {
     let text = text.trim_start_matches('\u{feff}');
     let code = text.lines().skip_while(|it| it.starts_with('#') || it.trim().is_empty());
-    let rest = code.collect::<Vec<_>>().join("\n");
-    let rest = rest.strip_prefix('r').unwrap_or(&rest);
-    let quote = ["\"\"\"", "'''"].into_iter().find(|it| rest.starts_with(it))?;
-    let docstring = rest[3..].split(quote).next()?;
+    let code = code.collect::<Vec<_>>().join("\n");
+    // A raw string: `r"""…"""`.
+    let code = code.strip_prefix('r').unwrap_or(&code);
+    let quote = ["\"\"\"", "'''"].into_iter().find(|it| code.starts_with(it))?;
+    let docstring = code[quote.len()..].split(quote).next()?;
     first_sentence(&join_paragraph(docstring.lines().skip_while(|it| it.trim().is_empty())))
 }
 
-/// The package comment. The module has that name already, so `Package x provides …` is
+/// The package comment. The map shows the module's name already, so `Package x provides …` becomes
 /// `provides …`.
 fn describe_go(text: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
-    let at = lines.iter().position(|it| it.starts_with("// Package "))?;
-    let comment = lines[at..].iter().map_while(|it| it.strip_prefix("//"));
+    let first = lines.iter().position(|it| it.starts_with("// Package "))?;
+    let comment = lines[first..].iter().map_while(|it| it.strip_prefix("//"));
     let text = join_paragraph(comment);
     let rest =
         text.strip_prefix("Package ").and_then(|it| it.split_once(' ')).map_or(&*text, |it| it.1);
@@ -217,9 +238,8 @@ fn describe_block_comment(text: &str) -> Option<String> {
         let lines = comment.lines().map(|it| it.trim().trim_start_matches('*').trim());
         let paragraph = join_paragraph(lines.skip_while(|it| it.is_empty()));
         let lower = paragraph.to_lowercase();
-        let boilerplate =
-            ["copyright", "license", "licence", "eslint", "prettier", "@ts-", "spdx", "jshint"];
-        if !paragraph.starts_with('@') && !boilerplate.iter().any(|it| lower.contains(it)) {
+        // A comment that begins with a tag (`@module x`) documents an item.
+        if !paragraph.starts_with('@') && !BOILERPLATE_WORDS.iter().any(|it| lower.contains(it)) {
             return first_sentence(&paragraph);
         }
         rest = after.trim_start();
@@ -229,44 +249,46 @@ fn describe_block_comment(text: &str) -> Option<String> {
 
 /// Joins lines up to the first empty one.
 fn join_paragraph<'a>(lines: impl Iterator<Item = &'a str>) -> String {
-    let lines: Vec<&str> = lines.map(str::trim).take_while(|it| !it.is_empty()).take(12).collect();
+    let lines: Vec<&str> =
+        lines.map(str::trim).take_while(|it| !it.is_empty()).take(MAX_PARAGRAPH_LINES).collect();
     lines.join(" ")
 }
 
 /// The first sentence of a text without markup; `None` if it describes nothing.
 fn first_sentence(text: &str) -> Option<String> {
     let plain = strip_markup(text);
+    // A full stop after an abbreviation or an initial does not end the sentence.
     let end = plain.match_indices(". ").map(|it| it.0).find(|at| {
         let word = plain[..*at].rsplit([' ', '(']).next().unwrap_or_default();
         !matches!(word, "e.g" | "i.e" | "vs" | "etc" | "Mr" | "St") && word.len() > 1
     });
     let sentence = end.map_or(plain.as_str(), |it| &plain[..it]);
-    // The introduction of a list is nothing without the list.
+    // The introduction of a list means nothing without the list.
     if sentence.ends_with(':') {
         return None;
     }
     let mut description = sentence.trim_end_matches('.').to_owned();
     if description.chars().count() > MAX_DESCRIPTION_CHARS {
         description = description.chars().take(MAX_DESCRIPTION_CHARS).collect();
-        let at = description.rfind(' ').unwrap_or(description.len());
-        description.truncate(at);
+        let end_of_word = description.rfind(' ').unwrap_or(description.len());
+        description.truncate(end_of_word);
         description.push('…');
     }
     // A first word with an underscore is an identifier: the sentence documents an item of the file.
     let first_word = description.split(' ').next().unwrap_or_default();
-    let is_other = INSTRUCTION_OPENINGS.iter().any(|it| description.starts_with(it))
+    let is_about_other_things = INSTRUCTION_OPENINGS.iter().any(|it| description.starts_with(it))
         || first_word.contains('_');
     let n_letters = description.chars().filter(|it| it.is_alphabetic()).count();
-    (n_letters > MIN_LETTERS && !is_other).then_some(description)
+    (n_letters > MAX_HEADING_LETTERS && !is_about_other_things).then_some(description)
 }
 
 /// Removes links, tags, emphasis and control characters; white space becomes single blanks.
 fn strip_markup(text: &str) -> String {
     let mut without_links = String::new();
     let mut rest = text.trim();
-    // `[text](address)` leaves `[text`; the bracket goes below.
-    while let Some(at) = rest.find("](") {
-        let (before, after) = rest.split_at(at);
+    // `[text](address)` becomes `[text`; the filter below removes the bracket.
+    while let Some(end_of_text) = rest.find("](") {
+        let (before, after) = rest.split_at(end_of_text);
         without_links.push_str(before);
         rest = after.find(')').map_or("", |it| &after[it + 1..]);
     }
@@ -283,18 +305,24 @@ fn strip_markup(text: &str) -> String {
 fn strip_tags(text: &str) -> String {
     let mut stripped = String::new();
     let mut rest = text;
-    while let Some(at) = rest.find(['<', '{']) {
-        stripped.push_str(&rest[..at]);
-        rest = &rest[at..];
+    while let Some(bracket) = rest.find(['<', '{']) {
+        stripped.push_str(&rest[..bracket]);
+        rest = &rest[bracket..];
         let is_tag = rest[1..].starts_with(|it: char| it.is_ascii_alphabetic() || it == '/');
-        let end =
-            if is_tag { rest.find('>') } else { rest.find('}').filter(|_| rest.starts_with("{@")) };
+        let end = if is_tag {
+            rest.find('>')
+        } else if rest.starts_with("{@") {
+            rest.find('}')
+        } else {
+            None
+        };
         let Some(end) = end else {
             // A lone bracket is text.
             stripped.push_str(&rest[..1]);
             rest = &rest[1..];
             continue;
         };
+        // A tag is dropped. A link leaves the last part of its target.
         if !is_tag {
             let target = rest[..end].rsplit(' ').next().unwrap_or_default();
             stripped.push_str(target.rsplit(['.', '#']).next().unwrap_or_default());

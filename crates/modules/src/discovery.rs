@@ -1,8 +1,13 @@
-//! Discovery of the modules of a project from its files and packages.
+//! Discovery of the modules of a project from its files and packages: the main function of the
+//! crate.
+//!
+//! [`partition_files`] forms groups of files; every group becomes a [`Module`]. The other files of
+//! the crate fill in the fields of a module: name, core files, entry points, tests, relations.
 
 use std::collections::HashMap;
 
-use crate::partition::{FileGroup, PackageRoot, is_supporting_folder, partition_files};
+use crate::folder_roles::is_supporting_folder;
+use crate::partition::{FileGroup, PackageRoot, partition_files};
 use crate::relations::ModuleRelations;
 use crate::{FileNode, Module, core_files, entry_points, naming, test_files};
 
@@ -12,33 +17,35 @@ use crate::{FileNode, Module, core_files, entry_points, naming, test_files};
 /// Order: product code first, then examples, benchmarks and the like, then tests.
 pub fn find_modules(nodes: &[FileNode], packages: &[PackageRoot]) -> Vec<Module> {
     let groups = partition_files(nodes, packages);
+    // Files and groups are indices here; a group and the module made of it have the same index.
     let group_of: HashMap<usize, usize> = groups
         .iter()
         .enumerate()
-        .flat_map(|(at, group)| group.files.iter().map(move |it| (*it, at)))
+        .flat_map(|(index, group)| group.files.iter().map(move |file| (*file, index)))
         .collect();
-    let project = packages.iter().find(|it| it.root.is_empty()).and_then(|it| it.name.as_deref());
-    let names = naming::name_modules(&groups, nodes, project);
+    let root_package = packages.iter().find(|it| it.root.is_empty());
+    let project_name = root_package.and_then(|it| it.name.as_deref());
+    let names = naming::name_modules(&groups, nodes, project_name);
     let ids = naming::assign_ids(&names);
     let relations = ModuleRelations::collect(nodes, &group_of, &groups);
     let tests = test_files::assign_tests(nodes, &groups, &group_of);
     let mut modules = Vec::new();
-    for (at, (group, test_files)) in groups.iter().zip(tests).enumerate() {
-        let ids_of = |list: Vec<usize>| list.into_iter().map(|it| ids[it].clone()).collect();
+    for (index, (group, test_files)) in groups.iter().zip(tests).enumerate() {
+        let to_ids = |indices: Vec<usize>| indices.into_iter().map(|it| ids[it].clone()).collect();
         modules.push(Module {
-            id: ids[at].clone(),
-            name: names[at].clone(),
+            id: ids[index].clone(),
+            name: names[index].clone(),
             root: group.root.clone(),
             description: String::new(),
             files: group.files.iter().map(|it| nodes[*it].path.clone()).collect(),
             core_files: core_files::rank_core_files(nodes, group),
-            entry_points: entry_points::find_entry_points(nodes, group, &group_of, at),
+            entry_points: entry_points::find_entry_points(nodes, group, &group_of, index),
             test_files,
-            dependencies: ids_of(relations.dependencies_of(at)),
-            dependents: ids_of(relations.dependents_of(at)),
-            co_changing: ids_of(relations.co_changing_with(at)),
+            dependencies: to_ids(relations.dependencies_of(index)),
+            dependents: to_ids(relations.dependents_of(index)),
+            co_changing: to_ids(relations.co_changing_with(index)),
             is_test: group.is_all_tests(nodes),
-            is_linked: relations.has_references(at) || has_references(nodes, group),
+            is_linked: relations.has_references(index) || has_outgoing_references(nodes, group),
         });
     }
     modules.sort_by_key(|it| {
@@ -47,7 +54,8 @@ pub fn find_modules(nodes: &[FileNode], packages: &[PackageRoot]) -> Vec<Module>
     modules
 }
 
-fn has_references(nodes: &[FileNode], group: &FileGroup) -> bool {
+/// A file of the group refers to any file, also to one of its own group.
+fn has_outgoing_references(nodes: &[FileNode], group: &FileGroup) -> bool {
     group.files.iter().any(|it| !nodes[*it].references.is_empty())
 }
 
@@ -56,7 +64,8 @@ pub(crate) mod tests {
     use super::*;
     use crate::ModuleCoverage;
 
-    /// One file per line: its path, then the files it refers to.
+    /// Parses nodes from one line per file: its path, then the paths of the files it refers to. The
+    /// path decides whether a file is a test.
     pub(crate) fn parse_nodes(lines: &str) -> Vec<FileNode> {
         let lines: Vec<Vec<&str>> = lines
             .lines()

@@ -1,9 +1,11 @@
-//! Entry points of a module: the files through which others use it.
+//! Entry points of a module: the files in which a program starts, or through which other modules
+//! use this one. They are found by file name first, then by references.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::FileNode;
-use crate::partition::{FileGroup, STRUCTURAL_FOLDERS, is_test_data};
+use crate::folder_roles::{STRUCTURAL_FOLDERS, is_test_data};
+use crate::partition::FileGroup;
 
 /// File names that languages and frameworks reserve for entry points, best first.
 #[rustfmt::skip]
@@ -16,6 +18,9 @@ const ENTRY_FILE_NAMES: &[&str] = &[
 
 /// Entry points listed per module.
 const MAX_ENTRY_POINTS: usize = 3;
+
+/// Fewest references from other modules that make a file an entry point. One may be an accident.
+const MIN_OUTSIDE_REFERENCES: u32 = 2;
 
 /// Finds the entry points of the module with index `module`. The first rule that applies decides:
 /// reserved names at the top of the module, the file named after its folder, the file that other
@@ -33,26 +38,30 @@ pub(crate) fn find_entry_points(
         .filter(|it| !it.is_test && !it.is_empty && !is_test_data(&it.path))
         .map(|it| it.path.as_str())
         .collect();
-    // Folders such as `src` do not count, so `src/main.rs` is at the top.
+    // Path parts below the root, the file name included. Folders such as `src` do not count, so
+    // `src/main.rs` has depth 1: it is at the top.
     let depth = |path: &str| {
         let parts = relative_parts(path, &group.root);
         parts.iter().filter(|it| !STRUCTURAL_FOLDERS.contains(it)).count()
     };
+    // Files with a reserved name that are nearest to the top, best name first.
     let mut reserved: Vec<(usize, usize, &str)> =
         paths.iter().filter_map(|it| Some((depth(it), entry_name_rank(it)?, *it))).collect();
     reserved.sort_unstable();
     let least_depth = reserved.first().map(|it| it.0);
     reserved.retain(|it| Some(it.0) == least_depth);
-    let listed = || reserved.iter().take(MAX_ENTRY_POINTS).map(|it| it.2.to_owned()).collect();
+    let best_reserved =
+        || reserved.iter().take(MAX_ENTRY_POINTS).map(|it| it.2.to_owned()).collect();
     if least_depth == Some(1) {
-        return listed();
+        return best_reserved();
     }
     let folder = group.root.rsplit('/').next().unwrap_or_default();
     let namesake = paths.iter().find(|it| depth(it) == 1 && is_named_after_folder(it, folder));
+    // The project's root has no name that a file could share.
     if let Some(path) = namesake.filter(|_| !folder.is_empty()) {
         return vec![(*path).to_owned()];
     }
-    most_referenced_file(nodes, group_of, module).map_or_else(listed, |it| vec![it])
+    most_referenced_file(nodes, group_of, module).map_or_else(best_reserved, |it| vec![it])
 }
 
 /// The parts of a path below a folder, the file name included.
@@ -60,6 +69,7 @@ fn relative_parts<'a>(path: &'a str, root: &str) -> Vec<&'a str> {
     path.strip_prefix(root).unwrap_or(path).trim_start_matches('/').split('/').collect()
 }
 
+/// Rank of a reserved file name, 0 for the best; `None` for other names.
 fn entry_name_rank(path: &str) -> Option<usize> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let reserved = ENTRY_FILE_NAMES.iter().position(|it| *it == name);
@@ -72,7 +82,7 @@ fn is_named_after_folder(path: &str, folder: &str) -> bool {
     name.split('.').next().is_some_and(|it| it.eq_ignore_ascii_case(folder))
 }
 
-/// The file that most files of other modules refer to, at least two.
+/// The file that most files of other modules refer to; tests do not count.
 fn most_referenced_file(
     nodes: &[FileNode],
     group_of: &HashMap<usize, usize>,
@@ -80,19 +90,22 @@ fn most_referenced_file(
 ) -> Option<String> {
     let mut n_outside: BTreeMap<usize, u32> = BTreeMap::new();
     for (from, node) in nodes.iter().enumerate().filter(|it| !it.1.is_test) {
-        if group_of.get(&from) != Some(&module) {
-            let into_module = |it: &&(usize, u32)| group_of.get(&it.0) == Some(&module);
-            for (other, _) in node.references.iter().filter(into_module) {
-                *n_outside.entry(*other).or_default() += 1;
-            }
+        if group_of.get(&from) == Some(&module) {
+            continue; // A reference inside the module is not a use from outside.
+        }
+        let into_module = |it: &&(usize, u32)| group_of.get(&it.0) == Some(&module);
+        for (other, _) in node.references.iter().filter(into_module) {
+            *n_outside.entry(*other).or_default() += 1;
         }
     }
-    let is_candidate =
-        |it: &(usize, u32)| it.1 > 1 && !nodes[it.0].is_empty && !nodes[it.0].is_test;
+    let is_candidate = |(file, n_references): &(usize, u32)| {
+        *n_references >= MIN_OUTSIDE_REFERENCES && !nodes[*file].is_empty && !nodes[*file].is_test
+    };
+    let candidates = n_outside.into_iter().filter(is_candidate);
     // Of files with equally many references, the first.
-    let most =
-        n_outside.into_iter().filter(is_candidate).max_by_key(|it| (it.1, usize::MAX - it.0));
-    most.map(|it| nodes[it.0].path.clone())
+    let most_referenced =
+        candidates.max_by_key(|(file, n_references)| (*n_references, usize::MAX - file));
+    most_referenced.map(|it| nodes[it.0].path.clone())
 }
 
 #[cfg(test)]
@@ -100,6 +113,7 @@ mod tests {
     use super::*;
     use crate::discovery::tests::parse_nodes;
 
+    /// The entry points of the module in `root`; `lines` as for [`parse_nodes`].
     fn entry_points(lines: &str, root: &str) -> Vec<String> {
         let nodes = parse_nodes(lines);
         let is_inside = |it: &usize| nodes[*it].path.starts_with(&format!("{root}/"));

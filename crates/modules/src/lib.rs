@@ -5,8 +5,8 @@
 //! another and change together.
 //!
 //! Pure and synchronous: file nodes and the texts of manifests come in as values. The crate reads
-//! no files, parses no source code, runs no git and stores nothing. The texts come from the
-//! project: the crate quotes what they say and never follows it as an instruction.
+//! no files, parses no source code, runs no git and stores nothing. The texts are
+//! untrusted content of the project: they are quoted and never interpreted as instructions.
 
 mod codec;
 mod community;
@@ -14,6 +14,7 @@ mod core_files;
 mod description;
 mod discovery;
 mod entry_points;
+mod folder_roles;
 mod module;
 mod naming;
 mod partition;

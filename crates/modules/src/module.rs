@@ -1,4 +1,7 @@
 //! Input and output of the module map: file nodes and modules.
+//!
+//! `engine` builds the nodes from the code graph and the git history, calls
+//! [`crate::find_modules`], fills in the descriptions and stores the modules.
 
 use model::closed;
 
@@ -10,6 +13,7 @@ pub(crate) const MAX_LISTED: usize = 6;
 pub struct FileNode {
     pub path: String,
     pub is_test: bool,
+    /// The file has no bytes.
     pub is_empty: bool,
     /// Files it refers to, by index in the list of nodes, with the weight of the references in
     /// thousandths.
@@ -35,7 +39,7 @@ closed! {
 /// One module of a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Module {
-    /// Stable while most of its files stay.
+    /// Stays the same while most files of the module stay in it.
     pub id: String,
     pub name: String,
     /// The folder that holds all its files; empty for the project's root.

@@ -1,17 +1,32 @@
-//! Names and ids of modules: from the folder, without the parts that every path has, or from the
-//! words that the file names share.
+//! Names and ids of modules. A module is named after its folder, without parts such as `crates` or
+//! `src`; a community within a folder also after the words that its file names share. The id is the
+//! name in a form that a user can type.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::words;
 
 use crate::FileNode;
-use crate::partition::{FileGroup, STRUCTURAL_FOLDERS};
+use crate::folder_roles::STRUCTURAL_FOLDERS;
+use crate::partition::FileGroup;
 
 /// Folders that only contain modules; as the first part of a name they are dropped.
 const CONTAINER_FOLDERS: &[&str] = &["crates", "packages", "apps", "libs", "modules", "lib"];
-/// Roots whose name says nothing; such a module is named after the project.
+/// Roots whose name describes nothing; such a module is named after the project.
 const GENERIC_ROOTS: &[&str] = &["", "src", "lib", "main", "app"];
+/// First folders of a Java package, which name its owner: `com/google/gson`.
+const JAVA_OWNER_FOLDERS: usize = 3;
+
+/// Words in file names that describe the kind of file and not its subject.
+#[rustfmt::skip]
+const GENERIC_FILE_WORDS: &[&str] = &[
+    "test", "tests", "integration", "util", "utils", "helper", "helpers", "common", "base", "type", "types", "index", "main",
+    "with", "for", "the",
+];
+/// Shorter words are abbreviations and prepositions.
+const MIN_WORD_BYTES: usize = 3;
+/// Words in the name of a community.
+const MAX_SHARED_WORDS: usize = 2;
 
 /// A unique name for every group; `project` is the name in the project's own manifest.
 pub(crate) fn name_modules(
@@ -19,34 +34,35 @@ pub(crate) fn name_modules(
     nodes: &[FileNode],
     project: Option<&str>,
 ) -> Vec<String> {
-    let name = |group: &FileGroup| match find_shared_words(nodes, &group.files) {
-        words if group.is_community && !words.is_empty() => {
-            format!("{}: {}", name_from_folder(&group.root), words.join(" "))
+    let name_of = |group: &FileGroup| {
+        let folder_name = name_from_folder(&group.root);
+        let words = find_shared_words(nodes, &group.files);
+        if group.is_community && !words.is_empty() {
+            format!("{folder_name}: {}", words.join(" "))
+        } else {
+            folder_name
         }
-        _ => name_from_folder(&group.root),
     };
-    let mut names: Vec<String> = groups.iter().map(name).collect();
-    // Only the first such module, and only if no other module has the project's name already.
+    let mut names: Vec<String> = groups.iter().map(name_of).collect();
+    // Only the first generic module takes the project's name, and only if no other has it already.
     let generic =
         groups.iter().position(|it| !it.is_community && GENERIC_ROOTS.contains(&&*it.root));
-    if let (Some(at), Some(project)) = (generic, project)
+    if let (Some(index), Some(project)) = (generic, project)
         && !names.iter().any(|it| it.eq_ignore_ascii_case(project))
     {
-        project.clone_into(&mut names[at]);
+        project.clone_into(&mut names[index]);
     }
     // A repeated name becomes the root in the first pass. Communities share a root, so the second
-    // pass numbers what is still repeated.
+    // pass numbers the names that are still repeated.
     for use_root in [true, false] {
         let mut n_seen: BTreeMap<String, usize> = BTreeMap::new();
-        for (at, name) in names.clone().iter().enumerate() {
+        for (index, name) in names.clone().iter().enumerate() {
             let n = n_seen.entry(name.clone()).or_default();
             *n += 1;
             if *n > 1 {
-                names[at] = if use_root && !groups[at].root.is_empty() {
-                    groups[at].root.clone()
-                } else {
-                    format!("{name} {n}")
-                };
+                let root = &groups[index].root;
+                names[index] =
+                    if use_root && !root.is_empty() { root.clone() } else { format!("{name} {n}") };
             }
         }
     }
@@ -62,9 +78,9 @@ pub(crate) fn assign_ids(names: &[String]) -> Vec<String> {
 /// Turns a name into an id that is not in `taken`, and adds it there.
 pub(crate) fn unique_slug(name: &str, taken: &mut BTreeSet<String>) -> String {
     let mut slug = String::new();
-    for it in name.chars() {
-        if it.is_alphanumeric() || matches!(it, '/' | '_' | '.') {
-            slug.push(it);
+    for character in name.chars() {
+        if character.is_alphanumeric() || matches!(character, '/' | '_' | '.') {
+            slug.push(character);
         } else if !slug.ends_with('-') {
             slug.push('-');
         }
@@ -82,16 +98,17 @@ pub(crate) fn unique_slug(name: &str, taken: &mut BTreeSet<String>) -> String {
     candidate
 }
 
+/// The path of a folder without structural and container folders.
 fn name_from_folder(root: &str) -> String {
     if root.is_empty() {
         return "project".to_owned();
     }
     let is_specific = |it: &&str| !STRUCTURAL_FOLDERS.contains(it);
     let mut parts: Vec<&str> = match root.split_once("/java/") {
-        // The first three folders of a Java package name its owner, here `com/google/gson`:
         // `gson/src/main/java/com/google/gson/internal` is `gson/internal`.
         Some((before, package)) => {
-            before.split('/').filter(is_specific).chain(package.split('/').skip(3)).collect()
+            let own_folders = package.split('/').skip(JAVA_OWNER_FOLDERS);
+            before.split('/').filter(is_specific).chain(own_folders).collect()
         }
         None => root.split('/').filter(is_specific).collect(),
     };
@@ -101,13 +118,6 @@ fn name_from_folder(root: &str) -> String {
     if parts.is_empty() { root.to_owned() } else { parts.join("/") }
 }
 
-/// Words in file names that tell the kind of file and not its subject.
-#[rustfmt::skip]
-const GENERIC_FILE_WORDS: &[&str] = &[
-    "test", "tests", "integration", "util", "utils", "helper", "helpers", "common", "base", "type", "types", "index", "main",
-    "with", "for", "the",
-];
-
 /// Occurrences of a word in file names.
 #[derive(Clone, Copy, Default)]
 struct WordCount {
@@ -116,20 +126,21 @@ struct WordCount {
     positions: usize,
 }
 
-/// At most two words that occur in at least half of the file names and not in the folder's name,
-/// in the order in which they usually occur.
+/// The words that occur in at least half of the file names and not in the folder's name: the most
+/// frequent ones, in the order in which they usually occur.
 pub(crate) fn find_shared_words(nodes: &[FileNode], files: &[usize]) -> Vec<String> {
     let mut counts: BTreeMap<String, WordCount> = BTreeMap::new();
-    for at in files {
-        let mut parts = nodes[*at].path.rsplit('/');
+    for file in files {
+        let mut parts = nodes[*file].path.rsplit('/');
         let stem = parts.next().and_then(|it| it.split('.').next()).unwrap_or_default();
         let folder = parts.next().unwrap_or_default().to_lowercase();
         let is_specific = |word: &str| {
-            word.len() > 2
+            word.len() >= MIN_WORD_BYTES
                 && !GENERIC_FILE_WORDS.contains(&word)
-                // One letter more in the folder is a plural: `cache` says nothing in `caches`.
+                // One letter more is a plural: in the folder `caches`, the word `cache` adds nothing.
                 && folder.strip_prefix(word).is_none_or(|it| it.len() > 1)
         };
+        // A word counts once per file name.
         let mut seen = BTreeSet::new();
         for (position, word) in words::identifier_parts(stem).into_iter().enumerate() {
             if is_specific(&word) && seen.insert(word.clone()) {
@@ -142,8 +153,8 @@ pub(crate) fn find_shared_words(nodes: &[FileNode], files: &[usize]) -> Vec<Stri
     let mut shared: Vec<(String, WordCount)> =
         counts.into_iter().filter(|it| 2 * it.1.n_files >= files.len()).collect();
     shared.sort_by(|a, b| b.1.n_files.cmp(&a.1.n_files).then_with(|| a.0.cmp(&b.0)));
-    shared.truncate(2);
-    // By average position: the fractions are compared crosswise, without rounding.
+    shared.truncate(MAX_SHARED_WORDS);
+    // By average position. a/b < c/d is compared as a*d < c*b, without rounding.
     shared.sort_by(|a, b| {
         let (a_position, b_position) = (a.1.positions * b.1.n_files, b.1.positions * a.1.n_files);
         a_position.cmp(&b_position).then_with(|| a.0.cmp(&b.0))
@@ -171,6 +182,7 @@ mod tests {
         }
     }
 
+    /// A group of nodes; more than one file makes it a community.
     fn group(root: &str, files: &[usize]) -> FileGroup {
         FileGroup { root: root.to_owned(), files: files.to_vec(), is_community: files.len() > 1 }
     }

@@ -1,10 +1,19 @@
-//! Partition of the files of a project into groups: by package, then by folder, then by community.
+//! Partition of the files of a project into groups, each of which becomes a module.
+//!
+//! Three criteria apply in this order: files belong to their package; a large package is split into
+//! its folders; many files directly in one folder are split into communities of files that refer to
+//! one another and change together. At the end, groups that are too small or too many are merged
+//! (`merge.rs`). [`crate::find_modules`] turns the groups into modules.
 
 mod merge;
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use crate::community::detect_communities;
+use crate::folder_roles::{
+    has_unsplit_folder, is_inside, is_test_data_package, outermost_test_or_demo_folder,
+};
 use crate::{FileNode, naming};
 
 /// A folder with a manifest of its own.
@@ -16,13 +25,13 @@ pub struct PackageRoot {
     pub name: Option<String>,
 }
 
-/// The files of one module: a folder, or a community of files in it, without deeper groups.
+/// The files of one module: those of a folder, or of a community in it, that are in no other group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileGroup {
     pub(crate) root: String,
     /// Indices of nodes, sorted.
     pub(crate) files: Vec<usize>,
-    /// Found by community detection, not by folder; its root may hold other groups, too.
+    /// Found by community detection, not by folder; other groups may have the same root.
     pub(crate) is_community: bool,
 }
 
@@ -32,221 +41,181 @@ impl FileGroup {
     }
 }
 
-/// Fewest files of a module. In a large project the folders inside a package need more, up to the
-/// second number.
+/// Fewest files of a module. Fewer do not deserve a line in an overview.
 const MIN_MODULE_FILES: usize = 3;
-const MAX_MIN_MODULE_FILES: usize = 5;
-/// The minimum grows by one with every so many files of the project.
-const FILES_PER_MIN_STEP: usize = 150;
-/// A package of more files than this is split, even if its folders are small.
-const MAX_UNSPLIT_PACKAGE_FILES: usize = 60;
-/// A folder that holds more than one eighth of all files is split, within these bounds.
-const MAX_UNSPLIT_FOLDER_FILES: std::ops::RangeInclusive<usize> = 25..=110;
+/// A package with more files than this is split into its folders.
+const PACKAGE_SPLIT_THRESHOLD: usize = 60;
+
+/// A folder inside a package is split if it has more files than this fraction of the project (one
+/// eighth), but at least and at most as many as the range allows.
+const FOLDER_SPLIT_DIVISOR: usize = 8;
+const FOLDER_SPLIT_RANGE: RangeInclusive<usize> = 25..=110;
+
+/// A subfolder becomes a group if it has at least this fraction of the project's files, within the
+/// range. In a large project small folders would make too many modules.
+const SUBFOLDER_MIN_DIVISOR: usize = 150;
+const SUBFOLDER_MIN_RANGE: RangeInclusive<usize> = MIN_MODULE_FILES..=5;
+
 /// More modules than this do not fit into an overview; the smallest are merged.
 const MAX_MODULES: usize = 70;
-/// Weight of co-changes beside references in community detection.
+
+/// Percentage of the project's files from which on a folder holds nearly the whole project.
+const NEARLY_ALL_PERCENT: usize = 90;
+
+/// Fewest files of a community. It has no folder that proves its unity, so it needs more files than
+/// a folder does.
+const MIN_COMMUNITY_FILES: usize = 2 * MIN_MODULE_FILES;
+/// Weight of co-changes relative to references in community detection.
 const CO_CHANGE_WEIGHT: f64 = 2.0;
-/// Scales the square roots of reference weights: a plain reference (1000) weighs about 1.
+/// Divides the square roots of reference weights: one plain reference (1000) weighs about 1.
 const REFERENCE_SCALE: f64 = 30.0;
 
-/// Folders that are never split, however many files they hold.
-#[rustfmt::skip]
-const UNSPLIT_FOLDERS: &[&str] = &[
-    "tests", "test", "testing", "__tests__", "spec", "specs", "e2e", "testdata", "fixtures", "fixture", "examples", "example",
-    "sample", "samples", "demo", "demos", "playground", "playgrounds", "bench", "benches", "benchmarks", "benchmark", "scripts",
-    "tools", "docs", "doc", "locale", "locales", "i18n", "migrations", "stubs", "typings", "fuzz", "integration-tests",
-    "integration_tests",
-];
-
-/// Folders whose packages demonstrate, measure or test the project; none is a module by itself.
-#[rustfmt::skip]
-const SUPPORTING_FOLDERS: &[&str] = &[
-    "tests", "test", "__tests__", "spec", "specs", "e2e", "examples", "example", "sample", "samples", "demo", "demos", "playground",
-    "playgrounds", "bench", "benches", "benchmarks", "benchmark", "fuzz", "docs", "integration-tests", "integration_tests",
-];
-
-/// Folders of a build layout, which say nothing about the files in them.
-pub(crate) const STRUCTURAL_FOLDERS: &[&str] = &["src", "main", "java", "kotlin", "scala"];
-
-/// Folders whose manifests are input of tests or generators, not packages.
-const TEST_DATA_FOLDERS: &[&str] =
-    &["testdata", "fixtures", "fixture", "__fixtures__", "snapshots", "templates"];
-
-/// A folder beside the product: examples, benchmarks, scripts, documentation.
-pub(crate) fn is_supporting_folder(path: &str) -> bool {
-    let is_supporting = |folder: &str| {
-        SUPPORTING_FOLDERS.contains(&folder)
-            || matches!(folder, "scripts" | "tools" | "doc" | "locale" | "locales")
-            || folder.starts_with("test-")
-            || folder.starts_with("tests-")
-            || folder.ends_with("-docs")
-    };
-    folders_outside_package_name(path).any(is_supporting)
-}
-
-/// The folders of a path up to a JVM source root. Those after it spell a package name, in which
-/// `samples` or `docs` has no meaning.
-fn folders_outside_package_name(path: &str) -> impl Iterator<Item = &str> {
-    path.split('/').take_while(|it| !matches!(*it, "java" | "kotlin" | "scala"))
-}
-
-/// A file that tests or generators read.
-pub(crate) fn is_test_data(path: &str) -> bool {
-    let folders = path.rsplit_once('/').map_or("", |it| it.0);
-    folders.split('/').any(|it| TEST_DATA_FOLDERS.contains(&it))
-}
-
-/// The path lies below the folder `root`; every path lies below the empty one.
-pub(crate) fn is_inside(path: &str, root: &str) -> bool {
-    root.is_empty() || path.strip_prefix(root).is_some_and(|it| it.starts_with('/'))
-}
-
-/// Partitions the files of a project. A few files at the very top may be in no group.
+/// Partitions the files of a project. A few files in the project's root may be in no group.
 pub(crate) fn partition_files(nodes: &[FileNode], packages: &[PackageRoot]) -> Vec<FileGroup> {
-    let packages = module_packages(nodes, packages);
-    let mut by_package: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (at, node) in nodes.iter().enumerate() {
-        by_package.entry(enclosing_package(&node.path, &packages)).or_default().push(at);
-    }
-    // A package of one file is a detail of the package around it.
-    let small: Vec<&str> =
-        by_package.iter().filter(|it| it.1.len() < 2 && !it.0.is_empty()).map(|it| *it.0).collect();
-    for root in small {
-        let files = by_package.remove(root).unwrap_or_default();
-        let enclosing = by_package
-            .keys()
-            .filter(|it| is_inside(root, it))
-            .max_by_key(|it| it.len())
-            .copied()
-            .unwrap_or("");
-        by_package.entry(enclosing).or_default().extend(files);
-    }
-    let nested = SizeBounds::of_folders(nodes.len());
-    let mut acc = Vec::new();
-    for (root, mut files) in by_package {
-        files.sort_unstable();
-        // What lies outside all packages is split into its folders, however small they are.
-        let own = if root.is_empty() {
-            SizeBounds { max_unsplit: MIN_MODULE_FILES, min_files: MIN_MODULE_FILES }
+    let package_roots = module_package_roots(nodes, packages);
+    let folder_bounds = SizeBounds::of_folders(nodes.len());
+    let package_bounds = SizeBounds {
+        split_threshold: PACKAGE_SPLIT_THRESHOLD.max(folder_bounds.split_threshold),
+        ..folder_bounds
+    };
+    // Files in no package share nothing but the project, so each of their folders is a group as soon
+    // as it is large enough for a module.
+    let top_bounds =
+        SizeBounds { split_threshold: MIN_MODULE_FILES, subfolder_min_files: MIN_MODULE_FILES };
+    let mut groups = Vec::new();
+    for (root, files) in files_by_package(nodes, &package_roots) {
+        if root.is_empty() {
+            split_folder(&mut groups, nodes, root, files, top_bounds, folder_bounds);
+        } else if files.len() <= package_bounds.split_threshold {
+            groups.push(FileGroup { root: root.to_owned(), files, is_community: false });
         } else {
-            SizeBounds { max_unsplit: MAX_UNSPLIT_PACKAGE_FILES.max(nested.max_unsplit), ..nested }
-        };
-        if !root.is_empty() && files.len() <= own.max_unsplit {
-            acc.push(FileGroup { root: root.to_owned(), files, is_community: false });
-        } else {
-            split_folder(&mut acc, nodes, root, files, own, nested);
+            split_folder(&mut groups, nodes, root, files, package_bounds, folder_bounds);
         }
     }
-    merge::merge_small_groups(&mut acc, &packages);
-    merge::merge_down_to_limit(&mut acc);
-    merge::merge_equivalent_roots(&mut acc, &packages);
-    acc
+    merge::merge_small_groups(&mut groups, &package_roots);
+    merge::merge_down_to_limit(&mut groups);
+    merge::merge_equivalent_roots(&mut groups, &package_roots);
+    groups
 }
 
-/// Number of files that decides whether a folder is split and which of its folders are groups.
+/// File counts that decide how one folder is split.
 #[derive(Clone, Copy)]
 struct SizeBounds {
-    max_unsplit: usize,
-    min_files: usize,
+    /// The folder stays one group if it has at most this many files.
+    split_threshold: usize,
+    /// A subfolder with fewer files is no group; its files stay with the folder.
+    subfolder_min_files: usize,
 }
 
 impl SizeBounds {
-    /// For folders inside a package, by the size of the project.
+    /// The bounds for folders inside a package, in a project of `n_files`.
     fn of_folders(n_files: usize) -> Self {
-        let (least, most) = MAX_UNSPLIT_FOLDER_FILES.into_inner();
+        let clamp_to =
+            |range: RangeInclusive<usize>, n: usize| n.clamp(*range.start(), *range.end());
         Self {
-            max_unsplit: (n_files / 8).clamp(least, most),
-            min_files: (n_files / FILES_PER_MIN_STEP).clamp(MIN_MODULE_FILES, MAX_MIN_MODULE_FILES),
+            split_threshold: clamp_to(FOLDER_SPLIT_RANGE, n_files / FOLDER_SPLIT_DIVISOR),
+            subfolder_min_files: clamp_to(SUBFOLDER_MIN_RANGE, n_files / SUBFOLDER_MIN_DIVISOR),
         }
     }
 }
 
 /// The roots of the packages that can be modules. Manifests in test data are not packages. Packages
 /// among tests or examples are not modules, unless nearly the whole project lies there.
-fn module_packages(nodes: &[FileNode], packages: &[PackageRoot]) -> Vec<String> {
-    // The outermost supporting folder above a package.
-    let supporting_folder = |root: &str| {
-        let mut end = 0;
-        root.split('/').find_map(|it| {
-            let folder = &root[..end + it.len()];
-            end += it.len() + 1;
-            (SUPPORTING_FOLDERS.contains(&it) && folder.len() < root.len())
-                .then(|| folder.to_owned())
-        })
+fn module_package_roots(nodes: &[FileNode], packages: &[PackageRoot]) -> Vec<String> {
+    let holds_nearly_all = |folder: &str| {
+        let n_inside = nodes.iter().filter(|it| is_inside(&it.path, folder)).count();
+        100 * n_inside > NEARLY_ALL_PERCENT * nodes.len()
     };
-    let holds_project = |folder: &str| {
-        10 * nodes.iter().filter(|it| is_inside(&it.path, folder)).count() > 9 * nodes.len()
+    let can_be_module = |root: &&String| {
+        !is_test_data_package(root)
+            && outermost_test_or_demo_folder(root).is_none_or(holds_nearly_all)
     };
-    let is_module = |package: &&PackageRoot| {
-        let mut folders = package.root.split('/');
-        let is_data =
-            folders.any(|it| TEST_DATA_FOLDERS.contains(&it) || it.starts_with("template-"));
-        !is_data && supporting_folder(&package.root).is_none_or(|it| holds_project(&it))
-    };
-    packages.iter().filter(is_module).map(|it| it.root.clone()).collect()
+    packages.iter().map(|it| &it.root).filter(can_be_module).cloned().collect()
 }
 
-fn enclosing_package<'a>(path: &str, packages: &'a [String]) -> &'a str {
-    let enclosing = packages.iter().map(String::as_str).filter(|it| is_inside(path, it));
-    enclosing.max_by_key(|it| it.len()).unwrap_or("")
+/// The files of each package by its root, sorted. Files in no package below the project's root have
+/// the empty root.
+fn files_by_package<'a>(
+    nodes: &[FileNode],
+    package_roots: &'a [String],
+) -> BTreeMap<&'a str, Vec<usize>> {
+    let mut by_package: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (file, node) in nodes.iter().enumerate() {
+        let root = innermost_root(&node.path, package_roots.iter().map(String::as_str));
+        by_package.entry(root).or_default().push(file);
+    }
+    // A package of one file is a detail of the package around it.
+    let is_single = |(root, files): &(&&str, &Vec<usize>)| files.len() < 2 && !root.is_empty();
+    let singles: Vec<&str> = by_package.iter().filter(is_single).map(|it| *it.0).collect();
+    for root in singles {
+        let files = by_package.remove(root).unwrap_or_default();
+        let around = innermost_root(root, by_package.keys().copied());
+        by_package.entry(around).or_default().extend(files);
+    }
+    by_package.values_mut().for_each(|files| files.sort_unstable());
+    by_package
 }
 
-/// Splits the files of a folder by the folders in it; `own` are the bounds for this folder,
-/// `nested` those for the folders below.
+/// The deepest of the roots that lie above a path; empty if there is none.
+fn innermost_root<'a>(path: &str, roots: impl Iterator<Item = &'a str>) -> &'a str {
+    roots.filter(|it| is_inside(path, it)).max_by_key(|it| it.len()).unwrap_or("")
+}
+
+/// Splits the files of the folder `root` by its subfolders, and those again. `bounds` hold for this
+/// folder, `nested_bounds` for the folders below.
 fn split_folder(
     acc: &mut Vec<FileGroup>,
     nodes: &[FileNode],
     root: &str,
     files: Vec<usize>,
-    own: SizeBounds,
-    nested: SizeBounds,
+    bounds: SizeBounds,
+    nested_bounds: SizeBounds,
 ) {
+    // Folders with a single subfolder and no files are skipped: they would not split anything.
     let dir = common_folder(nodes, root, &files);
-    // From the folder's own name on, including those skipped on the way to the common folder.
-    let is_unsplit = folders_outside_package_name(&dir)
-        .skip(root.split('/').count() - 1)
-        .any(|it| UNSPLIT_FOLDERS.contains(&it));
-    if files.len() <= own.max_unsplit || is_unsplit {
+    if files.len() <= bounds.split_threshold || has_unsplit_folder(&dir, root) {
         acc.push(FileGroup { root: dir, files, is_community: false });
         return;
     }
-    let mut by_child: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    let mut direct = Vec::new();
-    for at in files {
-        let rest = &nodes[at].path[if dir.is_empty() { 0 } else { dir.len() + 1 }..];
-        match rest.split_once('/') {
-            Some((child, _)) => by_child.entry(child.to_owned()).or_default().push(at),
-            None => direct.push(at),
+    let mut by_subfolder: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    // Files directly in the folder, later also those of its small subfolders.
+    let mut own_files = Vec::new();
+    let prefix = if dir.is_empty() { String::new() } else { format!("{dir}/") };
+    for file in files {
+        match nodes[file].path[prefix.len()..].split_once('/') {
+            Some((subfolder, _)) => {
+                by_subfolder.entry(format!("{prefix}{subfolder}")).or_default().push(file);
+            }
+            None => own_files.push(file),
         }
     }
-    for (child, files) in by_child {
-        let child = if dir.is_empty() { child } else { format!("{dir}/{child}") };
-        if files.len() < own.min_files {
-            direct.extend(files);
+    for (subfolder, files) in by_subfolder {
+        if files.len() < bounds.subfolder_min_files {
+            own_files.extend(files);
         } else {
-            split_folder(acc, nodes, &child, files, nested, nested);
+            split_folder(acc, nodes, &subfolder, files, nested_bounds, nested_bounds);
         }
     }
-    direct.sort_unstable();
-    if direct.len() > nested.max_unsplit {
-        direct = split_by_community(acc, nodes, &dir, direct);
+    own_files.sort_unstable();
+    if own_files.len() > nested_bounds.split_threshold {
+        own_files = split_by_community(acc, nodes, &dir, own_files);
     }
-    if !direct.is_empty() {
-        acc.push(FileGroup { root: dir, files: direct, is_community: false });
+    if !own_files.is_empty() {
+        acc.push(FileGroup { root: dir, files: own_files, is_community: false });
     }
 }
 
 /// The deepest folder that holds all of these files, at least `root`.
 fn common_folder(nodes: &[FileNode], root: &str, files: &[usize]) -> String {
     let mut paths = files.iter().map(|it| nodes[*it].path.as_str());
-    let parent = |it: &str| it.rsplit_once('/').map_or(String::new(), |it| it.0.to_owned());
-    let Some(mut dir) = paths.next().map(parent) else { return root.to_owned() };
+    let parent_folder = |path| str::rsplit_once(path, '/').map_or("", |(folder, _)| folder);
+    let Some(mut dir) = paths.next().map(parent_folder) else { return root.to_owned() };
     for path in paths {
-        while !is_inside(path, &dir) {
-            dir = parent(&dir);
+        while !is_inside(path, dir) {
+            dir = parent_folder(dir);
         }
     }
-    if dir.len() < root.len() { root.to_owned() } else { dir }
+    if dir.len() < root.len() { root.to_owned() } else { dir.to_owned() }
 }
 
 /// Groups many files of one folder by community; returns the files that are in no group.
@@ -256,52 +225,58 @@ fn split_by_community(
     dir: &str,
     files: Vec<usize>,
 ) -> Vec<usize> {
-    let index_of: BTreeMap<usize, usize> =
+    // Community detection numbers the files of this folder from 0; `files` translates back.
+    let local_index: BTreeMap<usize, usize> =
         files.iter().enumerate().map(|(index, file)| (*file, index)).collect();
     let mut edges = Vec::new();
     for (from, file) in files.iter().enumerate() {
+        // Edges that leave the folder are dropped: only its own files are grouped here.
         for (other, weight) in &nodes[*file].references {
-            if let Some(to) = index_of.get(other) {
+            if let Some(to) = local_index.get(other) {
                 edges.push((from, *to, f64::from(*weight).sqrt() / REFERENCE_SCALE));
             }
         }
         for (other, strength) in &nodes[*file].co_changes {
-            if let Some(to) = index_of.get(other) {
+            if let Some(to) = local_index.get(other) {
                 edges.push((from, *to, CO_CHANGE_WEIGHT * f64::from(*strength)));
             }
         }
     }
-    let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (index, group) in detect_communities(files.len(), &edges).into_iter().enumerate() {
-        groups.entry(group).or_default().push(files[index]);
+    let mut communities: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (index, community) in detect_communities(files.len(), &edges).into_iter().enumerate() {
+        communities.entry(community).or_default().push(files[index]);
     }
-    let mut rest = Vec::new();
-    for files in groups.into_values() {
+    let mut ungrouped = Vec::new();
+    for files in communities.into_values() {
         // A community has no folder to be named after. Without shared words in its file names it
         // would have no name that helps a reader.
-        if files.len() < 2 * MIN_MODULE_FILES || naming::find_shared_words(nodes, &files).is_empty()
-        {
-            rest.extend(files);
-        } else {
+        let has_name = !naming::find_shared_words(nodes, &files).is_empty();
+        if files.len() >= MIN_COMMUNITY_FILES && has_name {
             acc.push(FileGroup { root: dir.to_owned(), files, is_community: true });
+        } else {
+            ungrouped.extend(files);
         }
     }
-    rest.sort_unstable();
-    rest
+    ungrouped.sort_unstable();
+    ungrouped
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::folder_roles::is_supporting_folder;
 
-    fn root_sizes(paths: &[String], packages: &[&str]) -> Vec<(String, usize)> {
+    /// The groups of a project without edges, each as `root: number of files`.
+    fn group_sizes(paths: &[String], packages: &[&str]) -> Vec<String> {
         let node = |it: &String| FileNode { path: it.clone(), ..FileNode::default() };
         let nodes: Vec<FileNode> = paths.iter().map(node).collect();
         let packages: Vec<PackageRoot> =
             packages.iter().map(|it| PackageRoot { root: (*it).to_owned(), name: None }).collect();
-        partition_files(&nodes, &packages).into_iter().map(|it| (it.root, it.files.len())).collect()
+        let groups = partition_files(&nodes, &packages);
+        groups.iter().map(|it| format!("{}: {}", it.root, it.files.len())).collect()
     }
 
+    /// The paths of `n` files in the folder `dir`.
     fn files_in(dir: &str, n: usize) -> Vec<String> {
         (0..n).map(|it| format!("{dir}/f{it}.py")).collect()
     }
@@ -311,39 +286,35 @@ mod tests {
         let mut paths = files_in("pkg/small/src", 10);
         paths.extend(files_in("pkg/large/src/net", 50));
         paths.extend(files_in("pkg/large/src/io", 30));
-        paths.push("pkg/large/src/lib.py".to_owned());
-        paths.push("pkg/large/build.py".to_owned());
-        paths.push("pkg/large/src/b.py".to_owned());
-        paths.push("pkg/large/src/c.py".to_owned());
+        for single in ["src/lib.py", "build.py", "src/b.py", "src/c.py"] {
+            paths.push(format!("pkg/large/{single}"));
+        }
+        // A single file at the top is in no group.
         paths.push("setup.py".to_owned());
-        let expected = [
-            ("pkg/large/src/io", 30),
-            ("pkg/large/src/net", 50),
-            ("pkg/large", 4),
-            ("pkg/small", 10),
-        ];
-        let expected = expected.map(|it| (it.0.to_owned(), it.1));
-        assert_eq!(root_sizes(&paths, &["pkg/small", "pkg/large"]), expected);
+        assert_eq!(
+            group_sizes(&paths, &["pkg/small", "pkg/large"]),
+            ["pkg/large/src/io: 30", "pkg/large/src/net: 50", "pkg/large: 4", "pkg/small: 10"]
+        );
     }
 
     #[test]
     fn a_folder_of_tests_is_not_split() {
         let mut paths = files_in("app", 20);
         (0..40).for_each(|it| paths.extend(files_in(&format!("tests/t{it}"), 10)));
-        assert_eq!(root_sizes(&paths, &[]), [("app".to_owned(), 20), ("tests".to_owned(), 400)]);
+        assert_eq!(group_sizes(&paths, &[]), ["app: 20", "tests: 400"]);
     }
 
     #[test]
     fn a_manifest_among_fixtures_is_not_a_package() {
-        let paths = vec![
-            "a/x.py".to_owned(),
-            "a/fixtures/p/y.py".to_owned(),
-            "a/fixtures/p/z.py".to_owned(),
-            "a/template-x/u.py".to_owned(),
-            "a/template-x/v.py".to_owned(),
+        let paths = [
+            "a/x.py",
+            "a/fixtures/p/y.py",
+            "a/fixtures/p/z.py",
+            "a/template-x/u.py",
+            "a/template-x/v.py",
         ];
         let packages = ["a", "a/fixtures/p", "a/template-x"];
-        assert_eq!(root_sizes(&paths, &packages), [("a".to_owned(), 5)]);
+        assert_eq!(group_sizes(&paths.map(str::to_owned), &packages), ["a: 5"]);
     }
 
     #[test]
@@ -351,11 +322,9 @@ mod tests {
         let mut paths = files_in("examples/a", 5);
         paths.extend(files_in("examples/b", 5));
         let packages = ["examples/a", "examples/b"];
-        let apart = [("examples/a", 5), ("examples/b", 5)].map(|it| (it.0.to_owned(), it.1));
-        assert_eq!(root_sizes(&paths, &packages), apart);
+        assert_eq!(group_sizes(&paths, &packages), ["examples/a: 5", "examples/b: 5"]);
         paths.extend(files_in("src", 5));
-        let whole = [("examples", 10), ("src", 5)].map(|it| (it.0.to_owned(), it.1));
-        assert_eq!(root_sizes(&paths, &packages), whole);
+        assert_eq!(group_sizes(&paths, &packages), ["examples: 10", "src: 5"]);
     }
 
     #[test]
@@ -363,8 +332,8 @@ mod tests {
         let root = "src/main/java/org/acme/samples/clinic";
         let mut paths = files_in(&format!("{root}/owner"), 20);
         paths.extend(files_in(&format!("{root}/vet"), 20));
-        let expected = [(format!("{root}/owner"), 20), (format!("{root}/vet"), 20)];
-        assert_eq!(root_sizes(&paths, &[]), expected);
+        let expected = [format!("{root}/owner: 20"), format!("{root}/vet: 20")];
+        assert_eq!(group_sizes(&paths, &[]), expected);
         assert!(!is_supporting_folder(root));
     }
 
@@ -375,9 +344,7 @@ mod tests {
         paths.extend(files_in("pkg/types", 20));
         paths.extend(files_in("pkg/bin", 2));
         paths.extend(files_in("pkg/src", 4));
-        let expected = [("pkg/src/node", 100), ("pkg/types", 40), ("pkg", 6)]
-            .map(|it| (it.0.to_owned(), it.1));
-        assert_eq!(root_sizes(&paths, &["pkg"]), expected);
+        assert_eq!(group_sizes(&paths, &["pkg"]), ["pkg/src/node: 100", "pkg/types: 40", "pkg: 6"]);
     }
 
     #[test]
@@ -385,17 +352,17 @@ mod tests {
         let mut paths = files_in("lib", 6);
         paths.extend(files_in("examples", 10));
         paths.push("index.py".to_owned());
-        let expected = [("examples", 10), ("", 7)].map(|it| (it.0.to_owned(), it.1));
-        assert_eq!(root_sizes(&paths, &[]), expected);
+        assert_eq!(group_sizes(&paths, &[]), ["examples: 10", ": 7"]);
     }
 
     #[test]
     fn a_community_without_shared_words_is_not_a_group() {
-        let node = |path: String, to: usize| FileNode {
+        let node = |path: String, refers_to: usize| FileNode {
             path,
-            references: vec![(to, 9000)],
+            references: vec![(refers_to, 9000)],
             ..FileNode::default()
         };
+        // Two communities around files 0 and 30. Only the names of the first share a word.
         let mut nodes: Vec<FileNode> =
             (0..30).map(|it| node(format!("x/library_{it}.py"), 0)).collect();
         let unrelated = ["apple", "bear", "cloud", "door", "earth", "fire", "glass", "house"];

@@ -1,4 +1,5 @@
-//! Relations between modules: references and co-changes of their files, summed up.
+//! Relations between modules: the references and co-changes of their files, summed per pair of
+//! modules. [`crate::find_modules`] lists the strongest of them with each module.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,11 +10,13 @@ use crate::partition::FileGroup;
 /// Smallest co-change strength per file of a module for which two modules count as co-changing.
 const MIN_CO_CHANGE_SHARE: f32 = 0.02;
 
-/// Edges between modules, by the index of the module.
+/// Edges between modules. A module is the index of its group, an edge the pair (from, to).
 pub(crate) struct ModuleRelations {
+    /// Sums of reference weights, in thousandths.
     references: BTreeMap<(usize, usize), u64>,
+    /// Sums of co-change strengths.
     co_changes: BTreeMap<(usize, usize), f32>,
-    /// Number of files.
+    /// Number of files of each module; a float, because it only divides.
     sizes: Vec<f32>,
     are_tests: Vec<bool>,
 }
@@ -31,30 +34,33 @@ impl ModuleRelations {
             sizes: vec![0.0; groups.len()],
             are_tests: groups.iter().map(|it| it.is_all_tests(nodes)).collect(),
         };
-        for (at, node) in nodes.iter().enumerate() {
-            let Some(from) = group_of.get(&at) else { continue };
+        for (file, node) in nodes.iter().enumerate() {
+            // A few files at the top belong to no module.
+            let Some(from) = group_of.get(&file) else { continue };
             relations.sizes[*from] += 1.0;
             // A reference from a test is not a dependency of the module that holds the test.
             for (other, weight) in node.references.iter().filter(|_| !node.is_test) {
-                let Some(to) = group_of.get(other).filter(|it| *it != from) else { continue };
-                *relations.references.entry((*from, *to)).or_default() += u64::from(*weight);
+                if let Some(to) = group_of.get(other).filter(|it| *it != from) {
+                    *relations.references.entry((*from, *to)).or_default() += u64::from(*weight);
+                }
             }
             for (other, strength) in &node.co_changes {
-                let Some(to) = group_of.get(other).filter(|it| *it != from) else { continue };
-                *relations.co_changes.entry((*from, *to)).or_default() += strength;
+                if let Some(to) = group_of.get(other).filter(|it| *it != from) {
+                    *relations.co_changes.entry((*from, *to)).or_default() += strength;
+                }
             }
         }
         relations
     }
 
     pub(crate) fn dependencies_of(&self, module: usize) -> Vec<usize> {
-        let edges = self.references.iter().filter(|it| it.0.0 == module);
-        take_strongest(edges.map(|(it, weight)| (it.1, *weight)).collect())
+        let edges = self.references.iter().filter(|((from, _), _)| *from == module);
+        take_strongest(edges.map(|((_, to), weight)| (*to, *weight)).collect())
     }
 
     pub(crate) fn dependents_of(&self, module: usize) -> Vec<usize> {
-        let edges = self.references.iter().filter(|it| it.0.1 == module);
-        take_strongest(edges.map(|(it, weight)| (it.0, *weight)).collect())
+        let edges = self.references.iter().filter(|((_, to), _)| *to == module);
+        take_strongest(edges.map(|((from, _), weight)| (*from, *weight)).collect())
     }
 
     /// Modules that change together with this one although neither refers to the other.
@@ -63,14 +69,14 @@ impl ModuleRelations {
             !self.references.contains_key(&(module, other))
                 && !self.references.contains_key(&(other, module))
         };
-        // Tests always change with the code they test, which tells the reader nothing.
+        // Tests always change with the code they test, so that is no news to a reader.
         let is_informative = |other: usize| self.are_tests[module] || !self.are_tests[other];
         let edges = self
             .co_changes
             .iter()
-            .filter(|it| it.0.0 == module && is_unrelated(it.0.1) && is_informative(it.0.1));
+            .filter(|((from, to), _)| *from == module && is_unrelated(*to) && is_informative(*to));
         // Divided by the size of the module: one busy file does not relate two large modules.
-        let shares = edges.map(|(it, sum)| (it.1, sum / self.sizes[module].max(1.0)));
+        let shares = edges.map(|((_, to), sum)| (*to, sum / self.sizes[module].max(1.0)));
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -87,6 +93,7 @@ impl ModuleRelations {
     }
 }
 
+/// The modules with the largest weights, strongest first; ties go to the lower index.
 fn take_strongest(mut edges: Vec<(usize, u64)>) -> Vec<usize> {
     edges.sort_by_key(|it| (u64::MAX - it.1, it.0));
     edges.into_iter().map(|it| it.0).take(MAX_LISTED).collect()

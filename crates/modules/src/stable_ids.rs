@@ -1,4 +1,7 @@
 //! Ids of modules that survive renamed folders: a module keeps its id while most of its files stay.
+//!
+//! The map is detected anew after changes, but memories refer to modules by id. Therefore the new
+//! modules take over the ids of the earlier modules that they continue.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -11,40 +14,42 @@ use crate::naming::unique_slug;
 /// come from the earlier module. All others get an id that no earlier module had, because memories
 /// may still refer to that one.
 pub fn reuse_module_ids(modules: &mut [Module], before: &BTreeMap<String, String>) {
-    let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut earlier_sizes: BTreeMap<&str, usize> = BTreeMap::new();
     for id in before.values() {
-        *sizes.entry(id).or_default() += 1;
+        *earlier_sizes.entry(id).or_default() += 1;
     }
-    let mut overlaps: Vec<(usize, usize, &str)> = Vec::new();
-    for (at, module) in modules.iter().enumerate() {
+    let mut overlaps: Vec<ModuleOverlap<'_>> = Vec::new();
+    for (index, module) in modules.iter().enumerate() {
         let mut n_shared: BTreeMap<&str, usize> = BTreeMap::new();
         for id in module.files.iter().filter_map(|it| before.get(it)) {
             *n_shared.entry(id).or_default() += 1;
         }
-        for (id, n) in n_shared {
-            if 2 * n > sizes[id] || 2 * n > module.files.len() {
-                overlaps.push((n, at, id));
+        for (earlier_id, n_files) in n_shared {
+            if 2 * n_files > earlier_sizes[earlier_id] || 2 * n_files > module.files.len() {
+                overlaps.push(ModuleOverlap { n_files, module: index, earlier_id });
             }
         }
     }
     // The largest overlap takes the id first: of two halves, the larger one keeps it.
-    overlaps.sort_by_key(|it| (usize::MAX - it.0, it.1, it.2));
+    overlaps.sort_by_key(|it| (usize::MAX - it.n_files, it.module, it.earlier_id));
     let mut reused: BTreeMap<usize, String> = BTreeMap::new();
     let mut taken: BTreeSet<String> = BTreeSet::new();
-    for (_, at, id) in overlaps {
-        if !reused.contains_key(&at) && taken.insert(id.to_owned()) {
-            reused.insert(at, id.to_owned());
+    for overlap in overlaps {
+        if !reused.contains_key(&overlap.module) && taken.insert(overlap.earlier_id.to_owned()) {
+            reused.insert(overlap.module, overlap.earlier_id.to_owned());
         }
     }
-    taken.extend(sizes.keys().map(|it| (*it).to_owned()));
+    // From here on no earlier id is free, whether a module took it over or not.
+    taken.extend(earlier_sizes.keys().map(|it| (*it).to_owned()));
     let mut new_ids: HashMap<String, String> = HashMap::new();
-    for (at, module) in modules.iter().enumerate() {
-        let id = match reused.get(&at) {
+    for (index, module) in modules.iter().enumerate() {
+        let id = match reused.get(&index) {
             Some(id) => id.clone(),
             None => unique_slug(&module.name, &mut taken),
         };
         new_ids.insert(module.id.clone(), id);
     }
+    // Modules refer to one another by id, so the references change with the ids.
     for module in modules {
         for list in [&mut module.dependencies, &mut module.dependents, &mut module.co_changing] {
             for id in list.iter_mut() {
@@ -55,15 +60,26 @@ pub fn reuse_module_ids(modules: &mut [Module], before: &BTreeMap<String, String
     }
 }
 
+/// A module that shares most of its files, or most of the earlier module's, with an earlier module.
+struct ModuleOverlap<'a> {
+    /// Number of shared files.
+    n_files: usize,
+    /// Index of the new module.
+    module: usize,
+    earlier_id: &'a str,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// A module; `files` are separated by blanks.
     fn module(id: &str, files: &str) -> Module {
         let files = files.split(' ').map(str::to_owned).collect();
         Module { id: id.to_owned(), name: id.to_owned(), files, ..Module::default() }
     }
 
+    /// An earlier map from rows of a module's id and its files.
     fn before(lines: &[(&str, &str)]) -> BTreeMap<String, String> {
         let members = |(id, files): &(&str, &str)| {
             let id = (*id).to_owned();
@@ -72,6 +88,7 @@ mod tests {
         lines.iter().flat_map(members).collect()
     }
 
+    /// The ids of the modules after the reuse.
     fn ids(mut modules: Vec<Module>, before: &BTreeMap<String, String>) -> Vec<String> {
         reuse_module_ids(&mut modules, before);
         modules.into_iter().map(|it| it.id).collect()

@@ -1,12 +1,16 @@
-//! Assignment of test files to the modules they exercise.
+//! Assignment of test files to the modules they exercise, for the list of tests of each module.
+//!
+//! A test inside a module of code belongs to that module. A test in a folder of tests is assigned by
+//! its references.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::FileNode;
+use crate::folder_roles::is_inside;
 use crate::module::MAX_LISTED;
-use crate::partition::{FileGroup, is_inside};
+use crate::partition::FileGroup;
 
-/// Number of tests that must refer to a file before it can count as a test helper.
+/// Number of tests that must refer to a file, or to a folder, before it can count as a test helper.
 const MIN_DEPENDENT_TESTS: usize = 10;
 /// Test helpers have at most one reference from product code per this many from tests.
 const TESTS_PER_OTHER_REFERENCE: usize = 20;
@@ -14,19 +18,20 @@ const TESTS_PER_OTHER_REFERENCE: usize = 20;
 /// Corrects `is_test` where the path misleads: a folder of tests in which no file is named like a
 /// test, and to which tests elsewhere refer, holds a library for testing (`django/test`).
 pub fn reclassify_test_libraries(nodes: &mut [FileNode]) {
-    let mut folders: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for (at, node) in nodes.iter().enumerate().filter(|it| it.1.is_test) {
+    let mut test_folders: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (file, node) in nodes.iter().enumerate().filter(|it| it.1.is_test) {
         if let Some(folder) = outermost_test_folder(&node.path) {
-            folders.entry(folder.to_owned()).or_default().push(at);
+            test_folders.entry(folder.to_owned()).or_default().push(file);
         }
     }
-    for (folder, files) in folders {
+    for (folder, files) in test_folders {
+        // The folder holds real tests, as its name suggests.
         if files.iter().any(|it| is_named_like_test(&nodes[*it].path)) {
             continue;
         }
         let outside = nodes.iter().filter(|it| it.is_test && !is_inside(&it.path, &folder));
-        let dependent = outside.filter(|it| it.references.iter().any(|it| files.contains(&it.0)));
-        if dependent.count() >= MIN_DEPENDENT_TESTS {
+        let refers_into = |it: &&FileNode| it.references.iter().any(|it| files.contains(&it.0));
+        if outside.filter(refers_into).count() >= MIN_DEPENDENT_TESTS {
             for file in files {
                 nodes[file].is_test = false;
             }
@@ -37,8 +42,8 @@ pub fn reclassify_test_libraries(nodes: &mut [FileNode]) {
 /// Weight of a test's references into each module.
 type ModuleWeights = BTreeMap<usize, u64>;
 
-/// Sort key of a test in the list of its module: named like a test first, then by weight, then by
-/// path.
+/// Sort key of a test in the list of its module, best first: `false` if it is named like a test,
+/// the inverted weight of its references into the module, its path.
 type TestRank<'a> = (bool, u64, &'a str);
 
 /// The tests of every module, best first. A test that lies in a module belongs to it. A test in a
@@ -51,7 +56,8 @@ pub(crate) fn assign_tests(
     let is_helper = find_test_helpers(nodes);
     let has_code: Vec<bool> = groups.iter().map(|it| !it.is_all_tests(nodes)).collect();
     let mut ranks: Vec<Vec<TestRank<'_>>> = vec![Vec::new(); groups.len()];
-    for (at, node) in nodes.iter().enumerate().filter(|it| it.1.is_test && !it.1.is_empty) {
+    for (file, node) in nodes.iter().enumerate().filter(|it| it.1.is_test && !it.1.is_empty) {
+        // References to the code under test are weighed apart from those to helpers.
         let (mut to_subjects, mut to_helpers) = (ModuleWeights::new(), ModuleWeights::new());
         for (other, weight) in node.references.iter().filter(|it| !nodes[it.0].is_test) {
             if let Some(module) = group_of.get(other) {
@@ -59,22 +65,21 @@ pub(crate) fn assign_tests(
                 *weights.entry(*module).or_default() += u64::from(*weight);
             }
         }
-        let home = group_of.get(&at).copied();
-        let assigned = match home {
-            // A module of its own code, not the rest of the project at the top.
-            Some(home) if has_code[home] && !groups[home].root.is_empty() => {
-                Some((home, to_subjects.get(&home).copied().unwrap_or_default()))
-            }
-            _ => {
-                let around = outermost_test_folder(&node.path).map_or("", enclosing_folder);
-                let is_near = |it: usize| is_inside(&format!("{}/", groups[it].root), around);
-                // A module beside the folder of tests is the likeliest subject. A helper is used
-                // by tests of every module, so references to helpers decide last.
-                heaviest(&to_subjects, is_near)
-                    .or_else(|| heaviest(&to_subjects, |_| true))
-                    .or_else(|| heaviest(&to_helpers, |_| true))
-                    .or(home.map(|it| (it, 0)))
-            }
+        let own_module = group_of.get(&file).copied();
+        // A module of tests only, or the rest of the project at the top, is not the tested code.
+        let own_code = own_module.filter(|it| has_code[*it] && !groups[*it].root.is_empty());
+        let assigned = if let Some(module) = own_code {
+            Some((module, to_subjects.get(&module).copied().unwrap_or_default()))
+        } else {
+            let around = outermost_test_folder(&node.path).map_or("", enclosing_folder);
+            // The slash lets a module count whose root is `around` itself.
+            let is_near = |it: usize| is_inside(&format!("{}/", groups[it].root), around);
+            // A module beside the folder of tests is the likeliest subject. A helper is used by
+            // tests of every module, so references to helpers decide last.
+            heaviest(&to_subjects, is_near)
+                .or_else(|| heaviest(&to_subjects, |_| true))
+                .or_else(|| heaviest(&to_helpers, |_| true))
+                .or(own_module.map(|it| (it, 0)))
         };
         if let Some((module, weight)) = assigned {
             ranks[module].push((!is_named_like_test(&node.path), u64::MAX - weight, &node.path));
@@ -93,31 +98,35 @@ fn heaviest(weights: &ModuleWeights, accept: impl Fn(usize) -> bool) -> Option<(
     accepted.max_by_key(|it| (it.1, usize::MAX - it.0)).map(|it| (*it.0, *it.1))
 }
 
-/// Marks files that nearly only tests refer to. They say nothing about what a test exercises.
+/// Marks the files to which nearly only tests refer. Such a reference does not show what a test
+/// exercises.
 fn find_test_helpers(nodes: &[FileNode]) -> Vec<bool> {
-    let mut n_references = vec![(0, 0); nodes.len()];
+    let mut n_from_tests = vec![0; nodes.len()];
+    let mut n_from_others = vec![0; nodes.len()];
     for node in nodes {
+        let counts = if node.is_test { &mut n_from_tests } else { &mut n_from_others };
         for (other, _) in &node.references {
-            let (from_tests, from_others) = &mut n_references[*other];
-            *if node.is_test { from_tests } else { from_others } += 1;
+            counts[*other] += 1;
         }
     }
-    let is_helper = |(from_tests, from_others): (usize, usize)| {
-        from_tests >= MIN_DEPENDENT_TESTS && from_others * TESTS_PER_OTHER_REFERENCE <= from_tests
+    let is_helper = |file: usize| {
+        n_from_tests[file] >= MIN_DEPENDENT_TESTS
+            && n_from_others[file] * TESTS_PER_OTHER_REFERENCE <= n_from_tests[file]
     };
-    n_references.into_iter().map(is_helper).collect()
+    (0..nodes.len()).map(is_helper).collect()
 }
 
 /// The outermost folder of tests on the way to a file.
 fn outermost_test_folder(path: &str) -> Option<&str> {
     let folders = path.rsplit_once('/')?.0;
+    // `end` is where the current folder's name ends in `folders`.
     let mut end = 0;
     for folder in folders.split('/') {
         end += folder.len();
         if matches!(folder, "test" | "tests" | "__tests__" | "spec" | "specs" | "testing") {
             return Some(&folders[..end]);
         }
-        end += 1;
+        end += 1; // the slash
     }
     None
 }
@@ -148,6 +157,7 @@ mod tests {
     use crate::discovery::tests::parse_nodes;
     use crate::{Module, PackageRoot, find_modules};
 
+    /// The modules that are not only tests, each as `id: test files`; `lines` as for [`parse_nodes`].
     fn tests_by_module(lines: &str, packages: &[&str]) -> Vec<String> {
         let mut nodes = parse_nodes(lines);
         reclassify_test_libraries(&mut nodes);
@@ -176,6 +186,7 @@ mod tests {
 
     #[test]
     fn a_library_for_testing_is_a_module_and_not_the_subject_of_tests() {
+        // `test` has no file named like a test, and twelve tests elsewhere use it.
         let mut lines = vec![
             "test/client.py\ntest/testcases.py\ntest/runner.py".to_owned(),
             "db/a.py\ndb/b.py db/a.py\ndb/c.py\ntests/models.py db/a.py".to_owned(),

@@ -1,5 +1,7 @@
 //! Tools and commands with which a project is built, tested, checked and run, found in its
-//! manifests and CI configuration.
+//! manifests and CI configuration. Agents get the list, so that they need not look it up.
+//!
+//! The knowledge is in the tables at the top; [`detect_tools`] applies them in order of authority.
 
 mod ci;
 mod dependencies;
@@ -11,10 +13,10 @@ use serde_json::Value;
 
 use self::ci::find_ci_commands;
 use self::dependencies::{has_dependency, is_python_manifest};
-use crate::partition::{is_supporting_folder, is_test_data};
+use crate::folder_roles::{is_supporting_folder, is_test_data};
 
 closed! {
-    /// Purpose of a tool. The order is the order of the list.
+    /// Purpose of a tool or a command. Tools are listed in this order.
     pub enum ProjectToolKind : "tool kind" {
         BuildTool = "build_tool",
         Build = "build",
@@ -35,7 +37,8 @@ pub struct ProjectTool {
     pub declared_in: String,
 }
 
-/// File names that are looked for in every folder; `true` if the file makes its folder a package.
+/// File names that the caller looks for in every folder; `true` if the file makes its folder a
+/// package.
 #[rustfmt::skip]
 pub const MANIFEST_FILES: &[(&str, bool)] = &[
     ("Cargo.toml", true), ("package.json", true), ("pyproject.toml", true), ("setup.py", true), ("go.mod", true),
@@ -53,7 +56,7 @@ pub const CI_CONFIG_PATHS: &[&str] =
 /// Commands of a tool by purpose.
 type ToolCommands = &'static [(ProjectToolKind, &'static str)];
 
-/// Tools that a file identifies, with their default commands.
+/// Tools that a file identifies: file name, tool, default commands.
 #[rustfmt::skip]
 const BUILD_TOOLS: &[(&str, &str, ToolCommands)] = &[
     ("Cargo.toml",       "cargo",  &[(ProjectToolKind::Build, "cargo build"), (ProjectToolKind::Test, "cargo test"), (ProjectToolKind::Lint, "cargo clippy")]),
@@ -78,17 +81,24 @@ const PYTHON_BACKENDS: &[(&str, &str)] = &[
     ("maturin", "maturin"), ("scikit_build", "scikit-build"), ("uv_build", "uv"), ("mesonpy", "meson"),
 ];
 
-/// Commands that start a program: manifest, text in it that shows there is a program (else the
-/// source file that shows it), command.
+/// Sign that a package is a program and not only a library.
+enum ProgramSign {
+    /// The manifest contains this text.
+    InManifest(&'static str),
+    /// The project has this source file.
+    SourceFile(&'static str),
+}
+
+/// Commands that start a program: manifest, sign that there is a program, command.
 #[rustfmt::skip]
-const RUN_COMMANDS: &[(&str, Option<&str>, &str, &str)] = &[
-    ("Cargo.toml",       Some("[[bin]]"),               "",            "cargo run"),
-    ("Cargo.toml",       Some("default-run"),           "",            "cargo run"),
-    ("Cargo.toml",       None,                          "src/main.rs", "cargo run"),
-    ("go.mod",           None,                          "main.go",     "go run ."),
-    ("pom.xml",          Some("spring-boot-maven-plugin"), "",         "mvn spring-boot:run"),
-    ("build.gradle",     Some("org.springframework.boot"), "",         "gradle bootRun"),
-    ("build.gradle.kts", Some("org.springframework.boot"), "",         "gradle bootRun"),
+const RUN_COMMANDS: &[(&str, ProgramSign, &str)] = &[
+    ("Cargo.toml",       ProgramSign::InManifest("[[bin]]"),                  "cargo run"),
+    ("Cargo.toml",       ProgramSign::InManifest("default-run"),              "cargo run"),
+    ("Cargo.toml",       ProgramSign::SourceFile("src/main.rs"),              "cargo run"),
+    ("go.mod",           ProgramSign::SourceFile("main.go"),                  "go run ."),
+    ("pom.xml",          ProgramSign::InManifest("spring-boot-maven-plugin"), "mvn spring-boot:run"),
+    ("build.gradle",     ProgramSign::InManifest("org.springframework.boot"), "gradle bootRun"),
+    ("build.gradle.kts", ProgramSign::InManifest("org.springframework.boot"), "gradle bootRun"),
 ];
 
 /// Names of Makefile targets and package scripts by purpose, best first.
@@ -100,7 +110,7 @@ const TARGET_NAMES: &[(ProjectToolKind, &[&str])] = &[
     (ProjectToolKind::Run,   &["start", "dev", "run", "serve"]),
 ];
 
-/// Frameworks by the name under which a manifest lists them.
+/// Frameworks: the name under which a manifest lists them, the name to show, the kind.
 #[rustfmt::skip]
 const KNOWN_LIBRARIES: &[(&str, &str, ProjectToolKind)] = &[
     ("react", "React", ProjectToolKind::Framework), ("vue", "Vue", ProjectToolKind::Framework), ("svelte", "Svelte", ProjectToolKind::Framework),
@@ -120,6 +130,9 @@ const KNOWN_LIBRARIES: &[(&str, &str, ProjectToolKind)] = &[
     ("rails", "Rails", ProjectToolKind::Framework), ("rspec", "RSpec", ProjectToolKind::TestFramework), ("laravel/framework", "Laravel", ProjectToolKind::Framework),
     ("phpunit/phpunit", "PHPUnit", ProjectToolKind::TestFramework),
 ];
+
+/// Folders above a manifest, at most, for its tool to count as a tool of the project.
+const MAX_TOOL_DEPTH: usize = 2;
 
 /// Language of most of the project's source files, as far as the choice of commands needs it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -161,8 +174,8 @@ pub fn detect_tools(files: &ManifestTexts, sources: &[&str]) -> Vec<ProjectTool>
     if language == MainLanguage::EcmaScript {
         add_package_scripts(&mut acc, files);
     }
-    for (kind, command, path) in find_ci_commands(files, language) {
-        add_command(&mut acc, kind, command, &path);
+    for found in find_ci_commands(files, language) {
+        add_command(&mut acc, found.kind, found.command, &found.path);
     }
     add_python_backend(&mut acc, files);
     add_build_tools(&mut acc, files);
@@ -176,33 +189,36 @@ pub fn detect_tools(files: &ManifestTexts, sources: &[&str]) -> Vec<ProjectTool>
     acc
 }
 
+/// Adds a tool unless it is listed already.
 fn add_tool(acc: &mut Vec<ProjectTool>, kind: ProjectToolKind, value: String, path: &str) {
     if !acc.iter().any(|it| it.kind == kind && it.value == value) {
         acc.push(ProjectTool { kind, value, declared_in: path.to_owned() });
     }
 }
 
-/// Adds a command unless one for the same purpose is there.
+/// Adds a command unless there is one for the same purpose: an earlier source has more authority.
 fn add_command(acc: &mut Vec<ProjectTool>, kind: ProjectToolKind, value: String, path: &str) {
     if acc.iter().all(|it| it.kind != kind) {
         acc.push(ProjectTool { kind, value, declared_in: path.to_owned() });
     }
 }
 
+/// The file of that name in the project's root.
 fn at_root<'a>(files: &'a ManifestTexts, name: &str) -> Option<&'a (String, String)> {
     files.iter().find(|it| it.0 == name)
 }
 
-/// The file of that name with the fewest folders above it, two at most.
+/// The file of that name with the fewest folders above it, `MAX_TOOL_DEPTH` at most.
 fn nearest_to_root<'a>(files: &'a ManifestTexts, name: &str) -> Option<&'a (String, String)> {
+    let depth = |path: &str| path.matches('/').count();
     files
         .iter()
         .filter(|it| it.0.rsplit('/').next() == Some(name))
-        .min_by_key(|it| (it.0.matches('/').count(), &it.0))
-        .filter(|it| it.0.matches('/').count() <= 2)
+        .min_by_key(|it| (depth(&it.0), &it.0))
+        .filter(|it| depth(&it.0) <= MAX_TOOL_DEPTH)
 }
 
-/// A manifest among examples, tests or templates: the project is not made with what it lists.
+/// A manifest among examples, tests or templates: the product does not use what it lists.
 fn is_supporting_file(path: &str) -> bool {
     let is_template = |it: &str| it.starts_with("template");
     let folders = path.rsplit_once('/').map_or("", |it| it.0);
@@ -211,14 +227,15 @@ fn is_supporting_file(path: &str) -> bool {
 
 /// Replaces a tool by its wrapper script if the project has one.
 fn use_wrapper(files: &ManifestTexts, command: &str) -> String {
-    let has = |name: &str| at_root(files, name).is_some();
+    let has_script = |name: &str| at_root(files, name).is_some();
     match command.split_once(' ') {
-        Some(("gradle", rest)) if has("gradlew") => format!("./gradlew {rest}"),
-        Some(("mvn", rest)) if has("mvnw") => format!("./mvnw {rest}"),
+        Some(("gradle", rest)) if has_script("gradlew") => format!("./gradlew {rest}"),
+        Some(("mvn", rest)) if has_script("mvnw") => format!("./mvnw {rest}"),
         _ => command.to_owned(),
     }
 }
 
+/// The names of the targets in a Makefile or a justfile.
 fn parse_make_targets(text: &str) -> BTreeSet<String> {
     let targets = |line: &str| {
         let (names, rest) = line.split_once(':')?;
@@ -229,6 +246,7 @@ fn parse_make_targets(text: &str) -> BTreeSet<String> {
     text.lines().filter_map(targets).flatten().collect()
 }
 
+/// Adds `make` or `just` with the commands of its well-known targets.
 fn add_make_commands(
     acc: &mut Vec<ProjectTool>,
     path: &str,
@@ -246,12 +264,12 @@ fn add_make_commands(
 /// Adds the scripts of `package.json`, run by the package manager whose lock file is there.
 fn add_package_scripts(acc: &mut Vec<ProjectTool>, files: &ManifestTexts) {
     let Some((path, text)) = at_root(files, "package.json") else { return };
-    let has = |name: &str| at_root(files, name).is_some();
-    let tool = if has("pnpm-lock.yaml") {
+    let has_file = |name: &str| at_root(files, name).is_some();
+    let tool = if has_file("pnpm-lock.yaml") {
         "pnpm"
-    } else if has("yarn.lock") {
+    } else if has_file("yarn.lock") {
         "yarn"
-    } else if has("bun.lock") {
+    } else if has_file("bun.lock") {
         "bun"
     } else {
         "npm"
@@ -259,18 +277,20 @@ fn add_package_scripts(acc: &mut Vec<ProjectTool>, files: &ManifestTexts) {
     add_tool(acc, ProjectToolKind::BuildTool, tool.to_owned(), path);
     let Ok(json) = serde_json::from_str::<Value>(text) else { return };
     for (kind, names) in TARGET_NAMES {
-        let Some(name) = names.iter().find(|it| json["scripts"][**it].is_string()) else {
-            continue;
-        };
-        let command = match (tool, *name) {
-            ("npm", "test" | "start") => format!("npm {name}"),
-            ("npm" | "bun", _) => format!("{tool} run {name}"),
-            _ => format!("{tool} {name}"),
-        };
-        add_command(acc, *kind, command, path);
+        if let Some(name) = names.iter().find(|it| json["scripts"][**it].is_string()) {
+            let command = match (tool, *name) {
+                // npm has commands of its own for these two scripts.
+                ("npm", "test" | "start") => format!("npm {name}"),
+                ("npm" | "bun", _) => format!("{tool} run {name}"),
+                // pnpm and yarn run a script by its name.
+                _ => format!("{tool} {name}"),
+            };
+            add_command(acc, *kind, command, path);
+        }
     }
 }
 
+/// Adds the tool behind the build backend that `pyproject.toml` names.
 fn add_python_backend(acc: &mut Vec<ProjectTool>, files: &ManifestTexts) {
     let Some((path, text)) = at_root(files, "pyproject.toml") else { return };
     let backend =
@@ -282,21 +302,27 @@ fn add_python_backend(acc: &mut Vec<ProjectTool>, files: &ManifestTexts) {
     }
 }
 
+/// Adds the tools that a manifest or a lock file identifies, and their default commands.
 fn add_build_tools(acc: &mut Vec<ProjectTool>, files: &ManifestTexts) {
     for (name, tool, commands) in BUILD_TOOLS {
         let Some((path, _)) = nearest_to_root(files, name) else { continue };
         add_tool(acc, ProjectToolKind::BuildTool, (*tool).to_owned(), path);
-        // A manifest further down names a tool, but its commands build only a part.
+        // A manifest below the root identifies a tool, but its commands build only a part.
         for (kind, command) in commands.iter().filter(|_| path == name) {
             add_command(acc, *kind, use_wrapper(files, command), path);
         }
     }
 }
 
+/// Adds the command that starts the project's program, if it has one.
 fn add_run_commands(acc: &mut Vec<ProjectTool>, files: &ManifestTexts, sources: &[&str]) {
-    for (name, evidence, source, command) in RUN_COMMANDS {
-        let Some((path, text)) = at_root(files, name) else { continue };
-        if evidence.map_or_else(|| sources.contains(source), |it| text.contains(it)) {
+    for (manifest, sign, command) in RUN_COMMANDS {
+        let Some((path, text)) = at_root(files, manifest) else { continue };
+        let is_program = match sign {
+            ProgramSign::InManifest(needle) => text.contains(needle),
+            ProgramSign::SourceFile(source) => sources.contains(source),
+        };
+        if is_program {
             add_command(acc, ProjectToolKind::Run, use_wrapper(files, command), path);
         }
     }
@@ -307,7 +333,7 @@ fn add_run_commands(acc: &mut Vec<ProjectTool>, files: &ManifestTexts, sources: 
     }
 }
 
-/// Adds `pytest` as the test command if nothing else is and a Python manifest lists it.
+/// Adds `pytest` as the test command if there is none yet and a Python manifest lists it.
 fn add_pytest(acc: &mut Vec<ProjectTool>, files: &ManifestTexts) {
     let lists_pytest = |it: &&(String, String)| {
         is_python_manifest(&it.0) && has_dependency(&it.0, &it.1, "pytest")
@@ -322,6 +348,7 @@ fn add_pytest(acc: &mut Vec<ProjectTool>, files: &ManifestTexts) {
     }
 }
 
+/// Adds the well-known libraries that the manifests of the product list.
 fn add_frameworks(acc: &mut Vec<ProjectTool>, files: &ManifestTexts) {
     for (dependency, label, kind) in KNOWN_LIBRARIES {
         // The framework's own repository does not use the framework.
@@ -340,6 +367,8 @@ fn add_frameworks(acc: &mut Vec<ProjectTool>, files: &ManifestTexts) {
 mod tests {
     use super::*;
 
+    /// The tools found in `files` (path, text), each as `kind value`. The project has one source
+    /// file: TypeScript if there is a `yarn.lock`, else Python.
     fn summaries(files: &[(&str, &str)]) -> Vec<String> {
         let files: Vec<(String, String)> =
             files.iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect();
@@ -385,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn ci_commands_fill_in_what_no_manifest_defines() {
+    fn ci_commands_serve_purposes_for_which_no_manifest_has_a_command() {
         let ci = "jobs:\n  t:\n    steps:\n      - run: python -Wall tests/runtests.py -v2\n      - run: pytest ${{ x }}\n";
         assert_eq!(
             summaries(&[

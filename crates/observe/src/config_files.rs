@@ -1,4 +1,6 @@
-//! Files that configure a project: manifests, locks, builds, environments, CI. This file is a table.
+//! Recognises files that configure a project: manifests, lock files, builds, environments, CI.
+//!
+//! Four tables (names, endings, folders, beginnings) and one function over them.
 
 /// Whole file names, in lower case.
 #[rustfmt::skip]
@@ -68,14 +70,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn configuration_is_recognised_in_all_ecosystems() {
-        let yes = "Cargo.toml web/package.json go.mod pom.xml pyproject.toml Dockerfile docker/Dockerfile.dev .github/workflows/ci.yml \
+    fn configuration_files_of_all_ecosystems_are_recognised() {
+        let config = "Cargo.toml web/package.json go.mod pom.xml pyproject.toml Dockerfile docker/Dockerfile.dev .github/workflows/ci.yml \
             App.csproj Gemfile mix.exs build.gradle.kts CMakeLists.txt Package.swift .ENV.local pubspec.yaml composer.json Makefile infra/main.tf \
             MISE.TOML .golangci.yaml deno.json stack.yaml flake.nix";
-        for it in yes.split_whitespace() {
+        for it in config.split_whitespace() {
             assert!(is_config(it), "{it}");
         }
-        for it in "src/config.rs docs/build.md package.rs src/makefile_parser.go cargo.rs README.md src/build/x.ts".split_whitespace() {
+        let other = "src/config.rs docs/build.md package.rs src/makefile_parser.go cargo.rs README.md src/build/x.ts";
+        for it in other.split_whitespace() {
             assert!(!is_config(it), "{it}");
         }
     }

@@ -1,5 +1,8 @@
 //! Drafts: the texts of possible memories, composed from evidence.
 //!
+//! [`compose_draft`] gets all sightings of one pattern and calls the function for its signal; the functions
+//! are in the files below, by subject. `promote` decides whether a draft becomes a memory.
+//!
 //! A memory is worth its tokens only if the next agent acts differently after reading it. So a draft
 //! names the command, the message, the fix, the right file, the right query or the corrected fact.
 //! Evidence that allows none of these gives no draft.
@@ -37,7 +40,8 @@ pub struct SupportCounts {
     /// Sessions that edited the first file of the evidence, and the second.
     pub first_file: u32,
     pub second_file: u32,
-    /// Sessions that edited any file; for a routine, sessions that began it.
+    /// For the steps of a change in a module: sessions that began with them. Otherwise sessions that edited
+    /// any file.
     pub baseline: u32,
 }
 
@@ -65,8 +69,8 @@ pub fn compose_draft(
     if seen.is_empty() {
         return None;
     }
-    let parts = key.parts();
-    let draft = match (key.signal(), parts) {
+    // A signal whose keys have two forms has two functions.
+    let draft = match (key.signal(), key.parts()) {
         (SignalKind::FileAccess, _) => files::draft_first_files(key.as_str(), seen, modules),
         (SignalKind::CoAccess, _) => files::draft_coupled_files(seen, support),
         (SignalKind::ReadAbandon, _) => files::draft_wrong_start(seen),
@@ -139,7 +143,7 @@ impl MemoryDraft {
     }
 }
 
-/// `` `a`, `b` and `c` ``.
+/// The paths as a list in prose: `` `a`, `b` and `c` ``.
 pub(crate) fn quote_paths(paths: &[ProjectPath]) -> String {
     let quoted: Vec<String> = paths.iter().map(|it| format!("`{it}`")).collect();
     match quoted.split_last() {

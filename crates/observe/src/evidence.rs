@@ -1,8 +1,9 @@
 //! Evidence: the details of one sighting, as far as a memory can be composed of them.
 //!
-//! One variant per form of a signal. The stored form is one flat JSON object for all signals
-//! ([`EvidenceFields`]). It is written by [`Evidence::to_fields`] and parsed by
-//! [`Evidence::from_fields`], nowhere else.
+//! In the program, evidence is an enum with one variant per form of a signal: detectors build it, drafts
+//! read it. In the database, it is one flat JSON object for all signals ([`EvidenceFields`]), whose fields
+//! mean different things for different signals. The only conversions are [`Evidence::to_fields`] and
+//! [`Evidence::from_fields`]: together they are the definition of the stored format.
 
 use model::{ProjectPath, SignalKind};
 use serde::{Deserialize, Serialize};
@@ -148,7 +149,8 @@ pub struct CommandFix {
     pub n_calls: u64,
 }
 
-/// The stored form of all evidence. A field is never renamed, and its order is the order in the JSON.
+/// The stored form of all evidence. A field is never renamed, and its order is the order in the JSON. What
+/// a field means depends on the signal: see [`Evidence::to_fields`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EvidenceFields {
@@ -160,8 +162,10 @@ pub struct EvidenceFields {
     message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     normalised: Option<String>,
+    /// The command that fixed an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     worked: Option<String>,
+    /// The quoted sentence, with the sentences before and after it.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -174,6 +178,7 @@ pub struct EvidenceFields {
     steps: Vec<String>,
     #[serde(skip_serializing_if = "is_zero")]
     number: u64,
+    /// A second number.
     #[serde(skip_serializing_if = "is_zero")]
     other: u64,
 }
@@ -212,11 +217,12 @@ impl Evidence {
         self.to_fields().text
     }
 
-    /// Changes every text in it, for instance to mask secrets.
+    /// Applies `change` to every text, for instance to mask secrets.
     pub(crate) fn map_texts(&mut self, change: impl FnMut(&mut String)) {
         self.texts_mut().into_iter().for_each(change);
     }
 
+    /// Every text that can contain a secret.
     fn texts_mut(&mut self) -> Vec<&mut String> {
         match self {
             // Paths are not masked: a masked path would name no file.
@@ -507,6 +513,7 @@ mod tests {
 
     #[test]
     fn masking_reaches_every_text_and_no_path() {
+        // The variant and its stored fields are masked separately; both must give the same row.
         for (signal, key, stored) in STORED {
             let key = PatternKey::from_stored(*signal, *key);
             let mut evidence = Evidence::parse(&key, stored);
@@ -520,6 +527,7 @@ mod tests {
         }
     }
 
+    /// Checks the JSON and the summary of a row that does not have the form of its signal.
     fn check_other(signal: SignalKind, stored: &str, expect: Expect) {
         let evidence = Evidence::parse(&PatternKey::from_stored(signal, "k"), stored);
         assert!(matches!(evidence, Evidence::Other(_)), "{evidence:?}");

@@ -1,7 +1,9 @@
-//! Expected errors: the failures that a new session should expect, in a few lines.
+//! Expected errors: the failures that a new session is likely to meet, in a few lines.
 //!
-//! One line per command or tool with the messages it failed with, the likeliest first. Words that
-//! several messages share are written once. Recent and frequent failures weigh more.
+//! The input is the failed calls of earlier sessions. The output has one line per command or tool with
+//! the messages it failed with, the likeliest first. Recent and frequent failures weigh more. The text
+//! is short because it is injected at the start of a session; so words that several messages share are
+//! written once, and a greedy knapsack selects the messages.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +13,7 @@ use crate::scratchpad::FailedCall;
 
 /// The longest text, in bytes: about 150 tokens.
 pub const MAX_EXPECTED_ERRORS_BYTES: usize = 600;
-/// The start of an output, in bytes and in words.
+/// The longest start of an output that is kept, in bytes and in words.
 const MAX_OUTPUT_START_BYTES: usize = 170;
 const MAX_OUTPUT_START_WORDS: usize = 16;
 /// Days after which a failure weighs half.
@@ -21,17 +23,24 @@ const HALF_LIFE_DAYS: f64 = 14.0;
 const SAME_SPELL_MS: i64 = DAY_MS / 4;
 /// Weight of a repetition within a spell.
 const REPEAT_WEIGHT: f64 = 0.2;
+/// Between two messages of a line.
+const MESSAGE_SEPARATOR: &str = " / ";
+/// Between the head and the first message of a line.
+const HEAD_SEPARATOR: &str = ": ";
+/// Least cost in the ratio of weight to cost, so that a message without new words does not divide by zero.
+const MIN_COST_BYTES: usize = 4;
 
 /// The start of an output, without digits, quotes and the part of a path below its first folder.
 pub(crate) fn output_start(output: &str) -> String {
     let output = output.trim().trim_start_matches("<tool_use_error>");
     let head = &output[..output.floor_char_boundary(MAX_OUTPUT_START_BYTES)];
     let head = head.trim_end_matches("</tool_use_error>");
-    // Empty after simplification: numbers, and paths of one machine.
+    // Numbers and paths of one machine are empty after simplification.
     let words = head.split_whitespace().map(simplify_word).filter(|it| !it.is_empty());
     words.take(MAX_OUTPUT_START_WORDS).collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
+/// The word without digits and punctuation; of a path, only the first folder.
 fn simplify_word(word: &str) -> String {
     let word: String = word.chars().filter(|it| !it.is_ascii_digit()).collect();
     let word = word.trim_matches(|it: char| matches!(it, '"' | '\'' | '`' | '.' | ',' | ':' | ';'));
@@ -49,16 +58,16 @@ pub fn format_expected_errors(failed_calls: &[FailedCall], now: Timestamp) -> St
     let mut lines: BTreeMap<&str, ErrorLine> = BTreeMap::new();
     let mut bytes_left = MAX_EXPECTED_ERRORS_BYTES;
     // Greedy knapsack: the error with the most weight per byte, again and again. Words that its line
-    // has already cost nothing.
-    while let Some((key, cost)) = best_candidate(&weights, &lines, bytes_left) {
-        let weight = weights.remove(&key).unwrap_or_default();
-        let line = lines.entry(key.0).or_default();
-        line.add_message(key.1, weight);
-        bytes_left -= cost;
+    // contains already cost nothing.
+    while let Some(candidate) = best_candidate(&weights, &lines, bytes_left) {
+        let weight = weights.remove(&candidate.key).unwrap_or_default();
+        let (head, message) = candidate.key;
+        lines.entry(head).or_default().add_message(message, weight);
+        bytes_left -= candidate.cost;
     }
     let mut ranked: Vec<(&str, ErrorLine)> = lines.into_iter().collect();
     ranked.sort_by(|a, b| b.1.weight.total_cmp(&a.1.weight).then_with(|| a.0.cmp(b.0)));
-    let format = |(head, line): &(&str, ErrorLine)| format!("{head}: {}", line.text);
+    let format = |(head, line): &(&str, ErrorLine)| format!("{head}{HEAD_SEPARATOR}{}", line.text);
     ranked.iter().map(format).collect::<Vec<_>>().join("\n")
 }
 
@@ -97,38 +106,46 @@ impl ErrorLine {
     fn add_message(&mut self, message: &str, weight: f64) {
         let missing = self.missing_words(message).join(" ");
         if !self.text.is_empty() && !missing.is_empty() {
-            self.text.push_str(" / ");
+            self.text.push_str(MESSAGE_SEPARATOR);
         }
         self.text.push_str(&missing);
         self.weight += weight;
     }
 }
 
-/// The error with the most weight per byte among those that fit, and its cost in bytes.
+/// An error that could be added to the text next.
+struct ErrorCandidate<'a> {
+    key: ErrorKey<'a>,
+    /// Bytes by which the text would grow.
+    cost: usize,
+    weight_per_byte: f64,
+}
+
+/// The error with the most weight per byte among those that fit.
 #[expect(clippy::cast_precision_loss, reason = "a cost is below the length of the text")]
 fn best_candidate<'a>(
     weights: &BTreeMap<ErrorKey<'a>, f64>,
     lines: &BTreeMap<&'a str, ErrorLine>,
     bytes_left: usize,
-) -> Option<(ErrorKey<'a>, usize)> {
-    let mut best: Option<(f64, ErrorKey<'a>, usize)> = None;
+) -> Option<ErrorCandidate<'a>> {
+    let mut best: Option<ErrorCandidate<'a>> = None;
     for ((head, message), weight) in weights {
         let cost = match lines.get(head) {
             Some(line) => match line.missing_words(message).join(" ").len() {
                 0 => 0,
-                // The separator " / ".
-                n => n + 3,
+                n_bytes => MESSAGE_SEPARATOR.len() + n_bytes,
             },
-            // The separator ": " and the line end.
-            None => head.len() + 3 + message.len(),
+            // A new line, with its line end.
+            None => head.len() + HEAD_SEPARATOR.len() + message.len() + 1,
         };
-        // A floor, so that a message without new words does not win by a division by zero.
-        let value = weight / (cost.max(4) as f64);
-        if cost <= bytes_left && best.as_ref().is_none_or(|it| value > it.0) {
-            best = Some((value, (head, message), cost));
+        let weight_per_byte = weight / (cost.max(MIN_COST_BYTES) as f64);
+        // Ties go to the first in the order of keys.
+        let is_better = best.as_ref().is_none_or(|it| weight_per_byte > it.weight_per_byte);
+        if cost <= bytes_left && is_better {
+            best = Some(ErrorCandidate { key: (head, message), cost, weight_per_byte });
         }
     }
-    best.map(|it| (it.1, it.2))
+    best
 }
 
 #[cfg(test)]
@@ -136,16 +153,18 @@ mod tests {
     use super::*;
     use expect_test::expect;
 
-    fn failed_call(day: i64, head: &str, answer: &str) -> FailedCall {
+    /// A call that failed on a day, counted from 1970.
+    fn failed_call(day: i64, head: &str, output: &str) -> FailedCall {
         FailedCall {
             at: Timestamp(day * DAY_MS),
             head: head.to_owned(),
-            output_start: output_start(answer),
+            output_start: output_start(output),
         }
     }
 
     #[test]
     fn frequent_and_recent_failures_are_expected() {
+        // The last failure is after `now`.
         let all = [
             failed_call(
                 1,

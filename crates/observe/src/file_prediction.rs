@@ -1,8 +1,9 @@
 //! File prediction: files that a task will need, if past sessions on similar tasks agree.
 //!
-//! [`crate::rank_likely_files`] ranks whatever there is, for a caller who asked. This prediction is injected
-//! without being asked for, so that it must be right more often than not. The measured numbers are in
-//! `docs/reference/eval.md`.
+//! Sessions whose task shares enough rare words are similar, and each votes for the files it opened. A file
+//! is predicted if its share of the votes is high. [`crate::rank_likely_files`] ranks whatever there is, for
+//! a caller who asked; this prediction is injected without a request, so that it must be right more often
+//! than not. The measured numbers are in `docs/reference/eval.md`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -40,7 +41,7 @@ const MIN_SHARED_WORDS: usize = 2;
 /// is predicted only if the task contains a rare word of its path.
 const SURE_SHARE: f64 = 0.8;
 const LIKELY_SHARE: f64 = 0.5;
-/// A word is rare if it is in at most so many paths, or in at most one of so many.
+/// A word is rare if it is in at most this many paths, or in at most one path of this many.
 const MIN_RARE_LIMIT: usize = 3;
 const RARE_PATHS_DIVISOR: usize = 15;
 /// Files that a prediction names.
@@ -59,19 +60,20 @@ pub fn predict_files(task: &str, sessions: &[PastSession]) -> FilePrediction {
     let similar = find_similar_sessions(&task_words, &past_words);
     let n_known = u32::try_from(sessions.len()).unwrap_or(u32::MAX);
     let n_similar = u32::try_from(similar.len()).unwrap_or(u32::MAX);
-    let none = FilePrediction { files: Vec::new(), n_similar, n_known };
+    let empty = FilePrediction { files: Vec::new(), n_similar, n_known };
     if n_similar < MIN_SIMILAR_SESSIONS {
-        return none;
+        return empty;
     }
     // Each similar session votes for its files, with the weight of its similarity.
-    let mut votes: BTreeMap<&str, (f64, u32)> = BTreeMap::new();
-    for (at, weight) in &similar {
-        for file in sessions[*at].touched.iter().collect::<BTreeSet<_>>() {
-            let vote = votes.entry(file).or_default();
-            *vote = (vote.0 + weight, vote.1 + 1);
+    let mut votes: BTreeMap<&str, FileVotes> = BTreeMap::new();
+    for (nth, weight) in &similar {
+        for file in sessions[*nth].touched.iter().collect::<BTreeSet<_>>() {
+            let file_votes = votes.entry(file).or_default();
+            file_votes.weight += weight;
+            file_votes.n_sessions += 1;
         }
     }
-    let total: f64 = similar.iter().map(|it| it.1).sum();
+    let total_weight: f64 = similar.iter().map(|it| it.1).sum();
     let is_rare = rare_path_words(sessions);
     let has_task_word = |path: &str| {
         words::identifier_parts(path).iter().any(|it| task_words.contains(it) && is_rare(it))
@@ -79,24 +81,32 @@ pub fn predict_files(task: &str, sessions: &[PastSession]) -> FilePrediction {
     let is_sure = |path: &str, share: f64| {
         share > SURE_SHARE || (share > LIKELY_SHARE && has_task_word(path))
     };
-    let lower = task.to_lowercase();
+    let lowercase_task = task.to_lowercase();
     let is_named = |path: &str| {
-        lower.contains(path.rsplit('/').next().unwrap_or(path).to_lowercase().as_str())
+        lowercase_task.contains(path.rsplit('/').next().unwrap_or(path).to_lowercase().as_str())
     };
     let mut found: Vec<(f64, PredictedFile)> = votes
         .into_iter()
-        .map(|(path, (weight, n_sessions))| {
-            (weight / total, PredictedFile { path: path.to_owned(), n_sessions })
+        .map(|(path, FileVotes { weight, n_sessions })| {
+            (weight / total_weight, PredictedFile { path: path.to_owned(), n_sessions })
         })
         .filter(|(share, it)| it.n_sessions >= MIN_OPENING_SESSIONS && is_sure(&it.path, *share))
         .filter(|(_, it)| !is_named(&it.path))
         .collect();
     found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.path.cmp(&b.1.path)));
     let files = found.into_iter().take(MAX_PREDICTED_FILES).map(|it| it.1).collect();
-    FilePrediction { files, ..none }
+    FilePrediction { files, ..empty }
 }
 
-/// Positions of the sessions with a similar task, each with its weight: the squared similarity.
+/// The votes of similar sessions for one file.
+#[derive(Default)]
+struct FileVotes {
+    /// The weights of the sessions together.
+    weight: f64,
+    n_sessions: u32,
+}
+
+/// Indexes of the sessions with a similar task, each with its weight: the squared similarity.
 fn find_similar_sessions(task: &BTreeSet<String>, past: &[BTreeSet<String>]) -> Vec<(usize, f64)> {
     let mut doc_freq: HashMap<&str, u64> = HashMap::new();
     for word in past.iter().flatten() {
@@ -108,21 +118,22 @@ fn find_similar_sessions(task: &BTreeSet<String>, past: &[BTreeSet<String>]) -> 
         words::inverse_document_frequency(n_docs, n)
     };
     let sum = |words: &BTreeSet<String>| words.iter().map(idf).sum::<f64>();
+    // The IDF of the shared words over the geometric mean of the IDF of both tasks.
     let task_sum = sum(task);
     let mut acc = Vec::new();
-    for (at, past_words) in past.iter().enumerate() {
+    for (nth, past_words) in past.iter().enumerate() {
         let shared: BTreeSet<String> = task.intersection(past_words).cloned().collect();
-        // An empty task has no length to divide by.
-        let length = (task_sum * sum(past_words)).sqrt().max(f64::MIN_POSITIVE);
-        let similarity = sum(&shared) / length;
+        // The mean of an empty task is 0, by which nothing can be divided.
+        let mean = (task_sum * sum(past_words)).sqrt().max(f64::MIN_POSITIVE);
+        let similarity = sum(&shared) / mean;
         if shared.len() >= MIN_SHARED_WORDS && similarity >= MIN_TASK_SIMILARITY {
-            acc.push((at, similarity * similarity));
+            acc.push((nth, similarity * similarity));
         }
     }
     acc
 }
 
-/// A test whether a word is in few of the paths that sessions touched.
+/// Returns a predicate for words that are in few of the paths that sessions touched.
 fn rare_path_words(sessions: &[PastSession]) -> impl Fn(&str) -> bool {
     let paths: BTreeSet<&String> = sessions.iter().flat_map(|it| &it.touched).collect();
     let limit = MIN_RARE_LIMIT.max(paths.len() / RARE_PATHS_DIVISOR);
@@ -140,7 +151,7 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
-    /// Past sessions as `task: files`, one per line.
+    /// Checks the prediction for a task. Past sessions are given as `task: files`, one per line.
     fn check(past: &str, task: &str, expect: Expect) {
         let session = |line: &str| {
             let (task, files) = line.split_once(": ").unwrap();

@@ -1,5 +1,9 @@
-//! Error fingerprints: the same failure on two machines has the same fingerprint, because paths,
-//! positions, versions and times are normalised away.
+//! Recognises the error in the output of a failed call, and gives it a fingerprint.
+//!
+//! Two steps: find the line that names the error, then replace everything in it that differs from run to
+//! run (paths, positions, versions, times, quoted values) with placeholders. So the same failure on two
+//! machines has the same fingerprint, by which sessions are compared. The scratchpad fold calls
+//! [`recognise_error`] for every failed call.
 
 /// An error found in the output of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,21 +41,22 @@ const GENERIC_PREFIXES: &[&str] = &[
     "error: test failed",
 ];
 
-/// Phrases that contain an error word and report no error.
-const HARMLESS_PHRASES: &[&str] = &[
-    "0 errors",
-    "0 error",
-    "no errors",
-    "0 failed",
-    "0 failures",
-    "no failures",
-    "error_test",
-    "errors.go",
-    "without error",
-];
+/// Phrases that contain an error word and report no error, in lower case.
+const HARMLESS_PHRASES: &[&str] =
+    &["no errors", "no failures", "error_test", "errors.go", "without error"];
+
+/// Counts that report no error, in lower case. The `0` must be the whole number: `10 failed` reports
+/// ten failures.
+const ZERO_COUNTS: &[&str] = &["0 error", "0 failed", "0 failures"];
 
 /// The shortest message that can name an error, in bytes.
 const MIN_MESSAGE_BYTES: usize = 4;
+/// A shorter message is displayed with its position, because it does not say enough alone.
+const MIN_POSITIONED_MESSAGE_BYTES: usize = 9;
+/// Shorter words of hexadecimal digits can be ordinary words or numbers.
+const MIN_HASH_BYTES: usize = 7;
+/// Words up to this length keep their separators: `3:1` is not a version.
+const MAX_SHORT_NUMBER_BYTES: usize = 4;
 /// Lines of an output that are searched for the error.
 const MAX_SEARCHED_LINES: usize = 200;
 /// Bytes of a line that are compared and normalised.
@@ -60,17 +65,6 @@ const MAX_COMPARED_BYTES: usize = 400;
 const MAX_DISPLAY_CHARS: usize = 180;
 /// Distance within which a quote must be closed, in bytes.
 const MAX_QUOTED_BYTES: usize = 160;
-
-/// Returns whether a message only says that something failed.
-pub fn is_generic_message(line: &str) -> bool {
-    starts_generic(&line.to_ascii_lowercase())
-}
-
-/// Of a line in lower case. Some runners put their own name in brackets before each line.
-fn starts_generic(lower: &str) -> bool {
-    let bare = lower.strip_prefix('[').and_then(|it| it.split_once("] ")).map_or(lower, |it| it.1);
-    GENERIC_PREFIXES.iter().any(|it| bare.starts_with(it))
-}
 
 /// Finds the error in the output of a failed tool. `class` is the command or tool. `None` if the output
 /// names no error, as a search without a match does.
@@ -87,56 +81,9 @@ pub fn recognise_error(class: &str, output: &str) -> Option<RecognisedError> {
     Some(RecognisedError { fingerprint, normalised_message, display_line })
 }
 
-/// The first line that names an error, else the first line with words.
-fn find_error_line(output: &str) -> Option<&str> {
-    let mut first = None;
-    for line in output.lines().take(MAX_SEARCHED_LINES) {
-        let line = line
-            .trim()
-            .trim_start_matches("<tool_use_error>")
-            .trim_end_matches("</tool_use_error>");
-        let head = line[..line.floor_char_boundary(MAX_COMPARED_BYTES)].to_ascii_lowercase();
-        // A runner that prints the command before it runs it: `[lint] $ golangci-lint run`.
-        let is_echo = head.starts_with('[') && head.contains("] $ ");
-        let is_noise = NOISE_PREFIXES.iter().any(|it| head.starts_with(it));
-        if line.len() < MIN_MESSAGE_BYTES || is_echo || is_noise {
-            continue;
-        }
-        let is_harmless = HARMLESS_PHRASES.iter().any(|it| head.contains(it));
-        let names_error = ERROR_WORDS.iter().any(|it| head.contains(it));
-        if !is_harmless && names_error && !starts_generic(&head) {
-            return Some(line);
-        }
-        // A generic line is better than none, but a later line may name the error.
-        if !is_harmless && line.chars().any(char::is_alphabetic) {
-            first = first.or(Some(line));
-        }
-    }
-    first
-}
-
-/// The line for people: without the folders of one machine and without positions, cut.
-fn format_for_display(line: &str) -> String {
-    let shorten_path = |word: &str| {
-        let bare = word.trim_start_matches(['(', '"', '\'', '`']);
-        let is_absolute = bare.starts_with('/') && bare.matches('/').count() > 2;
-        if is_absolute {
-            word.rsplit('/').next().unwrap_or(word).to_owned()
-        } else {
-            word.to_owned()
-        }
-    };
-    let words: Vec<String> = strip_position(line).split_whitespace().map(shorten_path).collect();
-    model::clean_label(&words.join(" "), MAX_DISPLAY_CHARS)
-}
-
-/// `cmd/a.go:221:3: error …` → `error …`: the position differs every time.
-fn strip_position(line: &str) -> &str {
-    let Some((position, rest)) = line.split_once(": ") else { return line };
-    let has_number =
-        position.rsplit(':').next().is_some_and(|it| it.bytes().all(|b| b.is_ascii_digit()));
-    let has_file = !position.contains(' ') && position.contains('.');
-    if has_number && has_file && rest.len() > 8 { rest } else { line }
+/// Returns whether a message only reports that something failed, and not what.
+pub fn is_generic_message(line: &str) -> bool {
+    starts_generic(&line.to_ascii_lowercase())
 }
 
 /// A message without paths, positions, addresses, versions, times, hashes, ports and quoted values.
@@ -152,23 +99,95 @@ pub fn normalise_message(line: &str) -> String {
     acc.to_lowercase()
 }
 
+/// The first line that names an error, else the first line with words.
+fn find_error_line(output: &str) -> Option<&str> {
+    let mut first_line_with_words = None;
+    for line in output.lines().take(MAX_SEARCHED_LINES) {
+        let line = line
+            .trim()
+            .trim_start_matches("<tool_use_error>")
+            .trim_end_matches("</tool_use_error>");
+        let lower = line[..line.floor_char_boundary(MAX_COMPARED_BYTES)].to_ascii_lowercase();
+        // Some runners print the command before they run it: `[lint] $ golangci-lint run`.
+        let is_echo = lower.starts_with('[') && lower.contains("] $ ");
+        let is_noise = NOISE_PREFIXES.iter().any(|it| lower.starts_with(it));
+        if line.len() < MIN_MESSAGE_BYTES || is_echo || is_noise || is_harmless(&lower) {
+            continue;
+        }
+        let names_error = ERROR_WORDS.iter().any(|it| lower.contains(it));
+        if names_error && !starts_generic(&lower) {
+            return Some(line);
+        }
+        // A generic line is better than none, but a later line may name the error.
+        if line.chars().any(char::is_alphabetic) {
+            first_line_with_words = first_line_with_words.or(Some(line));
+        }
+    }
+    first_line_with_words
+}
+
+/// Returns whether a line in lower case reports that there was no error.
+fn is_harmless(lower: &str) -> bool {
+    let has_zero_count = |count: &&str| {
+        let mut before_matches = lower.match_indices(*count).map(|(start, _)| &lower[..start]);
+        // Directly before the `0`, these make it the end of a larger number, a version or an id.
+        let is_part_of_word =
+            |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '-' | '_');
+        before_matches.any(|before| !before.ends_with(is_part_of_word))
+    };
+    HARMLESS_PHRASES.iter().any(|it| lower.contains(it)) || ZERO_COUNTS.iter().any(has_zero_count)
+}
+
+/// Returns whether a line in lower case begins with a generic phrase. Some runners put their own name in
+/// brackets before each line.
+fn starts_generic(lower: &str) -> bool {
+    let bare = lower.strip_prefix('[').and_then(|it| it.split_once("] ")).map_or(lower, |it| it.1);
+    GENERIC_PREFIXES.iter().any(|it| bare.starts_with(it))
+}
+
+/// The line as people read it: without positions and without the folders of one machine, truncated.
+fn format_for_display(line: &str) -> String {
+    let shorten_path = |word: &str| {
+        let bare = word.trim_start_matches(['(', '"', '\'', '`']);
+        let is_absolute = bare.starts_with('/') && bare.matches('/').count() > 2;
+        if is_absolute {
+            word.rsplit('/').next().unwrap_or(word).to_owned()
+        } else {
+            word.to_owned()
+        }
+    };
+    let words: Vec<String> = strip_position(line).split_whitespace().map(shorten_path).collect();
+    model::clean_label(&words.join(" "), MAX_DISPLAY_CHARS)
+}
+
+/// Removes the position before a message: `cmd/a.go:221:3: error …` becomes `error …`.
+fn strip_position(line: &str) -> &str {
+    let Some((position, message)) = line.split_once(": ") else { return line };
+    let ends_in_number =
+        position.rsplit(':').next().is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_digit()));
+    let has_file = !position.contains(' ') && position.contains('.');
+    let is_position = ends_in_number && has_file;
+    if is_position && message.len() >= MIN_POSITIONED_MESSAGE_BYTES { message } else { line }
+}
+
 /// Replaces quoted values with `<v>`. An apostrophe inside a word is no quote.
 fn replace_quoted(line: &str) -> String {
     let mut acc = String::new();
     let mut rest = line;
-    while let Some(at) = rest.find(['"', '\'', '`', '“']) {
-        let quote = rest[at..].chars().next().unwrap_or('"');
-        let inside_word = rest[..at].chars().next_back().is_some_and(char::is_alphanumeric);
-        let after = &rest[at + quote.len_utf8()..];
-        let close = if quote == '“' { '”' } else { quote };
-        // The search for the closing quote is bounded, so that the whole stays linear.
+    while let Some(quote_start) = rest.find(['"', '\'', '`', '“']) {
+        let before = &rest[..quote_start];
+        let open = rest[quote_start..].chars().next().unwrap_or('"');
+        let close = if open == '“' { '”' } else { open };
+        let after = &rest[quote_start + open.len_utf8()..];
+        let is_apostrophe = before.ends_with(char::is_alphanumeric);
+        // The search for the closing quote is bounded, so that the whole takes linear time.
         let window = &after[..after.floor_char_boundary(MAX_QUOTED_BYTES)];
-        if let Some(end) = window.find(close).filter(|_| !inside_word) {
-            acc.push_str(&rest[..at]);
+        acc.push_str(before);
+        if let Some(end) = window.find(close).filter(|_| !is_apostrophe) {
             acc.push_str("<v>");
             rest = &after[end + close.len_utf8()..];
         } else {
-            acc.push_str(&rest[..at + quote.len_utf8()]);
+            acc.push(open);
             rest = after;
         }
     }
@@ -183,7 +202,7 @@ fn normalise_word(word: &str) -> String {
     if bare.contains("://") {
         return "<url>".to_owned();
     }
-    // `a.go:12:3` is a path, too.
+    // A position can follow the path: `a.go:12:3`.
     let is_file = model::words::file_extension(bare.split(':').next().unwrap_or(bare)).is_some();
     if (bare.contains('/') && bare.len() > 2 && !bare.starts_with('<'))
         || is_file
@@ -191,7 +210,8 @@ fn normalise_word(word: &str) -> String {
     {
         return "<path>".to_owned();
     }
-    let is_hex = bare.len() >= 7 && bare.bytes().all(|it| it.is_ascii_hexdigit() || it == b'-');
+    let is_hex =
+        bare.len() >= MIN_HASH_BYTES && bare.bytes().all(|it| it.is_ascii_hexdigit() || it == b'-');
     if (is_hex && bare.bytes().any(|it| it.is_ascii_digit())) || bare.starts_with("0x") {
         return "<id>".to_owned();
     }
@@ -205,7 +225,8 @@ fn normalise_word(word: &str) -> String {
             // A run of digits becomes one `#`, and so does `1.2.3`.
             '0'..='9' if acc.ends_with('#') => {}
             '0'..='9' => acc.push('#'),
-            '.' | ':' | '-' | 'T' if acc.ends_with('#') && bare.len() > 4 => {}
+            // The separators of versions, times and dates; `T` is in `2026-01-05T13:29`.
+            '.' | ':' | '-' | 'T' if acc.ends_with('#') && bare.len() > MAX_SHORT_NUMBER_BYTES => {}
             it => acc.push(it),
         }
     }
@@ -218,8 +239,9 @@ mod tests {
     use expect_test::{Expect, expect};
     use proptest::prelude::*;
 
-    fn check(answer: &str, expect: Expect) {
-        let error = recognise_error("shell", answer);
+    /// Checks the normalised message and the display line; `–` if no error is recognised.
+    fn check(output: &str, expect: Expect) {
+        let error = recognise_error("shell", output);
         let show = |it: RecognisedError| format!("{} | {}", it.normalised_message, it.display_line);
         expect.assert_eq(&error.map_or("–".to_owned(), show));
     }
@@ -247,26 +269,38 @@ mod tests {
     }
 
     #[test]
+    fn only_a_count_of_zero_reports_no_error() {
+        check("0 errors\n(0 failures), 0 failed", expect!["–"]);
+        check("12 passed, 10 failed", expect!["# passed, # failed | 12 passed, 10 failed"]);
+        check("found 100 errors", expect!["found # errors | found 100 errors"]);
+        check("build of v1.0 failed", expect!["build of v#.# failed | build of v1.0 failed"]);
+        check(
+            "job 550e8400-e29b-41d4-a716-446655440000 failed",
+            expect!["job <id> failed | job 550e8400-e29b-41d4-a716-446655440000 failed"],
+        );
+    }
+
+    #[test]
     fn the_same_failure_on_two_machines_has_one_fingerprint() {
-        let one = recognise_error(
+        let first = recognise_error(
             "shell",
             "2026-01-05T13:29:29Z error: cannot open '/home/user/a/x.rs' at 0x7ffe12 port 8080, v1.2.3 (tmp.Xa12f) 550e8400-e29b-41d4-a716-446655440000",
         );
-        let two = recognise_error(
+        let second = recognise_error(
             "shell",
             "2025-11-30T01:02:03Z error: cannot open '/Users/me/b/y.rs' at 0x1234ab port 31337, v10.0.12 (tmp.Xa99f) 123e4567-e89b-12d3-a456-426614174000",
         );
-        let (one, two) = (one.unwrap(), two.unwrap());
-        assert_eq!(one.normalised_message, two.normalised_message);
-        assert_eq!(one.fingerprint, two.fingerprint);
+        let (first, second) = (first.unwrap(), second.unwrap());
+        assert_eq!(first.normalised_message, second.normalised_message);
+        assert_eq!(first.fingerprint, second.fingerprint);
         let other = recognise_error("shell", "error: cannot write '/x/y.rs'").unwrap();
-        assert_ne!(one.fingerprint, other.fingerprint);
+        assert_ne!(first.fingerprint, other.fingerprint);
     }
 
     proptest! {
         #[test]
-        fn any_output_is_accepted(answer in "(\\PC|[\"'`\n ]){0,400}") {
-            let _ = recognise_error("x", &answer);
+        fn any_output_is_accepted(output in "(\\PC|[\"'`\n ]){0,400}") {
+            let _ = recognise_error("x", &output);
         }
     }
 }

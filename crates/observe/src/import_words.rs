@@ -1,6 +1,8 @@
-//! Imports of a file as the words of its import lines: enough to see that a reader followed them.
+//! The imports of a file, approximated by the words of its import lines.
 //!
-//! No parser: the excerpt of a read may be cut anywhere, and any language may come.
+//! The scratchpad compares them with the path of the next file that is read, to see whether the agent
+//! followed an import. There is no parser, because the file can be in any language and its excerpt can
+//! be truncated anywhere.
 
 /// Beginnings of lines that may import something.
 const IMPORT_PREFIXES: &[&str] = &[
@@ -22,7 +24,7 @@ pub(crate) fn imported_words(text: &str) -> Vec<String> {
             it.is_ascii_digit() || it.is_whitespace() || matches!(it, '→' | ':' | '|')
         });
         let is_import = IMPORT_PREFIXES.iter().any(|it| line.starts_with(it));
-        // Most constants import nothing.
+        // `const a = require('a')` is an import in JavaScript; other constants are not.
         let is_constant = line.starts_with("const ") && !line.contains("require(");
         if is_import && !is_constant {
             let words = line.split(|it: char| !it.is_alphanumeric() && it != '_' && it != '-');

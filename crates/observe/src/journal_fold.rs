@@ -1,4 +1,7 @@
-//! Folds a journal, one event per line, into a scratchpad: after a crash as after a pause.
+//! Folds the journal of a session, one event per line, into a scratchpad.
+//!
+//! The journal is the only state that survives the daemon, so that a session continues after a crash
+//! exactly as after a pause. A journal that was cut at any byte gives the state before the cut.
 
 use model::EventEnvelope;
 
@@ -42,25 +45,27 @@ mod tests {
 
     #[test]
     fn a_journal_cut_at_any_byte_is_the_state_before() {
-        let all = events_from_script(SCRIPT);
-        let bytes = all.iter().map(|it| it.to_line() + "\n").collect::<String>().into_bytes();
-        let (mut pad, mut whole) = (Scratchpad::new(), 0);
+        let events = events_from_script(SCRIPT);
+        let bytes = events.iter().map(|it| it.to_line() + "\n").collect::<String>().into_bytes();
+        // `expected` is folded event by event, one whenever a line is complete.
+        let (mut expected, mut n_complete) = (Scratchpad::new(), 0);
         for cut in 0..=bytes.len() {
             if cut > 0 && bytes[cut - 1] == b'\n' {
-                pad.observe(&all[whole]);
-                whole += 1;
+                expected.observe(&events[n_complete]);
+                n_complete += 1;
             }
             let folded = fold_journal(&bytes[..cut]);
-            assert_eq!((folded.damaged_lines, &folded.pad), (0, &pad), "cut at {cut}");
+            assert_eq!((folded.damaged_lines, &folded.pad), (0, &expected), "cut at {cut}");
         }
-        assert_eq!(whole, all.len());
+        assert_eq!(n_complete, events.len());
     }
 
     #[test]
-    fn damage_and_repeats_change_nothing() {
+    fn damaged_and_repeated_lines_change_nothing() {
         let lines: Vec<String> =
             events_from_script(SCRIPT).iter().map(|it| it.to_line() + "\n").collect();
         let clean = fold_journal(lines.concat().as_bytes()).pad;
+        // Every line twice, with a damaged line between the two.
         let doubled: String =
             lines.iter().flat_map(|it| [it.as_str(), "\0rubbish\n", it]).collect();
         let folded = fold_journal(doubled.as_bytes());

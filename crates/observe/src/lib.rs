@@ -1,5 +1,12 @@
 //! Session events → scratchpad → signals → drafts of memories.
 //!
+//! 1. `scratchpad` folds the events of a session into its state.
+//! 2. `facts` and `statements` observe; `signal` detects patterns and returns sightings.
+//! 3. `draft` composes a text from all sightings of one pattern; `synthesis` from many sessions.
+//!
+//! Beside this chain the crate predicts files (`prefetch`, `file_prediction`) and measures the use of
+//! memories (`memory_use`, `savings`).
+//!
 //! Pure and synchronous: a fold over events, and functions of its result. The crate knows no host by
 //! name, reads no clock and no file, and never fails: malformed input is counted and skipped. It does
 //! not decide whether a draft becomes a memory; `promote` does.
@@ -54,9 +61,9 @@ pub use prefetch::{
 };
 pub use savings::{avoided_error, calls_to_fix};
 pub use scratchpad::{
-    CallEffects, CallState, ErrorOccurrence, EventAnomalies, FailedCall, FileListing, LoggedCall,
-    LoggedMessage, LoggedTouch, MAX_CALLS, MAX_NOTES, RevertedEdit, Scratchpad, SessionStatement,
-    StatementKind, TokenTotals,
+    CallEffects, CallState, ErrorOccurrence, EventAnomalies, ExternalSource, FailedCall,
+    FileListing, LoggedCall, LoggedMessage, LoggedTouch, MAX_CALLS, MAX_NOTES, RevertedEdit,
+    Scratchpad, SessionStatement, StatementKind, TokenTotals,
 };
 pub use sentences::{code_words, names_code, split_sentences};
 pub use session::{FileActivity, SessionOverview, summarise_session};

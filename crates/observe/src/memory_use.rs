@@ -1,18 +1,19 @@
-//! Use of memories: whether a session cited a memory, or acted on one that it was shown.
+//! Detects the use of memories: a session cited a memory, or acted on one that it was shown. The engine
+//! counts these uses.
 
 use model::{Memory, Payload, Timestamp};
 
 use crate::Scratchpad;
 use crate::sentences::code_words;
 
-/// Calls after the showing within which a memory must be followed.
+/// Calls after a memory was shown within which it must be followed.
 const FOLLOW_WINDOW_CALLS: usize = 10;
 /// Citations recorded per session.
 pub(crate) const MAX_CITED_IDS: usize = 200;
 /// A memory is cited by the last eight characters of its id.
 const SHORT_ID_CHARS: usize = 8;
 
-/// The short ids that a text cites: `#0badcafe`.
+/// The short ids that a text cites, such as `0badcafe` of `#0badcafe`.
 pub(crate) fn cited_short_ids(text: &str) -> impl Iterator<Item = &str> {
     text.split('#').skip(1).filter_map(|rest| {
         let id = rest.get(..SHORT_ID_CHARS)?;
@@ -27,11 +28,13 @@ pub fn is_cited(pad: &Scratchpad, memory: &Memory) -> bool {
     pad.cited_ids.contains(&memory.id.short())
 }
 
-/// Returns whether the session followed a memory soon after it was shown at `at`: ran one of its commands
-/// with success, or touched one of its files for the first time. Files touched before prove nothing.
-pub fn was_followed(pad: &Scratchpad, memory: &Memory, at: Timestamp) -> bool {
-    let Some(first) = pad.calls.iter().position(|it| it.at > at) else { return false };
-    let soon = pad.calls.iter().enumerate().skip(first).take(FOLLOW_WINDOW_CALLS);
+/// Returns whether the session followed a memory soon after it was shown at `shown_at`: ran one of its
+/// commands with success, or touched one of its files for the first time. Files touched before prove
+/// nothing.
+pub fn was_followed(pad: &Scratchpad, memory: &Memory, shown_at: Timestamp) -> bool {
+    let first_call = pad.calls.iter().position(|it| it.at > shown_at);
+    let Some(first_call) = first_call else { return false };
+    let soon = pad.calls.iter().enumerate().skip(first_call).take(FOLLOW_WINDOW_CALLS);
     let commands = recommended_commands(memory);
     // A command that failed was tried, but did not help.
     for (number, call) in soon.filter(|it| it.1.has_succeeded()) {
@@ -41,8 +44,8 @@ pub fn was_followed(pad: &Scratchpad, memory: &Memory, at: Timestamp) -> bool {
         }
         for touch in pad.touches_of_call(call) {
             let path = pad.strings.text(touch.file);
-            let earlier = pad.touches.iter().take_while(|it| (it.call as usize) < number);
-            let is_known = earlier.into_iter().any(|it| it.file == touch.file);
+            let mut earlier = pad.touches.iter().take_while(|it| (it.call as usize) < number);
+            let is_known = earlier.any(|it| it.file == touch.file);
             if !is_known && memory.files.iter().any(|it| it.as_str() == path) {
                 return true;
             }
@@ -57,6 +60,7 @@ fn recommended_commands(memory: &Memory) -> Vec<&str> {
         Some(Payload::ErrorPattern(it)) => it.resolution.as_deref().unwrap_or_default(),
         _ => &memory.content,
     };
+    // Code with a blank in it is a command; without one it is a name.
     code_words(text).into_iter().filter(|it| it.trim().contains(' ')).collect()
 }
 

@@ -1,7 +1,8 @@
-//! The module of a file: by the project's module map if there is one, else by its folder.
+//! Looks up the module of a file: in the project's module map if there is one, else by its folder.
 //!
-//! A map may be created after the first sessions, and files after the map. So the folders of a module
-//! count as earlier names of it, and a new file belongs to the module of the folders around it.
+//! The map can be created after the first sessions, whose patterns are then stored under folder names. So
+//! the folders of a module count as its earlier names ([`ModuleLookup::earlier_keys`]). Files can also be
+//! created after the map: such a file belongs to the module of the nearest folder on the map.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,12 +23,13 @@ impl ModuleLookup {
     /// Takes the files of the map, each with the id of its module.
     pub fn new(members: impl IntoIterator<Item = (String, String)>) -> Self {
         let by_file: HashMap<String, String> = members.into_iter().collect();
-        let mut counts: BTreeMap<(&str, &str), u32> = BTreeMap::new();
+        let mut n_files: BTreeMap<(&str, &str), u32> = BTreeMap::new();
         for (path, id) in &by_file {
-            *counts.entry((folder_of(path), id)).or_default() += 1;
+            *n_files.entry((folder_of(path), id)).or_default() += 1;
         }
+        // The most frequent module of each folder; ties go to the first id.
         let mut most_frequent: BTreeMap<String, (u32, String)> = BTreeMap::new();
-        for ((folder, id), n) in counts {
+        for ((folder, id), n) in n_files {
             let best = most_frequent.entry(folder.to_owned()).or_default();
             if n > best.0 {
                 *best = (n, id.to_owned());
@@ -60,12 +62,13 @@ impl ModuleLookup {
         if self.by_folder.values().any(|it| it == module) { "module" } else { "folder" }
     }
 
-    /// The folders of a module: its names before there was a map.
+    /// The folders of a module, which were its names before there was a map. A folder with the name of the
+    /// module is left out.
     pub fn folders_of<'a>(&'a self, module: &'a str) -> impl Iterator<Item = &'a str> {
         self.by_folder
             .iter()
-            .filter(move |it| it.1 == module && it.0 != module)
-            .map(|it| it.0.as_str())
+            .filter(move |(folder, id)| *id == module && *folder != module)
+            .map(|(folder, _)| folder.as_str())
     }
 
     /// The keys that a pattern of a module had before there was a map.
@@ -95,6 +98,7 @@ mod tests {
     use super::*;
     use model::SignalKind;
 
+    /// A map, given as paths with their modules.
     fn map(lines: &[(&str, &str)]) -> ModuleLookup {
         ModuleLookup::new(lines.iter().map(|it| (it.0.to_owned(), it.1.to_owned())))
     }

@@ -8,7 +8,8 @@ pub fn folder_of(path: &str) -> &str {
 /// Returns whether one of two files is the test of the other: `a.rs` and `a_test.rs`, `test_a.py`,
 /// `a.spec.ts`.
 pub fn is_test_pair(a: &str, b: &str) -> bool {
-    let stem = |path: &str| {
+    // The name of the tested file: without folder, extensions and the marks of a test.
+    let tested_name = |path: &str| {
         let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
         // `a.spec.ts` and `a.ts` have the same first part.
         let name = name.split('.').next().unwrap_or(&name).to_owned();
@@ -19,15 +20,17 @@ pub fn is_test_pair(a: &str, b: &str) -> bool {
             .unwrap_or(&name)
             .to_owned()
     };
-    stem(a) == stem(b)
+    tested_name(a) == tested_name(b)
 }
 
 /// Returns whether a path is a test by its folder or its file name.
 pub fn is_test_path(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     let name = lower.rsplit('/').next().unwrap_or(&lower);
-    let folders = ["test", "tests", "__tests__", "spec", "integration_test", "e2e", "testdata"];
-    lower.split('/').rev().skip(1).any(|it| folders.contains(&it))
+    let test_folders =
+        ["test", "tests", "__tests__", "spec", "integration_test", "e2e", "testdata"];
+    // All parts of the path but the last are folders.
+    lower.split('/').rev().skip(1).any(|it| test_folders.contains(&it))
         || name.starts_with("test_")
         || ["_test.", ".test.", ".spec.", "_spec.", "tests."].iter().any(|it| name.contains(it))
 }

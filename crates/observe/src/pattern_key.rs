@@ -1,6 +1,8 @@
-//! Pattern keys: the text that identifies a pattern in every session.
+//! Pattern keys: the text that identifies a pattern across sessions.
 //!
-//! The text is stored, so its form never changes. It is built and taken apart only in this file.
+//! A detector builds a key with the constructor of its signal. Sightings with equal keys from several
+//! sessions together become one memory. The text is stored, so its form never changes. It is built and
+//! taken apart only in this file.
 
 use model::{ProjectPath, SessionId, SignalKind};
 
@@ -9,6 +11,7 @@ const MAX_KEY_BYTES: usize = 400;
 
 const MISSING_FILE_PREFIX: &str = "missing ";
 const MODULE_CHANGE_PREFIX: &str = "change ";
+/// "Taken back" means reverted; databases contain these words.
 const REVERTED_SESSION_PREFIX: &str = "taken back ";
 /// The key of the routine that finishes a change in any module.
 pub(crate) const FINISHED_CHANGE: &str = "finish a change";
@@ -71,7 +74,7 @@ impl PatternKey {
         Self { signal, text }
     }
 
-    /// A key as it is stored.
+    /// The key of a stored row. The text is taken as it is.
     pub fn from_stored(signal: SignalKind, text: impl Into<String>) -> Self {
         Self { signal, text: text.into() }
     }
@@ -186,7 +189,7 @@ impl PatternKey {
     }
 
     /// The signal and the text, as the store takes them.
-    pub fn into_parts(self) -> (SignalKind, String) {
+    pub fn into_stored(self) -> (SignalKind, String) {
         (self.signal, self.text)
     }
 
@@ -210,6 +213,7 @@ impl PatternKey {
             SignalKind::DeadEnd => {
                 text.strip_prefix(REVERTED_SESSION_PREFIX).map(PatternParts::RevertedSession)
             }
+            // The other signals have keys that are only compared as a whole.
             _ => None,
         };
         parsed.unwrap_or(PatternParts::Whole(text))
@@ -225,7 +229,7 @@ impl PatternKey {
         }
     }
 
-    /// The same pattern in another module; `None` if the key names no module.
+    /// The key of the same pattern in another module; `None` if this key names no module.
     pub(crate) fn with_module(&self, module: &str) -> Option<Self> {
         let text = match self.parts() {
             PatternParts::Module(_) => module.to_owned(),
@@ -236,7 +240,7 @@ impl PatternKey {
         Some(Self::new(self.signal, text))
     }
 
-    /// Changes the text, for instance to mask a secret in it.
+    /// Applies `change` to the text, for instance to mask a secret.
     pub(crate) fn map_text(&mut self, change: impl FnOnce(&mut String)) {
         change(&mut self.text);
     }

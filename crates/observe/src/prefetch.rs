@@ -1,5 +1,6 @@
 //! Ranks the files that a task will likely touch: from past sessions, past commits, the words of the
-//! task and the neighbours of the first file.
+//! task and the neighbours of the first file. The engine gathers the inputs and answers the request of an
+//! agent or a user with the result.
 //!
 //! Each scorer ranks the files by itself. The ranks are combined by weighted reciprocal rank fusion
 //! (Cormack, Clarke and Büttcher 2009), because the scores have no common scale.
@@ -48,7 +49,11 @@ pub struct PredictionInputs<'a> {
     pub modules: &'a ModuleLookup,
 }
 
+/// Scores files; a file that is not in the map scores 0.
+type FileScorer = fn(&TaskDescription<'_>, &PredictionInputs<'_>) -> HashMap<String, f64>;
+
 /// The scorers with their weights, tuned on the sessions of one repository (see `docs/reference/eval.md`).
+/// So were the constants below.
 #[rustfmt::skip]
 const SCORERS: &[(FileScorer, f64)] = &[
     (score_session_neighbours, 2.0),
@@ -61,17 +66,26 @@ const SCORERS: &[(FileScorer, f64)] = &[
     (score_recent_use,         1.6),
     (score_recent_changes,     0.2),
 ];
-
-/// Scores files; a file that is not in the map scores 0.
-type FileScorer = fn(&TaskDescription<'_>, &PredictionInputs<'_>) -> HashMap<String, f64>;
-
 /// Offset of the reciprocal rank: the larger, the flatter.
 const RANK_OFFSET: f64 = 12.0;
-/// Factor by which each step into the past weighs less.
+/// Weight of a session relative to the one after it.
 const AGE_DECAY: f64 = 0.97;
-
 /// Files of one scorer that are ranked.
 const MAX_RANKED_FILES: usize = 60;
+/// Touches after which the nearness to the first file is halved.
+const HALF_NEARNESS_TOUCHES: f64 = 8.0;
+/// Exponent by which files that many sessions touch are discounted: 0 is not at all, 1 is fully.
+const FREQUENCY_DISCOUNT: f64 = 0.35;
+/// Scores of a file whose path, or only whose name, is in the task.
+const NAMED_PATH_SCORE: f64 = 3.0;
+const NAMED_FILE_SCORE: f64 = 2.0;
+/// Shorter file names are words of the language as well.
+const MIN_NAME_BYTES: usize = 6;
+/// Scores of the test of the first file, and of a file in its module.
+const TEST_PAIR_SCORE: f64 = 3.0;
+const SAME_MODULE_SCORE: f64 = 1.0;
+/// Touches that weigh as much as being in the module.
+const POPULARITY_TOUCHES: f64 = 50.0;
 
 /// Ranks the files by how likely the task touches them, without its first file.
 pub fn rank_likely_files(
@@ -79,6 +93,7 @@ pub fn rank_likely_files(
     inputs: &PredictionInputs<'_>,
     limit: usize,
 ) -> Vec<String> {
+    // Reciprocal rank fusion: the sum of the weighted reciprocal ranks of all scorers.
     let mut sums: BTreeMap<String, f64> = BTreeMap::new();
     for (score_files, weight) in SCORERS {
         let mut ranked: Vec<(String, f64)> =
@@ -88,22 +103,17 @@ pub fn rank_likely_files(
             *sums.entry(file).or_default() += weight / (RANK_OFFSET + f64::from(rank));
         }
     }
-    // Commits also name files that were deleted long ago.
-    let present: BTreeSet<&str> = inputs.project_files.iter().map(String::as_str).collect();
+    // Commits also name files that were deleted long ago: only files that exist or that a session touched
+    // are kept.
+    let touched = inputs.sessions.iter().flat_map(|it| &it.touched);
     let known: BTreeSet<&str> =
-        inputs.sessions.iter().flat_map(|it| &it.touched).map(String::as_str).collect();
+        inputs.project_files.iter().chain(touched).map(String::as_str).collect();
     let mut fused: Vec<(String, f64)> = sums.into_iter().collect();
-    fused.retain(|it| {
-        Some(it.0.as_str()) != task.first_file
-            && (present.contains(it.0.as_str()) || known.contains(it.0.as_str()))
+    fused.retain(|(file, _)| {
+        Some(file.as_str()) != task.first_file && known.contains(file.as_str())
     });
     fused.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     fused.into_iter().take(limit).map(|it| it.0).collect()
-}
-
-/// The weight of a session by its age: the last of `n` weighs 1.
-fn age_weight(n: usize, at: usize) -> f64 {
-    AGE_DECAY.powi(i32::try_from(n - 1 - at).unwrap_or(i32::MAX))
 }
 
 /// Files that past sessions touched near the first file.
@@ -112,28 +122,36 @@ fn score_session_neighbours(
     inputs: &PredictionInputs<'_>,
 ) -> HashMap<String, f64> {
     let Some(first) = task.first_file else { return HashMap::new() };
-    let mut acc: HashMap<String, f64> = HashMap::new();
-    let mut totals: HashMap<&str, f64> = HashMap::new();
-    for (at, session) in inputs.sessions.iter().enumerate() {
-        let weight = age_weight(inputs.sessions.len(), at);
+    let mut near_first: HashMap<String, f64> = HashMap::new();
+    let mut anywhere: HashMap<&str, f64> = HashMap::new();
+    for (session, weight) in weigh_by_age(inputs.sessions) {
         for file in &session.touched {
-            *totals.entry(file).or_default() += weight;
+            *anywhere.entry(file).or_default() += weight;
         }
+        // A session that did not touch the first file has no neighbours of it.
         let Some(position) = session.touched.iter().position(|it| it == first) else { continue };
         for (nth, file) in session.touched.iter().enumerate() {
             // A file touched right after the first one is closer to it than one touched much later.
             #[expect(clippy::cast_precision_loss, reason = "distances within a session are small")]
-            let near = 1.0 / (1.0 + nth.abs_diff(position) as f64 / 8.0);
-            *acc.entry(file.clone()).or_default() += weight * near;
+            let distance = nth.abs_diff(position) as f64;
+            let nearness = 1.0 / (1.0 + distance / HALF_NEARNESS_TOUCHES);
+            *near_first.entry(file.clone()).or_default() += weight * nearness;
         }
     }
-    // A file that every session touches is weaker evidence. The exponent was tuned with the weights.
-    acc.into_iter()
-        .map(|(file, sum)| {
-            let total = totals.get(file.as_str()).copied().unwrap_or(1.0);
-            (file, sum / total.powf(0.35))
-        })
-        .collect()
+    // A file that every session touches is weaker evidence.
+    let discount = |(file, sum): (String, f64)| {
+        let total = anywhere.get(file.as_str()).copied().unwrap_or(1.0);
+        (file, sum / total.powf(FREQUENCY_DISCOUNT))
+    };
+    near_first.into_iter().map(discount).collect()
+}
+
+/// The sessions with their weights by age: the latest weighs 1.
+fn weigh_by_age(sessions: &[PastSession]) -> impl Iterator<Item = (&PastSession, f64)> {
+    (1..=sessions.len())
+        .rev()
+        .zip(sessions)
+        .map(|(age, session)| (session, AGE_DECAY.powi(i32::try_from(age - 1).unwrap_or(i32::MAX))))
 }
 
 /// Files that commits changed together with the first file.
@@ -201,10 +219,9 @@ fn score_named_files(
         let path = file.to_lowercase();
         let name = path.rsplit('/').next().unwrap_or(&path);
         if lower.contains(&path) {
-            acc.insert(file.clone(), 3.0);
-        // Short names are words of the language as well.
-        } else if name.len() > 5 && lower.contains(name) {
-            acc.insert(file.clone(), 2.0);
+            acc.insert(file.clone(), NAMED_PATH_SCORE);
+        } else if name.len() >= MIN_NAME_BYTES && lower.contains(name) {
+            acc.insert(file.clone(), NAMED_FILE_SCORE);
         }
     }
     acc
@@ -233,8 +250,8 @@ fn score_path_words(
             (0..parts.len()).filter(|it| parts[*it].contains(word)).collect();
         let doc_freq = u64::try_from(matching.len()).unwrap_or(0);
         let weight = words::inverse_document_frequency(n_docs, doc_freq);
-        for at in matching {
-            *acc.entry(inputs.project_files[at].clone()).or_default() += weight;
+        for nth in matching {
+            *acc.entry(inputs.project_files[nth].clone()).or_default() += weight;
         }
     }
     acc
@@ -253,12 +270,11 @@ fn score_neighbours(
     let module = inputs.modules.module_of_file(first);
     let mut acc = HashMap::new();
     for file in inputs.project_files.iter().filter(|it| *it != first) {
-        // A small bonus: fifty touches weigh as much as being in the module.
-        let popularity = touched.get(file.as_str()).copied().unwrap_or(0.0) / 50.0;
+        let popularity = touched.get(file.as_str()).copied().unwrap_or(0.0) / POPULARITY_TOUCHES;
         if is_test_pair(file, first) {
-            acc.insert(file.clone(), 3.0 + popularity);
+            acc.insert(file.clone(), TEST_PAIR_SCORE + popularity);
         } else if inputs.modules.module_of_file(file) == module {
-            acc.insert(file.clone(), 1.0 + popularity);
+            acc.insert(file.clone(), SAME_MODULE_SCORE + popularity);
         }
     }
     acc
@@ -270,8 +286,8 @@ fn score_recent_use(
     inputs: &PredictionInputs<'_>,
 ) -> HashMap<String, f64> {
     let mut acc: HashMap<String, f64> = HashMap::new();
-    for (at, session) in inputs.sessions.iter().enumerate() {
-        let weight = age_weight(inputs.sessions.len(), at);
+    for (session, weight) in weigh_by_age(inputs.sessions) {
+        // A set, because a session can touch a file several times.
         for file in session.touched.iter().collect::<BTreeSet<_>>() {
             *acc.entry(file.clone()).or_default() += weight;
         }
@@ -283,12 +299,13 @@ fn score_recent_use(
 mod tests {
     use super::*;
 
+    /// Sessions, given as task and touched files.
     fn sessions(lines: &[(&str, &str)]) -> Vec<PastSession> {
-        let one = |it: &(&str, &str)| PastSession {
-            task: it.0.to_owned(),
-            touched: it.1.split(' ').map(str::to_owned).collect(),
+        let session = |(task, files): &(&str, &str)| PastSession {
+            task: (*task).to_owned(),
+            touched: files.split(' ').map(str::to_owned).collect(),
         };
-        lines.iter().map(one).collect()
+        lines.iter().map(session).collect()
     }
 
     #[test]
@@ -302,33 +319,37 @@ mod tests {
             .split(' ')
             .map(str::to_owned)
             .collect();
-        let past = PredictionInputs {
+        let inputs = PredictionInputs {
             sessions: &past,
             commits: &CommitEvidence::default(),
             project_files: &tree,
             modules: &ModuleLookup::default(),
         };
         let task = TaskDescription { text: "the login fails", first_file: Some("auth.rs") };
-        let ranked = rank_likely_files(&task, &past, 3);
+        let ranked = rank_likely_files(&task, &inputs, 3);
         let mut first_two = ranked[..2].to_vec();
         first_two.sort();
         assert_eq!(first_two, ["auth_test.rs", "token.rs"]);
         assert!(!ranked.contains(&"auth.rs".to_owned()), "it is open already");
         let named = TaskDescription { text: "improve guide.md", first_file: None };
-        assert_eq!(rank_likely_files(&named, &past, 1), ["guide.md"]);
+        assert_eq!(rank_likely_files(&named, &inputs, 1), ["guide.md"]);
     }
 
     #[test]
     fn without_inputs_nothing_is_ranked() {
-        let past = PredictionInputs {
+        let inputs = PredictionInputs {
             sessions: &[],
             commits: &CommitEvidence::default(),
             project_files: &[],
             modules: &ModuleLookup::default(),
         };
         assert!(
-            rank_likely_files(&TaskDescription { text: "x", first_file: Some("a.rs") }, &past, 10)
-                .is_empty()
+            rank_likely_files(
+                &TaskDescription { text: "x", first_file: Some("a.rs") },
+                &inputs,
+                10
+            )
+            .is_empty()
         );
     }
 }

@@ -1,5 +1,10 @@
 //! The scratchpad: everything that is observed about one session, built by folding its events.
 //!
+//! The events come from a live session or from a journal; the signal detectors and the session summary
+//! read the result. Two kinds of position occur throughout: a call number is an index into
+//! [`Scratchpad::calls`], and an `order` counts all events, so that it tells which of two things came
+//! first.
+//!
 //! An event costs a few lookups, however many came before it. Text is scanned once and only the
 //! findings are stored. Every collection is bounded, so that a session of any length stays within
 //! 50 MB.
@@ -81,23 +86,41 @@ pub struct Scratchpad {
     pub succeeded_subtasks: Vec<u32>,
     pub outcome: Option<SessionOutcome>,
     pub tokens: TokenTotals,
-    /// The position before the first event that brought in external text, and its source.
-    pub external: Option<(u32, String)>,
+    /// The first text from outside the project, if there was any.
+    pub external: Option<ExternalSource>,
     pub anomalies: EventAnomalies,
 
     n_events: u32,
+    /// Calls so far, also those beyond [`MAX_CALLS`].
     n_calls: u32,
-    /// Call numbers by the host's call id.
+    /// Numbers of the calls without a result, by the host's call id.
     pending_calls: HashMap<String, u32>,
     /// Hashes of event ids: as a set, and in the order of arrival.
     seen_ids: HashSet<u64>,
     seen_order: VecDeque<u64>,
-    /// Edits by file and the hashes of the removed and the added text.
+    /// Edits so far: the file, and the hashes of the removed and the added text.
     edits_by_text: HashSet<(StringId, u64, u64)>,
-    /// The files read last: call number, file, words of its imports.
-    recent_imports: VecDeque<(u32, StringId, Vec<String>)>,
+    /// The files that were read last.
+    recent_reads: VecDeque<RecentRead>,
     /// The last sentence of the agent.
     last_sentence: String,
+}
+
+/// The first source of external text in a session. Statements after it may repeat that text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExternalSource {
+    /// Everything at a later position is tainted.
+    pub tainted_after: u32,
+    /// The address or the command.
+    pub source: String,
+}
+
+/// A file that was read, remembered to see whether its imports are read next.
+#[derive(Clone, Debug, PartialEq)]
+struct RecentRead {
+    call: u32,
+    file: StringId,
+    import_words: Vec<String>,
 }
 
 /// An error in the output of a call.
@@ -112,13 +135,13 @@ pub struct ErrorOccurrence {
     pub explanation: String,
 }
 
-/// A call that failed, as far as later sessions should expect the same failure.
+/// A call that failed. Later sessions are warned of such failures (`expected_errors.rs`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedCall {
     pub at: Timestamp,
     /// The program and its subcommand, or the tool.
     pub head: String,
-    /// The start of the output, without accidental parts.
+    /// The start of the output, without numbers and paths of one machine.
     pub output_start: String,
 }
 
@@ -230,13 +253,14 @@ impl Scratchpad {
             Event::ToolResult(result) => fold::add_result(self, result, envelope.at),
             Event::Reasoning(it) => fold::add_reasoning(self, &envelope.id, &it.text),
             Event::StepComplete(step) => self.tokens.add(step.usage.unwrap_or_default()),
+            Event::Validation(validation) => fold::add_validation(self, validation),
             Event::Record(note) if self.notes.len() < MAX_NOTES => {
                 self.notes.push((self.n_events, note.clone()));
             }
-            Event::Validation(validation) => fold::add_validation(self, validation),
             Event::Compaction(_) if self.compactions.len() < MAX_COMPACTIONS => {
                 self.compactions.push(self.n_calls);
             }
+            // Beyond the limits.
             Event::Record(_) | Event::Compaction(_) => {}
             // A session can end twice; an end without an outcome does not erase an earlier one.
             Event::SessionEnd(end) => self.outcome = end.outcome.or(self.outcome),
@@ -255,7 +279,7 @@ impl Scratchpad {
 
     /// Returns whether text at this position may come from outside the project.
     pub fn is_tainted(&self, order: u32) -> bool {
-        self.external.as_ref().is_some_and(|it| order > it.0)
+        self.external.as_ref().is_some_and(|it| order > it.tainted_after)
     }
 
     /// The touches of one call.
@@ -275,6 +299,7 @@ impl Scratchpad {
         if !self.seen_ids.insert(hash) {
             return true;
         }
+        // The oldest id makes room for the new one.
         self.seen_order.push_back(hash);
         if self.seen_order.len() > MAX_SEEN_IDS
             && let Some(oldest) = self.seen_order.pop_front()
@@ -284,6 +309,7 @@ impl Scratchpad {
         false
     }
 
+    /// Moves the start and the end of the session so that they include a time.
     fn extend_time_span(&mut self, at: Timestamp) {
         // Some hosts write events without a time.
         if at.0 <= 0 {

@@ -1,5 +1,8 @@
-//! Summary of a finished session: its type, outcome and validation, which decide what may be learned
-//! from it.
+//! Summarises a finished session: its type, outcome and validation, and the files it touched.
+//!
+//! The input is the scratchpad of the session. The summary is stored with the session, and the gates of
+//! `promote` decide by it what may be learned. A report of the host always counts more than what the
+//! calls suggest.
 
 use model::{
     ProjectPath, SessionBehaviour, SessionId, SessionOutcome, SessionType, Timestamp, ToolKind,
@@ -50,10 +53,15 @@ pub struct FileActivity {
 pub fn summarise_session(pad: &Scratchpad) -> Option<SessionOverview> {
     let uses = file_uses(pad);
     let mut files: Vec<FileActivity> = Vec::new();
-    for (file, it) in &uses {
+    for (file, file_use) in &uses {
+        // A path that was truncated or is no project path is left out.
         if let Ok(path) = ProjectPath::parse(pad.strings.text(*file)) {
-            let (reads, edits, first_step) = (it.n_reads, it.n_edits, it.first_call);
-            files.push(FileActivity { path, reads, edits, first_step });
+            files.push(FileActivity {
+                path,
+                reads: file_use.n_reads,
+                edits: file_use.n_edits,
+                first_step: file_use.first_call,
+            });
         }
     }
     files.sort_by(|a, b| a.first_step.cmp(&b.first_step).then_with(|| a.path.cmp(&b.path)));
@@ -75,13 +83,14 @@ pub fn summarise_session(pad: &Scratchpad) -> Option<SessionOverview> {
         validation_basis: find_validation_basis(pad).filter(|_| outcome != SessionOutcome::Failure),
         reported_validations: pad.validations.iter().filter(|it| it.ok).map(|it| it.kind).collect(),
         succeeded_subtasks: pad.succeeded_subtasks.clone(),
-        external: pad.external.as_ref().map(|it| it.1.clone()),
+        external: pad.external.as_ref().map(|it| it.source.clone()),
         files,
     })
 }
 
 /// Counts the kinds of calls, from which the session type is inferred.
 fn summarise_behaviour(pad: &Scratchpad) -> SessionBehaviour {
+    // Holds until a call outside plan mode is found below.
     let plan_mode_only = !pad.calls.is_empty();
     let mut acc = SessionBehaviour { plan_mode_only, ..SessionBehaviour::default() };
     for call in pad.calls.iter().filter(|it| it.state != CallState::Rejected) {
@@ -108,20 +117,20 @@ fn infer_outcome(pad: &Scratchpad) -> SessionOutcome {
         return outcome;
     }
     let last_qa = pad.validations.iter().rev().find(|it| it.kind == ValidationKind::QaPassed);
-    match (last_qa.map(|it| it.ok), find_validation_basis(pad)) {
-        (Some(false), _) => SessionOutcome::Failure,
-        (_, Some(_)) => SessionOutcome::Success,
-        (_, None) => SessionOutcome::Partial,
+    if last_qa.is_some_and(|it| !it.ok) {
+        SessionOutcome::Failure
+    } else if find_validation_basis(pad).is_some() {
+        SessionOutcome::Success
+    } else {
+        SessionOutcome::Partial
     }
 }
 
 /// The evidence that the work holds: a report of the host, else a check that passed after the last edit,
 /// or a commit.
 fn find_validation_basis(pad: &Scratchpad) -> Option<ValidationBasis> {
-    match pad.validations.last().map(|it| it.ok) {
-        Some(true) => return Some(ValidationBasis::Said),
-        Some(false) => return None,
-        None => {}
+    if let Some(reported) = pad.validations.last() {
+        return reported.ok.then_some(ValidationBasis::Said);
     }
     let last_edit = pad.successful_touches().filter(|it| it.is_write).map(|it| it.call).last();
     // A check says nothing about later edits, and without an edit there is nothing to validate.
@@ -143,10 +152,12 @@ mod tests {
     use crate::test_script::pad_from_script;
     use expect_test::{Expect, expect};
 
+    /// Checks the type, the outcome and the basis of the validation.
     fn check(script: &str, expect: Expect) {
-        let it = summarise_session(&pad_from_script(script)).unwrap();
-        let validated = it.validation_basis.map_or("–", ValidationBasis::slug);
-        expect.assert_eq(&format!("{} {} {validated}", it.kind.slug(), it.outcome.slug()));
+        let overview = summarise_session(&pad_from_script(script)).unwrap();
+        let basis = overview.validation_basis.map_or("–", ValidationBasis::slug);
+        let (kind, outcome) = (overview.kind.slug(), overview.outcome.slug());
+        expect.assert_eq(&format!("{kind} {outcome} {basis}"));
     }
 
     #[test]
@@ -156,6 +167,10 @@ mod tests {
         check("edit a.rs\nfail cargo test: error: x\ncommit", expect!["build success observed"]);
         check("edit a.rs\nrun cargo build\nfail cargo test: error: x", expect!["build partial –"]);
         check("edit a.rs\nrun echo test", expect!["build partial –"]);
+    }
+
+    #[test]
+    fn the_calls_of_a_session_decide_its_type() {
         check("read a.rs\ngrep x → a.rs", expect!["insights partial –"]);
         check("run gh pr view 3\nread a.rs", expect!["pr_review partial –"]);
         check("run ls\nrun curl x", expect!["terminal partial –"]);

@@ -1,28 +1,35 @@
 //! Effects of a shell command: reads, searches, tests, fetches, commits.
 //!
-//! Agents do much of their work in a shell, so a command counts like a call of the matching tool. The
-//! table also decides which commands bring in external text.
+//! Agents do much of their work in a shell, so the scratchpad counts `cat a.rs` like a call of the read
+//! tool. A command line is first split into simple commands ([`split_commands`]); a table then maps each
+//! program and subcommand to its effects (`effect_table`). The table also decides which commands bring in
+//! external text. The rest of this file brings command lines into a form in which they can be compared
+//! or quoted.
 
 mod command_split;
 mod effect_table;
 
 pub use command_split::{SimpleCommand, split_commands};
 
-/// The longest normalised command, in bytes.
+/// The longest normalised command, in bytes. Its start identifies it.
 const MAX_COMMAND_BYTES: usize = 200;
 /// The longest essential command, in bytes: it is quoted in a memory.
 const MAX_ESSENTIAL_BYTES: usize = 160;
 
-/// Programs that only run another one.
+/// Programs that only run the command in their arguments.
 const WRAPPER_PROGRAMS: &[&str] =
     &["sudo", "time", "env", "nice", "nohup", "command", "exec", "timeout", "xargs"];
 
 /// An effect of one simple command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ShellEffect {
+    /// Reads the file at a path.
     Read(String),
+    /// Edits the file at a path.
     Edit(String),
+    /// Searches for a pattern.
     Search(String),
+    /// Lists the files of a pattern or folder.
     List(String),
     /// Runs tests.
     Test,
@@ -35,6 +42,7 @@ pub enum ShellEffect {
     Fetch,
     /// Reverts edits of a path.
     Restore(String),
+    /// Nothing that learning is interested in.
     Other,
 }
 
@@ -55,19 +63,20 @@ fn strip_wrappers(words: &[String]) -> Vec<&str> {
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
     while words.first().is_some_and(|it| WRAPPER_PROGRAMS.contains(it)) && words.len() > 1 {
         words.remove(0);
-        // Options, assignments and the duration of `timeout` belong to the wrapper.
-        while words.first().is_some_and(|it| {
-            it.starts_with('-')
-                || it.contains('=')
-                || it.bytes().all(|b| b.is_ascii_digit() || b == b's')
-        }) {
+        let belongs_to_wrapper = |word: &&str| {
+            let is_duration = word.bytes().all(|it| it.is_ascii_digit() || it == b's');
+            word.starts_with('-') || word.contains('=') || is_duration
+        };
+        // Options, assignments (`env A=1`) and durations (`timeout 60s`) precede the command.
+        while words.first().is_some_and(belongs_to_wrapper) {
             words.remove(0);
         }
     }
     words
 }
 
-/// Returns whether the output of tests or checks reports a failure, whatever the exit code was.
+/// Returns whether the output of tests or checks reports a failure, whatever the exit code was. A pipe
+/// such as `| tail` hides the exit code of the command before it.
 pub fn reports_failure(output: &str) -> bool {
     const FAILURE_PREFIXES: &[&str] = &[
         "FAIL\t",
@@ -93,7 +102,7 @@ pub fn reports_failure(output: &str) -> bool {
     })
 }
 
-/// The command on one line: runs of blanks become one, the end is cut.
+/// The command on one line, truncated. Runs of white space become one blank.
 pub fn normalise_command(command: &str) -> String {
     let folded = command.split_whitespace().collect::<Vec<_>>().join(" ");
     folded[..folded.floor_char_boundary(MAX_COMMAND_BYTES)].to_owned()
@@ -101,19 +110,20 @@ pub fn normalise_command(command: &str) -> String {
 
 /// The program and its subcommand: `mise run`, `go test`, `cat`. A leading `cd` is skipped.
 pub fn command_head(command: &str) -> String {
-    let simples = split_commands(command);
-    let main = simples.iter().find(|it| it.words[0] != "cd").or(simples.first());
+    let commands = split_commands(command);
+    let main = commands.iter().find(|it| it.words[0] != "cd").or(commands.first());
     let Some(words) = main.map(|it| &it.words) else { return String::new() };
-    let is_word = |it: &&String| {
-        it.chars().next().is_some_and(char::is_alphabetic)
-            && it.chars().all(|it| it.is_alphanumeric() || matches!(it, '-' | '_' | ':'))
+    let (program, args) = (&words[0], &words[1..]);
+    // A subcommand is a plain word; options, paths and patterns are arguments.
+    let is_subcommand = |it: &&String| {
+        it.starts_with(char::is_alphabetic)
+            && it.chars().all(|char| char.is_alphanumeric() || matches!(char, '-' | '_' | ':'))
     };
     // `git -C web commit` is `git commit`.
-    let rest = &words[1..];
-    let rest = if words[0] == "git" { effect_table::skip_git_options(rest) } else { rest };
-    match rest.first().filter(is_word) {
-        Some(second) => format!("{} {second}", words[0]),
-        None => words[0].clone(),
+    let args = if program == "git" { effect_table::skip_git_options(args) } else { args };
+    match args.first().filter(is_subcommand) {
+        Some(subcommand) => format!("{program} {subcommand}"),
+        None => program.clone(),
     }
 }
 
@@ -122,10 +132,12 @@ pub fn command_head(command: &str) -> String {
 pub fn essential_command(command: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
     for simple in split_commands(command) {
-        let first = simple.words[0].as_str();
+        let program = simple.words[0].as_str();
         let shortens_output = simple.is_piped
-            && matches!(first, "head" | "tail" | "grep" | "cat" | "less" | "wc" | "sort");
-        if shortens_output || first == "cd" || (first == "echo" && !simple.is_piped) {
+            && matches!(program, "head" | "tail" | "grep" | "cat" | "less" | "wc" | "sort");
+        // An `echo` that begins a command only prints a heading between two outputs.
+        let is_heading = program == "echo" && !simple.is_piped;
+        if shortens_output || program == "cd" || is_heading {
             continue;
         }
         // Redirections of errors only tidy the output.
@@ -140,7 +152,7 @@ pub fn essential_command(command: &str) -> String {
     command[..command.floor_char_boundary(MAX_ESSENTIAL_BYTES)].to_owned()
 }
 
-/// The splitter removed the quotes; words that need some get them back.
+/// The word with quotes if it needs them. [`split_commands`] removed the original ones.
 fn quote_word(word: &str) -> String {
     let is_plain = |it: char| it.is_alphanumeric() || "-_./:=@%+,~^*?[]!$<>".contains(it);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -154,6 +166,7 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
+    /// Checks the effects of a command line.
     fn check(command: &str, expect: Expect) {
         let effects: Vec<String> =
             find_effects(command).iter().map(|it| format!("{it:?}")).collect();
@@ -161,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_recognised() {
+    fn a_command_line_has_the_effects_of_its_commands() {
         check("sed -n '1,240p' src/a.rs", expect![[r#"Read("src/a.rs")"#]]);
         check("cat a.rs b.rs | head -20", expect![[r#"Read("a.rs") Read("b.rs")"#]]);
         check(
@@ -177,7 +190,6 @@ mod tests {
         check("FOO=1 timeout 60 python -m pytest -q", expect!["Test"]);
         check("git add -A && git commit -m 'x'", expect!["Other Commit"]);
         check("git -C web -c user.name=a --no-pager commit -qam x", expect!["Commit"]);
-        assert_eq!(command_head("git -C web -c a.b=c commit -qam x"), "git commit");
         check("gh pr view 12 --comments", expect!["Review Fetch"]);
         check("curl -s https://example.com | sh", expect!["Fetch Other"]);
         check("git checkout -- src/a.rs", expect![[r#"Restore("src/a.rs")"#]]);
@@ -199,6 +211,7 @@ mod tests {
         assert_eq!(command_head("go test ./..."), "go test");
         assert_eq!(command_head("cat a.rs"), "cat");
         assert_eq!(command_head("./run.sh -x"), "./run.sh");
+        assert_eq!(command_head("git -C web -c a.b=c commit -qam x"), "git commit");
         assert_eq!(
             essential_command("cd /p && go test -run 'A|B' ./... 2>&1 | tail -40"),
             "go test -run 'A|B' ./..."

@@ -1,4 +1,5 @@
-//! A sighting: one pattern, seen in one session.
+//! A sighting: one pattern, seen in one session. Also helpers of the detectors that turn files of the
+//! scratchpad into paths.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +32,8 @@ impl Sighting {
         Self { key, occurrences: 1, order: 0, tainted: false, evidence }
     }
 
-    /// Sets the position. Text that follows external content is tainted.
+    /// Sets the position in the session. A sighting that quotes text is tainted if external content came
+    /// before it.
     pub(crate) fn seen_at(mut self, pad: &Scratchpad, order: u32) -> Self {
         self.order = order;
         self.tainted = self.signal().row().textual && pad.is_tainted(order);
@@ -47,17 +49,20 @@ impl Sighting {
         self.key.signal()
     }
 
-    /// Changes every text of the evidence and the key, for instance to mask secrets.
+    /// Applies `change` to every text of the evidence and the key, for instance to mask secrets.
     pub fn map_texts(&mut self, mut change: impl FnMut(&mut String)) {
         self.evidence.map_texts(&mut change);
         self.key.map_text(change);
     }
 }
 
+/// The path of an interned string; `None` if it is not a project path, for instance because it was
+/// truncated.
 pub(crate) fn to_path(pad: &Scratchpad, file: StringId) -> Option<ProjectPath> {
     ProjectPath::parse(pad.strings.text(file)).ok()
 }
 
+/// The files that are project paths, in order.
 pub(crate) fn to_paths(
     pad: &Scratchpad,
     files: impl IntoIterator<Item = StringId>,

@@ -1,7 +1,8 @@
 //! Signal detectors, one file each: functions of the finished scratchpad.
 //!
-//! A detector returns sightings and never sees the output of another one. Whether a sighting becomes a
-//! memory depends on how many sessions show the same pattern.
+//! A detector adds a sighting for each pattern that it finds: a key that identifies the pattern across
+//! sessions, and evidence. It never sees the output of another detector. Whether a sighting becomes a
+//! memory depends on how many sessions show the same pattern; `draft` composes the text.
 
 mod backtrack;
 mod causal_statement;
@@ -17,7 +18,7 @@ mod import_chase;
 mod parallel_conflict;
 mod read_abandon;
 mod recorded;
-mod repeated_grep;
+pub(crate) mod repeated_grep;
 mod self_correction;
 pub(crate) mod sequence;
 mod step_overrun;
@@ -34,6 +35,7 @@ pub use dead_end::reverted_session;
 pub(crate) use error_retry::calls_until_fixed;
 pub use parallel_conflict::parallel_conflicts;
 
+/// Adds the sightings of one signal.
 type SignalDetector = fn(&mut Vec<Sighting>, &Scratchpad, &ModuleLookup);
 
 /// The order is the order of the report. [`parallel_conflicts`] is not in the table: it needs the sessions
@@ -87,13 +89,14 @@ pub fn detect_sightings(pad: &Scratchpad, modules: &ModuleLookup) -> Vec<Sightin
 /// Rates how urgently a session should be learned, in per mille. Urgency only changes the order of
 /// sessions; every candidate still has to pass its gate.
 pub fn rate_urgency(pad: &Scratchpad, sightings: &[Sighting]) -> u16 {
-    let of = |kind: SignalKind| sightings.iter().filter(move |it| it.signal() == kind);
-    let n_corrections = of(SignalKind::SelfCorrection).count();
-    let n_errors = of(SignalKind::ErrorRetry).count();
-    let has_repeated_search = of(SignalKind::RepeatedGrep).any(|it| it.occurrences >= 3);
+    let sightings_of = |kind: SignalKind| sightings.iter().filter(move |it| it.signal() == kind);
+    let n_corrections = sightings_of(SignalKind::SelfCorrection).count();
+    let n_errors = sightings_of(SignalKind::ErrorRetry).count();
+    let has_repeated_search = sightings_of(SignalKind::RepeatedGrep).any(|it| it.occurrences >= 3);
     let n_edited = crate::facts::file_uses(pad).values().filter(|it| it.n_edits > 0).count();
-    let has_config_edit = of(SignalKind::ConfigTouch).next().is_some();
-    // The first that holds counts.
+    let has_config_edit = sightings_of(SignalKind::ConfigTouch).next().is_some();
+    // The first condition that holds gives the urgency. What the agent got wrong comes first, because
+    // the next session would repeat it.
     [
         (n_corrections >= 3, 950),
         (n_corrections > 0, 900),
@@ -113,7 +116,7 @@ pub(crate) mod testing {
     use expect_test::Expect;
     use std::fmt::Write as _;
 
-    /// The sightings of one signal, one per line.
+    /// Checks the sightings of one signal, one per line: key, occurrences, taint, stored evidence.
     pub(crate) fn check(kind: SignalKind, script: &str, expect: Expect) {
         let mut acc = String::new();
         let sightings = detect_sightings(&pad_from_script(script), &ModuleLookup::default());

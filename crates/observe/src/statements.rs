@@ -1,8 +1,10 @@
-//! Statements of the agent and the user that a memory can be composed of: corrections, dead ends,
+//! Finds statements of the agent and the user that a memory can be composed of: corrections, dead ends,
 //! dependencies, preferences.
 //!
-//! Sentences are recognised by their words, in time linear in the text. Precision comes first: a
-//! sentence that could be a plan or a status report is ignored.
+//! One file per kind of statement. Each has lists of cues, which are words and phrases in lower case,
+//! and rules for how a sentence must contain them. No model is involved, and the time is linear in the
+//! text. Precision comes first: a sentence that could be a plan or a status report is ignored. The
+//! scratchpad fold calls these functions for every message.
 
 mod causal;
 mod correction;
@@ -10,7 +12,7 @@ mod dead_end;
 mod fact;
 mod preference;
 
-pub use causal::causal_statements;
+pub use causal::{CausalSentence, causal_statements};
 pub use correction::{corrections, is_correction};
 pub use dead_end::{dead_ends, is_dead_end};
 pub use fact::extract_fact;
@@ -18,13 +20,27 @@ pub use preference::{is_objection, standing_preferences};
 
 /// The longest text that is searched, in bytes.
 pub const MAX_TEXT_BYTES: usize = 64 << 10;
+/// The longest sentence that is stored or compared, in bytes. Longer ones are pasted text.
+pub(crate) const MAX_SENTENCE_BYTES: usize = 400;
+
+/// Marks the first byte of each cue in a table of all bytes. One lookup then rejects most sentences before
+/// any cue is compared.
+const fn mark_first_bytes(mut table: [bool; 256], cues: &[&str]) -> [bool; 256] {
+    let mut nth = 0;
+    while nth < cues.len() {
+        table[cues[nth].as_bytes()[0] as usize] = true;
+        nth += 1;
+    }
+    table
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::time::{Duration, Instant};
 
-    const HOSTILE: &[&str] = &[
+    /// Pieces that begin many cues, sentences or quotes when they are repeated.
+    const HOSTILE_PIECES: &[&str] = &[
         "wait, ",
         "actually, ",
         "`",
@@ -69,10 +85,11 @@ mod tests {
     #[test]
     fn hostile_text_takes_linear_time() {
         for (name, detect) in DETECTORS {
-            for piece in HOSTILE {
+            for piece in HOSTILE_PIECES {
                 let long = piece.repeat(MAX_TEXT_BYTES / piece.len());
                 let short = &long[..long.floor_char_boundary(MAX_TEXT_BYTES / 16)];
                 let (short, long) = (fastest_run(*detect, short), fastest_run(*detect, &long));
+                // Half-way between linear and quadratic. Times below 50 µs are too short to compare.
                 let limit = short.max(Duration::from_micros(50)) * 64;
                 assert!(long < limit, "{name} of {piece:?}: {short:?}, then {long:?}");
             }

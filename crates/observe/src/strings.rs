@@ -1,4 +1,8 @@
-//! String interning: paths, queries and commands become numbers, so that a call fits into few bytes.
+//! String interning: paths, queries and commands become numbers, so that a logged call fits into few
+//! bytes.
+//!
+//! The table belongs to one scratchpad, and its size is bounded. When it is full, every new string gets
+//! the id of the placeholder `…`.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -7,15 +11,18 @@ use std::num::NonZeroU32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StringId(NonZeroU32);
 
-/// The interned strings of one session. Bounded: all strings beyond the limit become `…`.
+/// The interned strings of one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionStrings {
+    /// The text of id `n` is at index `n - 1`; the first one is the placeholder.
     texts: Vec<Box<str>>,
     ids: HashMap<Box<str>, StringId>,
     n_bytes: usize,
 }
 
-/// The longest string, in bytes; longer ones are cut.
+/// The text of every string that did not fit.
+const PLACEHOLDER: &str = "…";
+/// The longest string, in bytes; longer ones are truncated.
 const MAX_STRING_BYTES: usize = 512;
 /// Size of all strings together, in bytes.
 const MAX_TOTAL_BYTES: usize = 8 << 20;
@@ -24,12 +31,12 @@ const MAX_STRINGS: usize = 100_000;
 
 impl Default for SessionStrings {
     fn default() -> Self {
-        Self { texts: vec!["…".into()], ids: HashMap::new(), n_bytes: 0 }
+        Self { texts: vec![PLACEHOLDER.into()], ids: HashMap::new(), n_bytes: 0 }
     }
 }
 
 impl SessionStrings {
-    /// The id of every string beyond the limit.
+    /// The id of the placeholder.
     const OVERFLOW_ID: StringId = StringId(NonZeroU32::MIN);
 
     /// Returns the id of a string, and stores the string if it is new.
@@ -42,8 +49,8 @@ impl SessionStrings {
             return Self::OVERFLOW_ID;
         }
         self.texts.push(text.into());
-        let number = u32::try_from(self.texts.len()).ok().and_then(NonZeroU32::new);
-        let id = number.map_or(Self::OVERFLOW_ID, StringId);
+        let one_based = u32::try_from(self.texts.len()).ok().and_then(NonZeroU32::new);
+        let id = one_based.map_or(Self::OVERFLOW_ID, StringId);
         self.ids.insert(text.into(), id);
         // The text is stored twice: in the list and as a key.
         self.n_bytes += 2 * text.len();
@@ -55,6 +62,6 @@ impl SessionStrings {
     }
 
     pub fn text(&self, id: StringId) -> &str {
-        self.texts.get(id.0.get() as usize - 1).map_or("…", |it| it)
+        self.texts.get(id.0.get() as usize - 1).map_or(PLACEHOLDER, |it| it)
     }
 }

@@ -1,8 +1,10 @@
 //! Synthesis: statements about a module that all of its sessions support together and none alone.
 //!
-//! Composed from counts, and only if a reader would open a file that they would not have opened
-//! otherwise. Errors are left out: those with a known fix are memories of their own, the others help
-//! no reader.
+//! The input is the files that each session touched. Three statements are drafted: files outside a module
+//! that its sessions usually edit as well, files to open first, and modules that change together. A
+//! pattern must be usual among the sessions concerned, and clearly more frequent there than among all
+//! sessions (its lift), so that chance and files that every session edits are left out. Errors are no part of
+//! it: those with a known fix are memories of their own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +18,7 @@ use crate::path_rules::is_test_path;
 
 /// Numbers of sessions at which a module is synthesised.
 pub const SESSION_MILESTONES: &[u32] = &[5, 10, 20, 50, 100];
-/// Drafts of one synthesis.
+/// The most drafts of one synthesis.
 pub const MAX_MODULE_DRAFTS: usize = 5;
 /// Sessions that must have changed two modules before they count as coupled.
 const MIN_SHARED_SESSIONS: u32 = 5;
@@ -35,7 +37,7 @@ const ALWAYS_SHARE_PER_MILLE: u32 = 800;
 /// Least ratio of the share among the module's sessions to the share among all sessions, in per mille. A
 /// file that every session edits says nothing about a module.
 const MIN_LIFT_PER_MILLE: u32 = 1_500;
-/// Sessions that a dependency names.
+/// Sessions that a dependency lists as its evidence.
 const MAX_DEPENDENCY_SESSIONS: usize = 20;
 
 /// The files that one validated session touched.
@@ -97,13 +99,18 @@ fn draft_outside_files(
         }
     }
     let n_visits = to_u32(visits.len());
-    let is_usual = |(file, sessions): &(&ProjectPath, Vec<SessionId>)| {
+    let is_usually_edited = |(file, sessions): &(&ProjectPath, Vec<SessionId>)| {
         // The share among all sessions is what chance would give.
         let n_anywhere = to_u32(all.iter().filter(|it| it.edited.contains(file)).count());
-        is_usual_together(to_u32(sessions.len()), n_visits, n_anywhere, to_u32(all.len()))
+        is_usual(SessionFrequency {
+            n_matching: to_u32(sessions.len()),
+            n_sessions: n_visits,
+            n_matching_anywhere: n_anywhere,
+            n_all_sessions: to_u32(all.len()),
+        })
     };
     let mut found: Vec<(&ProjectPath, Vec<SessionId>)> =
-        sessions_by_file.into_iter().filter(is_usual).collect();
+        sessions_by_file.into_iter().filter(is_usually_edited).collect();
     found.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then_with(|| a.0.cmp(b.0)));
     found.truncate(MAX_OUTSIDE_FILES);
     found
@@ -116,10 +123,10 @@ fn draft_outside_file(
     module: &str,
     file: &ProjectPath,
     sessions: Vec<SessionId>,
-    of: u32,
+    n_visits: u32,
     modules: &ModuleLookup,
 ) -> MemoryDraft {
-    let n = to_u32(sessions.len());
+    let n_both = to_u32(sessions.len());
     // A test is extended, any other file is only checked.
     let advice = if is_test_path(file.as_str()) {
         format!("Its tests are in `{file}` as well: extend them with the change.")
@@ -128,9 +135,10 @@ fn draft_outside_file(
     };
     let noun = modules.noun_for(module);
     let content = format!(
-        "Work in `{module}` usually reaches `{file}`: {n} of the {of} sessions that changed this {noun} changed it, too. {advice}"
+        "Work in `{module}` usually reaches `{file}`: {n_both} of the {n_visits} sessions that changed this {noun} changed it, too. {advice}"
     );
-    let payload = dependency_payload(module, file.as_str(), sessions.clone(), n * 1000 / of.max(1));
+    let share = n_both * 1000 / n_visits.max(1);
+    let payload = dependency_payload(module, file.as_str(), sessions.clone(), share);
     let mut draft = MemoryDraft::new(MemoryKind::CausalDependency, content)
         .with_files(vec![file.clone()])
         .with_payload(payload);
@@ -139,7 +147,8 @@ fn draft_outside_file(
     draft.finish(modules)
 }
 
-/// The files that most sessions of the module opened, at any time.
+/// The files that most sessions of the module opened, at any time. Unlike the drafts of `file_access`, it
+/// does not matter when they were opened.
 fn draft_files_to_open(
     module: &str,
     visits: &[&SessionVisit],
@@ -147,14 +156,14 @@ fn draft_files_to_open(
     modules: &ModuleLookup,
 ) -> Option<MemoryDraft> {
     let ranked = rank_opened_files(visits, all);
-    let share_of = |n: u32| n * 1000 / to_u32(visits.len()).max(1);
+    let share_of = |n_opened: u32| n_opened * 1000 / to_u32(visits.len()).max(1);
     let opened = visits.iter().flat_map(|it| it.read.iter().chain(&it.edited));
-    let inside: BTreeSet<&ProjectPath> =
+    let module_files: BTreeSet<&ProjectPath> =
         opened.filter(|it| modules.module_of_file(it.as_str()) == module).collect();
     // The ranking is by share, so that the surest files come first.
     let n_always = ranked.iter().filter(|it| share_of(it.1) > ALWAYS_SHARE_PER_MILLE).count();
-    // A choice of files helps only if the module has clearly more of them.
-    if ranked.len() < 2 || n_always == 0 || inside.len() < 2 * ranked.len() {
+    // A choice of files helps only if the module has at least twice as many.
+    if ranked.len() < 2 || n_always == 0 || module_files.len() < 2 * ranked.len() {
         return None;
     }
     let files: Vec<ProjectPath> = ranked.iter().map(|it| it.0.clone()).collect();
@@ -162,7 +171,7 @@ fn draft_files_to_open(
         "For work in `{module}`, open {} first: most sessions that changed this {} needed them, of {} files they opened there.",
         quote_paths(&files),
         modules.noun_for(module),
-        inside.len()
+        module_files.len()
     );
     let (always, often) = files.split_at(n_always);
     let payload = Payload::PrefetchPattern(PrefetchPattern {
@@ -196,13 +205,17 @@ fn rank_opened_files<'a>(
         }
     }
     let n_visits = to_u32(visits.len()).max(1);
-    let is_typical = |(file, n): &(&ProjectPath, u32)| {
-        let share = n * 1000 / n_visits;
+    let is_typical = |(file, n_opened): &(&ProjectPath, u32)| {
         let n_anywhere = to_u32(all.iter().filter(|it| it.has_opened(file)).count());
-        let share_anywhere = n_anywhere * 1000 / to_u32(all.len()).max(1);
-        *n >= MIN_SESSIONS
-            && share > OPENED_SHARE_PER_MILLE
-            && share * 1000 >= share_anywhere * MIN_LIFT_PER_MILLE
+        let frequency = SessionFrequency {
+            n_matching: *n_opened,
+            n_sessions: n_visits,
+            n_matching_anywhere: n_anywhere,
+            n_all_sessions: to_u32(all.len()),
+        };
+        *n_opened >= MIN_SESSIONS
+            && frequency.share() > OPENED_SHARE_PER_MILLE
+            && frequency.exceeds_chance()
     };
     let mut ranked: Vec<(&ProjectPath, u32)> = counts.into_iter().filter(is_typical).collect();
     ranked.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
@@ -217,27 +230,35 @@ pub fn draft_module_pairs(
     is_known: &dyn Fn(&str, &str) -> bool,
     modules: &ModuleLookup,
 ) -> Vec<MemoryDraft> {
+    // Count the sessions that changed each module, and collect those that changed both of a pair.
     let mut n_by_module: BTreeMap<&str, u32> = BTreeMap::new();
-    let mut pairs: BTreeMap<(&str, &str), Vec<&SessionVisit>> = BTreeMap::new();
+    let mut visits_by_pair: BTreeMap<(&str, &str), Vec<&SessionVisit>> = BTreeMap::new();
     for visit in all {
         let changed: Vec<&str> = edited_modules(&visit.edited, modules).into_iter().collect();
         for (nth, a) in changed.iter().enumerate() {
             *n_by_module.entry(a).or_default() += 1;
-            changed[nth + 1..].iter().for_each(|b| pairs.entry((a, b)).or_default().push(visit));
+            for b in &changed[nth + 1..] {
+                visits_by_pair.entry((a, b)).or_default().push(visit);
+            }
         }
     }
+    // Draft the pairs that are coupled, each with its share for the order.
     let mut found: Vec<(u32, MemoryDraft)> = Vec::new();
-    for ((a, b), visits) in pairs {
-        let (n, n_a, n_b) = (to_u32(visits.len()), n_by_module[a], n_by_module[b]);
+    for ((a, b), visits) in visits_by_pair {
         // The module that is changed less often implies the other one.
-        let (from, to, n_from, n_to) = if n_a <= n_b { (a, b, n_a, n_b) } else { (b, a, n_b, n_a) };
-        let is_coupled =
-            n >= MIN_SHARED_SESSIONS && is_usual_together(n, n_from, n_to, to_u32(all.len()));
+        let (from, to) = if n_by_module[a] <= n_by_module[b] { (a, b) } else { (b, a) };
+        let frequency = SessionFrequency {
+            n_matching: to_u32(visits.len()),
+            n_sessions: n_by_module[from],
+            n_matching_anywhere: n_by_module[to],
+            n_all_sessions: to_u32(all.len()),
+        };
+        let is_coupled = frequency.n_matching >= MIN_SHARED_SESSIONS && is_usual(frequency);
         if is_coupled
             && !is_known(from, to)
-            && let Some(draft) = draft_module_pair(from, to, &visits, n_from, modules)
+            && let Some(draft) = draft_module_pair(from, to, &visits, n_by_module[from], modules)
         {
-            found.push((n * 1000 / n_from, draft));
+            found.push((frequency.share(), draft));
         }
     }
     found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.content.cmp(&b.1.content)));
@@ -248,9 +269,10 @@ fn draft_module_pair(
     from: &str,
     to: &str,
     visits: &[&SessionVisit],
-    of: u32,
+    n_from: u32,
     modules: &ModuleLookup,
 ) -> Option<MemoryDraft> {
+    // The file of the target that most of the sessions edited.
     let mut counts: BTreeMap<&ProjectPath, u32> = BTreeMap::new();
     for visit in visits {
         let is_in_target = |it: &&ProjectPath| modules.module_of_file(it.as_str()) == to;
@@ -261,12 +283,12 @@ fn draft_module_pair(
     }
     // Ties break on the path, the smaller one first.
     let most_edited = counts.iter().max_by(|a, b| a.1.cmp(b.1).then_with(|| b.0.cmp(a.0)))?.0;
-    let n = to_u32(visits.len());
+    let n_both = to_u32(visits.len());
     let content = format!(
-        "A change in `{from}` usually needs one in `{to}`, most often in `{most_edited}`: {n} of the {of} sessions that changed the one changed both. Look there before you finish."
+        "A change in `{from}` usually needs one in `{to}`, most often in `{most_edited}`: {n_both} of the {n_from} sessions that changed the one changed both. Look there before you finish."
     );
     let sessions: Vec<SessionId> = visits.iter().map(|it| it.session).collect();
-    let payload = dependency_payload(from, to, sessions.clone(), n * 1000 / of.max(1));
+    let payload = dependency_payload(from, to, sessions.clone(), n_both * 1000 / n_from.max(1));
     let mut draft = MemoryDraft::new(MemoryKind::CausalDependency, content)
         .with_files(vec![(*most_edited).clone()])
         .with_payload(payload);
@@ -275,23 +297,44 @@ fn draft_module_pair(
     Some(draft.finish(modules))
 }
 
-/// Returns whether `n` of `of` sessions is usual, and clearly more than `n_anywhere` of `n_all`.
-fn is_usual_together(n: u32, of: u32, n_anywhere: u32, n_all: u32) -> bool {
-    let share = n * 1000 / of.max(1);
-    let share_anywhere = n_anywhere * 1000 / n_all.max(1);
-    n >= MIN_SESSIONS
-        && share >= USUAL_SHARE_PER_MILLE
-        && share * 1000 >= share_anywhere * MIN_LIFT_PER_MILLE
+/// The frequency of something among some sessions and, for comparison, among all.
+#[derive(Clone, Copy)]
+struct SessionFrequency {
+    n_matching: u32,
+    n_sessions: u32,
+    n_matching_anywhere: u32,
+    n_all_sessions: u32,
 }
 
-fn dependency_payload(from: &str, to: &str, mut sessions: Vec<SessionId>, lift: u32) -> Payload {
+impl SessionFrequency {
+    /// Share of the sessions, in per mille.
+    fn share(self) -> u32 {
+        self.n_matching * 1000 / self.n_sessions.max(1)
+    }
+
+    /// Returns whether the share is clearly larger than among all sessions.
+    fn exceeds_chance(self) -> bool {
+        let share_anywhere = self.n_matching_anywhere * 1000 / self.n_all_sessions.max(1);
+        self.share() * 1000 >= share_anywhere * MIN_LIFT_PER_MILLE
+    }
+}
+
+/// Returns whether most of the sessions match, clearly more than among all sessions.
+fn is_usual(frequency: SessionFrequency) -> bool {
+    frequency.n_matching >= MIN_SESSIONS
+        && frequency.share() >= USUAL_SHARE_PER_MILLE
+        && frequency.exceeds_chance()
+}
+
+/// The payload of a dependency that a share of the sessions shows, in per mille.
+fn dependency_payload(from: &str, to: &str, mut sessions: Vec<SessionId>, share: u32) -> Payload {
     sessions.sort_unstable();
     sessions.truncate(MAX_DEPENDENCY_SESSIONS);
     Payload::CausalDependency(CausalDependency {
         from: from.to_owned(),
         to: to.to_owned(),
         sessions,
-        lift: PerMille::new(u16::try_from(lift).unwrap_or(1000)),
+        lift: PerMille::new(u16::try_from(share).unwrap_or(1000)),
         directed: true,
     })
 }
@@ -327,6 +370,7 @@ mod tests {
         lines.concat()
     }
 
+    /// Checks the drafts of one module, one per line: type and text.
     fn check(module: &str, script: &str, expect: Expect) {
         expect.assert_eq(&show(&draft_module(module, &visits(script), &ModuleLookup::default())));
     }
@@ -372,7 +416,8 @@ mod tests {
     }
 
     #[test]
-    fn modules_that_change_together_are_drafted_once() {
+    fn modules_that_change_together_are_drafted_unless_known() {
+        // Five sessions changed `api` and `web`; five others changed something else.
         let five = "api/a.rs web/x.ts\napi/b.rs web/x.ts\napi/a.rs web/x.ts\napi/c.rs web/y.ts\napi/d.rs web/x.ts\ndocs/a.md\ndocs/b.md\nweb/z.ts\nops/a.yml\nops/b.yml";
         let all = visits(five);
         expect![[r"

@@ -1,7 +1,19 @@
-//! A small notation for sessions, so that tests are data. One event per line:
-//! `user …`, `interrupt`, `say …`, `read F`, `edit F`, `write F`, `swap F A B`, `grep Q → F`,
-//! `list Q → F G`, `run C`, `fail C: message`, `failread F: message`, `web U`, `refuse F`, `compact`,
-//! `commit`, `tokens N`, `tick MS`.
+//! A small notation for sessions, so that tests are data. One line per message or call:
+//!
+//! | line | event |
+//! |---|---|
+//! | `user TEXT`, `interrupt` | a message of the user; an interruption |
+//! | `say TEXT` | a text of the agent |
+//! | `read FILE`, `read FILE: CONTENT` | a read |
+//! | `edit FILE`, `write FILE` | an edit; a new file |
+//! | `swap FILE OLD NEW` | an edit that replaces `OLD` with `NEW` |
+//! | `grep QUERY → FILE`, `list PATTERN → FILE FILE` | a search or a list, and the files it returned |
+//! | `run COMMAND` | a command that succeeds |
+//! | `fail COMMAND: OUTPUT`, `failread FILE: OUTPUT` | a command or a read that fails |
+//! | `refuse FILE` | an edit that the user refused |
+//! | `web URL` | a fetched page |
+//! | `commit` | `git commit` |
+//! | `compact`, `tokens N`, `tick MS` | a compaction; input tokens of a step; time that passes |
 
 use model::{
     AgentReasoning, ContextCompaction, Event, EventEnvelope, ProjectPath, SessionId, SessionStart,
@@ -60,6 +72,7 @@ struct ScriptResult<'a> {
 }
 
 impl ScriptBuilder {
+    /// Adds an event one second after the last.
     fn push(&mut self, event: Event) {
         self.at += 1000;
         let session = SessionId::new(Timestamp(5), [1; 10]);
@@ -93,47 +106,48 @@ impl ScriptBuilder {
     fn push_call(&mut self, verb: &str, rest: &str) -> bool {
         // `X: text` gives the call an output.
         let (subject, output) = rest.split_once(": ").unwrap_or((rest, ""));
-        let failed = ScriptResult { text: output, failed: true, ..ScriptResult::default() };
         let silent = ScriptResult::default;
+        let failed = ScriptResult { text: output, failed: true, ..silent() };
         let done = ScriptResult { text: "ok", ..silent() };
         match verb {
             "read" => {
                 let text = if output.is_empty() { "text" } else { output };
-                self.add(Tool::Read, with_paths(subject), ScriptResult { text, ..silent() });
+                self.add_call(Tool::Read, with_paths(subject), ScriptResult { text, ..silent() });
             }
-            "edit" => self.add(Tool::Edit, with_paths(rest), silent()),
-            "write" => self.add(Tool::Write, with_paths(rest), silent()),
+            "edit" => self.add_call(Tool::Edit, with_paths(rest), silent()),
+            "write" => self.add_call(Tool::Write, with_paths(rest), silent()),
             "refuse" => {
                 let refused = ScriptResult { failed: true, rejected: true, ..silent() };
-                self.add(Tool::Edit, with_paths(rest), refused);
+                self.add_call(Tool::Edit, with_paths(rest), refused);
             }
             "swap" => {
                 let words: Vec<&str> = rest.split(' ').collect();
                 let (removed, added) = (Some(words[1].to_owned()), Some(words[2].to_owned()));
                 let args = ToolArgs { removed, added, ..with_paths(words[0]) };
-                self.add(Tool::Edit, args, silent());
+                self.add_call(Tool::Edit, args, silent());
             }
             "grep" | "list" => {
                 let tool = if verb == "grep" { Tool::Search } else { Tool::List };
                 let (query, hits) = rest.split_once(" → ").unwrap_or((rest, ""));
                 let args = ToolArgs { query: Some(query.to_owned()), ..ToolArgs::default() };
                 let paths = parse_paths(hits);
-                self.add(tool, args, ScriptResult { text: hits, paths, ..silent() });
+                self.add_call(tool, args, ScriptResult { text: hits, paths, ..silent() });
             }
-            "run" => self.add(Tool::Shell, with_command(rest), done),
-            "commit" => self.add(Tool::Shell, with_command("git commit -m x"), done),
-            "fail" => self.add(Tool::Shell, with_command(subject), failed),
-            "failread" => self.add(Tool::Read, with_paths(subject), failed),
+            "run" => self.add_call(Tool::Shell, with_command(rest), done),
+            "commit" => self.add_call(Tool::Shell, with_command("git commit -m x"), done),
+            "fail" => self.add_call(Tool::Shell, with_command(subject), failed),
+            "failread" => self.add_call(Tool::Read, with_paths(subject), failed),
             "web" => {
                 let args = ToolArgs { url: Some(rest.to_owned()), ..ToolArgs::default() };
-                self.add(Tool::WebFetch, args, ScriptResult { text: "page", ..silent() });
+                self.add_call(Tool::WebFetch, args, ScriptResult { text: "page", ..silent() });
             }
             _ => return false,
         }
         true
     }
 
-    fn add(&mut self, tool: Tool, args: ToolArgs, result: ScriptResult<'_>) {
+    /// Adds a call and its result.
+    fn add_call(&mut self, tool: Tool, args: ToolArgs, result: ScriptResult<'_>) {
         let call_id = format!("c{}", self.events.len());
         self.push(Event::ToolCall(ToolCall {
             call_id: call_id.clone(),

@@ -1,5 +1,5 @@
-//! Work statistics over all sessions: files that change together, and the number of sessions that changed
-//! each file. The module map is built from them.
+//! Counts the work of all sessions: files that change together, and the number of sessions that changed
+//! each file. The module map is built from these numbers.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use model::ProjectPath;
 
 use crate::synthesis::SessionVisit;
 
-/// Changed files beyond which a session is a sweep, whose pairs mean nothing.
+/// A session that changed more files is a sweep over the project, whose pairs mean nothing.
 const MAX_CHANGED_FILES: usize = 15;
 /// Sessions that must have changed both files: one is chance.
 const MIN_PAIR_SESSIONS: u32 = 2;
@@ -30,10 +30,10 @@ pub fn count_work(visits: &[SessionVisit]) -> WorkStatistics {
         let mut changed: Vec<&ProjectPath> = visit.edited.iter().collect();
         changed.sort_unstable();
         changed.dedup();
-        for it in &changed {
-            *sessions_by_file.entry((*it).clone()).or_default() += 1;
+        for file in &changed {
+            *sessions_by_file.entry((*file).clone()).or_default() += 1;
         }
-        // A sweep still counts as work on each file.
+        // A sweep counts as work on each file, but gives no pairs.
         if changed.len() > MAX_CHANGED_FILES {
             continue;
         }
@@ -43,8 +43,8 @@ pub fn count_work(visits: &[SessionVisit]) -> WorkStatistics {
             }
         }
     }
+    // Both directions, because the shares differ.
     let mut co_changes = Vec::new();
-    // Both directions: the shares differ.
     for ((a, b), n) in pairs.into_iter().filter(|it| it.1 >= MIN_PAIR_SESSIONS) {
         co_changes.push((a.clone(), b.clone(), n as f32 / sessions_by_file[a] as f32));
         co_changes.push((b.clone(), a.clone(), n as f32 / sessions_by_file[b] as f32));
@@ -57,6 +57,7 @@ mod tests {
     use super::*;
     use model::{SessionId, Timestamp};
 
+    /// A session that edited these files.
     fn visit(files: &str) -> SessionVisit {
         let edited = files.split(' ').map(|it| ProjectPath::parse(it).unwrap()).collect();
         SessionVisit { session: SessionId::new(Timestamp(1), [1; 10]), read: Vec::new(), edited }
@@ -64,6 +65,7 @@ mod tests {
 
     #[test]
     fn files_changed_in_the_same_sessions_are_pairs() {
+        // The last two sessions are sweeps.
         let many: Vec<String> = (0..20).map(|it| format!("x/{it}.rs")).collect();
         let all = [
             visit("a.rs b.rs"),

@@ -1,5 +1,7 @@
-//! Gates by session type: the condition for judging candidates, the admitted signals, and the number of
-//! memories that may pass.
+//! The gates, one per session type: the condition for judging candidates, the admitted signals, and the
+//! number of memories that may pass.
+//!
+//! This file is the table; `judge.rs` applies it.
 
 use model::{PerMille, SessionType, SignalKind, ValidationBasis, ValidationKind};
 
@@ -12,6 +14,7 @@ pub enum GateCondition {
     SessionEnd,
     /// The host reported this validation, or the work was validated in any other way.
     Report(ValidationKind),
+    /// Nothing is learned from sessions of this type.
     Never,
 }
 
@@ -41,38 +44,36 @@ const fn admit(signal: SignalKind, min_occurrences: u32, reduction: u16) -> Admi
     AdmissionRule { signal, min_occurrences, reduction }
 }
 
-/// Rules of statements, which need no repetition. In order: the note, the user, the dead end.
-const STATED_RULES: [AdmissionRule; 3] = [
-    admit(SignalKind::Recorded, 1, 0),
-    admit(SignalKind::UserCorrection, 1, 0),
-    admit(SignalKind::DeadEnd, 1, 0),
-];
+// Statements need no repetition, so that several session types share these rules.
+const NOTE_RULE: AdmissionRule = admit(SignalKind::Recorded, 1, 0);
+const USER_RULE: AdmissionRule = admit(SignalKind::UserCorrection, 1, 0);
+const DEAD_END_RULE: AdmissionRule = admit(SignalKind::DeadEnd, 1, 0);
 
 #[rustfmt::skip]
 const INSIGHTS_RULES: &[AdmissionRule] = &[
-    //    signal                      seen reduction
+    //    signal                      occurrences, reduction
     admit(SignalKind::CoAccess,       1,   150),
     admit(SignalKind::SelfCorrection, 1,   0),
     admit(SignalKind::RepeatedGrep,   1,   100),
-    STATED_RULES[0], STATED_RULES[1], STATED_RULES[2],
+    NOTE_RULE, USER_RULE, DEAD_END_RULE,
 ];
-const ROADMAP_RULES: &[AdmissionRule] = &[STATED_RULES[0]];
+const ROADMAP_RULES: &[AdmissionRule] = &[NOTE_RULE];
 #[rustfmt::skip]
 const TERMINAL_RULES: &[AdmissionRule] = &[
     admit(SignalKind::ErrorRetry,     2,   100),
     admit(SignalKind::Sequence,       3,   200),
-    STATED_RULES[0], STATED_RULES[1], STATED_RULES[2],
+    NOTE_RULE, USER_RULE, DEAD_END_RULE,
 ];
 #[rustfmt::skip]
 const SPEC_RULES: &[AdmissionRule] = &[
     admit(SignalKind::FileAccess,     1,   250),
-    STATED_RULES[0], STATED_RULES[1],
+    NOTE_RULE, USER_RULE,
 ];
 #[rustfmt::skip]
 const REVIEW_RULES: &[AdmissionRule] = &[
     admit(SignalKind::ErrorRetry,     1,   0),
     admit(SignalKind::SelfCorrection, 1,   0),
-    STATED_RULES[0], STATED_RULES[1], STATED_RULES[2],
+    NOTE_RULE, USER_RULE, DEAD_END_RULE,
 ];
 
 /// The gate of a session type.
@@ -130,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_build_opens_when_it_is_validated_and_a_changelog_never() {
+    fn the_gate_of_a_build_opens_with_validation_and_that_of_a_changelog_never() {
         let build = gate_for(SessionType::Build);
         assert!(!build.is_open(None, &[]) && build.is_open(Some(ValidationBasis::Observed), &[]));
         assert!(!gate_for(SessionType::Changelog).is_open(Some(ValidationBasis::Said), &[]));
@@ -159,8 +160,8 @@ mod tests {
     fn no_signal_has_two_rules() {
         for kind in SessionType::ALL {
             let rules = gate_for(*kind).rules.unwrap_or(&[]);
-            for (i, it) in rules.iter().enumerate() {
-                assert!(rules[..i].iter().all(|other| other.signal != it.signal), "{kind}");
+            for (nth, rule) in rules.iter().enumerate() {
+                assert!(rules[..nth].iter().all(|it| it.signal != rule.signal), "{kind}");
             }
         }
     }

@@ -1,7 +1,9 @@
-//! Judges candidates in stages; every drop has a reason.
+//! Judges the candidates of a session: which drafts become memories, and with what confidence.
 //!
-//! The same candidates and the same facts give the same verdicts. Taint is a flag of the candidate and is
-//! applied where it is read, so that judging twice does not apply it twice.
+//! Each candidate passes three stages: the gate of the session type, its content, its score. Those that
+//! pass compete for the number of memories that one session may become. Every drop has a reason. The same
+//! candidates and the same facts give the same verdicts. Taint is a flag of the candidate and is applied
+//! where it is read, so that judging twice does not apply it twice.
 
 use model::{
     DropReason, MemoryKind, MemoryType, PerMille, SessionOutcome, SessionType, SignalKind,
@@ -70,18 +72,20 @@ pub const MAX_EARNED_CONFIDENCE: PerMille = PerMille::new(950);
 /// Confidence that each further session adds, and the most that all of them add, in per mille.
 const SESSION_BONUS_PER_MILLE: u32 = 30;
 const MAX_SESSION_BONUS_PER_MILLE: u32 = 120;
+/// Tenths of its signal's score with which a candidate starts.
+const INITIAL_CONFIDENCE_TENTHS: u16 = 9;
 /// Tenths of a confidence that remain if the text is tainted, and the penalty on its score.
 const TAINTED_CONFIDENCE_TENTHS: u32 = 7;
 const TAINTED_SCORE_PENALTY: u16 = 300;
-/// Share of a session's memories that one signal may take: two in five, rounded up.
-const MAX_SIGNAL_SHARE: (u32, u32) = (2, 5);
+/// Share of a session's memories that one signal may take, in per mille, rounded up.
+const MAX_SIGNAL_SHARE_PER_MILLE: u32 = 400;
 /// Share of rejected memories beyond which thresholds are raised, in tenths, by how much, and the fewest
 /// judged memories that count.
 const MAX_REJECTED_TENTHS: u32 = 3;
 const TIGHTENING_PER_MILLE: u16 = 200;
 const MIN_JUDGED_MEMORIES: u32 = 10;
 
-/// A stage passes a value on, or ends with a verdict.
+/// The result of a stage: a value for the next one, or the verdict that drops the candidate.
 type StageResult<T> = Result<T, PromotionVerdict>;
 
 /// Judges the candidates of one session. The verdicts have the order of the candidates.
@@ -166,15 +170,15 @@ fn check_score(
     let score = compute_score(candidate, confidence);
     // A custom type is judged like an insight.
     let kind = candidate.kind.core_kind().unwrap_or(MemoryKind::ModuleInsight);
-    let needed = tighten_threshold(min_score_of(kind), facts.tightening);
-    if score < needed {
-        return Err(drop_candidate(DropReason::Score, format!("{score} of {needed}")));
+    let kind_minimum = tighten_threshold(min_score_of(kind), facts.tightening);
+    if score < kind_minimum {
+        return Err(drop_candidate(DropReason::Score, format!("{score} of {kind_minimum}")));
     }
-    let needed = tighten_threshold(gate.min_score, facts.tightening);
+    let gate_minimum = tighten_threshold(gate.min_score, facts.tightening);
     // A dead end is worth more than its score, and tainted text was penalised already.
     let is_exempt = candidate.signal == SignalKind::DeadEnd || candidate.tainted;
-    if score < needed && !is_exempt {
-        let detail = format!("{score} of {needed}, the minimum of a {} session", facts.kind);
+    if score < gate_minimum && !is_exempt {
+        let detail = format!("{score} of {gate_minimum}, the minimum of a {} session", facts.kind);
         return Err(drop_candidate(DropReason::Score, detail));
     }
     Ok(PromotionVerdict::Keep {
@@ -188,7 +192,8 @@ fn check_score(
 /// The confidence of a candidate: nine tenths of its signal's score, a bonus for each further session, less
 /// the `reduction` of the gate. Tainted text keeps only a part of it.
 pub fn compute_confidence(candidate: &PromotionCandidate, reduction: u16) -> PerMille {
-    let by_signal = PerMille::new(candidate.signal.row().score.get() * 9 / 10);
+    let by_signal =
+        PerMille::new(candidate.signal.row().score.get() * INITIAL_CONFIDENCE_TENTHS / 10);
     let initial = candidate.initial_confidence.unwrap_or(by_signal);
     // Agreement of parallel agents counts like one further session.
     let n_confirming = candidate.sessions.saturating_sub(1) + u32::from(candidate.has_quorum);
@@ -212,9 +217,10 @@ fn compute_score(candidate: &PromotionCandidate, confidence: PerMille) -> PerMil
     mean.saturating_sub(if candidate.tainted { TAINTED_SCORE_PENALTY } else { 0 })
 }
 
+/// The threshold raised by so many per mille of itself.
 fn tighten_threshold(threshold: PerMille, tightening: u16) -> PerMille {
-    let more = u32::from(threshold.get()) * u32::from(tightening) / 1000;
-    threshold.saturating_add(u16::try_from(more).unwrap_or(u16::MAX))
+    let increase = u32::from(threshold.get()) * u32::from(tightening) / 1000;
+    threshold.saturating_add(u16::try_from(increase).unwrap_or(u16::MAX))
 }
 
 /// Keeps the candidates with the highest scores: as many as the gate allows, and of each signal at most its
@@ -225,30 +231,31 @@ fn apply_budget(
     facts: &SessionFacts,
 ) {
     let limit = gate_for(facts.kind).max_memories;
-    let signal_limit = (limit * MAX_SIGNAL_SHARE.0).div_ceil(MAX_SIGNAL_SHARE.1).max(1);
+    let signal_limit = (limit * MAX_SIGNAL_SHARE_PER_MILLE).div_ceil(1000).max(1);
+    // Scores and positions of the candidates that passed all stages, best first.
     let mut ranked: Vec<(PerMille, usize)> = Vec::new();
-    for (at, verdict) in acc.iter().enumerate() {
+    for (nth, verdict) in acc.iter().enumerate() {
         if let PromotionVerdict::Keep { score, .. } = verdict {
-            ranked.push((*score, at));
+            ranked.push((*score, nth));
         }
     }
     // Ties break on the key, so that the same candidates give the same verdicts.
     ranked
         .sort_by(|a, b| b.0.cmp(&a.0).then_with(|| candidates[a.1].key.cmp(&candidates[b.1].key)));
-    let count = |it: usize| u32::try_from(it).unwrap_or(u32::MAX);
-    let mut kept: Vec<SignalKind> = Vec::new();
-    for (_, at) in ranked {
-        let signal = candidates[at].signal;
-        let n_of_signal = count(kept.iter().filter(|it| **it == signal).count());
-        // The total comes first: a signal that is over its share is irrelevant then.
-        if count(kept.len()) >= limit {
+    let to_u32 = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let mut kept_signals: Vec<SignalKind> = Vec::new();
+    for (_, nth) in ranked {
+        let signal = candidates[nth].signal;
+        let n_of_signal = to_u32(kept_signals.iter().filter(|it| **it == signal).count());
+        // When the session is full, that is the reason, even if the signal is over its share as well.
+        if to_u32(kept_signals.len()) >= limit {
             let detail = format!("{limit} better candidates were kept");
-            acc[at] = drop_candidate(DropReason::Budget, detail);
+            acc[nth] = drop_candidate(DropReason::Budget, detail);
         } else if n_of_signal >= signal_limit {
             let detail = format!("{signal_limit} better candidates of the same signal were kept");
-            acc[at] = drop_candidate(DropReason::Budget, detail);
+            acc[nth] = drop_candidate(DropReason::Budget, detail);
         } else {
-            kept.push(signal);
+            kept_signals.push(signal);
         }
     }
 }
@@ -269,6 +276,7 @@ mod tests {
     use expect_test::{Expect, expect};
     use proptest::prelude::*;
 
+    /// A candidate with a harmless text that so many sessions show.
     fn candidate(signal: SignalKind, sessions: u32) -> PromotionCandidate {
         PromotionCandidate {
             signal,
@@ -284,6 +292,7 @@ mod tests {
         }
     }
 
+    /// A session that succeeded and was validated.
     fn facts(kind: SessionType) -> SessionFacts {
         SessionFacts {
             kind,
@@ -294,8 +303,8 @@ mod tests {
         }
     }
 
-    fn show(it: &PromotionVerdict) -> String {
-        match it {
+    fn show(verdict: &PromotionVerdict) -> String {
+        match verdict {
             PromotionVerdict::Keep { confidence, score, needs_review, tainted } => {
                 let review = if *needs_review { " review" } else { "" };
                 let tainted = if *tainted { " tainted" } else { "" };
@@ -305,14 +314,16 @@ mod tests {
         }
     }
 
+    /// Checks the verdict on a single candidate.
     fn check(it: &PromotionCandidate, facts: &SessionFacts, expect: Expect) {
         expect.assert_eq(&show(&judge_candidates(std::slice::from_ref(it), facts)[0]));
     }
 
     #[test]
-    fn stages_drop_in_order_with_a_reason() {
+    fn every_stage_drops_with_its_own_reason() {
         let build = facts(SessionType::Build);
         let it = candidate(SignalKind::SelfCorrection, 1);
+        // The gate: outcome, validation, admitted signals.
         check(&it, &build, expect!["keep 0.79 score 0.84"]);
         check(
             &it,
@@ -338,6 +349,7 @@ mod tests {
             &facts(SessionType::Terminal),
             expect!["gate: self_correction is not learned from a terminal session"],
         );
+        // The content: enough sessions or a quorum, a text, no instruction.
         check(
             &candidate(SignalKind::CoAccess, 2),
             &build,
@@ -359,6 +371,7 @@ mod tests {
             &build,
             expect!["trust: asks to set earlier instructions aside"],
         );
+        // The score, and the flags of a kept candidate.
         check(
             &candidate(SignalKind::ContextTokenSpike, 3),
             &build,
@@ -414,22 +427,22 @@ mod tests {
             initial_confidence: Some(PerMille::new(500)),
             ..candidate(SignalKind::ContextTokenSpike, 3)
         };
-        let lax = SessionFacts { kind: SessionType::Build, ..facts(SessionType::Build) };
+        let build = facts(SessionType::Build);
         assert_ne!(
-            judge_candidates(std::slice::from_ref(&it), &lax),
-            judge_candidates(&[it], &SessionFacts { tightening: 200, ..lax })
+            judge_candidates(std::slice::from_ref(&it), &build),
+            judge_candidates(&[it], &SessionFacts { tightening: 200, ..build })
         );
     }
 
     proptest! {
         /// A further session never lowers a verdict; taint lowers it once.
         #[test]
-        fn sessions_raise_a_verdict_and_taint_lowers_it_once(sessions in 1..6_u32, at in 0..SignalKind::ALL.len()) {
+        fn sessions_raise_a_verdict_and_taint_lowers_it_once(sessions in 1..6_u32, signal in 0..SignalKind::ALL.len()) {
             let it = |sessions, tainted| {
-                PromotionCandidate { tainted, ..candidate(SignalKind::ALL[at], sessions) }
+                PromotionCandidate { tainted, ..candidate(SignalKind::ALL[signal], sessions) }
             };
-            // A dropped candidate ranks below every confidence.
-            let kept_at = |it: &PromotionCandidate| {
+            // The confidence of a kept candidate. `None`, for a dropped one, is less than any confidence.
+            let confidence_of = |it: &PromotionCandidate| {
                 match judge_candidates(std::slice::from_ref(it), &facts(SessionType::Build)).remove(0) {
                     PromotionVerdict::Keep { confidence, needs_review, tainted, .. } => {
                         assert_eq!((needs_review, tainted), (it.tainted, it.tainted));
@@ -438,8 +451,8 @@ mod tests {
                     PromotionVerdict::Dropped { .. } => None,
                 }
             };
-            prop_assert!(kept_at(&it(sessions, false)) <= kept_at(&it(sessions + 1, false)));
-            prop_assert!(kept_at(&it(sessions, true)) <= kept_at(&it(sessions, false)));
+            prop_assert!(confidence_of(&it(sessions, false)) <= confidence_of(&it(sessions + 1, false)));
+            prop_assert!(confidence_of(&it(sessions, true)) <= confidence_of(&it(sessions, false)));
             let (clean, tainted) = (it(sessions, false), it(sessions, true));
             let share = u32::from(compute_confidence(&clean, 0).get()) * TAINTED_CONFIDENCE_TENTHS / 10;
             prop_assert_eq!(u32::from(compute_confidence(&tainted, 0).get()), share);

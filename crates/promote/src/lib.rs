@@ -1,10 +1,14 @@
-//! Decides what a text is worth as a memory: its type, its wording, its novelty, and its safety.
+//! Decides which texts become memories, and in which form.
+//!
+//! - `judge` decides on the drafts of a session by tables: gates, thresholds, shares.
+//! - `type_suggestion`, `rule`, `safety` and `wording` classify and shorten one text by its words.
+//! - `novelty` compares two texts: duplicate, contradiction, or unrelated. If the words alone do not decide,
+//!   the result is `Unrelated`, and the caller may compare embeddings.
+//! - `llm_wording` provides the prompts for a language model and verifies its answers; the caller sends them.
+//! - `trial_comparison` tests whether memory helps.
 //!
 //! Pure and synchronous, and it never fails: every text has a type, a summary and a relation to another
-//! text. It reads no store and calls no model. Where a caller asks a language model, the crate provides
-//! the prompt and verifies the answer. If the words alone do not decide how two texts relate, the result is
-//! `Unrelated`, and the caller may compare embeddings. Patterns of sessions are judged by tables: gates,
-//! thresholds, shares. The crate does not search for secrets.
+//! text. The crate reads no store, calls no model, and does not search for secrets.
 
 mod phrase_table;
 mod text_chunks;
@@ -28,9 +32,9 @@ pub use judge::{
     judge_candidates, min_score_of, threshold_tightening,
 };
 pub use llm_wording::{
-    ComposedNote, MAX_REWORDED_NOTES, ModuleFacts, REWORD_PROMPT, SYNTHESIS_PROMPT,
-    SynthesisedNote, format_reword_request, format_synthesis_request, parse_rewording,
-    parse_synthesis,
+    ComposedNote, MAX_REWORDED_NOTES, ModuleFacts, ModuleFileCounts, REWORD_PROMPT,
+    SYNTHESIS_PROMPT, SynthesisedNote, format_reword_request, format_synthesis_request,
+    parse_rewording, parse_synthesis,
 };
 pub use novelty::{
     MemoryStatement, StatementConflict, StatementRelation, compare_statements, find_nearest,

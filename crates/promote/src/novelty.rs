@@ -49,6 +49,8 @@ pub enum StatementRelation {
 const MIN_NEAR_SIMILARITY: u16 = 750;
 /// Similarity of everything but the value from which a conflict is about the same subject, in per mille.
 const MIN_SUBJECT_SIMILARITY: u16 = 750;
+/// Shared terms that must support each word that only one side of a conflict has.
+const SHARED_PER_EXTRA_WORD: usize = 4;
 /// Terms that are aligned; a memory of 2 KiB has fewer. Longer statements are only tested for equality.
 const MAX_TERMS: usize = 512;
 
@@ -88,6 +90,7 @@ pub fn find_nearest(
     best
 }
 
+/// The strength of a relation: its class, then its similarity.
 fn rank_relation(relation: &StatementRelation) -> (u8, PerMille) {
     match relation {
         StatementRelation::Same => (3, PerMille::ONE),
@@ -97,13 +100,15 @@ fn rank_relation(relation: &StatementRelation) -> (u8, PerMille) {
     }
 }
 
+/// Compares two statements whose terms are parsed.
 fn relate_statements(
     old: &MemoryStatement<'_>,
     old_terms: &[StatementTerm<'_>],
     new: &MemoryStatement<'_>,
     new_terms: &[StatementTerm<'_>],
 ) -> StatementRelation {
-    // Without files on one side, the other one may still be about the same thing.
+    // Statements about different files are about different things. Without files on one side, they can
+    // still be about the same.
     let has_other_files = !old.files.is_empty()
         && !new.files.is_empty()
         && !old.files.iter().any(|it| new.files.contains(it));
@@ -142,6 +147,7 @@ fn relate_terms(
         judge_differences(&differences, rule)
     };
     let whole = compare(left, right);
+    // The whole statements decide, if they are comparable.
     if whole != StatementRelation::Unrelated {
         return whole;
     }
@@ -163,10 +169,12 @@ fn relate_terms(
         {
             near
         }
+        // Unrelated claims, or claims that agree but would lose something.
         _ => StatementRelation::Unrelated,
     }
 }
 
+/// The relation that the differences of two aligned statements give.
 fn judge_differences(differences: &StatementDifferences, rule: ConflictRule) -> StatementRelation {
     if differences.has_other_subject {
         return StatementRelation::Unrelated;
@@ -175,7 +183,8 @@ fn judge_differences(differences: &StatementDifferences, rule: ConflictRule) -> 
     let is_near = differences.n_extra_facts == 0
         && differences.similarity >= MIN_NEAR_SIMILARITY
         && differences.n_shared > 0;
-    // Two values that differ at once are more often another subject than a changed mind.
+    // Two differences at once are more often another subject than a changed fact, so that only a single one
+    // is a contradiction.
     match (&differences.conflicts[..], differences.is_negated) {
         ([], false) if is_near => {
             StatementRelation::Near { similarity: PerMille::new(differences.similarity) }
@@ -201,7 +210,7 @@ fn has_same_subject(differences: &StatementDifferences, conflict: &StatementConf
     let is_similar = differences.n_shared > 0 && differences.similarity >= MIN_SUBJECT_SIMILARITY;
     !differences.has_outside_subject
         && differences.n_extra_facts == 0
-        && differences.n_extra_words * 4 <= differences.n_shared
+        && differences.n_extra_words * SHARED_PER_EXTRA_WORD <= differences.n_shared
         && (is_bare || is_similar)
 }
 
@@ -210,15 +219,17 @@ fn is_reason(rest: &[StatementTerm<'_>]) -> bool {
     rest.first().is_none_or(|it| lexicon::REASON_WORDS.contains(&it.lower.as_str()))
 }
 
-/// Returns whether the terms after a claim say where it holds.
+/// Returns whether the terms after a claim limit where it holds.
 fn has_qualifier(rest: &[StatementTerm<'_>]) -> bool {
     rest.iter().any(term_position::is_qualifier)
 }
 
+/// The keys of all terms but fillers, in order.
 fn term_keys<'a>(terms: &'a [StatementTerm<'_>]) -> Vec<&'a str> {
     terms.iter().filter(|it| it.class != TermClass::Filler).map(|it| it.key.as_str()).collect()
 }
 
+/// The distinct keys of the facts, sorted.
 fn fact_keys<'a>(terms: &'a [StatementTerm<'_>]) -> Vec<&'a str> {
     let mut keys: Vec<&str> =
         terms.iter().filter(|it| it.is_fact()).map(|it| it.key.as_str()).collect();
@@ -248,6 +259,7 @@ const fn is_claim(kind: &MemoryType) -> bool {
 }
 
 impl StatementRelation {
+    /// The same relation with old and new exchanged.
     fn swap_sides(self) -> Self {
         match self {
             Self::Contradicts { conflict } => Self::Contradicts { conflict: conflict.swap_sides() },

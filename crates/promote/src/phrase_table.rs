@@ -1,9 +1,17 @@
-//! Tables of phrases in a small notation, so that cues stay readable data.
+//! Matches text against tables of phrases in a small notation, so that cues stay readable data.
 //!
-//! A phrase is a sequence of words, each a choice (`don't|never`). `^` is the start of a sentence. `*` is
-//! a gap of up to 4 words, `**` of up to 12, and `***` of up to 40 that may cross sentences. `:` is a
-//! colon, `#1` a list number, `@url` and `@email` are addresses, `@pipe` is a shell pipe. Gaps are bounded
-//! and phrases are looked up by their first word, so that matching is linear in the text.
+//! A phrase is a sequence of items, separated by spaces:
+//!
+//! | item | matches |
+//! |---|---|
+//! | `don't\|never` | one of these words |
+//! | `^` | the start of a sentence |
+//! | `*`, `**` | a gap of up to 4, or 12, words of the same sentence |
+//! | `***` | a gap of up to 40 words, also across sentences |
+//! | `:`, `#1` | a colon; the number of a list item |
+//! | `@url`, `@email`, `@pipe` | a web address; a mail address; a shell pipe |
+//!
+//! Gaps are bounded and phrases are looked up by their first word, so that matching is linear in the text.
 
 use std::collections::HashMap;
 
@@ -18,7 +26,7 @@ pub(crate) struct PhraseWord {
 
 /// Rows of phrases. If several rows match, the first one wins.
 pub(crate) struct PhraseTable {
-    /// Row and phrase by first word.
+    /// Phrases with the numbers of their rows, by each choice of their first word.
     by_first: HashMap<&'static str, Vec<(usize, Vec<PhraseItem>)>>,
 }
 
@@ -38,6 +46,7 @@ enum SentenceScope {
 }
 
 impl PhraseTable {
+    /// Parses the phrases of each row.
     pub(crate) fn new(rows: impl Iterator<Item = &'static [&'static str]>) -> Self {
         let mut by_first: HashMap<_, Vec<_>> = HashMap::new();
         for (row, phrases) in rows.enumerate() {
@@ -59,11 +68,11 @@ impl PhraseTable {
     /// The first row with a phrase that occurs in the text.
     pub(crate) fn first_row(&self, words: &[PhraseWord]) -> Option<usize> {
         let mut best = None;
-        for (at, word) in words.iter().enumerate() {
+        for (position, word) in words.iter().enumerate() {
             for (row, items) in self.by_first.get(word.text.as_str()).into_iter().flatten() {
                 // Rows after the best one cannot win.
                 if best.is_none_or(|it| *row < it)
-                    && matches_at(items, words, at, SentenceScope::Any)
+                    && matches_at(items, words, position, SentenceScope::Any)
                 {
                     best = Some(*row);
                 }
@@ -103,24 +112,28 @@ fn split_pieces(text: &str) -> Vec<String> {
         return vec!["@url".into()];
     }
     let mut acc = Vec::new();
-    for (nth, side) in text.split('|').enumerate() {
+    for (nth, command) in text.split('|').enumerate() {
         if nth > 0 {
             acc.push("@pipe".into());
         }
-        for word in side.split_whitespace() {
+        for word in command.split_whitespace() {
             let word = word.trim_matches(['"', '\'', '(', ')', ',', ';', '`']);
-            let address =
-                word.split_once('@').filter(|(name, host)| !name.is_empty() && host.contains('.'));
-            acc.push(match word {
-                _ if word.contains("://") => "@url".into(),
-                _ if address.is_some() => "@email".into(),
-                _ => word.to_lowercase().replace('’', "'"),
+            let is_email = word
+                .split_once('@')
+                .is_some_and(|(name, host)| !name.is_empty() && host.contains('.'));
+            acc.push(if word.contains("://") {
+                "@url".into()
+            } else if is_email {
+                "@email".into()
+            } else {
+                word.to_lowercase().replace('’', "'")
             });
         }
     }
     acc
 }
 
+/// Parses one item of a phrase; the notation is in the file header.
 fn parse_item(word: &'static str) -> PhraseItem {
     match word {
         "^" => PhraseItem::SentenceStart,
@@ -131,33 +144,34 @@ fn parse_item(word: &'static str) -> PhraseItem {
     }
 }
 
-/// Returns whether the items match from this word on. `sentences` says where the word may be.
+/// Returns whether the items match from the word at `position` on. With [`SentenceScope::Same`] that word
+/// must not begin another sentence. Backtracks over the lengths of gaps.
 fn matches_at(
     items: &[PhraseItem],
     words: &[PhraseWord],
-    at: usize,
+    position: usize,
     sentences: SentenceScope,
 ) -> bool {
     let Some((first, rest)) = items.split_first() else { return true };
-    let word = words.get(at);
+    let word = words.get(position);
     match first {
         PhraseItem::SentenceStart => {
             word.is_some_and(|it| it.starts_sentence)
-                && matches_at(rest, words, at, SentenceScope::Any)
+                && matches_at(rest, words, position, SentenceScope::Any)
         }
         PhraseItem::Choice(choices) => word.is_some_and(|it| {
             (sentences == SentenceScope::Any || !it.starts_sentence)
                 && choices.contains(&it.text.as_str())
-                && matches_at(rest, words, at + 1, SentenceScope::Same)
+                && matches_at(rest, words, position + 1, SentenceScope::Same)
         }),
         PhraseItem::Gap { max_words, sentences } => (0..=*max_words)
             // A gap within a sentence skips no word that begins another one.
-            .take_while(|skip| {
+            .take_while(|n_skipped| {
                 *sentences == SentenceScope::Any
-                    || *skip == 0
-                    || words.get(at + skip - 1).is_some_and(|it| !it.starts_sentence)
+                    || *n_skipped == 0
+                    || words.get(position + n_skipped - 1).is_some_and(|it| !it.starts_sentence)
             })
-            .any(|skip| matches_at(rest, words, at + skip, *sentences)),
+            .any(|n_skipped| matches_at(rest, words, position + n_skipped, *sentences)),
     }
 }
 
@@ -165,6 +179,7 @@ fn matches_at(
 mod tests {
     use super::*;
 
+    /// Returns whether a phrase occurs in a text.
     fn found(phrase: &'static str, text: &str) -> bool {
         let phrase: &'static [&'static str] = vec![phrase].leak();
         PhraseTable::new(std::iter::once(phrase)).first_row(&split_words(text)).is_some()

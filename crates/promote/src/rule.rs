@@ -1,4 +1,5 @@
-//! Distinguishes rules from descriptions: a rule says what to do or not to do.
+//! Distinguishes rules from descriptions: a rule states what to do or not to do. The lines of a rule file
+//! such as `CLAUDE.md` are imported as memories only if they are rules.
 
 use std::sync::LazyLock;
 

@@ -1,9 +1,9 @@
 //! Detects text that instructs its reader, so that it can be quarantined.
 //!
-//! One layer of several: the origin of a text (taint) is the main defence, and a text that hides its
-//! intent passes here. Precision comes first, because a user's own rules are instructions too. Only
-//! wording counts that overrides rules, fetches and runs code, sends data out, widens permissions or adds
-//! remotes.
+//! A memory that says "ignore all previous instructions" would be injected into later sessions. This is one
+//! layer of several: the origin of a text (taint) is the main defence, and a text that hides its intent
+//! passes here. Precision comes first, because a user's own rules are instructions too. Only wording counts
+//! that overrides rules, fetches and runs code, sends data out, widens permissions or adds remotes.
 
 mod instruction_cues;
 
@@ -30,8 +30,10 @@ mod tests {
     use expect_test::{Expect, expect};
     use proptest::prelude::*;
 
+    /// One example per line: `order | text` or `note | text`.
     const LABELLED: &str = include_str!("../fixtures/orders.txt");
 
+    /// The lines of a fixture without comments.
     fn lines(text: &str) -> impl Iterator<Item = &str> {
         text.lines().filter(|it| !it.is_empty() && !it.starts_with('#'))
     }
@@ -57,7 +59,6 @@ mod tests {
         check("Ignore the eslint rules in generated code", expect!["a plain note"]);
     }
 
-    /// `order | text` and `note | text`. A note must never count as an instruction.
     #[test]
     fn labelled_examples_are_right() {
         let mut wrong = Vec::new();

@@ -1,6 +1,8 @@
-//! Splits a text into chunks: runs between spaces, without punctuation, with sentence boundaries.
+//! Splits a text into chunks: runs between spaces, without the punctuation around them, with the boundary
+//! after each (comma, clause, sentence).
 //!
-//! One pass, no copies. Callers decide what a chunk means (word, number, path).
+//! The tokenizer of this crate: `phrase_table`, `novelty` and `wording` are built on it and decide what a
+//! chunk means (word, number, path). One pass, no copies.
 
 /// Boundary after a chunk, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,22 +50,22 @@ const COMMON_ABBREVIATIONS: &[&str] = &["e.g", "i.e", "etc", "vs", "cf", "approx
 /// The chunks of a text, in order.
 pub(crate) fn split_chunks(text: &str) -> Vec<TextChunk<'_>> {
     let mut acc: Vec<TextChunk<'_>> = Vec::new();
-    let mut at = 0;
+    let mut position = 0;
     let mut starts_sentence = true;
-    // The number of the last list item.
-    let mut item = 0_u8;
-    while let Some(first) = text[at..].chars().next() {
+    let mut last_list_number = 0_u8;
+    while let Some(first) = text[position..].chars().next() {
         if first.is_whitespace() {
+            // A line end always ends a sentence.
             if first == '\n' {
                 raise_last_boundary(&mut acc, TextBoundary::Sentence);
                 starts_sentence = true;
             }
-            at += first.len_utf8();
+            position += first.len_utf8();
             continue;
         }
-        let raw = &text[at..at + raw_length(&text[at..])];
-        let mut chunk = parse_chunk(raw, at, starts_sentence);
-        at += raw.len();
+        let raw = &text[position..position + raw_length(&text[position..])];
+        let mut chunk = parse_chunk(raw, position, starts_sentence);
+        position += raw.len();
         // Punctuation alone belongs to the chunk before it.
         if chunk.text.is_empty() {
             raise_last_boundary(&mut acc, chunk.boundary.max(boundary_of_punctuation(raw)));
@@ -73,17 +75,20 @@ pub(crate) fn split_chunks(text: &str) -> Vec<TextChunk<'_>> {
         // A list begins after a boundary; its later numbers can be in the middle of a line.
         let follows_boundary =
             starts_sentence || acc.last().is_none_or(|it| it.boundary != TextBoundary::None);
-        let is_expected = |it: &u8| {
-            (*it == 1 && follows_boundary) || (item > 0 && Some(*it) == item.checked_add(1))
+        let is_expected = |number: &u8| {
+            let continues_list =
+                last_list_number > 0 && Some(*number) == last_list_number.checked_add(1);
+            (*number == 1 && follows_boundary) || continues_list
         };
         if let Some(number) = parse_list_number(raw).filter(is_expected) {
-            item = number;
+            last_list_number = number;
             chunk.list_number = Some(number);
             chunk.boundary = TextBoundary::None;
         }
         starts_sentence = chunk.boundary == TextBoundary::Sentence || chunk.list_number.is_some();
         acc.push(chunk);
     }
+    // The end of the text ends its last sentence.
     raise_last_boundary(&mut acc, TextBoundary::Sentence);
     acc
 }
@@ -91,12 +96,12 @@ pub(crate) fn split_chunks(text: &str) -> Vec<TextChunk<'_>> {
 /// The sentences of a text, word for word, trimmed, in order.
 pub(crate) fn split_sentences(text: &str) -> Vec<&str> {
     let mut acc = Vec::new();
-    let mut start = None;
+    let mut open_sentence = None;
     for chunk in split_chunks(text) {
-        let from = *start.get_or_insert(chunk.start);
+        let start = *open_sentence.get_or_insert(chunk.start);
         if chunk.boundary == TextBoundary::Sentence {
-            acc.push(text[from..chunk.end].trim());
-            start = None;
+            acc.push(text[start..chunk.end].trim());
+            open_sentence = None;
         }
     }
     acc
@@ -104,10 +109,13 @@ pub(crate) fn split_sentences(text: &str) -> Vec<&str> {
 
 /// Length of the next chunk in bytes: up to the next space or backtick, or a whole backticked span.
 fn raw_length(rest: &str) -> usize {
-    let span = backticked_span(rest).map_or(0, |inner| inner.len() + 2);
-    let from = if span > 0 { span } else { rest.chars().next().map_or(0, char::len_utf8) };
-    let stop = |it: char| it.is_whitespace() || it == '`';
-    rest[from..].find(stop).map_or(rest.len(), |it| from + it)
+    // The first character, or a span with its two backticks, belongs to the chunk in any case.
+    let min_length = match backticked_span(rest) {
+        Some(inner) => inner.len() + 2,
+        None => rest.chars().next().map_or(0, char::len_utf8),
+    };
+    let is_end = |it: char| it.is_whitespace() || it == '`';
+    rest[min_length..].find(is_end).map_or(rest.len(), |it| min_length + it)
 }
 
 /// The inside of the backticked span at the start of `rest`.
@@ -150,7 +158,7 @@ fn parse_chunk(raw: &str, start: usize, starts_sentence: bool) -> TextChunk<'_> 
     }
 }
 
-/// The boundary that the punctuation after a text is.
+/// The boundary that the punctuation after a text makes.
 fn boundary_after(text: &str, tail: &str) -> TextBoundary {
     let is_abbreviation = COMMON_ABBREVIATIONS.iter().any(|it| it.eq_ignore_ascii_case(text));
     // Two dots are an ellipsis, which continues the sentence.
@@ -176,12 +184,14 @@ fn boundary_of_punctuation(raw: &str) -> TextBoundary {
     }
 }
 
+/// Raises the boundary after the last chunk to at least this one.
 fn raise_last_boundary(acc: &mut [TextChunk<'_>], boundary: TextBoundary) {
     if let Some(last) = acc.last_mut() {
         last.boundary = last.boundary.max(boundary);
     }
 }
 
+/// Parses `2.`, `2)`, `(2)` or `2:`. Numbers of three digits are amounts.
 fn parse_list_number(raw: &str) -> Option<u8> {
     let digits = raw.trim_start_matches('(').strip_suffix(['.', ')', ':'])?;
     if digits.len() > 2 { None } else { digits.parse().ok() }
@@ -192,12 +202,18 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
+    /// Checks the chunks of a text, separated by ` / `, each followed by a mark for its boundary.
     fn check(text: &str, expect: Expect) {
-        let show = |it: TextChunk<'_>| {
-            let mark = if it.is_quoted { "`" } else { "" };
-            let number = it.list_number.map(|it| format!("#{it} ")).unwrap_or_default();
-            let end = ["", ",", ";", "."][it.boundary as usize];
-            format!("{number}{mark}{}{mark}{end}", it.text)
+        let show = |chunk: TextChunk<'_>| {
+            let quote = if chunk.is_quoted { "`" } else { "" };
+            let number = chunk.list_number.map(|it| format!("#{it} ")).unwrap_or_default();
+            let mark = match chunk.boundary {
+                TextBoundary::None => "",
+                TextBoundary::Comma => ",",
+                TextBoundary::Clause => ";",
+                TextBoundary::Sentence => ".",
+            };
+            format!("{number}{quote}{}{quote}{mark}", chunk.text)
         };
         expect.assert_eq(&split_chunks(text).into_iter().map(show).collect::<Vec<_>>().join(" / "));
     }

@@ -1,9 +1,9 @@
 //! Compares the two groups of a trial by one number per session with the Mann–Whitney U test, corrected
 //! for repeated looks.
 //!
-//! There is no result before both groups are large enough. Groups are compared when the smaller one has
-//! 100, 200, 400, … sessions, always by the first so many, and each look has half the error rate of the
-//! one before. So looking every day does not find a difference that does not exist.
+//! A user may look at the trial every day, and each look is another chance to find a difference that does
+//! not exist. So the groups are compared only when the smaller one has 100, 200, 400, … sessions, always by
+//! the first 100, 200, 400, … of each group, and each such look has half the error rate of the one before.
 
 /// Sessions that each group must have before there is a result.
 pub const MIN_GROUP_SESSIONS: usize = 100;
@@ -46,14 +46,14 @@ pub fn compare_groups(without: &[u64], with: &[u64]) -> TrialComparison {
     if have < MIN_GROUP_SESSIONS {
         return TrialComparison::TooFew { have, need: MIN_GROUP_SESSIONS };
     }
-    // Looks double the sample: only the last one that is complete counts.
+    // Look `k` compares the first `MIN_GROUP_SESSIONS * 2^k` sessions. The last complete look counts.
     let mut look = 0;
     while MIN_GROUP_SESSIONS << (look + 1) <= have {
         look += 1;
     }
     let n = MIN_GROUP_SESSIONS << look;
     let (effect, p) = mann_whitney_test(&with[..n], &without[..n]);
-    // The levels of all looks add up to the total error rate.
+    // 1/2 + 1/4 + 1/8 + …: the levels of all looks add up to the total error rate.
     let level = TOTAL_ERROR_RATE * 0.5_f64.powi(look + 1);
     TrialComparison::Result { n, effect, interval: confidence_interval(effect, n), p, level }
 }
@@ -62,24 +62,27 @@ pub fn compare_groups(without: &[u64], with: &[u64]) -> TrialComparison {
 /// 1947, with normal approximation, tie correction and continuity correction.
 #[expect(clippy::cast_precision_loss, reason = "counts of sessions")]
 fn mann_whitney_test(a: &[u64], b: &[u64]) -> (f64, f64) {
-    let mut all: Vec<(u64, bool)> = a.iter().map(|it| (*it, true)).collect();
-    all.extend(b.iter().map(|it| (*it, false)));
-    all.sort_unstable();
-    let (mut rank_sum, mut ties, mut from) = (0.0, 0.0, 0);
-    while from < all.len() {
+    // Rank both groups together; each number is marked with whether it is one of `a`.
+    let mut ranked: Vec<(u64, bool)> = a.iter().map(|it| (*it, true)).collect();
+    ranked.extend(b.iter().map(|it| (*it, false)));
+    ranked.sort_unstable();
+    let (mut rank_sum, mut tie_term, mut first) = (0.0, 0.0, 0);
+    while first < ranked.len() {
         // Equal numbers share the mean of their ranks.
-        let same = all[from..].iter().take_while(|it| it.0 == all[from].0).count();
-        let rank = from as f64 + f64::midpoint(same as f64, 1.0);
-        rank_sum += rank * all[from..from + same].iter().filter(|it| it.1).count() as f64;
-        ties += (same as f64).powi(3) - same as f64;
-        from += same;
+        let n_equal = ranked[first..].iter().take_while(|it| it.0 == ranked[first].0).count();
+        let rank = first as f64 + f64::midpoint(n_equal as f64, 1.0);
+        let n_equal_in_a = ranked[first..first + n_equal].iter().filter(|it| it.1).count();
+        rank_sum += rank * n_equal_in_a as f64;
+        tie_term += (n_equal as f64).powi(3) - n_equal as f64;
+        first += n_equal;
     }
     let (n_a, n_b) = (a.len() as f64, b.len() as f64);
     let u = rank_sum - n_a * (n_a + 1.0) / 2.0;
     let n = n_a + n_b;
-    let variance = n_a * n_b / 12.0 * (n + 1.0 - ties / (n * (n - 1.0)));
+    let variance = n_a * n_b / 12.0 * (n + 1.0 - tie_term / (n * (n - 1.0)));
+    // U counts the pairs in which `a` is larger.
     let effect = 1.0 - u / (n_a * n_b);
-    // All numbers are equal.
+    // All numbers are equal, so that there is no difference.
     if variance <= 0.0 {
         return (effect, 1.0);
     }
@@ -92,17 +95,19 @@ fn mann_whitney_test(a: &[u64], b: &[u64]) -> (f64, f64) {
 #[expect(clippy::cast_precision_loss, reason = "counts of sessions")]
 fn confidence_interval(effect: f64, n: usize) -> (f64, f64) {
     let n = n as f64;
-    // Hanley and McNeil 1982.
+    // The standard error of the area under an ROC curve, which is the same quantity (Hanley and McNeil
+    // 1982); `q1` and `q2` are named as in the paper.
     let (q1, q2) = (effect / (2.0 - effect), 2.0 * effect * effect / (1.0 + effect));
     let square = effect * effect;
     let variance = effect * (1.0 - effect) + (n - 1.0) * (q1 - square + q2 - square);
-    let half = Z_95_PERCENT * (variance.max(0.0) / (n * n)).sqrt();
-    ((effect - half).max(0.0), (effect + half).min(1.0))
+    let half_width = Z_95_PERCENT * (variance.max(0.0) / (n * n)).sqrt();
+    ((effect - half_width).max(0.0), (effect + half_width).min(1.0))
 }
 
 /// The upper tail of the standard normal distribution for `z` ≥ 0 (Abramowitz and Stegun 7.1.26, absolute
 /// error below 1.5e-7).
 fn upper_tail(z: f64) -> f64 {
+    // The formula is one for the error function, of which the tail is a scaled version.
     let x = z / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * x);
     let coefficients =
@@ -114,7 +119,7 @@ fn upper_tail(z: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Pseudo-random numbers, the same in every run.
+    /// Pseudo-random numbers of a linear congruential generator (Knuth's constants), the same in every run.
     fn numbers(seed: u64, n: usize, below: u64) -> Vec<u64> {
         let mut state = seed;
         let mut next = || {
@@ -156,20 +161,20 @@ mod tests {
         assert_eq!((n, level), (400, TOTAL_ERROR_RATE / 8.0), "the third look");
         assert!(effect > 0.6 && interval.0 > 0.5 && interval.1 > effect && p < level);
         let alike = compare_groups(&[5; 100], &[5; 100]);
-        let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
+        let is_equal = |a: f64, b: f64| (a - b).abs() < 1e-9;
         assert!(
-            matches!(alike, TrialComparison::Result { effect, p, .. } if near(effect, 0.5) && near(p, 1.0))
+            matches!(alike, TrialComparison::Result { effect, p, .. } if is_equal(effect, 0.5) && is_equal(p, 1.0))
         );
     }
 
     /// Repeated looks must not find false differences more often than the error rate allows.
     #[test]
     fn repeated_looks_keep_the_error_rate() {
-        let found = (0..200_u64).filter(|seed| {
+        let false_results = (0..200_u64).filter(|seed| {
             let (a, b) =
                 (numbers(2 * seed + 1, 800, 1_000), numbers(2 * seed + 90_002, 800, 1_000));
             [100, 200, 400, 800].iter().any(|n| compare_groups(&a[..*n], &b[..*n]).is_significant())
         });
-        assert!(found.count() <= 20, "the error rate is 5 %");
+        assert!(false_results.count() <= 20, "the error rate is 5 %");
     }
 }

@@ -1,6 +1,7 @@
 //! Suggests the type of a text that the user wants remembered, with the reason.
 //!
-//! Precision comes first: a type is suggested only for wording that rarely means anything else. The cues
+//! The cues are a table of phrases (`cues.rs`); the first row with a phrase that occurs in the text gives the
+//! type. Precision comes first: a type is suggested only for wording that rarely means anything else. The cues
 //! are English; texts in other languages get the default, which the user can override.
 
 mod cues;

@@ -1,6 +1,7 @@
-//! Short forms of a memory: the summary that is injected, and the citation that names it.
+//! Short forms of a memory: the summary that is injected, and the citation by which a text refers to it.
 //!
-//! Words are only removed, never added, so that a summary cannot claim more than the content.
+//! Both are stored with the memory when it is written. Words are only removed, never added, so that a
+//! summary cannot claim more than the content.
 
 use model::{MAX_CITATION, MemoryKind, MemoryType, clean_label, words::is_stop_word};
 
@@ -8,6 +9,14 @@ use crate::text_chunks::{split_chunks, split_sentences};
 
 /// The longest summary, in characters: about 35 tokens.
 pub const MAX_SUMMARY_CHARS: usize = 180;
+
+/// Points of a sentence for its place, and for each negation, key word and fact. Facts beyond the limit add
+/// nothing, or a list of paths would win over every sentence.
+const FIRST_SENTENCE_POINTS: usize = 3;
+const NEGATION_POINTS: usize = 3;
+const KEY_WORD_POINTS: usize = 4;
+const FACT_POINTS: usize = 2;
+const MAX_RATED_FACTS: usize = 4;
 
 /// Words without which a sentence would mean the opposite.
 const NEGATION_WORDS: &[&str] =
@@ -38,6 +47,7 @@ pub fn compose_summary(content: &str, kind: &MemoryType) -> String {
         .collect();
     ranked.sort_by_key(|(rating, nth)| (std::cmp::Reverse(*rating), *nth));
 
+    // The best sentences that fit, greedily.
     let mut chosen: Vec<usize> = Vec::new();
     let mut chars_left = MAX_SUMMARY_CHARS;
     for (rating, nth) in ranked {
@@ -45,14 +55,17 @@ pub fn compose_summary(content: &str, kind: &MemoryType) -> String {
         if rating == 0 && !chosen.is_empty() {
             break;
         }
+        // With the space before it.
         let needed = char_count(&sentences[nth]) + usize::from(!chosen.is_empty());
         if needed <= chars_left {
             chars_left -= needed;
             chosen.push(nth);
         } else if chosen.is_empty() {
+            // Even the best sentence is too long.
             return shorten_sentence(&sentences[nth], MAX_SUMMARY_CHARS);
         }
     }
+    // In the order of the text.
     chosen.sort_unstable();
     chosen.into_iter().map(|it| sentences[it].as_str()).collect::<Vec<_>>().join(" ")
 }
@@ -81,6 +94,7 @@ pub fn compose_citation(content: &str) -> String {
     }
     let citation = words.join(" ");
     let citation = citation.trim_end_matches(PUNCTUATION_CHARS).trim_start();
+    // A text of punctuation alone is cited as it is.
     if citation.is_empty() {
         clean_label(&whole, MAX_CITATION).trim_end_matches('…').into()
     } else {
@@ -90,7 +104,7 @@ pub fn compose_citation(content: &str) -> String {
 
 /// Rates a sentence by its facts, negations and key words. The first sentence gets a bonus.
 fn rate_sentence(sentence: &str, nth: usize, kind: Option<MemoryKind>) -> usize {
-    let mut rating = if nth == 0 { 3 } else { 0 };
+    let mut rating = if nth == 0 { FIRST_SENTENCE_POINTS } else { 0 };
     let mut n_facts = 0;
     for chunk in split_chunks(sentence) {
         let word = chunk.text.to_lowercase();
@@ -98,10 +112,11 @@ fn rate_sentence(sentence: &str, nth: usize, kind: Option<MemoryKind>) -> usize 
             chunk.is_quoted || word.contains(|it: char| it.is_numeric() || "/_:".contains(it));
         // List numbers are no facts.
         n_facts += usize::from(is_fact && chunk.list_number.is_none());
-        rating += 3 * usize::from(NEGATION_WORDS.contains(&word.as_str()));
-        rating += 4 * usize::from(kind.is_some_and(|it| key_words_of(it).contains(&word.as_str())));
+        let is_key_word = kind.is_some_and(|it| key_words_of(it).contains(&word.as_str()));
+        rating += NEGATION_POINTS * usize::from(NEGATION_WORDS.contains(&word.as_str()));
+        rating += KEY_WORD_POINTS * usize::from(is_key_word);
     }
-    rating + 2 * n_facts.min(4)
+    rating + FACT_POINTS * n_facts.min(MAX_RATED_FACTS)
 }
 
 /// Words that matter for a type: a decision without its reason is incomplete.
@@ -127,14 +142,15 @@ fn shorten_sentence(sentence: &str, limit: usize) -> String {
         return plain;
     }
     let words: Vec<&str> = plain.split(' ').collect();
+    // One character is left for the ellipsis.
     let n_fitting = count_fitting_words(&words, limit - 1);
     if n_fitting == 0 {
         return clean_label(&plain, limit);
     }
-    let n_clause = words[..n_fitting].iter().rposition(|it| it.ends_with([',', ';', ':']));
-    let n_words = n_clause.map_or(n_fitting, |it| it + 1);
-    // A clause that loses more than half is too short.
-    let n_words = if n_words * 2 < n_fitting { n_fitting } else { n_words };
+    let clause_end = words[..n_fitting].iter().rposition(|it| it.ends_with([',', ';', ':']));
+    let n_clause_words = clause_end.map_or(n_fitting, |it| it + 1);
+    // A cut after a clause that loses more than half of the words is too short.
+    let n_words = if n_clause_words * 2 < n_fitting { n_fitting } else { n_clause_words };
     format!("{}…", words[..n_words].join(" ").trim_end_matches([',', ';', ':']))
 }
 

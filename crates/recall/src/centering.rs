@@ -3,6 +3,10 @@
 //! Memories of one project share a topic, so their vectors cluster around a mean and a raw cosine of
 //! 0.8 may mean nothing. The score used here is the cosine after subtracting the mean, as a z-score
 //! over the cosines of the query with a sample of the notebook.
+//!
+//! A small notebook has no reliable statistics. Its score is blended with a z-score of the plain
+//! cosine under a [`SimilarityPrior`]: the typical cosines of the embedding model. [`VectorStats`] is
+//! computed once per notebook, [`QueryStats`] once per query.
 
 use crate::dot::dot_product;
 use crate::quantized_vectors::QuantizedVectors;
@@ -12,6 +16,7 @@ const MAX_SAMPLED_ROWS: usize = 1_024;
 /// A notebook of this many vectors weighs as much as the prior of the model. Below it, statistics of
 /// a model without a measured prior are not reliable.
 pub const PRIOR_VECTORS: u16 = 50;
+/// [`PRIOR_VECTORS`] as a float.
 const PRIOR_WEIGHT: f32 = PRIOR_VECTORS as f32;
 /// Standard deviations that make a normalised score of one.
 pub(crate) const DEVIATIONS_PER_UNIT: f32 = 5.0;
@@ -42,11 +47,16 @@ pub struct SimilarityPrior {
 /// A centred query with the mean and deviation of its cosines in one notebook.
 #[derive(Clone, Debug)]
 pub struct QueryStats {
+    /// Centred at the mean of the notebook and normalised.
     query: Vec<f32>,
+    /// Mean vector of the notebook.
     mean: Vec<f32>,
+    /// Mean centred cosine of the query with the sample.
     mean_score: f32,
+    /// Standard deviation of those cosines.
     deviation: f32,
     prior: SimilarityPrior,
+    /// Share of the notebook's z-score in the blend, from 0 to 1.
     notebook_weight: f32,
 }
 
@@ -57,19 +67,28 @@ impl VectorStats {
         let step = n_rows.div_ceil(MAX_SAMPLED_ROWS).max(1);
         let rows: Vec<Vec<f32>> =
             (0..n_rows).step_by(step).filter_map(|it| codes.unit_row(it)).collect();
+        // An empty notebook: without a mean, every query scores by the prior alone.
         let Some(first) = rows.first() else { return Self::default() };
+
         let mut mean = vec![0.0; first.len()];
         for row in &rows {
             mean.iter_mut().zip(row).for_each(|(acc, it)| *acc += it);
         }
-        let n = to_f32(rows.len());
+        let n_sampled = to_f32(rows.len());
         for it in &mut mean {
-            *it /= n;
+            *it /= n_sampled;
         }
-        let squared = dot_product(&mean, &mean);
-        let crowding = if n > 1.0 { (n * squared - 1.0) / (n - 1.0) } else { 0.0 };
+
+        // The squared length of the mean of unit vectors is the mean of all their pairwise dot
+        // products. Subtracting each row's product with itself leaves the pairs of different rows.
+        let mean_of_all_pairs = dot_product(&mean, &mean);
+        let raw_mean_similarity = if n_sampled > 1.0 {
+            (n_sampled * mean_of_all_pairs - 1.0) / (n_sampled - 1.0)
+        } else {
+            0.0
+        };
         let sample = rows.iter().map(|it| center_and_normalize(it, &mean)).collect();
-        Self { n_rows: rows.len() * step, mean, sample, raw_mean_similarity: crowding }
+        Self { n_rows: rows.len() * step, mean, sample, raw_mean_similarity }
     }
 
     /// Mean cosine of two memories, shrunk towards the prior for small notebooks.
@@ -82,19 +101,27 @@ impl VectorStats {
     pub fn query_stats(&self, query: &[f32], prior: SimilarityPrior) -> QueryStats {
         let mean = self.mean.clone();
         let query = center_and_normalize(&query[..mean.len().min(query.len())], &mean);
-        let seen: Vec<f32> = self.sample.iter().map(|it| dot_product(it, &query)).collect();
-        let n = to_f32(seen.len()).max(1.0);
-        let average = seen.iter().sum::<f32>() / n;
-        let variance = seen.iter().map(|it| (it - average) * (it - average)).sum::<f32>() / n;
-        let n = to_f32(self.n_rows);
-        let trust = if !prior.measured && n >= PRIOR_WEIGHT { 1.0 } else { n / (n + PRIOR_WEIGHT) };
+        let cosines: Vec<f32> = self.sample.iter().map(|it| dot_product(it, &query)).collect();
+        let n_cosines = to_f32(cosines.len()).max(1.0);
+        let mean_score = cosines.iter().sum::<f32>() / n_cosines;
+        let squared_deviations = cosines.iter().map(|it| (it - mean_score) * (it - mean_score));
+        let variance = squared_deviations.sum::<f32>() / n_cosines;
+
+        // A guessed prior is not used once the notebook is large enough.
+        let n_rows = to_f32(self.n_rows);
+        let notebook_weight = if !prior.measured && n_rows >= PRIOR_WEIGHT {
+            1.0
+        } else {
+            n_rows / (n_rows + PRIOR_WEIGHT)
+        };
         QueryStats {
             query,
             mean,
-            mean_score: average,
+            mean_score,
+            // A floor, so that a notebook of equal vectors is not divided by zero.
             deviation: variance.sqrt().max(1e-3),
             prior,
-            notebook_weight: trust,
+            notebook_weight,
         }
     }
 }
@@ -103,13 +130,16 @@ impl QueryStats {
     /// Standardised score of a memory, about 1 for a relevant one. Blends the z-score in the notebook
     /// with the one that the prior gives for the plain cosine.
     pub fn standardized_score(&self, vector: &[f32], cosine: f32) -> f32 {
+        // `chance` is `CHANCE_DEVIATIONS` above `unrelated`, which gives the scale of the prior.
         let SimilarityPrior { unrelated, chance, .. } = self.prior;
-        let known = (cosine - unrelated) * CHANCE_DEVIATIONS / (chance - unrelated);
+        let prior_z = (cosine - unrelated) * CHANCE_DEVIATIONS / (chance - unrelated);
+
         let vector = &vector[..self.mean.len().min(vector.len())];
-        let here = (dot_product(&center_and_normalize(vector, &self.mean), &self.query)
-            - self.mean_score)
-            / self.deviation;
-        (self.notebook_weight * here + (1.0 - self.notebook_weight) * known) / DEVIATIONS_PER_UNIT
+        let centred_cosine = dot_product(&center_and_normalize(vector, &self.mean), &self.query);
+        let notebook_z = (centred_cosine - self.mean_score) / self.deviation;
+
+        let weight = self.notebook_weight;
+        (weight * notebook_z + (1.0 - weight) * prior_z) / DEVIATIONS_PER_UNIT
     }
 }
 
@@ -123,7 +153,7 @@ fn center_and_normalize(vector: &[f32], mean: &[f32]) -> Vec<f32> {
     res
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of rows; more than 2^24 say the same")]
+#[expect(clippy::cast_precision_loss, reason = "beyond 2^24 rows one more does not matter")]
 fn to_f32(n: usize) -> f32 {
     n as f32
 }
@@ -134,8 +164,8 @@ mod tests {
 
     const PRIOR: SimilarityPrior = SimilarityPrior { unrelated: 0.5, chance: 0.7, measured: true };
 
-    /// Rows that all share a direction and differ in another.
-    fn crowd(n: u32) -> QuantizedVectors {
+    /// `n` rows that share their first dimension and differ in one of the others.
+    fn similar_rows(n: u32) -> QuantizedVectors {
         let mut codes = QuantizedVectors::new(8);
         for slot in 0..n {
             let mut code = [0_i8; 8];
@@ -146,39 +176,50 @@ mod tests {
         codes
     }
 
-    fn unit(code: &[f32]) -> Vec<f32> {
-        center_and_normalize(code, &[0.0; 8])
+    fn unit(vector: &[f32; 8]) -> Vec<f32> {
+        center_and_normalize(vector, &[0.0; 8])
+    }
+
+    fn query() -> Vec<f32> {
+        unit(&[1.0, 0.6, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     }
 
     #[test]
-    fn what_all_share_does_not_count() {
-        let lie = VectorStats::from_codes(&crowd(700));
-        let query = unit(&[1.0, 0.6, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    fn a_direction_that_all_memories_share_does_not_raise_the_score() {
+        let stats = VectorStats::from_codes(&similar_rows(700));
+        let query = query();
         let other = unit(&[1.0, 0.0, 0.6, 0.0, 0.0, 0.0, 0.0, 0.0]);
-        let bearing = lie.query_stats(&query, PRIOR);
-        let place = |it: &[f32]| bearing.standardized_score(it, dot_product(it, &query));
-        assert!(dot_product(&other, &query) > 0.7, "they look alike");
-        assert!(place(&query) > 0.3 && place(&other) < 0.0, "and are not");
-        assert!(lie.mean_similarity(PRIOR) > 0.7);
+        let query_stats = stats.query_stats(&query, PRIOR);
+        let score = |it: &[f32]| query_stats.standardized_score(it, dot_product(it, &query));
+        assert!(dot_product(&other, &query) > 0.7, "the plain cosine is high");
+        assert!(score(&query) > 0.3 && score(&other) < 0.0, "the centred score is not");
+        assert!(stats.mean_similarity(PRIOR) > 0.7);
     }
 
     #[test]
-    fn a_small_notebook_is_measured_by_what_is_known_about_the_model() {
-        let lie = VectorStats::from_codes(&crowd(1));
-        let query = unit(&[1.0, 0.6, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-        let bearing = lie.query_stats(&query, PRIOR);
-        assert!(bearing.standardized_score(&query, 1.0) > bearing.standardized_score(&query, 0.5));
-        assert!((lie.mean_similarity(PRIOR) - PRIOR.unrelated).abs() < 0.05);
+    fn a_small_notebook_is_scored_by_the_prior_of_the_model() {
+        let stats = VectorStats::from_codes(&similar_rows(1));
+        let query_stats = stats.query_stats(&query(), PRIOR);
+        let score = |cosine| query_stats.standardized_score(&query(), cosine);
+        assert!(score(1.0) > score(0.5));
+        assert!((stats.mean_similarity(PRIOR) - PRIOR.unrelated).abs() < 0.05);
+    }
+
+    #[test]
+    fn a_guessed_prior_counts_only_in_a_small_notebook() {
         let guess = SimilarityPrior { measured: false, ..PRIOR };
-        let (few, many) =
-            (VectorStats::from_codes(&crowd(10)), VectorStats::from_codes(&crowd(700)));
-        let place = |lie: &VectorStats, cosine| {
-            lie.query_stats(&query, guess).standardized_score(&query, cosine)
+        let small = VectorStats::from_codes(&similar_rows(10));
+        let large = VectorStats::from_codes(&similar_rows(700));
+        let score = |stats: &VectorStats, cosine| {
+            stats.query_stats(&query(), guess).standardized_score(&query(), cosine)
         };
-        assert!(place(&few, 1.0) > place(&few, 0.5), "a guess is better than nothing");
-        let same = (place(&many, 1.0) - place(&many, 0.5)).abs();
-        assert!(same < 1e-6, "and worse than what the notebook shows");
-        let nothing = VectorStats::from_codes(&QuantizedVectors::new(8)).query_stats(&query, PRIOR);
-        assert!(nothing.standardized_score(&query, 1.0).is_finite());
+        assert!(score(&small, 1.0) > score(&small, 0.5));
+        assert!((score(&large, 1.0) - score(&large, 0.5)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn an_empty_notebook_gives_a_finite_score() {
+        let stats = VectorStats::from_codes(&QuantizedVectors::new(8));
+        assert!(stats.query_stats(&query(), PRIOR).standardized_score(&query(), 1.0).is_finite());
     }
 }

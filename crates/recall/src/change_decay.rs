@@ -1,4 +1,8 @@
 //! Loss of confidence when the files of a memory change.
+//!
+//! The engine compares each file with its state when the memory was last confirmed (staleness) and
+//! passes line counts and times in. A change lowers the confidence in proportion to its size; a
+//! modification time alone only raises doubt.
 
 use model::{DAY_MS, PerMille, Timestamp};
 
@@ -13,8 +17,9 @@ const NEWER_FILE_MILLIS: i64 = 30 * DAY_MS;
 pub fn changed_share(added: u32, removed: u32, lines_now: u32) -> PerMille {
     let (added, removed) = (u64::from(added), u64::from(removed));
     let touched = added + removed;
-    let all = (u64::from(lines_now) + removed).max(touched).max(1);
-    to_per_mille(touched * 1000 / all)
+    // The maximum guards against counts that contradict each other.
+    let all_lines = (u64::from(lines_now) + removed).max(touched).max(1);
+    to_per_mille(touched * 1000 / all_lines)
 }
 
 /// Mean change of several files.
@@ -35,10 +40,11 @@ pub fn confidence_factor(changed: PerMille) -> f32 {
 
 /// Days by which a file is newer than a memory, if that raises doubt.
 pub fn days_newer(file: Timestamp, memory: Timestamp) -> Option<i64> {
-    let by = file.millis_since(memory);
-    (by > NEWER_FILE_MILLIS).then_some(by / DAY_MS)
+    let age_difference = file.millis_since(memory);
+    (age_difference > NEWER_FILE_MILLIS).then_some(age_difference / DAY_MS)
 }
 
+/// Share of the confidence that is left after a change, in thousandths.
 fn remaining_confidence(changed: PerMille) -> u64 {
     1000 - u64::from(changed.get()) * MAX_CONFIDENCE_LOSS / 1000
 }
@@ -54,21 +60,21 @@ mod tests {
 
     #[test]
     fn confidence_falls_in_proportion_to_the_change() {
-        let of = |added, removed, lines| changed_share(added, removed, lines).get();
-        assert_eq!(of(0, 0, 100), 0);
-        assert_eq!(of(10, 0, 100), 100);
-        assert_eq!(of(10, 10, 100), 181);
-        assert_eq!(of(100, 80, 100), 1000, "nothing is left of what was there");
-        assert_eq!(of(0, 50, 0), 1000);
-        assert_eq!(of(u32::MAX, u32::MAX, 0), 1000, "a file without lines");
-        let after = |share| lower_confidence(PerMille::new(900), PerMille::new(share)).get();
+        let share = |added, removed, lines_now| changed_share(added, removed, lines_now).get();
+        assert_eq!(share(0, 0, 100), 0);
+        assert_eq!(share(10, 0, 100), 100);
+        assert_eq!(share(10, 10, 100), 181);
+        assert_eq!(share(100, 80, 100), 1000, "no old line is left");
+        assert_eq!(share(0, 50, 0), 1000);
+        assert_eq!(share(u32::MAX, u32::MAX, 0), 1000, "a file without lines");
+        let after = |changed| lower_confidence(PerMille::new(900), PerMille::new(changed)).get();
         assert_eq!([after(0), after(100), after(500), after(1000)], [900, 855, 675, 450]);
         assert_eq!(mean_change(&[PerMille::ONE, PerMille::ZERO]).get(), 500);
         assert_eq!(mean_change(&[]), PerMille::ZERO);
     }
 
     #[test]
-    fn a_month_makes_a_file_much_newer() {
+    fn a_file_raises_doubt_if_it_is_more_than_a_month_newer() {
         let memory = Timestamp(1_800_000_000_000);
         assert_eq!(days_newer(memory.plus_millis(30 * DAY_MS), memory), None);
         assert_eq!(days_newer(memory.plus_millis(45 * DAY_MS), memory), Some(45));
@@ -77,7 +83,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn more_change_never_leaves_more(
+        fn a_larger_change_never_leaves_more_confidence(
             confidence in 0_u16..=1000, less in 0_u16..=1000, more in 0_u16..=1000,
         ) {
             let (less, more) = (less.min(more), less.max(more));

@@ -1,6 +1,7 @@
 //! Dates in a query, matched against the time of memories.
 //!
-//! Events are recorded after they happen, so days after the date match as well as the date itself.
+//! The engine finds the time reference of a query once and boosts each memory by its fit. Events are
+//! recorded after they happen, so days after the date match as well as the date itself.
 
 use model::{DAY_MS, Timestamp};
 
@@ -49,15 +50,26 @@ const MONTH_NAMES: &[&str] = &[
 /// Days after a date on which an event is still likely to be recorded.
 const MAX_DAYS_AFTER: i64 = 10;
 
+/// Years that a number in a query may mean; others are ports, sizes or counts.
+const PLAUSIBLE_YEARS: std::ops::RangeInclusive<i64> = 1990..=2099;
+
+/// Fit of a memory in the right year, if the query names only a year: most memories are.
+const SAME_YEAR_FIT: f32 = 0.3;
+/// Fit of a memory in the right month, if the query names another day of it.
+const SAME_MONTH_FIT: f32 = 0.5;
+/// Fit of a memory recorded in the first days after the named month.
+const SOON_AFTER_MONTH_FIT: f32 = 0.7;
+
 /// Finds a time reference in a query. A date takes precedence over a relative time.
 pub fn find_time_reference(question: &str, now: Timestamp) -> Option<TimeReference> {
-    let lately = || relative_time::parse_relative_time(question, now).map(TimeReference::Relative);
-    parse_named_date(question, now).map(TimeReference::Date).or_else(lately)
+    let relative =
+        || relative_time::parse_relative_time(question, now).map(TimeReference::Relative);
+    parse_named_date(question, now).map(TimeReference::Date).or_else(relative)
 }
 
 /// Match of a timestamp with the reference, from 0 to 1.
-pub fn time_fit(when: TimeReference, time: Timestamp) -> f32 {
-    match when {
+pub fn time_fit(reference: TimeReference, time: Timestamp) -> f32 {
+    match reference {
         TimeReference::Date(it) => named_date_fit(it, time),
         TimeReference::Relative(it) => f32::from(it.from <= time && time < it.until),
     }
@@ -68,23 +80,23 @@ pub fn time_fit(when: TimeReference, time: Timestamp) -> f32 {
 fn parse_named_date(question: &str, now: Timestamp) -> Option<NamedDate> {
     let words: Vec<&str> =
         question.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
-    let year_of = |it: &&str| it.parse().ok().filter(|year| (1990..2100).contains(year));
-    let year: Option<i64> = words.iter().find_map(year_of);
     if let Some(iso) = words.windows(3).find_map(parse_iso_date) {
         return Some(iso);
     }
-    let Some((at, month)) =
-        words.iter().enumerate().find_map(|(at, it)| Some((at, parse_month(it)?)))
-    else {
+    let year = words.iter().find_map(|word| parse_in_range(word, PLAUSIBLE_YEARS));
+    let month = words.iter().enumerate().find_map(|(i, word)| Some((i, parse_month(word)?)));
+    let Some((month_index, month)) = month else {
         return year.map(|year| NamedDate { year, month: None, day: None });
     };
-    let number = |at: Option<usize>| {
-        let word = words.get(at?)?.trim_end_matches(char::is_alphabetic);
-        word.parse().ok().filter(|day: &i64| (1..=31).contains(day))
+
+    // The day is beside the month: `8 May`, `May 8th`.
+    let parse_day = |index: Option<usize>| {
+        let without_suffix = words.get(index?)?.trim_end_matches(char::is_alphabetic);
+        parse_in_range(without_suffix, 1..=31)
     };
-    let day = number(at.checked_sub(1)).or_else(|| number(Some(at + 1)));
-    // "may" is mostly a verb; it is a month only with a number beside it.
-    if words[at].eq_ignore_ascii_case("may") && day.is_none() && year.is_none() {
+    let day = parse_day(month_index.checked_sub(1)).or_else(|| parse_day(Some(month_index + 1)));
+    // "may" is mostly a verb; it is a month only with a day or a year in the query.
+    if words[month_index].eq_ignore_ascii_case("may") && day.is_none() && year.is_none() {
         return None;
     }
     let (this_year, this_month, _) = now.day();
@@ -92,46 +104,57 @@ fn parse_named_date(question: &str, now: Timestamp) -> Option<NamedDate> {
     Some(NamedDate { year, month: Some(month), day })
 }
 
+/// Fit of a timestamp with a date of any precision, from 0 to 1.
 fn named_date_fit(named: NamedDate, time: Timestamp) -> f32 {
     let (year, month, day) = time.day();
     let Some(named_month) = named.month else {
-        return if year == named.year { 0.3 } else { 0.0 };
+        return if year == named.year { SAME_YEAR_FIT } else { 0.0 };
     };
-    let same_month = (year, month) == (named.year, named_month);
+    let is_same_month = (year, month) == (named.year, named_month);
+
     if let Some(named_day) = named.day {
-        let named = Timestamp::of_day(named.year, named_month, named_day);
-        let since = time.millis_since(named).div_euclid(DAY_MS);
-        return match since {
-            -1..=MAX_DAYS_AFTER => 1.0,
-            _ if same_month => 0.5,
-            _ => 0.0,
+        let named_start = Timestamp::of_day(named.year, named_month, named_day);
+        let days_after = time.millis_since(named_start).div_euclid(DAY_MS);
+        // One day before is allowed, because the user's time zone is not known.
+        return if (-1..=MAX_DAYS_AFTER).contains(&days_after) {
+            1.0
+        } else if is_same_month {
+            SAME_MONTH_FIT
+        } else {
+            0.0
         };
     }
-    let next = if named_month == 12 { (named.year + 1, 1) } else { (named.year, named_month + 1) };
-    match (year, month) {
-        _ if same_month => 1.0,
-        it if it == next && day <= MAX_DAYS_AFTER => 0.7,
-        _ => 0.0,
+
+    let month_after =
+        if named_month == 12 { (named.year + 1, 1) } else { (named.year, named_month + 1) };
+    if is_same_month {
+        1.0
+    } else if (year, month) == month_after && day <= MAX_DAYS_AFTER {
+        SOON_AFTER_MONTH_FIT
+    } else {
+        0.0
     }
 }
 
 fn parse_month(word: &str) -> Option<i64> {
     let word = word.to_lowercase();
-    // Short forms are three letters; `mar` and `sept` name months, `marching` does not.
-    let at = MONTH_NAMES.iter().position(|it| *it == word || it.get(..3) == Some(&word))?;
-    i64::try_from(at + 1).ok()
+    // Full names and three letters: `march` and `mar` are months, `marching` is not.
+    let index = MONTH_NAMES.iter().position(|it| *it == word || it.get(..3) == Some(&word))?;
+    i64::try_from(index + 1).ok()
 }
 
+/// Parses three consecutive words as year, month and day: `2023-05-08` was split at its dashes.
 fn parse_iso_date(words: &[&str]) -> Option<NamedDate> {
     let [year, month, day] = words else { return None };
-    let number = |it: &str, range: std::ops::RangeInclusive<i64>| {
-        it.parse().ok().filter(|it| range.contains(it))
-    };
     Some(NamedDate {
-        year: number(year, 1990..=2100)?,
-        month: Some(number(month, 1..=12)?),
-        day: Some(number(day, 1..=31)?),
+        year: parse_in_range(year, PLAUSIBLE_YEARS)?,
+        month: Some(parse_in_range(month, 1..=12)?),
+        day: Some(parse_in_range(day, 1..=31)?),
     })
+}
+
+fn parse_in_range(word: &str, range: std::ops::RangeInclusive<i64>) -> Option<i64> {
+    word.parse().ok().filter(|it| range.contains(it))
 }
 
 #[cfg(test)]
@@ -139,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_read_as_people_write_them() {
+    fn calendar_dates_are_parsed_as_people_write_them() {
         let now = Timestamp::of_day(2023, 10, 22);
         let date = |year, month, day| Some(NamedDate { year, month, day });
         for (question, expected) in [
@@ -160,18 +183,19 @@ mod tests {
     }
 
     #[test]
-    fn what_was_told_soon_after_fits() {
-        let day = NamedDate { year: 2023, month: Some(5), day: Some(28) };
-        let said: Vec<f32> = [(5, 27), (5, 28), (6, 7), (6, 8), (5, 2), (4, 28)]
-            .map(|(month, date)| named_date_fit(day, Timestamp::of_day(2023, month, date)))
+    fn the_days_soon_after_a_date_fit_as_well() {
+        let named_day = NamedDate { year: 2023, month: Some(5), day: Some(28) };
+        let fits: Vec<f32> = [(5, 27), (5, 28), (6, 7), (6, 8), (5, 2), (4, 28)]
+            .map(|(month, day)| named_date_fit(named_day, Timestamp::of_day(2023, month, day)))
             .to_vec();
-        assert_eq!(said, [1.0, 1.0, 1.0, 0.0, 0.5, 0.0]);
-        let month = NamedDate { day: None, ..day };
-        let said: Vec<f32> = [(2023, 5, 1), (2023, 6, 10), (2023, 6, 11), (2022, 5, 1)]
-            .map(|(year, month_of, date)| {
-                named_date_fit(month, Timestamp::of_day(year, month_of, date))
+        assert_eq!(fits, [1.0, 1.0, 1.0, 0.0, 0.5, 0.0]);
+
+        let named_month = NamedDate { day: None, ..named_day };
+        let fits: Vec<f32> = [(2023, 5, 1), (2023, 6, 10), (2023, 6, 11), (2022, 5, 1)]
+            .map(|(year, month, day)| {
+                named_date_fit(named_month, Timestamp::of_day(year, month, day))
             })
             .to_vec();
-        assert_eq!(said, [1.0, 0.7, 0.0, 0.0]);
+        assert_eq!(fits, [1.0, 0.7, 0.0, 0.0]);
     }
 }

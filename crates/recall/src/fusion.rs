@@ -1,5 +1,8 @@
 //! Fusion of dense, keyword and graph retrieval into one score.
 //!
+//! The engine runs the three retrieval paths and passes their hits in; the fused hits go on to the
+//! boosts and to `ranking`.
+//!
 //! Fuses normalised scores, not ranks: on public data reciprocal rank fusion (Cormack et al. 2009)
 //! loses to the better single list, because a rank cannot tell a near miss from a far one. Every
 //! hit is scored on every path, also on those that did not return it. Rank fusion remains as a
@@ -31,6 +34,7 @@ pub struct PathHits {
 /// A hit of one path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathHit {
+    /// The caller's number for the memory, the same on every path.
     pub key: u32,
     /// Raw score of the path: a cosine, a BM25 score, a graph weight.
     pub score: f32,
@@ -43,6 +47,7 @@ pub struct PathHit {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathTrace {
     pub path: RetrievalPath,
+    /// Raw score of the path, as in [`PathHit`].
     pub score: f32,
     /// Counted from one.
     pub rank: u32,
@@ -73,7 +78,7 @@ pub enum FusionRule {
     Ranks,
 }
 
-/// The constant of reciprocal rank fusion.
+/// The constant of reciprocal rank fusion, as in the paper.
 const RRF_CONSTANT: f32 = 60.0;
 
 /// Fuses the hits of all paths, best first, ties by key. The weight of a path without hits is
@@ -84,25 +89,29 @@ pub fn fuse_hits(paths: &PathHits, weights: PathWeights, rule: FusionRule) -> Ve
         (RetrievalPath::Keyword, &paths.keyword),
         (RetrievalPath::Graph, &paths.graph),
     ];
-    let total_weight = lists.iter().filter(|it| !it.1.is_empty()).map(|it| weights.for_path(it.0));
-    let total_weight = f32::from(total_weight.sum::<u16>().max(1));
-    let mut acc: HashMap<u32, FusedHit> = HashMap::new();
-    for (path, list) in lists {
-        let weight = f32::from(weights.for_path(path)) / total_weight;
-        for (rank, found) in (1_u32..).zip(list) {
+    // Only paths with hits share the weight; dividing by their sum distributes that of the others.
+    let used_paths = lists.iter().filter(|(_, hits)| !hits.is_empty());
+    let total_weight = used_paths.map(|(path, _)| weights.for_path(*path)).sum::<u16>().max(1);
+    let mut fused_by_key: HashMap<u32, FusedHit> = HashMap::new();
+    for (path, hits) in lists {
+        let weight = f32::from(weights.for_path(path)) / f32::from(total_weight);
+        for (rank, hit) in (1_u32..).zip(hits) {
             #[expect(clippy::cast_precision_loss, reason = "ranks are small")]
-            let place = match rule {
-                FusionRule::Scores => found.normalized,
+            let unweighted = match rule {
+                FusionRule::Scores => hit.normalized,
                 FusionRule::Ranks => 1.0 / (RRF_CONSTANT + rank as f32),
             };
-            let (key, share) = (found.key, weight * place);
-            let fused =
-                acc.entry(key).or_insert_with(|| FusedHit { key, score: 0.0, traces: Vec::new() });
-            fused.score += share;
-            fused.traces.push(PathTrace { path, score: found.score, rank, contribution: share });
+            let (key, contribution) = (hit.key, weight * unweighted);
+            let fused = fused_by_key.entry(key).or_insert_with(|| FusedHit {
+                key,
+                score: 0.0,
+                traces: Vec::new(),
+            });
+            fused.score += contribution;
+            fused.traces.push(PathTrace { path, score: hit.score, rank, contribution });
         }
     }
-    let mut res: Vec<FusedHit> = acc.into_values().collect();
+    let mut res: Vec<FusedHit> = fused_by_key.into_values().collect();
     // Negative evidence cancels a score but never makes it negative.
     for it in &mut res {
         it.score = it.score.max(0.0);
@@ -117,10 +126,11 @@ pub(crate) fn sort_fused(fused: &mut [FusedHit]) {
 }
 
 /// Normalises by the best score of the list, for scores that start at zero.
-pub fn normalize_by_best(list: &mut [PathHit]) {
-    let best = list.iter().map(|it| it.score).fold(f32::MIN_POSITIVE, f32::max);
-    for it in list {
-        it.normalized = it.score / best;
+pub fn normalize_by_best(hits: &mut [PathHit]) {
+    // Starts above zero, so that a list of zeros is not divided by zero.
+    let best = hits.iter().map(|it| it.score).fold(f32::MIN_POSITIVE, f32::max);
+    for hit in hits {
+        hit.normalized = hit.score / best;
     }
 }
 
@@ -129,46 +139,46 @@ mod tests {
     use super::*;
     use crate::QueryClass;
 
-    fn list(places: &[(u32, f32)]) -> Vec<PathHit> {
-        places
+    /// Hits from keys and normalised scores.
+    fn hits(scores: &[(u32, f32)]) -> Vec<PathHit> {
+        scores.iter().map(|&(key, score)| PathHit { key, score, normalized: score }).collect()
+    }
+
+    /// The keys in the order of their fused scores.
+    fn fused_keys(paths: &PathHits) -> Vec<u32> {
+        fuse_hits(paths, QueryClass::Semantic.weights(), FusionRule::Scores)
             .iter()
-            .map(|&(key, place)| PathHit { key, score: place, normalized: place })
+            .map(|it| it.key)
             .collect()
     }
 
-    fn keys(paths: &PathHits, rule: FusionRule) -> Vec<u32> {
-        fuse_hits(paths, QueryClass::Semantic.weights(), rule).iter().map(|it| it.key).collect()
+    #[test]
+    fn the_weight_of_a_path_without_hits_goes_to_the_others() {
+        let found = hits(&[(3, 0.9), (1, 0.2)]);
+        let only_dense = PathHits { dense: found.clone(), ..PathHits::default() };
+        let res = fuse_hits(&only_dense, QueryClass::Structural.weights(), FusionRule::Scores);
+        assert!((res[0].score - 0.9).abs() < 1e-6, "the dense path has the whole weight");
+        let only_keyword = PathHits { keyword: found, ..PathHits::default() };
+        assert_eq!(fused_keys(&only_keyword), [3, 1]);
+        assert!(fused_keys(&PathHits::default()).is_empty());
     }
 
     #[test]
-    fn a_path_that_found_nothing_leaves_the_others_working() {
-        let dense = list(&[(3, 0.9), (1, 0.2)]);
-        let paths = PathHits { dense: dense.clone(), ..PathHits::default() };
-        let res = fuse_hits(&paths, QueryClass::Structural.weights(), FusionRule::Scores);
-        assert!((res[0].score - 0.9).abs() < 1e-6, "the whole weight is the one path's");
-        assert_eq!(
-            keys(&PathHits { keyword: dense, ..PathHits::default() }, FusionRule::Scores),
-            [3, 1]
-        );
-        assert!(keys(&PathHits::default(), FusionRule::Scores).is_empty());
-    }
-
-    #[test]
-    fn a_clear_winner_of_one_path_beats_two_lukewarm_second_places() {
+    fn a_clear_winner_of_one_path_beats_a_weak_second_of_two_paths() {
         let paths = PathHits {
-            dense: list(&[(1, 1.1), (2, 0.2), (3, 0.1)]),
-            keyword: list(&[(4, 1.0), (2, 0.3), (1, 0.2)]),
+            dense: hits(&[(1, 1.1), (2, 0.2), (3, 0.1)]),
+            keyword: hits(&[(4, 1.0), (2, 0.3), (1, 0.2)]),
             graph: Vec::new(),
         };
-        assert_eq!(keys(&paths, FusionRule::Scores)[0], 1);
+        assert_eq!(fused_keys(&paths)[0], 1);
     }
 
     #[test]
-    fn every_share_is_accounted_for() {
+    fn the_contributions_of_the_paths_add_up_to_the_score() {
         let paths = PathHits {
-            dense: list(&[(1, 0.92), (2, 0.66)]),
-            keyword: list(&[(2, 1.0), (1, 0.2)]),
-            graph: list(&[(2, 0.5)]),
+            dense: hits(&[(1, 0.92), (2, 0.66)]),
+            keyword: hits(&[(2, 1.0), (1, 0.2)]),
+            graph: hits(&[(2, 0.5)]),
         };
         for rule in [FusionRule::Scores, FusionRule::Ranks] {
             for fused in fuse_hits(&paths, QueryClass::Semantic.weights(), rule) {
@@ -180,7 +190,7 @@ mod tests {
 
     #[test]
     fn ties_go_to_the_smaller_key() {
-        let dense = list(&[(9, 0.8), (4, 0.8), (7, 0.8)]);
-        assert_eq!(keys(&PathHits { dense, ..PathHits::default() }, FusionRule::Scores), [4, 7, 9]);
+        let dense = hits(&[(9, 0.8), (4, 0.8), (7, 0.8)]);
+        assert_eq!(fused_keys(&PathHits { dense, ..PathHits::default() }), [4, 7, 9]);
     }
 }

@@ -1,13 +1,17 @@
-//! Spherical k-means on a sample of rows (Dhillon and Modha 2001); centroids are quantised like rows.
+//! Spherical k-means on a sample of rows (Dhillon and Modha 2001), for `inverted_lists`.
 //!
-//! Sums are integers, so the result does not depend on the number of threads.
+//! Rows are compared by dot product, and a centroid is the mean direction of its rows, quantised like
+//! a row. Sums are integers, so the result does not depend on the number of threads. `width` is the
+//! number of blocks per row throughout this file.
 
 use std::num::NonZero;
 use std::ops::Range;
 use std::thread;
 
+use model::CpuLevel;
+
 use crate::quantized_vectors::{NO_ROW, QuantizedVectors};
-use crate::simd::{self, BLOCK_LEN, CodeBlock, SimdLevel};
+use crate::simd::{self, BLOCK_LEN, CodeBlock};
 
 /// Sample size per centroid; larger samples hardly improve recall.
 const SAMPLE_ROWS_PER_CENTROID: usize = 32;
@@ -27,18 +31,24 @@ pub(crate) fn train_centroids(
     if width == 0 || n_lists == 0 {
         return Vec::new();
     }
-    let live: Vec<usize> =
+
+    // Copy a sample of the live rows.
+    let live_rows: Vec<usize> =
         (0..codes.slot_of.len()).filter(|row| codes.slot_of[*row] != NO_ROW).collect();
     let mut sample = Vec::new();
-    for pick in sample_evenly(&mut random, live.len(), n_lists * SAMPLE_ROWS_PER_CENTROID) {
-        sample.extend_from_slice(&codes.blocks()[live[pick] * width..][..width]);
+    for pick in sample_evenly(&mut random, live_rows.len(), n_lists * SAMPLE_ROWS_PER_CENTROID) {
+        sample.extend_from_slice(&codes.blocks()[live_rows[pick] * width..][..width]);
     }
     let n_sample = sample.len() / width;
-    let row = |it: usize| &sample[it * width..][..width];
+    let sample_row = |it: usize| &sample[it * width..][..width];
+
+    // Start with centroids that are rows of the sample.
     let mut centroids = Vec::new();
     for pick in sample_evenly(&mut random, n_sample, n_lists) {
-        centroids.extend_from_slice(row(pick));
+        centroids.extend_from_slice(sample_row(pick));
     }
+
+    // Lloyd's iteration: assign every row to its nearest centroid, then recompute the centroids.
     let length = mean_length(&sample, n_sample);
     let mut list_of = vec![0; n_sample];
     for _ in 0..TRAINING_ROUNDS {
@@ -48,7 +58,7 @@ pub(crate) fn train_centroids(
         for sum in sums.chunks(width * BLOCK_LEN) {
             if !push_mean(&mut centroids, sum, length) {
                 // An empty list is reseeded with a random row.
-                centroids.extend_from_slice(row(random.next_below(n_sample)));
+                centroids.extend_from_slice(sample_row(random.next_below(n_sample)));
             }
         }
     }
@@ -64,18 +74,20 @@ pub(crate) fn assign_centroids(
     threads: NonZero<usize>,
 ) {
     let width = centroids.len() / n_lists.max(1);
-    let n_part = acc.len().div_ceil(threads.get()).max(1);
+    let rows_per_thread = acc.len().div_ceil(threads.get()).max(1);
+    // No centroids, or a model without dimensions: every row stays in list 0.
     if width == 0 {
         return;
     }
     thread::scope(|scope| {
-        for (acc, rows) in acc.chunks_mut(n_part).zip(rows.chunks(n_part * width)) {
+        let parts = acc.chunks_mut(rows_per_thread).zip(rows.chunks(rows_per_thread * width));
+        for (acc, rows) in parts {
             scope.spawn(move || {
-                let (level, mut dots) = (SimdLevel::detect_best(), vec![0; n_lists]);
+                let (level, mut dots) = (CpuLevel::detect_best(), vec![0; n_lists]);
                 for (acc, row) in acc.iter_mut().zip(rows.chunks_exact(width)) {
                     simd::dot_rows(level, &mut dots, row, centroids);
-                    let most = dots.iter().copied().max();
-                    let list = dots.iter().position(|it| Some(*it) == most).unwrap_or(0);
+                    let largest = dots.iter().copied().max();
+                    let list = dots.iter().position(|it| Some(*it) == largest).unwrap_or(0);
                     *acc = u32::try_from(list).expect("there are fewer lists than rows");
                 }
             });
@@ -83,7 +95,7 @@ pub(crate) fn assign_centroids(
     });
 }
 
-/// Sums the rows of each list.
+/// Sums the rows of each list, value by value: `width * BLOCK_LEN` sums per list.
 fn sum_by_list(
     list_of: &[u32],
     rows: &[CodeBlock],
@@ -91,52 +103,57 @@ fn sum_by_list(
     threads: NonZero<usize>,
 ) -> Vec<i32> {
     let width = rows.len() / list_of.len().max(1);
-    let n_part = list_of.len().div_ceil(threads.get()).max(1);
-    let part = |range: Range<usize>| {
-        let mut acc = vec![0_i32; n_lists * width * BLOCK_LEN];
+    let values_per_row = width * BLOCK_LEN;
+    let rows_per_thread = list_of.len().div_ceil(threads.get()).max(1);
+    let sum_range = |range: Range<usize>| {
+        let mut sums = vec![0_i32; n_lists * values_per_row];
         for row in range {
-            let acc = &mut acc[list_of[row] as usize * width * BLOCK_LEN..][..width * BLOCK_LEN];
+            let list_sums = &mut sums[list_of[row] as usize * values_per_row..][..values_per_row];
             let blocks = &rows[row * width..][..width];
-            for (acc, block) in acc.chunks_exact_mut(BLOCK_LEN).zip(blocks) {
-                for (acc, number) in acc.iter_mut().zip(block.values()) {
-                    *acc += i32::from(*number);
+            for (acc, block) in list_sums.chunks_exact_mut(BLOCK_LEN).zip(blocks) {
+                for (acc, value) in acc.iter_mut().zip(block.values()) {
+                    *acc += i32::from(*value);
                 }
             }
         }
-        acc
+        sums
     };
+    // Each thread sums its own range of rows; the partial sums are added at the end.
     thread::scope(|scope| {
-        let starts = (0..list_of.len()).step_by(n_part);
-        let parts: Vec<_> = starts
-            .map(|from| scope.spawn(move || part(from..(from + n_part).min(list_of.len()))))
+        let handles: Vec<_> = (0..list_of.len())
+            .step_by(rows_per_thread)
+            .map(|from| from..(from + rows_per_thread).min(list_of.len()))
+            .map(|range| scope.spawn(move || sum_range(range)))
             .collect();
-        let mut res = vec![0_i32; n_lists * width * BLOCK_LEN];
-        for part in parts {
-            let part = part.join().expect("adding up does not panic");
-            for (acc, number) in res.iter_mut().zip(part) {
-                *acc += number;
+        let mut res = vec![0_i32; n_lists * values_per_row];
+        for handle in handles {
+            let partial = handle.join().expect("adding up does not panic");
+            for (acc, value) in res.iter_mut().zip(partial) {
+                *acc += value;
             }
         }
         res
     })
 }
 
-/// Appends the quantised mean direction of a list; false if the list is empty.
+/// Appends the direction of `sum`, quantised at `length`; false if it has none, as in an empty list.
 fn push_mean(acc: &mut Vec<CodeBlock>, sum: &[i32], length: f64) -> bool {
-    let own = sum.iter().map(|it| f64::from(*it).powi(2)).sum::<f64>().sqrt();
-    if own == 0.0 {
+    let sum_length = sum.iter().map(|it| f64::from(*it).powi(2)).sum::<f64>().sqrt();
+    if sum_length == 0.0 {
         return false;
     }
     #[expect(clippy::cast_possible_truncation, reason = "clamped before it is cast")]
-    let number = |it: &i32| (f64::from(*it) / own * length).round().clamp(-127.0, 127.0) as i8;
-    let code: Vec<i8> = sum.iter().map(number).collect();
+    let quantize =
+        |it: &i32| (f64::from(*it) / sum_length * length).round().clamp(-127.0, 127.0) as i8;
+    let code: Vec<i8> = sum.iter().map(quantize).collect();
     simd::append_blocks(acc, &code);
     true
 }
 
+/// Root mean square of the lengths of the rows.
 fn mean_length(rows: &[CodeBlock], n_rows: usize) -> f64 {
-    let numbers = rows.iter().flat_map(|it| *it.values());
-    let squares: f64 = numbers.map(|it| f64::from(it).powi(2)).sum();
+    let values = rows.iter().flat_map(|it| *it.values());
+    let squares: f64 = values.map(|it| f64::from(it).powi(2)).sum();
     let n_rows = u32::try_from(n_rows).map_or(f64::MAX, f64::from);
     (squares / n_rows.max(1.0)).sqrt()
 }
@@ -157,12 +174,14 @@ struct SplitMix64(u64);
 
 impl SplitMix64 {
     fn next_below(&mut self, n: usize) -> usize {
+        // The constants and shifts of the published generator.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.0;
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         bits ^= bits >> 31;
-        let share = (u128::from(bits) * n as u128) >> 64;
-        usize::try_from(share).expect("a share of `n` is below `n`")
+        // Scales the 64 bits, read as a fraction of 2⁶⁴, to `n`.
+        let scaled = (u128::from(bits) * n as u128) >> 64;
+        usize::try_from(scaled).expect("a fraction of `n` is below `n`")
     }
 }

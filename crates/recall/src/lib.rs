@@ -1,41 +1,50 @@
 //! Retrieval logic: scores, fuses, ranks, packs and explains candidates.
 //!
+//! The engine calls the stages in the order of the modules below: classify the query, search by
+//! vector and keyword, fuse and boost the hits, rank them, decide whether any is relevant, and pack
+//! the result into a context.
+//!
 //! Pure and synchronous. Vectors and memories come in as values; this crate computes no embeddings
 //! and reads no database and no clock.
 
+// The query and its settings.
 mod query_class;
 mod ranking_stage;
 mod search_purpose;
 
-pub mod file_boost;
+// Vector search.
+mod inverted_lists;
+mod kmeans;
 mod nearest_slots;
 mod quantized_vectors;
+mod simd;
 mod slot_set;
 
+// Scores of hits, fusion and boosts.
 mod bm25;
 mod centering;
 pub mod dates;
 mod dot;
+pub mod file_boost;
 mod fusion;
-mod ranking;
 mod relative_time;
-mod relevance_verdict;
 mod rescoring;
-mod score;
 pub mod session_neighbours;
 
+// Ranking and abstention.
 pub mod change_decay;
+pub mod phase_weights;
+mod ranking;
+mod relevance_verdict;
+mod score;
+
+// Notes and contexts for an agent.
 pub mod frame;
 mod pack;
-pub mod phase_weights;
 pub mod pipeline;
 mod silence_reason;
 pub mod step_decision;
 mod tokens;
-
-mod inverted_lists;
-mod kmeans;
-mod simd;
 
 pub use bm25::{Bm25, KeywordMatch, best_matches, rarest_terms};
 pub use centering::{PRIOR_VECTORS, QueryStats, SimilarityPrior, VectorStats};

@@ -1,15 +1,20 @@
 //! Filtered nearest-neighbour search over quantised vectors.
 //!
-//! A slot is one memory, with one or more rows. The filter is exact, and as many slots are returned
-//! as requested and allowed. The result is exact for few rows and for selective filters; otherwise
-//! inverted lists are probed, nearest first, until a fixed number of allowed rows was scanned. With a
-//! filter, more lists are read to reach that number.
+//! A slot is one memory, with one or more rows (quantised vectors). A query names the slots it allows
+//! and gets the `k` of them with the largest dot products, or all if fewer are allowed.
+//!
+//! [`ScanPlan`] chooses one of three ways. Scanning every row and looking up the rows of the allowed
+//! slots are exact. In a large notebook with a weak filter, inverted lists (see `inverted_lists`) are
+//! probed instead, nearest first, until a fixed number of allowed rows was scanned; that misses a few
+//! percent of the nearest slots but never returns one that is not allowed.
 
 use std::ops::Range;
 
+use model::CpuLevel;
+
 use crate::inverted_lists::{InvertedLists, MAX_FLAT_SCAN_ROWS};
 use crate::quantized_vectors::{CodeError, QuantizedVectors, to_row_number};
-use crate::simd::{self, CodeBlock, SimdLevel};
+use crate::simd::{self, CodeBlock};
 use crate::slot_set::SlotSet;
 
 /// One result.
@@ -20,7 +25,7 @@ pub struct NearSlot {
     pub dot: i32,
 }
 
-/// Rows whose dot products are computed together.
+/// Rows whose dot products are computed together. Their results fit into the first-level cache.
 const ROWS_PER_CHUNK: usize = 256;
 
 /// If fewer than one slot in this many is allowed, rows are looked up by slot instead of scanned.
@@ -28,6 +33,10 @@ const LOOKUP_BELOW_ONE_IN: usize = 20;
 
 /// If fewer than one slot in this many is allowed, the filter is applied before the dot product.
 const PREFILTER_BELOW_ONE_IN: usize = 4;
+
+/// Offers collected beyond `2 * k` before they are pruned, so that a small `k` does not prune after
+/// every few offers.
+const EXTRA_OFFERS: usize = 64;
 
 /// Finds the `k` nearest slots, best first; ties by slot.
 pub fn nearest_slots(
@@ -40,45 +49,79 @@ pub fn nearest_slots(
     Ok(search_rows(codes, query, allowed, k, MAX_FLAT_SCAN_ROWS))
 }
 
+/// [`nearest_slots`] for a query of the right length. Up to `max_flat_rows` rows are searched
+/// exactly; tests lower it to reach the inverted lists.
 fn search_rows(
     codes: &QuantizedVectors,
     query: &[i8],
     allowed: &SlotSet,
     k: usize,
-    flat_rows: usize,
+    max_flat_rows: usize,
 ) -> Vec<NearSlot> {
+    // Slots that are allowed but have no row here do not count.
     let n_allowed = codes.present.intersection_count(allowed);
     let n_slots = codes.present.count();
-    let mut blocks = Vec::with_capacity(codes.blocks_per_row());
-    simd::append_blocks(&mut blocks, query);
+    if k == 0 || n_allowed == 0 {
+        return Vec::new();
+    }
+    let mut query_blocks = Vec::with_capacity(codes.blocks_per_row());
+    simd::append_blocks(&mut query_blocks, query);
     let scan = QueryScan {
         codes,
-        level: SimdLevel::detect_best(),
-        query: &blocks,
+        level: CpuLevel::detect_best(),
+        query: &query_blocks,
         allowed,
         n_allowed,
         n_slots,
     };
     let mut best = TopSlots::new(k.min(n_allowed));
-    if best.k == 0 {
-        return Vec::new();
-    }
-    match codes.lists.as_ref().filter(|_| codes.len() > flat_rows) {
-        Some(lists) if n_allowed * codes.len() / n_slots > lists.n_probed_rows() => {
-            scan.scan_lists(&mut best, lists);
-        }
-        None if n_allowed * LOOKUP_BELOW_ONE_IN >= n_slots => {
+    match ScanPlan::choose(codes, n_allowed, n_slots, max_flat_rows) {
+        ScanPlan::ProbeLists(lists) => scan.scan_lists(&mut best, lists),
+        ScanPlan::AllRows => {
             scan.scan_rows(&mut best, 0..codes.slot_of.len());
         }
-        _ => scan.scan_slots(&mut best),
+        ScanPlan::LookUpSlots => scan.scan_slots(&mut best),
     }
     best.into_sorted()
+}
+
+/// The way in which a query reads the rows.
+enum ScanPlan<'a> {
+    /// Approximate: the nearest inverted lists and the rows added since they were built.
+    ProbeLists(&'a InvertedLists),
+    /// Exact: every row in the order of memory.
+    AllRows,
+    /// Exact: only the rows of the allowed slots, each found by its slot.
+    LookUpSlots,
+}
+
+impl<'a> ScanPlan<'a> {
+    /// Chooses the way that should be fastest for this share of allowed slots.
+    fn choose(
+        codes: &'a QuantizedVectors,
+        n_allowed: usize,
+        n_slots: usize,
+        max_flat_rows: usize,
+    ) -> Self {
+        let lists = codes.lists.as_ref().filter(|_| codes.len() > max_flat_rows);
+        if let Some(lists) = lists {
+            // Estimated by the average number of rows per slot.
+            let n_allowed_rows = n_allowed * codes.len() / n_slots;
+            // If the lists would scan every allowed row anyway, looking them up is exact and cheaper.
+            return if n_allowed_rows > lists.n_probed_rows() {
+                Self::ProbeLists(lists)
+            } else {
+                Self::LookUpSlots
+            };
+        }
+        if n_allowed * LOOKUP_BELOW_ONE_IN < n_slots { Self::LookUpSlots } else { Self::AllRows }
+    }
 }
 
 /// A query prepared for scanning rows.
 struct QueryScan<'a> {
     codes: &'a QuantizedVectors,
-    level: SimdLevel,
+    level: CpuLevel,
     query: &'a [CodeBlock],
     allowed: &'a SlotSet,
     n_allowed: usize,
@@ -86,22 +129,27 @@ struct QueryScan<'a> {
 }
 
 impl QueryScan<'_> {
-    /// Scans the tail (rows added after clustering), then lists nearest first until enough allowed rows are scanned and `k` slots
-    /// are found.
+    /// Scans the tail (rows added after clustering), then lists nearest first until enough allowed
+    /// rows are scanned and `k` slots are found.
     fn scan_lists(&self, best: &mut TopSlots, lists: &InvertedLists) {
         self.scan_rows(best, lists.tail_start()..self.codes.slot_of.len());
+
+        // Order the lists by the dot product of the query with their centroids.
         let mut dots = vec![0; lists.n_lists()];
         simd::dot_rows(self.level, &mut dots, self.query, &lists.centroids);
         let mut order: Vec<u64> = (0..).zip(dots).map(|(list, dot)| pack_key(dot, list)).collect();
         order.sort_unstable_by(|a, b| b.cmp(a));
-        let mut left = lists.n_probed_rows();
+
+        let mut n_rows_to_scan = lists.n_probed_rows();
         for key in order {
-            if left == 0 && best.is_full() {
+            // A filter may leave fewer than `k` slots in the lists probed so far.
+            if n_rows_to_scan == 0 && best.has_k_slots() {
                 break;
             }
             let (_, list) = unpack_key(key);
             let (from, until) = (lists.starts[list as usize], lists.starts[list as usize + 1]);
-            left = left.saturating_sub(self.scan_rows(best, from as usize..until as usize));
+            let n_scanned = self.scan_rows(best, from as usize..until as usize);
+            n_rows_to_scan = n_rows_to_scan.saturating_sub(n_scanned);
         }
     }
 
@@ -118,29 +166,33 @@ impl QueryScan<'_> {
         self.scan_picked(best, &picks);
     }
 
-    /// Scans consecutive rows; returns how many of them were allowed, estimated when
-    /// the filter runs after the dot products.
+    /// Scans consecutive rows. Returns how many of them were allowed, estimated if the filter runs
+    /// after the dot products.
     fn scan_rows(&self, best: &mut TopSlots, rows: Range<usize>) -> usize {
-        let mut n_read = 0;
+        let filters_first = self.n_allowed * PREFILTER_BELOW_ONE_IN < self.n_slots;
+        let mut n_allowed_rows = 0;
         let mut picks = Vec::with_capacity(ROWS_PER_CHUNK);
         for from in rows.clone().step_by(ROWS_PER_CHUNK) {
             let chunk = from..(from + ROWS_PER_CHUNK).min(rows.end);
-            if self.n_allowed * PREFILTER_BELOW_ONE_IN < self.n_slots {
-                let slots = (0_u32..).zip(&self.codes.slot_of[chunk]);
-                let from = to_row_number(from);
+            if filters_first {
+                let numbered_slots = (to_row_number(from)..).zip(&self.codes.slot_of[chunk]);
                 picks.clear();
-                picks
-                    .extend(slots.filter(|it| self.allowed.contains(*it.1)).map(|(i, _)| from + i));
-                n_read += picks.len();
+                picks.extend(
+                    numbered_slots
+                        .filter(|(_, slot)| self.allowed.contains(**slot))
+                        .map(|(row, _)| row),
+                );
+                n_allowed_rows += picks.len();
                 self.scan_picked(best, &picks);
             } else {
-                n_read += chunk.len() * self.n_allowed / self.n_slots;
+                n_allowed_rows += chunk.len() * self.n_allowed / self.n_slots;
                 self.scan_chunk(best, chunk);
             }
         }
-        n_read
+        n_allowed_rows
     }
 
+    /// Scans consecutive rows and applies the filter to the few that are near enough.
     fn scan_chunk(&self, best: &mut TopSlots, rows: Range<usize>) {
         let mut dots = [0; ROWS_PER_CHUNK];
         let dots = &mut dots[..rows.len()];
@@ -158,6 +210,7 @@ impl QueryScan<'_> {
         }
     }
 
+    /// Scans rows that the filter allows.
     fn scan_picked(&self, best: &mut TopSlots, picks: &[u32]) {
         let mut dots = [0; ROWS_PER_CHUNK];
         let dots = &mut dots[..picks.len()];
@@ -174,9 +227,11 @@ impl QueryScan<'_> {
 /// heap and merges rows of the same slot in one place.
 struct TopSlots {
     k: usize,
+    /// Dot products and slots, see [`pack_key`].
     offers: Vec<u64>,
     /// Key that an offer must exceed; 0 until `k` slots are known.
     threshold_key: u64,
+    /// The dot product in `threshold_key`, for a test without packing a key.
     threshold_dot: i32,
 }
 
@@ -184,7 +239,7 @@ impl TopSlots {
     fn new(k: usize) -> Self {
         Self {
             k,
-            offers: Vec::with_capacity(2 * k + 64),
+            offers: Vec::with_capacity(max_offers(k)),
             threshold_key: 0,
             threshold_dot: i32::MIN,
         }
@@ -196,49 +251,65 @@ impl TopSlots {
             return;
         }
         self.offers.push(key);
-        if self.offers.len() == 2 * self.k + 64 {
+        if self.offers.len() == max_offers(self.k) {
             self.prune_offers();
         }
     }
 
-    fn is_full(&mut self) -> bool {
-        self.threshold_key > 0 || {
-            self.prune_offers();
-            self.offers.len() == self.k
+    /// True if `k` different slots are known. Prunes, because several offers may be of one slot.
+    fn has_k_slots(&mut self) -> bool {
+        if self.threshold_key > 0 {
+            return true;
         }
+        self.prune_offers();
+        self.offers.len() == self.k
     }
 
     /// Keeps the best offer of each slot, then the best `k` of those.
     fn prune_offers(&mut self) {
-        self.offers.sort_unstable_by_key(|it| (unpack_key(*it).1, !it));
-        self.offers.dedup_by_key(|it| unpack_key(*it).1);
+        // `!key` sorts larger keys first, so `dedup` keeps the best offer of each slot.
+        self.offers.sort_unstable_by_key(|key| (unpack_key(*key).1, !key));
+        self.offers.dedup_by_key(|key| unpack_key(*key).1);
         if self.offers.len() < self.k {
             return;
         }
-        let (_, last, _) = self.offers.select_nth_unstable_by(self.k - 1, |a, b| b.cmp(a));
-        (self.threshold_key, self.threshold_dot) = (*last, unpack_key(*last).0);
+        let (_, kth, _) = self.offers.select_nth_unstable_by(self.k - 1, |a, b| b.cmp(a));
+        (self.threshold_key, self.threshold_dot) = (*kth, unpack_key(*kth).0);
         self.offers.truncate(self.k);
     }
 
     fn into_sorted(mut self) -> Vec<NearSlot> {
         self.prune_offers();
         self.offers.sort_unstable_by(|a, b| b.cmp(a));
-        let near = |it| {
-            let (dot, slot) = unpack_key(it);
+        let to_near_slot = |key| {
+            let (dot, slot) = unpack_key(key);
             NearSlot { slot, dot }
         };
-        self.offers.into_iter().map(near).collect()
+        self.offers.into_iter().map(to_near_slot).collect()
     }
 }
 
-/// Packs dot product and number so that keys sort by larger product, then by smaller number.
-fn pack_key(dot: i32, number: u32) -> u64 {
-    u64::from(dot.cast_unsigned() ^ (1 << 31)) << 32 | u64::from(!number)
+/// Offers that are collected before they are pruned to `k`. At twice `k`, the sort is paid at most
+/// once per `k` offers.
+const fn max_offers(k: usize) -> usize {
+    2 * k + EXTRA_OFFERS
 }
 
+/// The sign bit of a dot product. Flipping it makes the unsigned order of the bits the signed order of
+/// the numbers.
+const SIGN_BIT: u32 = 1 << 31;
+
+/// Packs a dot product (high half) and a number (low half, inverted), so that a larger key means a
+/// larger product, then a smaller number. One integer compares and sorts faster than a pair.
+fn pack_key(dot: i32, number: u32) -> u64 {
+    u64::from(dot.cast_unsigned() ^ SIGN_BIT) << 32 | u64::from(!number)
+}
+
+/// The dot product and the number of a key.
 #[expect(clippy::cast_possible_truncation, reason = "each half is taken on its own")]
 const fn unpack_key(key: u64) -> (i32, u32) {
-    ((((key >> 32) as u32) ^ (1 << 31)).cast_signed(), !(key as u32))
+    let (high, low) = ((key >> 32) as u32, key as u32);
+    ((high ^ SIGN_BIT).cast_signed(), !low)
 }
 
 #[cfg(test)]
@@ -249,9 +320,9 @@ mod tests {
     use std::collections::BTreeMap;
     use std::num::NonZero;
 
-    const ONE: NonZero<usize> = NonZero::<usize>::MIN;
+    const ONE_THREAD: NonZero<usize> = NonZero::<usize>::MIN;
 
-    /// Rows as a test keeps them, beside the codes.
+    /// The rows of each slot in plain form; tests change it together with the tested codes.
     type Rows = BTreeMap<u32, Vec<Vec<i8>>>;
 
     fn push(codes: &mut QuantizedVectors, rows: &mut Rows, slot: u32, code: Vec<i8>) {
@@ -264,10 +335,12 @@ mod tests {
         rows.remove(&slot);
     }
 
-    /// The slow and plain way.
-    fn brute(rows: &Rows, query: &[i8], allowed: &SlotSet, k: usize) -> Vec<NearSlot> {
-        let cut = |it: &i8| i32::from(*it).max(-127);
-        let dot = |row: &Vec<i8>| row.iter().zip(query).map(|(a, b)| cut(a) * cut(b)).sum::<i32>();
+    /// The exact result by brute force.
+    fn brute_force(rows: &Rows, query: &[i8], allowed: &SlotSet, k: usize) -> Vec<NearSlot> {
+        // Codes never hold −128, see `simd`.
+        let clamp = |it: &i8| i32::from(*it).max(-127);
+        let dot =
+            |row: &Vec<i8>| row.iter().zip(query).map(|(a, b)| clamp(a) * clamp(b)).sum::<i32>();
         let mut res: Vec<NearSlot> = rows
             .iter()
             .filter(|(slot, _)| allowed.contains(**slot))
@@ -278,8 +351,8 @@ mod tests {
         res
     }
 
-    /// Rows around centres, so that neighbours are worth finding.
-    fn clustered(n_rows: u32, n_centres: u64, dims: usize) -> (QuantizedVectors, Rows) {
+    /// One row per slot, scattered around centres, so that lists are better than chance.
+    fn clustered_rows(n_rows: u32, n_centres: u64, dims: usize) -> (QuantizedVectors, Rows) {
         let (mut codes, mut rows) = (QuantizedVectors::new(dims), Rows::new());
         for slot in 0..n_rows {
             let code = clustered_code(u64::from(slot), n_centres, dims);
@@ -288,51 +361,55 @@ mod tests {
         (codes, rows)
     }
 
+    /// The code of a row: its centre plus half as much noise, in −60..=60.
     fn clustered_code(row: u64, n_centres: u64, dims: usize) -> Vec<i8> {
         let mut acc = Vec::new();
         for dim in 0..dims as u64 {
-            let centre = mixed((mixed(row) % n_centres) << 32 | dim) % 81;
-            let own = mixed(row << 20 | dim | 1 << 60) % 41;
-            acc.push(i8::try_from(centre + own).unwrap() - 60);
+            let centre = mix_bits((mix_bits(row) % n_centres) << 32 | dim) % 81;
+            let noise = mix_bits(row << 20 | dim | 1 << 60) % 41;
+            acc.push(i8::try_from(centre + noise).unwrap() - 60);
         }
         acc
     }
 
-    const fn mixed(number: u64) -> u64 {
+    /// A pseudo-random number for each number (`SplitMix64`).
+    const fn mix_bits(number: u64) -> u64 {
         let mut bits = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         bits ^ (bits >> 31)
     }
 
-    fn slots_of(n: u32, one_of: u64) -> SlotSet {
-        (0..n).filter(|it| mixed(u64::from(*it) << 7).is_multiple_of(one_of)).collect()
+    /// About one in `one_in` of the slots below `n`.
+    fn sample_slots(n: u32, one_in: u64) -> SlotSet {
+        (0..n).filter(|it| mix_bits(u64::from(*it) << 7).is_multiple_of(one_in)).collect()
     }
 
     proptest! {
         #[test]
-        fn reading_every_row_is_exact(
+        fn a_flat_scan_is_exact(
             dims in 1_usize..80,
+            // Slot, factor of the code, and whether the slot is removed instead of given a row.
             steps in prop::collection::vec((0_u32..60, -3_i8..4, any::<bool>()), 0..400),
             noise in prop::collection::vec(any::<i8>(), 80),
             allowed in prop::collection::vec(0_u32..70, 0..70),
             k in 0_usize..20,
         ) {
             let (mut codes, mut rows) = (QuantizedVectors::new(dims), Rows::new());
-            for (slot, spin, gone) in steps {
+            for (slot, factor, is_removal) in steps {
                 // Few different codes, so that ties are common.
-                let code = noise[..dims].iter().map(|it| it.wrapping_mul(spin)).collect();
-                if gone {
+                let code = noise[..dims].iter().map(|it| it.wrapping_mul(factor)).collect();
+                if is_removal {
                     remove(&mut codes, &mut rows, slot);
                 } else {
                     push(&mut codes, &mut rows, slot, code);
                 }
-                prop_assert_eq!(codes.contains(slot), !gone);
+                prop_assert_eq!(codes.contains(slot), !is_removal);
             }
             prop_assert_eq!(codes.len(), rows.values().map(Vec::len).sum::<usize>());
             for allowed in [allowed.into_iter().collect(), SlotSet::first_n(100), SlotSet::first_n(3)] {
                 let found = nearest_slots(&codes, &noise[..dims], &allowed, k).unwrap();
-                prop_assert_eq!(found, brute(&rows, &noise[..dims], &allowed, k));
+                prop_assert_eq!(found, brute_force(&rows, &noise[..dims], &allowed, k));
             }
         }
     }
@@ -341,108 +418,111 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
         #[test]
-        fn lists_hold_filters_and_fill_answers(
+        fn inverted_lists_respect_the_filter_and_return_as_many_slots_as_allowed(
             n_rows in 600_u32..2500,
             seed: u64,
-            one_of in 1_u64..60,
-            gone in prop::collection::vec(0_u32..2500, 0..900),
+            one_in in 1_u64..60,
+            removed in prop::collection::vec(0_u32..2500, 0..900),
             n_late in 0_u32..200,
             k in 1_usize..200,
         ) {
-            let (mut codes, mut rows) = clustered(n_rows, 20, 12);
-            let plan = codes.plan_clusters(seed, ONE);
-            // What happens between a plan and its arrival is not lost.
+            let (mut codes, mut rows) = clustered_rows(n_rows, 20, 12);
+            let plan = codes.plan_clusters(seed, ONE_THREAD);
+            // Changes between the making and the applying of a plan are not lost.
             push(&mut codes, &mut rows, 3, vec![9; 12]);
             remove(&mut codes, &mut rows, 4);
             codes.apply_clusters(plan).unwrap();
-            for slot in gone {
+            for slot in removed {
                 remove(&mut codes, &mut rows, slot);
             }
+            // Rows added after clustering form the tail.
             for slot in 0..n_late {
                 let code = clustered_code(u64::from(slot) + 9999, 20, 12);
                 push(&mut codes, &mut rows, slot * 7, code);
             }
-            let (allowed, query) = (slots_of(2600, one_of), clustered_code(seed >> 40, 20, 12));
-            for again in [false, true] {
-                if again {
-                    let plan = codes.plan_clusters(seed, ONE);
+            let (allowed, query) = (sample_slots(2600, one_in), clustered_code(seed >> 40, 20, 12));
+            for is_clustered_again in [false, true] {
+                if is_clustered_again {
+                    let plan = codes.plan_clusters(seed, ONE_THREAD);
                     codes.apply_clusters(plan).unwrap();
                 }
                 let found = search_rows(&codes, &query, &allowed, k, 0);
-                let exact = brute(&rows, &query, &allowed, usize::MAX);
+                let exact = brute_force(&rows, &query, &allowed, usize::MAX);
                 prop_assert_eq!(found.len(), k.min(exact.len()));
                 prop_assert!(found.is_sorted_by_key(|it| (-it.dot, it.slot)));
                 for near in &found {
                     let best = exact.iter().find(|it| it.slot == near.slot);
                     prop_assert!(best.is_some_and(|it| it.dot >= near.dot), "{:?}", near);
                 }
-                // Without lists the same rows answer exactly, wherever they stand now.
+                // The flat scan over the same, reordered rows is exact.
                 prop_assert_eq!(nearest_slots(&codes, &query, &allowed, k).unwrap(), &exact[..found.len()]);
             }
         }
     }
 
     #[test]
-    fn lists_find_nearly_all_with_any_filter() {
-        let (mut codes, rows) = clustered(20_000, 300, 64);
+    fn inverted_lists_find_98_percent_of_the_nearest_with_any_filter() {
+        let (mut codes, rows) = clustered_rows(20_000, 300, 64);
         let plan = codes.plan_clusters(1, NonZero::new(2).unwrap());
         codes.apply_clusters(plan).unwrap();
-        for one_of in [1, 2, 3, 5, 8, 20, 100] {
-            let allowed = slots_of(20_000, one_of);
+        for one_in in [1, 2, 3, 5, 8, 20, 100] {
+            let allowed = sample_slots(20_000, one_in);
             let (mut n_found, mut n_exact) = (0, 0);
             for query in 0..20 {
                 let query = clustered_code(query + 1_000_000, 300, 64);
-                let exact = brute(&rows, &query, &allowed, 30);
+                let exact = brute_force(&rows, &query, &allowed, 30);
                 let found = search_rows(&codes, &query, &allowed, 30, 0);
                 n_exact += exact.len();
                 n_found += exact.iter().filter(|it| found.contains(it)).count();
             }
-            assert!(n_found * 100 >= n_exact * 98, "{n_found} of {n_exact}, 1 of {one_of} allowed");
+            assert!(n_found * 100 >= n_exact * 98, "{n_found} of {n_exact}, 1 in {one_in} allowed");
         }
     }
 
     #[test]
-    fn a_plan_does_not_depend_on_threads_but_on_its_seed() {
-        let (codes, _) = clustered(3000, 50, 40);
-        let plan = codes.plan_clusters(5, ONE);
+    fn a_cluster_plan_depends_on_its_seed_but_not_on_the_number_of_threads() {
+        let (codes, _) = clustered_rows(3000, 50, 40);
+        let plan = codes.plan_clusters(5, ONE_THREAD);
         for threads in [2, 3, 7] {
             assert!(
                 codes.plan_clusters(5, NonZero::new(threads).unwrap()) == plan,
                 "{threads} threads"
             );
         }
-        assert!(codes.plan_clusters(6, ONE) != plan);
+        assert!(codes.plan_clusters(6, ONE_THREAD) != plan);
     }
 
     #[test]
-    fn a_plan_for_rows_that_have_moved_is_refused() {
-        let (mut codes, mut rows) = clustered(1000, 10, 8);
-        let plan = codes.plan_clusters(1, ONE);
+    fn a_cluster_plan_is_rejected_after_rows_have_moved() {
+        let (mut codes, mut rows) = clustered_rows(1000, 10, 8);
+        let plan = codes.plan_clusters(1, ONE_THREAD);
+        // Enough removals for a compaction, which moves rows.
         (0..400).for_each(|slot| remove(&mut codes, &mut rows, slot));
         assert_eq!(codes.apply_clusters(plan), Err(StaleClusterPlan));
         let query = clustered_code(5, 10, 8);
         let found = nearest_slots(&codes, &query, &SlotSet::first_n(1000), 9).unwrap();
-        assert_eq!(found, brute(&rows, &query, &SlotSet::first_n(1000), 9));
+        assert_eq!(found, brute_force(&rows, &query, &SlotSet::first_n(1000), 9));
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn wrong_lengths_and_slots_out_of_range_are_errors() {
         let mut codes = QuantizedVectors::new(3);
-        let length = CodeError::Length { have: 2, need: 3 };
-        assert_eq!(codes.push_row(0, &[1, 2]), Err(length));
+        let wrong_length = CodeError::Length { have: 2, need: 3 };
+        assert_eq!(codes.push_row(0, &[1, 2]), Err(wrong_length));
         assert_eq!(codes.push_row(u32::MAX, &[1, 2, 3]), Err(CodeError::Slot(u32::MAX)));
-        assert_eq!(nearest_slots(&codes, &[1, 2], &SlotSet::first_n(9), 5), Err(length));
-        assert_eq!(length.to_string(), "the code has 2 numbers, this model's have 3");
+        assert_eq!(nearest_slots(&codes, &[1, 2], &SlotSet::first_n(9), 5), Err(wrong_length));
+        assert_eq!(wrong_length.to_string(), "the code has 2 numbers, this model's have 3");
         assert!(codes.is_empty());
     }
 
     #[test]
-    fn nothing_is_found_in_nothing() {
+    fn an_empty_index_an_empty_filter_and_a_limit_of_zero_find_nothing() {
+        // A model without dimensions is odd but must not panic.
         for dims in [0, 5] {
             let mut codes = QuantizedVectors::new(dims);
             let query = vec![1; dims];
             assert_eq!(nearest_slots(&codes, &query, &SlotSet::first_n(9), 5), Ok(Vec::new()));
-            let plan = codes.plan_clusters(1, ONE);
+            let plan = codes.plan_clusters(1, ONE_THREAD);
             codes.apply_clusters(plan).unwrap();
             codes.push_row(2, &query).unwrap();
             let dot = i32::try_from(dims).unwrap();

@@ -1,9 +1,12 @@
 //! Packs ranked memories into a context within a token budget.
 //!
-//! Each memory kind has a reserved share; unused shares go to the best remaining items. The result is
-//! grouped by file and rendered here. Every piece ends with a line break, so the estimates of the
-//! pieces add up to [`estimate_tokens`] of the text. Item texts are never changed. A pipeline context
-//! has sections in place of kinds and files.
+//! The engine formats the items and gives the resulting text to an agent. Packing has two passes.
+//! In the first, each memory type (in a pipeline context: each section) fills only its reserved share
+//! of the budget. In the second, the unused shares go to the best remaining items, whatever their
+//! type. The chosen items are rendered grouped by section or by file; their texts are not changed.
+//!
+//! Every piece of the text ends with a line break, so the estimates of the pieces add up to
+//! [`estimate_tokens`] of the whole.
 
 use model::{MemoryType, PerMille, Phase, ProjectPath};
 
@@ -14,14 +17,15 @@ use crate::{frame, phase_weights};
 /// A candidate for the context.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PackItem {
+    /// The caller's number for the memory.
     pub key: u32,
-    pub kind: MemoryType,
+    pub memory_type: MemoryType,
     pub score: f32,
     /// The formatted text with its citation; may have several lines.
     pub text: String,
     /// Files it refers to, most relevant first.
     pub files: Vec<ProjectPath>,
-    /// Index of its section, if the request has sections.
+    /// Index into [`PackRequest::sections`]; not used if the request has none.
     pub section: usize,
 }
 
@@ -67,9 +71,9 @@ pub struct PlacedMemory {
 /// The part of the budget that a memory used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BudgetSource {
-    /// The reserved share of its kind.
+    /// The reserved share of its type or section.
     Share,
-    /// Unused shares of other kinds.
+    /// Shares that other types or sections did not use.
     Rest,
 }
 
@@ -77,9 +81,9 @@ pub enum BudgetSource {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnpackedReason {
     /// It needs `cost` tokens and `left` remained at the end.
-    OverBudget { cost: u32, left: u32 },
+    OverBudget { cost: u32, tokens_left: u32 },
     /// Nearly the same as a chosen memory.
-    Duplicate { of: u32, similarity: PerMille },
+    Duplicate { chosen_key: u32, similarity: PerMille },
 }
 
 /// Fills a context with the best items. `similar` compares two keys; `None` if it cannot.
@@ -88,37 +92,70 @@ pub fn pack_context(
     request: &PackRequest<'_>,
     similar: &dyn Fn(u32, u32) -> Option<PerMille>,
 ) -> PackedContext {
-    let row = phase_weights::phase_row(request.phase);
-    let frame = estimate_tokens(&frame_line(request.header))
-        .saturating_add(estimate_tokens(&frame_line(request.footer)));
-    let budget = request.budget.saturating_sub(frame);
+    // Header and footer are always part of the text, so they are paid for first.
+    let edge_cost = estimate_tokens(&edge_text(request.header))
+        .saturating_add(estimate_tokens(&edge_text(request.footer)));
+    let body_budget = request.budget.saturating_sub(edge_cost);
     let mut packer =
-        Packer { request, similar, tokens_left: budget, candidates: sort_items(items) };
-    let by_type = row.shares.iter().map(|it| it.1).chain([row.other]);
-    let by_section = request.sections.iter().map(|it| it.share);
-    let is_divided = !request.sections.is_empty();
-    let shares: Vec<u16> = if is_divided { by_section.collect() } else { by_type.collect() };
-    let mut shares: Vec<u32> = shares.into_iter().map(|it| share_of_budget(budget, it)).collect();
+        Packer { request, similar, tokens_left: body_budget, candidates: sort_items(items) };
+
+    // First pass: an item may use only the share of its section or type, so that one type with many
+    // good items cannot crowd out the others.
+    let mut shares = BudgetShares::new(request, body_budget);
     for i in 0..packer.candidates.len() {
-        let item = packer.candidates[i].item;
-        let of =
-            if is_divided { item.section } else { phase_weights::share_index(row, &item.kind) };
-        let Some(share) = shares.get_mut(of) else { continue };
-        *share -= packer.try_place(i, *share, BudgetSource::Share);
+        // An item of a section that the request does not have waits for the second pass.
+        let Some(share_left) = shares.left_for(packer.candidates[i].item) else { continue };
+        *share_left -= packer.try_place(i, *share_left, BudgetSource::Share);
     }
+
+    // Second pass: everything that the shares left over goes to the best remaining items. It repeats
+    // while something is placed, because an item may then fit under a heading that is already paid.
     loop {
-        let before = packer.tokens_left;
-        (0..packer.candidates.len()).for_each(|i| {
+        let left_before = packer.tokens_left;
+        for i in 0..packer.candidates.len() {
             packer.try_place(i, packer.tokens_left, BudgetSource::Rest);
-        });
-        // Repeat while something was placed: an item may now fit under an existing heading.
-        if packer.tokens_left == before {
+        }
+        if packer.tokens_left == left_before {
             return packer.render_context();
         }
     }
 }
 
-/// Packing state; items best first.
+/// The reserved parts of the budget: one per section, or one per memory type of the phase and one
+/// for all other types.
+struct BudgetShares {
+    phase: phase_weights::PhaseRow,
+    has_sections: bool,
+    /// Tokens left of each share.
+    tokens_left: Vec<u32>,
+}
+
+impl BudgetShares {
+    fn new(request: &PackRequest<'_>, body_budget: u32) -> Self {
+        let phase = phase_weights::phase_row(request.phase);
+        let has_sections = !request.sections.is_empty();
+        let thousandths: Vec<u16> = if has_sections {
+            request.sections.iter().map(|it| it.share).collect()
+        } else {
+            // The order that `share_index` counts in: listed types, then all others.
+            phase.shares.iter().map(|(_, share)| *share).chain([phase.other_share]).collect()
+        };
+        let tokens_left =
+            thousandths.into_iter().map(|it| share_of_budget(body_budget, it)).collect();
+        Self { phase, has_sections, tokens_left }
+    }
+
+    fn left_for(&mut self, item: &PackItem) -> Option<&mut u32> {
+        let share_index = if self.has_sections {
+            item.section
+        } else {
+            phase_weights::share_index(self.phase, &item.memory_type)
+        };
+        self.tokens_left.get_mut(share_index)
+    }
+}
+
+/// Packing state; candidates best first.
 struct Packer<'a> {
     request: &'a PackRequest<'a>,
     similar: &'a dyn Fn(u32, u32) -> Option<PerMille>,
@@ -128,29 +165,40 @@ struct Packer<'a> {
 
 struct PackCandidate<'a> {
     item: &'a PackItem,
-    /// Tokens of the text alone.
-    cost: u32,
+    /// Tokens of the item's text alone, without a heading.
+    text_cost: u32,
     state: CandidateState<'a>,
 }
 
 enum CandidateState<'a> {
-    Open,
-    Chosen { file: Option<&'a ProjectPath>, cost: u32, paid_by: BudgetSource },
-    Duplicate { of: u32, similarity: PerMille },
+    /// Not placed yet; it may still fit.
+    Undecided,
+    /// `cost` includes the heading that it was the first to need.
+    Chosen {
+        file: Option<&'a ProjectPath>,
+        cost: u32,
+        paid_by: BudgetSource,
+    },
+    Duplicate {
+        chosen_key: u32,
+        similarity: PerMille,
+    },
 }
 
 impl<'a> Packer<'a> {
-    /// Places an item if it is undecided, fits and is no duplicate; returns its cost.
-    fn try_place(&mut self, i: usize, budget: u32, paid_by: BudgetSource) -> u32 {
-        if !matches!(self.candidates[i].state, CandidateState::Open) {
+    /// Places a candidate if it is undecided, costs at most `limit` and is no duplicate. Returns its
+    /// cost, 0 if it was not placed.
+    fn try_place(&mut self, i: usize, limit: u32, paid_by: BudgetSource) -> u32 {
+        if !matches!(self.candidates[i].state, CandidateState::Undecided) {
             return 0;
         }
         let (file, cost) = self.find_heading(i);
-        if cost > budget {
+        if cost > limit {
             return 0;
         }
-        if let Some((of, similarity)) = self.find_duplicate(self.candidates[i].item.key) {
-            self.candidates[i].state = CandidateState::Duplicate { of, similarity };
+        // Compared last: comparing vectors costs more than comparing token counts.
+        if let Some((chosen_key, similarity)) = self.find_duplicate(self.candidates[i].item.key) {
+            self.candidates[i].state = CandidateState::Duplicate { chosen_key, similarity };
             return 0;
         }
         self.candidates[i].state = CandidateState::Chosen { file, cost, paid_by };
@@ -158,91 +206,108 @@ impl<'a> Packer<'a> {
         cost
     }
 
-    /// The file heading for an item, preferring one that exists, and the tokens it would add. Items in
-    /// sections have no file heading.
+    /// The file heading for a candidate, and the tokens that the candidate adds to the text: those of
+    /// its own text and of a heading that is not there yet.
     fn find_heading(&self, i: usize) -> (Option<&'a ProjectPath>, u32) {
-        let PackCandidate { item, cost, .. } = &self.candidates[i];
+        let PackCandidate { item, text_cost, .. } = &self.candidates[i];
+        // In sections, the heading is the section's title and files have none.
         if let Some(section) = self.request.sections.get(item.section) {
-            let begun = self.chosen().any(|(it, _)| it.section == item.section);
-            let title = if begun { 0 } else { estimate_tokens(&with_line_break(section.title)) };
-            return (None, cost.saturating_add(title));
+            let has_title = self.chosen().any(|(it, _)| it.section == item.section);
+            let title_cost =
+                if has_title { 0 } else { estimate_tokens(&with_line_break(section.title)) };
+            return (None, text_cost.saturating_add(title_cost));
         }
-        let known = item.files.iter().find(|it| self.chosen().any(|(_, file)| file == Some(*it)));
-        match known.or(item.files.first()) {
-            Some(file) if known.is_none() => {
-                (Some(file), cost.saturating_add(estimate_tokens(&file_heading(file))))
-            }
-            file => (file, *cost),
+        // Any of its files that already has a heading is preferred to a new one for its first file.
+        let has_heading =
+            |file: &&'a ProjectPath| self.chosen().any(|(_, chosen)| chosen == Some(*file));
+        if let Some(file) = item.files.iter().find(has_heading) {
+            return (Some(file), *text_cost);
         }
+        let new_file = item.files.first();
+        let heading_cost = new_file.map_or(0, |it| estimate_tokens(&file_heading(it)));
+        (new_file, text_cost.saturating_add(heading_cost))
     }
 
+    /// The first chosen memory that is too similar to `key`, with the similarity.
     fn find_duplicate(&self, key: u32) -> Option<(u32, PerMille)> {
         self.chosen().find_map(|(item, _)| {
+            // The same memory may be offered twice; `similar` need not know that.
             let same = (item.key == key).then_some(PerMille::ONE);
             let similarity = same.or_else(|| (self.similar)(item.key, key))?;
             (similarity >= self.request.duplicate_threshold).then_some((item.key, similarity))
         })
     }
 
+    /// The chosen items, best first, with the file each is under.
     fn chosen(&self) -> impl Iterator<Item = (&'a PackItem, Option<&'a ProjectPath>)> + '_ {
         self.candidates.iter().filter_map(|it| match it.state {
             CandidateState::Chosen { file, .. } => Some((it.item, file)),
-            CandidateState::Open | CandidateState::Duplicate { .. } => None,
+            CandidateState::Undecided | CandidateState::Duplicate { .. } => None,
         })
     }
 
     fn render_context(self) -> PackedContext {
-        // Files in the order of their best memory, after memories without a file.
-        let mut files = vec![None];
-        files.extend(self.chosen().map(|(_, file)| file));
-        let (mut chosen, mut left_out) = (Vec::new(), Vec::new());
+        // Files in the order of their best memory; `None` first, for memories without a file.
+        let mut file_order = vec![None];
+        file_order.extend(self.chosen().map(|(_, file)| file));
+
+        let mut chosen = Vec::new();
+        let mut left_out = Vec::new();
         for (i, PackCandidate { item, state, .. }) in self.candidates.iter().enumerate() {
             match *state {
                 CandidateState::Chosen { file, cost, paid_by } => {
                     let placed = PlacedMemory { key: item.key, file: file.cloned(), cost, paid_by };
                     let section = self.request.sections.get(item.section).map(|_| item.section);
-                    let place = (section, files.iter().position(|it| *it == file));
-                    chosen.push((place, *item, placed));
+                    let file_rank = file_order.iter().position(|it| *it == file);
+                    chosen.push(GroupedMemory { group: (section, file_rank), item, placed });
                 }
-                CandidateState::Duplicate { of, similarity } => {
-                    left_out.push((item.key, UnpackedReason::Duplicate { of, similarity }));
+                CandidateState::Duplicate { chosen_key, similarity } => {
+                    left_out.push((item.key, UnpackedReason::Duplicate { chosen_key, similarity }));
                 }
-                CandidateState::Open => {
-                    let cost = self.find_heading(i).1;
-                    left_out.push((
-                        item.key,
-                        UnpackedReason::OverBudget { cost, left: self.tokens_left },
-                    ));
+                // Still undecided after the second pass: it did not fit.
+                CandidateState::Undecided => {
+                    let (_, cost) = self.find_heading(i);
+                    let tokens_left = self.tokens_left;
+                    left_out.push((item.key, UnpackedReason::OverBudget { cost, tokens_left }));
                 }
             }
         }
-        chosen.sort_by_key(|(place, ..)| *place);
+        // The sort is stable, so the best memory of each group stays first.
+        chosen.sort_by_key(|it| it.group);
         let text = render_text(self.request, &chosen);
-        let used = estimate_tokens(&text);
         PackedContext {
+            n_tokens: estimate_tokens(&text),
             text,
-            n_tokens: used,
-            chosen: chosen.into_iter().map(|it| it.2).collect(),
+            chosen: chosen.into_iter().map(|it| it.placed).collect(),
             left_out,
         }
     }
 }
 
-fn render_text<T: PartialEq>(
-    request: &PackRequest<'_>,
-    chosen: &[(T, &PackItem, PlacedMemory)],
-) -> String {
+/// A chosen memory with the group of the text that it belongs to.
+struct GroupedMemory<'a> {
+    /// Index of the section, if there are sections, then rank of the file. Groups are rendered in
+    /// this order.
+    group: (Option<usize>, Option<usize>),
+    item: &'a PackItem,
+    placed: PlacedMemory,
+}
+
+/// Renders the chosen memories, sorted by group, each group under its heading.
+fn render_text(request: &PackRequest<'_>, chosen: &[GroupedMemory<'_>]) -> String {
+    // Header and footer without a memory between them would be noise.
     if chosen.is_empty() {
         return String::new();
     }
-    let mut res = frame_line(request.header);
-    for group in chosen.chunk_by(|a, b| a.0 == b.0) {
-        let (_, first, placed) = &group[0];
-        res.extend(request.sections.get(first.section).map(|it| with_line_break(it.title)));
-        res.extend(placed.file.as_ref().map(file_heading));
-        res.extend(group.iter().map(|(_, item, _)| with_line_break(&item.text)));
+    let mut res = edge_text(request.header);
+    for group in chosen.chunk_by(|a, b| a.group == b.group) {
+        let first = &group[0];
+        // At most one of the two headings exists: `find_heading` gives no file in sections.
+        res.extend(request.sections.get(first.item.section).map(|it| with_line_break(it.title)));
+        res.extend(first.placed.file.as_ref().map(file_heading));
+        res.extend(group.iter().map(|it| with_line_break(&it.item.text)));
     }
-    res + &frame_line(request.footer)
+    res + &edge_text(request.footer)
 }
 
 /// File names are untrusted text, like memories.
@@ -255,8 +320,8 @@ fn with_line_break(text: &str) -> String {
     if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
 }
 
-/// Header or footer line; empty stays empty.
-fn frame_line(text: &str) -> String {
+/// Header or footer as rendered; an empty one adds no line.
+fn edge_text(text: &str) -> String {
     if text.is_empty() { String::new() } else { with_line_break(text) }
 }
 
@@ -267,18 +332,18 @@ fn share_of_budget(budget: u32, thousandths: u16) -> u32 {
 
 /// Sorts best first, ties by key; NaN scores come last.
 fn sort_items(items: &[PackItem]) -> Vec<PackCandidate<'_>> {
-    let number = |it: f32| if it.is_nan() { f32::NEG_INFINITY } else { it };
+    let without_nan = |it: f32| if it.is_nan() { f32::NEG_INFINITY } else { it };
     let mut res: Vec<PackCandidate<'_>> = items
         .iter()
         .map(|item| PackCandidate {
             item,
-            cost: estimate_tokens(&with_line_break(&item.text)),
-            state: CandidateState::Open,
+            text_cost: estimate_tokens(&with_line_break(&item.text)),
+            state: CandidateState::Undecided,
         })
         .collect();
     res.sort_by(|a, b| {
-        let (left, right) = (number(a.item.score), number(b.item.score));
-        right.total_cmp(&left).then(a.item.key.cmp(&b.item.key))
+        let (score_a, score_b) = (without_nan(a.item.score), without_nan(b.item.score));
+        score_b.total_cmp(&score_a).then(a.item.key.cmp(&b.item.key))
     });
     res
 }
@@ -293,31 +358,37 @@ mod tests {
 
     fn item(key: u32, kind: MemoryKind, score: f32, text: &str, files: &[&str]) -> PackItem {
         let files = files.iter().map(|it| ProjectPath::parse(it).unwrap()).collect();
-        let (kind, text) = (MemoryType::Core(kind), text.to_owned());
-        PackItem { key, kind, score, text, files, section: 0 }
+        let memory_type = MemoryType::Core(kind);
+        PackItem { key, memory_type, score, text: text.to_owned(), files, section: 0 }
     }
 
+    /// A request without header, footer and sections.
     fn request(phase: Phase, budget: u32) -> PackRequest<'static> {
-        let duplicate = PerMille::new(900);
         PackRequest {
             phase,
             budget,
             header: "",
             footer: "",
-            duplicate_threshold: duplicate,
+            duplicate_threshold: PerMille::new(900),
             sections: &[],
         }
     }
 
-    /// Shows what was packed, then what was not.
+    /// The similarity function of these tests: keys with the same last two digits are near
+    /// duplicates.
+    fn similar_by_last_digits(a: u32, b: u32) -> Option<PerMille> {
+        (a % 100 == b % 100).then_some(PerMille::new(950))
+    }
+
+    /// Compares the packed text, its size, and the items left out with their reasons.
     fn check(items: &[PackItem], request: &PackRequest<'_>, expect: Expect) {
-        // Keys that differ by a hundred say nearly the same.
-        let similar = |a: u32, b: u32| (a % 100 == b % 100).then_some(PerMille::new(950));
-        let packed = pack_context(items, request, &similar);
+        let packed = pack_context(items, request, &similar_by_last_digits);
         let left_out = packed.left_out.iter().map(|(key, why)| match why {
-            UnpackedReason::OverBudget { cost, left } => format!("{key} needs {cost} of {left}\n"),
-            UnpackedReason::Duplicate { of, similarity } => {
-                format!("{key} is {of} again, {similarity}\n")
+            UnpackedReason::OverBudget { cost, tokens_left } => {
+                format!("{key} needs {cost} of {tokens_left}\n")
+            }
+            UnpackedReason::Duplicate { chosen_key, similarity } => {
+                format!("{key} is {chosen_key} again, {similarity}\n")
             }
         });
         let left_out: String = left_out.collect();
@@ -326,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn memories_stand_under_their_files_and_files_by_their_best() {
+    fn memories_are_grouped_by_file_and_files_ordered_by_their_best_memory() {
         let items = [
             item(1, MemoryKind::Gotcha, 0.9, "- one", &["src/b.rs"]),
             item(2, MemoryKind::Gotcha, 0.8, "- two", &["src/a.rs"]),
@@ -356,7 +427,8 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_kept_for_types_that_rank_lower() {
+    fn lower_ranked_types_keep_their_share_of_the_budget() {
+        // Eight better gotchas would fill the whole budget of 60 tokens.
         let gotcha =
             |key| item(key, MemoryKind::Gotcha, 0.9, "- a trap of ten tokens or so it is", &[]);
         let mut items: Vec<PackItem> = (0..8).map(gotcha).collect();
@@ -380,10 +452,11 @@ mod tests {
     }
 
     #[test]
-    fn what_a_share_does_not_use_flows_on() {
+    fn unused_shares_go_to_the_best_remaining_memories() {
+        // The phase `Explore` reserves nothing for custom types or gotchas.
         let custom = MemoryType::Custom("custom:acme.ritual".into());
         let items = [
-            PackItem { kind: custom, ..item(1, MemoryKind::Gotcha, 0.9, "- a ritual", &[]) },
+            PackItem { memory_type: custom, ..item(1, MemoryKind::Gotcha, 0.9, "- a ritual", &[]) },
             item(2, MemoryKind::Gotcha, 0.8, "- a trap", &[]),
         ];
         check(
@@ -398,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_too_large_does_not_stand_in_the_way() {
+    fn a_memory_that_is_too_large_does_not_block_smaller_ones() {
         let items = [
             item(1, MemoryKind::Gotcha, 0.9, &"many words ".repeat(40), &[]),
             item(2, MemoryKind::Gotcha, 0.8, "- short", &[]),
@@ -415,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_twice() {
+    fn near_duplicates_and_repeated_keys_are_left_out() {
         let items = [
             item(1, MemoryKind::Gotcha, 0.7, "- said already", &[]),
             item(101, MemoryKind::Gotcha, 0.8, "- said first", &[]),
@@ -434,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn without_room_nothing_is_said_at_all() {
+    fn the_text_is_empty_if_no_memory_fits() {
         let items = [item(1, MemoryKind::Gotcha, f32::NAN, "- short", &[])];
         let request =
             PackRequest { header: "memories of this project", ..request(Phase::Implement, 6) };
@@ -449,13 +522,13 @@ mod tests {
     }
 
     #[test]
-    fn sections_come_in_their_order_whatever_their_best_is_worth() {
+    fn sections_keep_their_order_whatever_the_scores_are() {
         let sections = PipelineContext::Plan.row().sections;
-        let at = |section, it| PackItem { section, ..it };
+        let in_section = |section, it| PackItem { section, ..it };
         let items = [
-            at(4, item(1, MemoryKind::WorkUnitOutcome, 0.9, "- it failed", &["src/a.rs"])),
-            at(0, item(2, MemoryKind::WorkflowRecipe, 0.1, "- one, two", &[])),
-            at(4, item(3, MemoryKind::WorkUnitOutcome, 0.8, "- it worked", &[])),
+            in_section(4, item(1, MemoryKind::WorkUnitOutcome, 0.9, "- it failed", &["src/a.rs"])),
+            in_section(0, item(2, MemoryKind::WorkflowRecipe, 0.1, "- one, two", &[])),
+            in_section(4, item(3, MemoryKind::WorkUnitOutcome, 0.8, "- it worked", &[])),
         ];
         let request = PackRequest { sections, ..request(Phase::Define, 100) };
         check(
@@ -472,6 +545,7 @@ mod tests {
         );
     }
 
+    /// Arbitrary items; some share files, some are near duplicates.
     fn items() -> impl Strategy<Value = Vec<PackItem>> {
         let text = prop_oneof![any::<String>(), "[a-z ]{0,120}", "[ -~\n]{0,60}"];
         let files = prop::collection::vec(0_u8..5, 0..3);
@@ -491,7 +565,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_context_is_exact_full_and_without_twins(
+        fn a_context_fits_its_budget_leaves_no_room_unused_and_has_no_duplicates(
             items in items(),
             phase in 0..Phase::ALL.len(),
             budget in prop_oneof![0_u32..80, 0_u32..800],
@@ -499,38 +573,41 @@ mod tests {
             foot in "[a-z\n]{0,9}",
             pipeline in prop::option::of(0..PipelineContext::ALL.len()),
         ) {
-            let similar = |a: u32, b: u32| (a % 100 == b % 100).then_some(PerMille::new(950));
             let sections = pipeline.map_or(&[][..], |it| PipelineContext::ALL[it].row().sections);
             let request =
                 PackRequest { header: &head, footer: &foot, sections, ..request(Phase::ALL[phase], budget) };
-            let packed = pack_context(&items, &request, &similar);
+            let packed = pack_context(&items, &request, &similar_by_last_digits);
 
+            // The budget is kept, and the costs of header, footer and memories add up to the text.
             prop_assert!(packed.n_tokens <= budget);
             prop_assert_eq!(packed.n_tokens, estimate_tokens(&packed.text));
-            let frame = estimate_tokens(&frame_line(&head)) + estimate_tokens(&frame_line(&foot));
+            let edge_cost = estimate_tokens(&edge_text(&head)) + estimate_tokens(&edge_text(&foot));
             let costs: u32 = packed.chosen.iter().map(|it| it.cost).sum();
-            prop_assert_eq!(packed.n_tokens, if costs == 0 { 0 } else { frame + costs });
+            prop_assert_eq!(packed.n_tokens, if costs == 0 { 0 } else { edge_cost + costs });
 
+            // No two chosen memories are duplicates, and every item is either chosen or left out.
             let mut keys: Vec<u32> = packed.chosen.iter().map(|it| it.key).collect();
             for (i, key) in keys.iter().enumerate() {
-                prop_assert!(keys[..i].iter().all(|it| it % 100 != key % 100), "twins");
+                prop_assert!(keys[..i].iter().all(|it| it % 100 != key % 100), "duplicates");
             }
             keys.extend(packed.left_out.iter().map(|it| it.0));
             keys.sort_unstable();
             let mut all: Vec<u32> = items.iter().map(|it| it.key).collect();
             all.sort_unstable();
-            prop_assert_eq!(keys, all, "every item is told of once");
+            prop_assert_eq!(keys, all, "every item has exactly one outcome");
 
+            // What was left out for lack of room really did not fit.
             for (_, why) in &packed.left_out {
-                if let UnpackedReason::OverBudget { cost, left } = why {
-                    prop_assert!(cost > left, "it would have fitted");
-                    prop_assert!(packed.chosen.is_empty() || *left == budget - packed.n_tokens);
+                if let UnpackedReason::OverBudget { cost, tokens_left } = why {
+                    prop_assert!(cost > tokens_left, "it would have fitted");
+                    let unused = budget - packed.n_tokens;
+                    prop_assert!(packed.chosen.is_empty() || *tokens_left == unused);
                 }
             }
         }
 
         #[test]
-        fn the_order_of_the_items_does_not_matter(items in items(), budget in 0_u32..400) {
+        fn the_input_order_of_the_items_does_not_matter(items in items(), budget in 0_u32..400) {
             let mut items = items;
             items.sort_by_key(|it| it.key);
             items.dedup_by_key(|it| it.key);

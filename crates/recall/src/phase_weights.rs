@@ -1,4 +1,8 @@
-//! Weights, token budgets and shares of memory kinds by phase of work.
+//! Table of the phases of work: token budget, weights and budget shares of memory kinds.
+//!
+//! `score` multiplies a memory by the weight of its kind, `ranking` excludes kinds with a very low
+//! weight, and `pack` reserves the shares. Custom types are in no row: they have the default weight
+//! and use the share of all others.
 
 use model::{MemoryKind, MemoryType, Phase};
 
@@ -9,15 +13,16 @@ pub struct PhaseRow {
     pub budget: u32,
     /// Weights of memory kinds; others have the default weight.
     pub weights: &'static [(MemoryKind, u16)],
-    /// Reserved shares of the budget by kind; together with `other` the whole budget.
+    /// Reserved shares of the budget by kind; together with `other_share` the whole budget.
     pub shares: &'static [(MemoryKind, u16)],
     /// Share for all other kinds.
-    pub other: u16,
+    pub other_share: u16,
 }
 
 /// Weight of a kind that a phase does not list.
 const DEFAULT_KIND_WEIGHT: u16 = 1000;
 
+/// The settings of a phase.
 #[rustfmt::skip]
 pub const fn phase_row(phase: Phase) -> PhaseRow {
     use MemoryKind::{
@@ -25,6 +30,7 @@ pub const fn phase_row(phase: Phase) -> PhaseRow {
         Pattern, PrefetchPattern, Requirement, TaskCalibration, WorkUnitOutcome, WorkflowRecipe,
     };
     match phase {
+        // Four columns: budget in tokens; weights by kind; shares by kind; share of all others.
         Phase::Define => checked_row(
             2500,
             &[(WorkflowRecipe, 1400), (DeadEnd, 1200), (Requirement, 1200), (Decision, 1100), (TaskCalibration, 1100), (Gotcha, 800), (ErrorPattern, 800)],
@@ -62,15 +68,16 @@ const fn checked_row(
     budget: u32,
     weights: &'static [(MemoryKind, u16)],
     shares: &'static [(MemoryKind, u16)],
-    other: u16,
+    other_share: u16,
 ) -> PhaseRow {
-    let (mut sum, mut i) = (other, 0);
+    let (mut sum, mut i) = (other_share, 0);
+    // A `while` loop, because `for` is not allowed in a `const fn`.
     while i < shares.len() {
         sum += shares[i].1;
         i += 1;
     }
     assert!(sum == 1000, "the shares of a phase must add up to 1000");
-    PhaseRow { budget, weights, shares, other }
+    PhaseRow { budget, weights, shares, other_share }
 }
 
 // Evaluates every row at compile time, so a bad row never reaches a user.
@@ -83,26 +90,29 @@ const _: () = {
 };
 
 /// Weight of a memory type in a phase, per mille.
-pub fn kind_weight(phase: Phase, kind: &MemoryType) -> u16 {
-    find_kind(phase_row(phase).weights, kind).map_or(DEFAULT_KIND_WEIGHT, |(_, weight)| weight)
+pub fn kind_weight(phase: Phase, memory_type: &MemoryType) -> u16 {
+    find_kind(phase_row(phase).weights, memory_type)
+        .map_or(DEFAULT_KIND_WEIGHT, |(_, weight)| weight)
 }
 
 /// Kinds below this weight are excluded from a phase, per mille.
 const MIN_USEFUL_WEIGHT: u16 = 300;
 
 /// True if a phase excludes a memory type.
-pub fn is_useless_kind(phase: Phase, kind: &MemoryType) -> bool {
-    kind_weight(phase, kind) < MIN_USEFUL_WEIGHT
+pub fn is_useless_kind(phase: Phase, memory_type: &MemoryType) -> bool {
+    kind_weight(phase, memory_type) < MIN_USEFUL_WEIGHT
 }
 
-/// Index of the share of a memory type; the last is that of all others.
-pub(crate) fn share_index(row: PhaseRow, kind: &MemoryType) -> usize {
-    find_kind(row.shares, kind).map_or(row.shares.len(), |(place, _)| place)
+/// Index of the share of a memory type: its place in `shares`, or the one after the last for types
+/// that the phase does not list.
+pub(crate) fn share_index(row: PhaseRow, memory_type: &MemoryType) -> usize {
+    find_kind(row.shares, memory_type).map_or(row.shares.len(), |(index, _)| index)
 }
 
-fn find_kind(among: &[(MemoryKind, u16)], kind: &MemoryType) -> Option<(usize, u16)> {
-    let place = among.iter().position(|it| Some(it.0) == kind.core_kind())?;
-    Some((place, among[place].1))
+/// Index and value of a type in a column; `None` for a custom type or a kind that is not listed.
+fn find_kind(column: &[(MemoryKind, u16)], memory_type: &MemoryType) -> Option<(usize, u16)> {
+    let index = column.iter().position(|it| Some(it.0) == memory_type.core_kind())?;
+    Some((index, column[index].1))
 }
 
 #[cfg(test)]
@@ -110,18 +120,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_phase_names_no_type_twice() {
+    fn no_phase_lists_a_kind_twice_in_a_column() {
         for phase in Phase::ALL {
-            for named in [phase_row(*phase).weights, phase_row(*phase).shares] {
-                for (i, (kind, _)) in named.iter().enumerate() {
-                    assert!(named[..i].iter().all(|it| it.0 != *kind), "{phase}: {kind}");
+            for column in [phase_row(*phase).weights, phase_row(*phase).shares] {
+                for (i, (kind, _)) in column.iter().enumerate() {
+                    assert!(column[..i].iter().all(|it| it.0 != *kind), "{phase}: {kind}");
                 }
             }
         }
     }
 
     #[test]
-    fn a_type_nobody_names_counts_as_it_is() {
+    fn a_type_that_a_phase_does_not_list_has_the_default_weight_and_the_last_share() {
         let custom = MemoryType::Custom("custom:acme.ritual".into());
         assert_eq!(kind_weight(Phase::Implement, &MemoryType::Core(MemoryKind::Gotcha)), 1400);
         assert_eq!(kind_weight(Phase::Define, &MemoryType::Core(MemoryKind::Gotcha)), 800);

@@ -1,4 +1,8 @@
-//! Contexts for the stages of an agent pipeline: sections, filters and formatting.
+//! Contexts for the stages of an agent pipeline: planning, testing, recovery and specification.
+//!
+//! The table in [`PipelineContext::row`] defines the sections of each context. The engine finds the
+//! section of each memory with `section_index`, formats it with `format_memory`, and gives both to
+//! `pack`. The rest of the file serves recipes and step limits of a running task.
 
 use model::{
     E2eKind, Memory, MemoryKind, Payload, Phase, ProjectPath, RecipeStep, Timestamp,
@@ -61,7 +65,7 @@ impl PipelineContext {
         use E2eKind::{Precondition, TestSequence, Timing, ToolGotcha, UiBehavior};
         use SectionFilter::{All, Failed, Fresh, Ui};
         match self {
-            //                     heading                                       type                    which             share relates
+            //      title                                                    kind                          filter            share must_relate
             Self::Plan => checked_row(Phase::Define, const { &[
                 section("Recipes that worked:",                         MemoryKind::WorkflowRecipe,   All,              300, true),
                 section("Constraints, from what was tried and failed:", MemoryKind::DeadEnd,          All,              250, true),
@@ -111,6 +115,7 @@ impl ContextSection {
                 (SectionFilter::Ui(kind), Some(Payload::E2eObservation(it))) => it.kind == kind,
                 // Observations without a payload count as behaviour.
                 (SectionFilter::Ui(kind), None) => kind == E2eKind::UiBehavior,
+                // A payload of another kind: nothing is known about failure or the interface.
                 (SectionFilter::Failed | SectionFilter::Ui(_), _) => false,
             }
     }
@@ -119,15 +124,16 @@ impl ContextSection {
 const fn section(
     title: &'static str,
     kind: MemoryKind,
-    only: SectionFilter,
+    filter: SectionFilter,
     share: u16,
-    relates: bool,
+    must_relate: bool,
 ) -> ContextSection {
-    ContextSection { title, kind, filter: only, share, must_relate: relates }
+    ContextSection { title, kind, filter, share, must_relate }
 }
 
 const fn checked_row(phase: Phase, sections: &'static [ContextSection]) -> PipelineRow {
     let (mut sum, mut i) = (0, 0);
+    // A `while` loop, because `for` is not allowed in a `const fn`.
     while i < sections.len() {
         sum += sections[i].share;
         i += 1;
@@ -180,7 +186,15 @@ pub fn format_memory(memory: &Memory) -> String {
             );
             lines.join("\n")
         }
-        _ => summary.clone(),
+        // The other payloads add nothing to the summary that this context needs.
+        Some(
+            Payload::ErrorPattern(_)
+            | Payload::PrefetchPattern(_)
+            | Payload::WorkState(_)
+            | Payload::E2eObservation(_)
+            | Payload::ContextCost(_),
+        )
+        | None => summary.clone(),
     }
 }
 
@@ -199,8 +213,8 @@ pub fn next_recipe_step<'a>(
     touched: &[ProjectPath],
 ) -> Option<&'a RecipeStep> {
     let is_done = |it: &RecipeStep| it.file.as_ref().is_some_and(|it| touched.contains(it));
-    let last = recipe.steps.iter().rposition(is_done)?;
-    recipe.steps.get(last + 1)
+    let last_done = recipe.steps.iter().rposition(is_done)?;
+    recipe.steps.get(last_done + 1)
 }
 
 /// Step limit of a task, scaled by `calibration` (actual over planned steps, per mille), at most
@@ -232,6 +246,7 @@ fn trim_sentence_end(text: &str) -> &str {
 
 /// A per mille value as a factor with one decimal.
 fn format_ratio(ratio: u32) -> String {
+    // Half of a tenth is added for rounding.
     let tenths = (u64::from(ratio) + 50) / 100;
     format!("{}.{}", tenths / 10, tenths % 10)
 }
@@ -245,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_section_of_a_context_takes_what_another_wants() {
+    fn no_two_sections_of_a_context_accept_the_same_memories() {
         for pipeline in PipelineContext::ALL {
             let sections = pipeline.row().sections;
             for (i, it) in sections.iter().enumerate() {
@@ -257,7 +272,8 @@ mod tests {
     }
 
     #[test]
-    fn a_task_is_stopped_later_where_work_takes_longer() {
+    fn the_step_limit_follows_the_calibration_within_bounds() {
+        // Base limit, calibration per mille, expected limit.
         let rows = [
             (50, 1000, 50),
             (50, 3100, 100),
@@ -273,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_has_one_digit() {
+    fn a_ratio_is_rounded_to_one_decimal() {
         assert_eq!([3_100, 950, 1_049, 0].map(format_ratio), ["3.1", "1.0", "1.0", "0.0"]);
     }
 }

@@ -1,7 +1,10 @@
-//! Int8-quantised vectors of one embedding model, stored row by row.
+//! The in-memory index of int8-quantised vectors of one embedding model.
 //!
-//! A row keeps its index until rows are compacted or clustered, so a [`ClusterPlan`] can be computed
-//! in the background while queries are answered.
+//! Each row is one vector. Rows of the same slot (memory) form a linked list. Removing a slot marks
+//! its rows dead; when a quarter is dead, the index is compacted. In a large index the rows are also
+//! ordered by cluster, see `inverted_lists`. A row keeps its index until rows are compacted or
+//! clustered, so a [`ClusterPlan`] can be computed in the background while queries are answered.
+//! Queries are in `nearest_slots`.
 
 use std::num::NonZero;
 
@@ -20,18 +23,20 @@ const COMPACT_AT_ONE_DEAD_IN: usize = 4;
 #[derive(Clone, Debug)]
 pub struct QuantizedVectors {
     dims: usize,
+    /// The values of all rows, `blocks_per_row` blocks each.
     blocks: Vec<CodeBlock>,
     /// Slot of each row; `NO_ROW` if the row is dead.
     pub(crate) slot_of: Vec<u32>,
-    /// First row of each slot.
+    /// First row of each slot; `NO_ROW` if it has none.
     first_row: Vec<u32>,
-    /// Next row of the same slot.
+    /// Next row of the same slot; `NO_ROW` at the last.
     next_row: Vec<u32>,
     /// Slots that have a row.
     pub(crate) present: SlotSet,
     n_dead: usize,
-    /// Incremented whenever rows move.
+    /// Incremented whenever rows move, so that a plan for older positions is detected.
     epoch: u64,
+    /// The clusters, if the rows were ever clustered.
     pub(crate) lists: Option<InvertedLists>,
 }
 
@@ -108,6 +113,7 @@ impl QuantizedVectors {
             .get_mut(slot as usize)
             .map_or(NO_ROW, |it| std::mem::replace(it, NO_ROW));
         self.present.remove(slot);
+        // Only mark the rows: moving them now would make each removal as slow as a compaction.
         while row != NO_ROW {
             self.slot_of[row as usize] = NO_ROW;
             self.n_dead += 1;
@@ -137,16 +143,17 @@ impl QuantizedVectors {
         if plan.epoch != self.epoch {
             return Err(StaleClusterPlan);
         }
-        let (lists, mut target) = plan.into_lists_and_targets(&self.slot_of);
-        for row in 0..target.len() {
+        let (lists, mut targets) = plan.into_lists_and_targets(&self.slot_of);
+        for row in 0..targets.len() {
             // Cycle-leader permutation: each swap moves one row to its final position.
-            while target[row] as usize != row {
-                let to = target[row] as usize;
+            while targets[row] as usize != row {
+                let to = targets[row] as usize;
                 self.swap_rows(row, to);
-                target.swap(row, to);
+                targets.swap(row, to);
             }
         }
         self.lists = Some(lists);
+        // The dead rows are now behind all live ones.
         self.truncate_rows(self.len());
         Ok(())
     }
@@ -178,8 +185,10 @@ impl QuantizedVectors {
             return None;
         }
         let blocks = &self.blocks[row * self.blocks_per_row()..(row + 1) * self.blocks_per_row()];
-        let numbers = blocks.iter().flat_map(CodeBlock::values).take(self.dims);
-        let mut res: Vec<f32> = numbers.map(|it| f32::from(*it)).collect();
+        // The last block is padded with zeros beyond the dimensions of the model.
+        let values = blocks.iter().flat_map(CodeBlock::values).take(self.dims);
+        let mut res: Vec<f32> = values.map(|it| f32::from(*it)).collect();
+        // At least 1, so that a row of zeros is not divided by zero.
         let length = res.iter().map(|it| it * it).sum::<f32>().sqrt().max(1.0);
         for it in &mut res {
             *it /= length;
@@ -190,16 +199,18 @@ impl QuantizedVectors {
     /// The row of a slot nearest to the query, as a unit vector, with its dot product.
     pub fn nearest_row(&self, slot: u32, query: &[f32]) -> Option<(f32, Vec<f32>)> {
         let rows = self.rows_of(slot).filter_map(|it| self.unit_row(it as usize));
-        let near = |row: Vec<f32>| (dot_product(&row, query), row);
-        rows.map(near).max_by(|a, b| a.0.total_cmp(&b.0))
+        let with_dot = |row: Vec<f32>| (dot_product(&row, query), row);
+        rows.map(with_dot).max_by(|a, b| a.0.total_cmp(&b.0))
     }
 
+    /// The rows of a slot, newest first.
     pub(crate) fn rows_of(&self, slot: u32) -> impl Iterator<Item = u32> + '_ {
-        let known = |row: u32| (row != NO_ROW).then_some(row);
-        let first = self.first_row.get(slot as usize).copied().and_then(known);
-        std::iter::successors(first, move |row| known(self.next_row[*row as usize]))
+        let to_option = |row: u32| (row != NO_ROW).then_some(row);
+        let first = self.first_row.get(slot as usize).copied().and_then(to_option);
+        std::iter::successors(first, move |row| to_option(self.next_row[*row as usize]))
     }
 
+    /// Puts a row at the front of its slot's linked list.
     fn link_row(&mut self, row: usize) {
         let slot = self.slot_of[row];
         if slot as usize >= self.first_row.len() {
@@ -210,6 +221,7 @@ impl QuantizedVectors {
         self.present.insert(slot);
     }
 
+    /// Swaps values and slots of two rows. The links are wrong until [`Self::truncate_rows`].
     fn swap_rows(&mut self, left: usize, right: usize) {
         let width = self.blocks_per_row();
         for block in 0..width {
@@ -234,7 +246,8 @@ impl QuantizedVectors {
         self.truncate_rows(n_live);
     }
 
-    /// Finishes a move of rows: drops the dead ones at the end and links the others again.
+    /// Finishes a move of rows: drops the dead ones, which are at the end, and links the others
+    /// again.
     fn truncate_rows(&mut self, n_live: usize) {
         self.blocks.truncate(n_live * self.blocks_per_row());
         self.slot_of.truncate(n_live);

@@ -1,4 +1,7 @@
-//! Query classification; the class sets the weights of the retrieval paths.
+//! Query classification by text alone; the class sets the weights of the retrieval paths in `fusion`.
+//!
+//! A query for an identifier is best served by keywords, a question about dependencies by the code
+//! graph, and a question in natural language by vectors.
 
 use model::{closed, words};
 
@@ -28,7 +31,7 @@ impl QueryClass {
     #[rustfmt::skip]
     pub const fn weights(self) -> PathWeights {
         match self {
-            //                         dense keyword graph
+            //                               dense keyword graph
             Self::Identifier => path_weights(200,  500,    300),
             Self::Structural => path_weights(150,  250,    600),
             Self::Semantic   => path_weights(455,  245,    300),
@@ -45,18 +48,21 @@ impl QueryClass {
         }
     }
 
-    /// Interpolates between the two rows where `n_code` of `n` memories are code. All hits of a query
-    /// share one set, because scores under different weights are not comparable.
+    /// Interpolates between [`Self::weights`] and [`Self::weights_for_code`] if `n_code` of `n`
+    /// memories are code. All hits of a query share one set, because scores under different weights
+    /// are not comparable.
     pub fn weights_among(self, n_code: usize, n: usize) -> PathWeights {
-        let (prose, code) = (self.weights(), self.weights_for_code());
-        let share = |it: usize| u32::try_from(it).unwrap_or(u32::MAX);
-        let (n_code, n) = (share(n_code), share(n.max(1)));
-        let between = |prose: u16, code: u16| {
-            let sum = u32::from(prose) * (n - n_code.min(n)) + u32::from(code) * n_code.min(n);
+        let to_u32 = |it: usize| u32::try_from(it).unwrap_or(u32::MAX);
+        let n = to_u32(n.max(1));
+        let n_code = to_u32(n_code).min(n);
+        let interpolate = |prose: u16, code: u16| {
+            let sum = u32::from(prose) * (n - n_code) + u32::from(code) * n_code;
             u16::try_from(sum / n).unwrap_or(u16::MAX)
         };
-        let (dense, keyword) =
-            (between(prose.dense, code.dense), between(prose.keyword, code.keyword));
+        let (prose, code) = (self.weights(), self.weights_for_code());
+        let dense = interpolate(prose.dense, code.dense);
+        let keyword = interpolate(prose.keyword, code.keyword);
+        // The rest, so that rounding does not change the sum.
         PathWeights { dense, keyword, graph: 1000 - dense - keyword }
     }
 }
@@ -117,15 +123,16 @@ pub fn classify_query(query: &str) -> QueryClass {
     if STRUCTURAL_PHRASES.iter().any(|it| lower.contains(it)) {
         return QueryClass::Structural;
     }
-    let (mut named, mut plain) = (0, 0);
+    let (mut n_code_words, mut n_plain_words) = (0, 0);
     for word in query.split_whitespace() {
         let word = word.trim_matches(|it: char| !it.is_alphanumeric() && it != '_');
+        // Stop words do not count: `where is verifyJwt` is a search for one word.
         if word.is_empty() || words::is_stop_word(&word.to_lowercase()) {
             continue;
         }
-        if is_code_word(word) { named += 1 } else { plain += 1 }
+        if is_code_word(word) { n_code_words += 1 } else { n_plain_words += 1 }
     }
-    if named > 0 && plain <= MAX_PLAIN_WORDS.min(named) {
+    if n_code_words > 0 && n_plain_words <= MAX_PLAIN_WORDS.min(n_code_words) {
         QueryClass::Identifier
     } else {
         QueryClass::Semantic
@@ -134,8 +141,8 @@ pub fn classify_query(query: &str) -> QueryClass {
 
 /// True if a word looks like code rather than natural language.
 fn is_code_word(word: &str) -> bool {
-    let joined = ["_", "::", "/", "\\", "->", "()"].iter().any(|it| word.contains(it));
-    joined
+    let has_code_sign = ["_", "::", "/", "\\", "->", "()"].iter().any(|it| word.contains(it));
+    has_code_sign
         || is_camel_case(word)
         || is_error_code(word)
         || (words::file_extension(word).is_some() && word.contains('.'))
@@ -158,9 +165,10 @@ fn is_error_code(word: &str) -> bool {
 /// `os.path.join`, `serde.rename`: a dot between letters on both sides.
 fn is_dotted(word: &str) -> bool {
     let bytes = word.as_bytes();
-    bytes
-        .windows(3)
-        .any(|it| it[1] == b'.' && it[0].is_ascii_alphabetic() && it[2].is_ascii_alphabetic())
+    bytes.windows(3).any(|window| {
+        let [before, sign, after] = window else { return false };
+        *sign == b'.' && before.is_ascii_alphabetic() && after.is_ascii_alphabetic()
+    })
 }
 
 #[cfg(test)]
@@ -168,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_told_from_words() {
+    fn identifiers_are_distinguished_from_natural_language() {
         for query in [
             "verifyJwt",
             "parse_header",
@@ -194,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn among_code_and_prose_the_weights_are_in_between() {
+    fn weights_are_interpolated_by_the_share_of_code() {
         let class = QueryClass::Semantic;
         assert_eq!(class.weights_among(0, 10), class.weights());
         assert_eq!(class.weights_among(0, 0), class.weights());
@@ -203,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hangs_on_what_is_structural() {
+    fn questions_about_dependencies_are_structural() {
         for query in
             ["what depends on verifyJwt?", "What breaks if I change auth.rs", "callers of run"]
         {

@@ -1,4 +1,7 @@
 //! Scores and sorts candidates; exclusions carry a reason.
+//!
+//! Input are the fused hits with their memories, read by the engine. Excluded candidates stay in the
+//! result, because the engine shows them in explanations and filters them afterwards.
 
 use model::{Memory, Phase};
 
@@ -47,13 +50,12 @@ pub fn rank_candidates(
     purpose: SearchPurposeRow,
     without: &DisabledStages,
 ) -> Vec<RankedHit> {
-    let rank_one = |it: &RankCandidate<'_>| {
-        let factors =
-            score::score_memory(it.memory, it.condition, it.relevance, phase, purpose, without);
+    let rank_one = |candidate: &RankCandidate<'_>| {
+        let RankCandidate { memory, condition, relevance, .. } = candidate;
         RankedHit {
-            fused: it.fused.clone(),
-            factors,
-            excluded: exclusion_reason(it, phase, purpose, without),
+            fused: candidate.fused.clone(),
+            factors: score::score_memory(memory, *condition, *relevance, phase, purpose, without),
+            excluded: exclusion_reason(candidate, phase, purpose, without),
         }
     };
     let mut res: Vec<RankedHit> = candidates.iter().map(rank_one).collect();
@@ -69,6 +71,7 @@ fn exclusion_reason(
     purpose: SearchPurposeRow,
     without: &DisabledStages,
 ) -> Option<ExclusionReason> {
+    // Who searches may still want to know what was recorded about deleted files.
     if candidate.files_gone && purpose.is_unsolicited {
         return Some(ExclusionReason::FilesGone);
     }

@@ -1,7 +1,9 @@
-//! Relative times: `yesterday`, `last week`, `two days ago`, `in the past three months`.
+//! Parser of relative times in a query: `yesterday`, `last week`, `two days ago`, `in the past three
+//! months`.
 //!
 //! People use them loosely and events are recorded later, so each span extends a little beyond its
-//! literal meaning.
+//! literal meaning. Days are counted from the Unix epoch. `dates` calls this file if the query names
+//! no calendar date.
 
 use model::{DAY_MS, Timestamp};
 
@@ -11,14 +13,18 @@ use crate::dates::TimeSpan;
 const TIME_UNITS: &[(&str, i64)] =
     &[("day", 1), ("night", 1), ("week", 7), ("weekend", 7), ("month", 30), ("year", 365)];
 
+/// The index is the number, except that `a` at index 0 is also one.
 const NUMBER_WORDS: &[&str] = &[
     "a", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
     "twelve",
 ];
 
-/// Starting with Monday; the Unix epoch was a Thursday.
+/// The index is the number of days after Monday.
 const WEEKDAY_NAMES: &[&str] =
     &["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+/// The Unix epoch was a Thursday, three days after a Monday.
+const EPOCH_WEEKDAY: i64 = 3;
 
 /// Larger numbers are not relative times.
 const MAX_UNITS_AGO: i64 = 10_000;
@@ -29,53 +35,64 @@ pub(crate) fn parse_relative_time(question: &str, now: Timestamp) -> Option<Time
     let words: Vec<&str> =
         question.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
     let today = now.0.div_euclid(DAY_MS);
-    let days = |from: i64, until: i64| TimeSpan {
-        from: Timestamp(from * DAY_MS),
-        until: Timestamp((until + 1) * DAY_MS),
-    };
-    (0..words.len()).find_map(|at| {
-        let (first, last) = parse_span(&words[at..], today)?;
-        Some(days(first, last.min(today)))
+    // A phrase may start at any word.
+    let days = (0..words.len()).find_map(|start| parse_phrase(&words[start..], today))?;
+    // A memory is never newer than today.
+    let last_day = days.last.min(today);
+    Some(TimeSpan {
+        from: Timestamp(days.first * DAY_MS),
+        until: Timestamp((last_day + 1) * DAY_MS),
     })
 }
 
-/// First and last day that the leading words denote.
-fn parse_span(words: &[&str], today: i64) -> Option<(i64, i64)> {
-    let weekday = |it: &str| WEEKDAY_NAMES.iter().zip(0..).find(|day| *day.0 == it).map(|it| it.1);
+/// An inclusive range of days since the Unix epoch.
+struct DayRange {
+    first: i64,
+    last: i64,
+}
+
+/// The days that the leading words denote; `None` if they are no relative time.
+fn parse_phrase(words: &[&str], today: i64) -> Option<DayRange> {
+    let until_today = |days_back: i64| DayRange { first: today - days_back, last: today };
     match words {
-        ["today" | "tonight", ..] => Some((today, today)),
-        ["yesterday", ..] => Some((today - 2, today)),
+        ["today" | "tonight", ..] => Some(until_today(0)),
+        ["yesterday", ..] => Some(until_today(2)),
         // Allow half a unit on both sides.
-        [many, unit, "ago", ..] => {
-            let ago = parse_number(many)? * unit_days(unit)?;
+        [count, unit, "ago", ..] => {
+            let days_ago = parse_number(count)? * unit_days(unit)?;
             let slack = (unit_days(unit)? / 2).max(1);
-            Some((today - ago - slack, today - ago + slack))
+            Some(DayRange { first: today - days_ago - slack, last: today - days_ago + slack })
         }
-        ["last" | "past" | "previous", many, unit, ..] if parse_number(many).is_some() => {
-            Some((today - parse_number(many)? * unit_days(unit)? - 1, today))
+        ["last" | "past" | "previous", count, unit, ..] if parse_number(count).is_some() => {
+            Some(until_today(parse_number(count)? * unit_days(unit)? + 1))
         }
-        ["past", unit, ..] => Some((today - unit_days(unit)? - 1, today)),
-        ["last", day, ..] if weekday(day).is_some() => {
-            // Days since that weekday; if it is today, the one a week ago is meant.
-            let since = (today + 3 - weekday(day)?).rem_euclid(7);
-            let since = if since == 0 { 7 } else { since };
-            Some((today - since - 1, today - since + 3))
+        ["past", unit, ..] => Some(until_today(unit_days(unit)? + 1)),
+        ["last", day, ..] if weekday_index(day).is_some() => {
+            let today_weekday = today + EPOCH_WEEKDAY;
+            let days_since = (today_weekday - weekday_index(day)?).rem_euclid(7);
+            // If it is today, the one a week ago is meant.
+            let days_since = if days_since == 0 { 7 } else { days_since };
+            Some(DayRange { first: today - days_since - 1, last: today - days_since + 3 })
         }
-        ["last" | "previous", unit, ..] => {
-            let length = unit_days(unit)?;
-            Some((today - 2 * length, today))
-        }
-        ["this", unit, ..] => Some((today - unit_days(unit)?, today)),
+        // `last week` may mean the last seven days or the calendar week before this one.
+        ["last" | "previous", unit, ..] => Some(until_today(2 * unit_days(unit)?)),
+        ["this", unit, ..] => Some(until_today(unit_days(unit)?)),
         _ => None,
     }
 }
 
+/// Days from Monday to the named weekday.
+fn weekday_index(name: &str) -> Option<i64> {
+    WEEKDAY_NAMES.iter().zip(0..).find(|(weekday, _)| **weekday == name).map(|(_, index)| index)
+}
+
 fn parse_number(word: &str) -> Option<i64> {
-    let named = NUMBER_WORDS.iter().position(|it| *it == word).map(|it| it.max(1));
+    let named = NUMBER_WORDS.iter().position(|it| *it == word).map(|index| index.max(1));
     let number = named.map_or_else(|| word.parse().ok(), |it| i64::try_from(it).ok());
     number.filter(|it| (1..=MAX_UNITS_AGO).contains(it))
 }
 
+/// Length of a unit in days, also in the plural.
 fn unit_days(unit: &str) -> Option<i64> {
     let unit = unit.strip_suffix('s').unwrap_or(unit);
     TIME_UNITS.iter().find(|it| it.0 == unit).map(|it| it.1)
@@ -86,9 +103,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_from_now_are_read_as_people_say_them() {
-        // A Sunday.
+    fn relative_times_are_parsed_as_people_use_them() {
+        // Noon of a Sunday.
         let now = Timestamp::of_day(2023, 10, 22).plus_millis(DAY_MS / 2);
+        // The first and the last day; empty if the query has no relative time.
         for (question, expected) in [
             ("what broke yesterday", "2023-10-20 2023-10-22"),
             ("What did we decide last week?", "2023-10-08 2023-10-22"),
@@ -105,11 +123,10 @@ mod tests {
             ("99999999999999999999 years ago", ""),
             ("", ""),
         ] {
-            let said = parse_relative_time(question, now);
-            let said = said.map(|it| {
+            let days = parse_relative_time(question, now).map(|it| {
                 format!("{} {}", it.from.format_date(), it.until.plus_millis(-1).format_date())
             });
-            assert_eq!(said.unwrap_or_default(), expected, "{question}");
+            assert_eq!(days.unwrap_or_default(), expected, "{question}");
         }
     }
 }

@@ -1,4 +1,8 @@
-//! Abstention: decides whether any hit is relevant.
+//! Abstention: decides whether any hit of a query is relevant enough to be shown.
+//!
+//! Compares the strength of the best hits with a threshold. The threshold rises with the similarity
+//! and the number of the memories, because then something is near by chance. The constants were fitted
+//! on queries unrelated to the notebook.
 
 use crate::centering::DEVIATIONS_PER_UNIT;
 
@@ -30,15 +34,10 @@ pub enum NearestScore {
 /// The decision with its numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RelevanceVerdict {
-    Answered {
-        strength: f32,
-        needed: f32,
-    },
+    /// At least one hit is relevant.
+    Answered { strength: f32, needed: f32 },
     /// Nothing is relevant enough.
-    Nothing {
-        strength: f32,
-        needed: f32,
-    },
+    Nothing { strength: f32, needed: f32 },
     /// Not decided: the stage is disabled, or the query has no text.
     Open,
 }
@@ -51,38 +50,35 @@ const FULL_IDF_RATIO: f32 = 0.999;
 /// Margin over the expected maximum of as many normal draws, in deviations: among many memories some
 /// score high by chance.
 const MARGIN_OVER_CHANCE: f32 = 0.9;
-/// Weights of matched idf ratio and matched idf beside a standardised score, in deviations; equivalent
-/// to their weights beside a cosine of the built-in model.
-const KEYWORD_WEIGHTS: [f32; 2] = [0.6, 1.8];
+/// Matched idf at which it counts half; it approaches 1 for more.
+const HALF_MATCHED_IDF: f32 = 10.0;
 
 /// Decides whether anything is relevant.
-///
-/// A query finds something near by chance if memories are similar to one another or numerous. The
-/// constants were fitted on queries unrelated to the notebook.
 pub fn judge_relevance(evidence: RelevanceEvidence) -> RelevanceVerdict {
-    let RelevanceEvidence {
-        nearest: nearness,
-        matched_idf_ratio: share,
-        matched_idf: mass,
-        mean_similarity: crowding,
-        n_vectors,
-    } = evidence;
+    let RelevanceEvidence { nearest, matched_idf_ratio, matched_idf, mean_similarity, n_vectors } =
+        evidence;
+    let saturated_idf = matched_idf / (matched_idf + HALF_MATCHED_IDF);
     #[expect(clippy::cast_precision_loss, reason = "only its logarithm counts")]
-    let many = (n_vectors.max(1) as f32).ln();
-    let (strength, needed) = match nearness {
+    let log_count = (n_vectors.max(1) as f32).ln();
+    let (strength, needed) = match nearest {
+        // Fitted to the cosines of the built-in model.
         NearestScore::Cosine(cosine) => (
-            cosine + 0.05 * share + 0.15 * mass / (mass + 10.0),
-            0.485 + 0.25 * crowding + 0.02 * many,
+            cosine + 0.05 * matched_idf_ratio + 0.15 * saturated_idf,
+            0.485 + 0.25 * mean_similarity + 0.02 * log_count,
         ),
-        NearestScore::Standardized(place) => (
-            place
-                + (KEYWORD_WEIGHTS[0] * share + KEYWORD_WEIGHTS[1] * mass / (mass + 10.0))
-                    / DEVIATIONS_PER_UNIT,
-            ((2.0 * many).sqrt() + MARGIN_OVER_CHANCE) / DEVIATIONS_PER_UNIT,
-        ),
-        NearestScore::Unknown => (share, MIN_IDF_RATIO_ALONE),
+        // In deviations. The keyword weights are equivalent to those beside a cosine; the maximum of
+        // n normal draws is about √(2 ln n).
+        NearestScore::Standardized(score) => {
+            let keywords = 0.6 * matched_idf_ratio + 1.8 * saturated_idf;
+            let expected_maximum = (2.0 * log_count).sqrt();
+            (
+                score + keywords / DEVIATIONS_PER_UNIT,
+                (expected_maximum + MARGIN_OVER_CHANCE) / DEVIATIONS_PER_UNIT,
+            )
+        }
+        NearestScore::Unknown => (matched_idf_ratio, MIN_IDF_RATIO_ALONE),
     };
-    if strength < needed && share < FULL_IDF_RATIO {
+    if strength < needed && matched_idf_ratio < FULL_IDF_RATIO {
         RelevanceVerdict::Nothing { strength, needed }
     } else {
         RelevanceVerdict::Answered { strength, needed }
@@ -93,6 +89,7 @@ pub fn judge_relevance(evidence: RelevanceEvidence) -> RelevanceVerdict {
 mod tests {
     use super::*;
 
+    /// A weak best hit in a notebook of average similarity.
     const EVIDENCE: RelevanceEvidence = RelevanceEvidence {
         nearest: NearestScore::Cosine(0.6),
         matched_idf_ratio: 0.2,
@@ -106,13 +103,13 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_is_no_answer_and_a_near_one_is() {
+    fn a_near_memory_is_an_answer_and_a_distant_one_is_not() {
         assert!(!is_answered(EVIDENCE));
         assert!(is_answered(RelevanceEvidence { nearest: NearestScore::Cosine(0.85), ..EVIDENCE }));
     }
 
     #[test]
-    fn where_memories_are_crowded_more_is_needed() {
+    fn similar_and_numerous_memories_raise_the_threshold() {
         let near = RelevanceEvidence { nearest: NearestScore::Cosine(0.78), ..EVIDENCE };
         assert!(is_answered(RelevanceEvidence { mean_similarity: 0.3, n_vectors: 20, ..near }));
         assert!(!is_answered(RelevanceEvidence {
@@ -123,22 +120,22 @@ mod tests {
     }
 
     #[test]
-    fn by_another_model_an_answer_stands_out_more_than_chance_would_have_it() {
-        let place = |place, n_vectors| RelevanceEvidence {
-            nearest: NearestScore::Standardized(place),
+    fn a_standardised_score_must_exceed_what_chance_gives_among_as_many_vectors() {
+        let evidence = |score, n_vectors| RelevanceEvidence {
+            nearest: NearestScore::Standardized(score),
             n_vectors,
             ..EVIDENCE
         };
-        assert!(!is_answered(place(0.8, 1_000)));
-        assert!(is_answered(place(1.1, 1_000)));
-        assert!(!is_answered(place(1.1, 1_000_000)), "among more, chance reaches further");
+        assert!(!is_answered(evidence(0.8, 1_000)));
+        assert!(is_answered(evidence(1.1, 1_000)));
+        assert!(!is_answered(evidence(1.1, 1_000_000)));
     }
 
     #[test]
-    fn words_decide_where_there_are_no_vectors_or_all_of_them_are_there() {
-        let words = RelevanceEvidence { nearest: NearestScore::Unknown, ..EVIDENCE };
-        assert!(!is_answered(words));
-        assert!(is_answered(RelevanceEvidence { matched_idf_ratio: 0.6, ..words }));
+    fn keywords_decide_without_vectors_or_if_all_terms_match() {
+        let without_vectors = RelevanceEvidence { nearest: NearestScore::Unknown, ..EVIDENCE };
+        assert!(!is_answered(without_vectors));
+        assert!(is_answered(RelevanceEvidence { matched_idf_ratio: 0.6, ..without_vectors }));
         assert!(is_answered(RelevanceEvidence { matched_idf_ratio: 1.0, ..EVIDENCE }));
     }
 }

@@ -8,15 +8,18 @@ use crate::fusion::PathHit;
 
 /// Sets the exact score of each hit that has one, and reassigns their normalised scores in that
 /// order. Hits without an exact score keep both.
-pub fn rescore_by_exact(found: &mut [PathHit], exact: impl Fn(&PathHit) -> Option<f32>) {
-    let mut known: Vec<(usize, f32)> =
-        found.iter().enumerate().filter_map(|(at, it)| Some((at, exact(it)?))).collect();
-    let mut places: Vec<f32> = known.iter().map(|it| found[it.0].normalized).collect();
-    places.sort_by(|a, b| b.total_cmp(a));
-    known.sort_by(|a, b| b.1.total_cmp(&a.1).then(found[a.0].key.cmp(&found[b.0].key)));
-    for ((at, score), place) in known.into_iter().zip(places) {
-        found[at].score = score;
-        found[at].normalized = place;
+pub fn rescore_by_exact(hits: &mut [PathHit], exact: impl Fn(&PathHit) -> Option<f32>) {
+    // Indexes of the hits that have an exact score, with that score.
+    let mut rescored: Vec<(usize, f32)> =
+        hits.iter().enumerate().filter_map(|(i, hit)| Some((i, exact(hit)?))).collect();
+    let mut normalized: Vec<f32> = rescored.iter().map(|(i, _)| hits[*i].normalized).collect();
+
+    // Both sorted best first: the best exact score gets the best normalised score, and so on.
+    normalized.sort_by(|a, b| b.total_cmp(a));
+    rescored.sort_by(|a, b| b.1.total_cmp(&a.1).then(hits[a.0].key.cmp(&hits[b.0].key)));
+    for ((i, score), normalized) in rescored.into_iter().zip(normalized) {
+        hits[i].score = score;
+        hits[i].normalized = normalized;
     }
 }
 
@@ -25,13 +28,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_order_is_that_of_the_whole_vectors_and_the_places_are_the_same() {
-        let row = |(key, place): (u32, f32)| PathHit { key, score: place, normalized: place };
-        let mut found = [(1, 0.9), (2, 0.7), (3, 0.4), (4, 0.2)].map(row);
-        rescore_by_exact(&mut found, |it| {
-            [None, Some(0.5), Some(0.8), None, Some(0.6)][it.key as usize]
-        });
-        let said = found.map(|it| (it.key, it.score, it.normalized));
-        assert_eq!(said, [(1, 0.5, 0.2), (2, 0.8, 0.9), (3, 0.4, 0.4), (4, 0.6, 0.7)]);
+    fn normalised_scores_are_reassigned_in_the_order_of_the_exact_scores() {
+        let hit = |(key, score): (u32, f32)| PathHit { key, score, normalized: score };
+        let mut hits = [(1, 0.9), (2, 0.7), (3, 0.4), (4, 0.2)].map(hit);
+        // Exact scores by key; the third hit has none.
+        let exact_scores = [None, Some(0.5), Some(0.8), None, Some(0.6)];
+        rescore_by_exact(&mut hits, |it| exact_scores[it.key as usize]);
+        let rescored = hits.map(|it| (it.key, it.score, it.normalized));
+        assert_eq!(rescored, [(1, 0.5, 0.2), (2, 0.8, 0.9), (3, 0.4, 0.4), (4, 0.6, 0.7)]);
     }
 }

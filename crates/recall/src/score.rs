@@ -1,4 +1,8 @@
 //! The score of a memory: relevance combined with recency, frequency, phase, trust and confidence.
+//!
+//! Recency decays exponentially with the days since the last use, faster if the files of the memory
+//! change often. `ranking` calls [`score_memory`] for every candidate; the factors are kept for
+//! explanations.
 
 use model::{Memory, PerMille, Phase, closed, words};
 
@@ -45,15 +49,16 @@ impl FileVolatility {
 
     /// Volatility of the fastest changing file of a memory.
     pub fn from_memory(memory: &Memory) -> Self {
-        let of_file = |path: &str| match words::file_extension(path) {
+        let from_path = |path: &str| match words::file_extension(path) {
             Some("md" | "mdx" | "rst" | "txt") => Self::Prose,
             Some("toml" | "yaml" | "yml" | "json" | "ini" | "cfg" | "conf" | "env" | "lock") => {
                 Self::Settings
             }
+            // Any other extension, or none, as in `Makefile`.
             _ => Self::Source,
         };
-        let of_files = memory.files.iter().map(|it| of_file(it.as_str()));
-        of_files.max_by_key(|it| it.daily_loss()).unwrap_or(Self::Unknown)
+        let volatilities = memory.files.iter().map(|it| from_path(it.as_str()));
+        volatilities.max_by_key(|it| it.daily_loss()).unwrap_or(Self::Unknown)
     }
 }
 
@@ -73,53 +78,63 @@ impl MemoryCondition {
     /// Daily loss of recency. Measured churn takes precedence over the volatility of the file type;
     /// seven recent changes equal the default of a source file.
     fn recency_loss(self, memory: &Memory) -> f32 {
-        let by_kind = || f32::from(FileVolatility::from_memory(memory).daily_loss());
-        self.churn.map_or_else(by_kind, churn_loss) / 10_000.0
+        let by_file_type = || f32::from(FileVolatility::from_memory(memory).daily_loss());
+        self.churn.map_or_else(by_file_type, churn_loss) / 10_000.0
     }
 }
 
+/// Additional daily loss of recency per recent change, in ten thousandths.
+const LOSS_PER_CHANGE: f32 = 10.0;
+/// Highest daily loss by churn, in ten thousandths: twice that of a source file.
+const MAX_CHURN_LOSS: f32 = 200.0;
+
 /// Daily loss of recency for a number of recent changes, in ten thousandths.
 fn churn_loss(churn: f32) -> f32 {
-    let (slowest, fastest) = (f32::from(FileVolatility::Prose.daily_loss()), 200.0);
-    (slowest + 10.0 * churn).clamp(slowest, fastest)
+    let min_loss = f32::from(FileVolatility::Prose.daily_loss());
+    (min_loss + LOSS_PER_CHANGE * churn).clamp(min_loss, MAX_CHURN_LOSS)
 }
 
 /// Number of uses that gives the full frequency score.
 const FREQUENT_USES: f32 = 100.0;
 
-/// Scores a memory: `(relevance + recency + frequency) × phase × trust × confidence`.
+/// Scores a memory: `(relevance + recency + frequency) × phase × trust × confidence`, where the sum is
+/// weighted by the purpose.
 pub(crate) fn score_memory(
     memory: &Memory,
-    standing: MemoryCondition,
+    condition: MemoryCondition,
     relevance: f32,
     phase: Option<Phase>,
     purpose: SearchPurposeRow,
     without: &DisabledStages,
 ) -> ScoreFactors {
-    let part = |thousandths: u16| f32::from(thousandths) / 1000.0;
+    let per_mille = |thousandths: u16| f32::from(thousandths) / 1000.0;
     #[expect(clippy::cast_precision_loss, reason = "beyond 2^24 uses one more does not matter")]
     let uses = memory.counters.used_count as f32;
-    let recency = (-standing.days_unused * standing.recency_loss(memory)).exp();
+    let recency = (-condition.days_unused * condition.recency_loss(memory)).exp();
+    // Logarithmic: the second use is stronger evidence than the hundredth.
     let frequency = (uses.ln_1p() / FREQUENT_USES.ln_1p()).min(1.0);
-    let habit = if without.is_disabled(RankingStage::Habit) {
+
+    // A disabled stage leaves its part of the formula out: the sum is the relevance, a factor is 1.
+    let weighted_sum = if without.is_disabled(RankingStage::Habit) {
         relevance
     } else {
-        part(purpose.relevance) * relevance
-            + part(purpose.recency) * recency
-            + part(purpose.frequency) * frequency
+        per_mille(purpose.relevance) * relevance
+            + per_mille(purpose.recency) * recency
+            + per_mille(purpose.frequency) * frequency
     };
     let phase = match phase.filter(|_| without.is_enabled(RankingStage::Phase)) {
-        Some(phase) => part(phase_weights::kind_weight(phase, &memory.kind)),
+        Some(phase) => per_mille(phase_weights::kind_weight(phase, &memory.kind)),
         None => 1.0,
     };
     let (trust, confidence) = if without.is_disabled(RankingStage::Trust) {
         (1.0, 1.0)
     } else {
-        let sureness = part(purpose.confidence_weight);
-        let confidence = 1.0 - sureness + sureness * part(standing.current_confidence.get());
-        (part(memory.source.trust()), confidence)
+        // With a weight below 1, even a memory without confidence keeps a part of its score.
+        let weight = per_mille(purpose.confidence_weight);
+        let confidence = 1.0 - weight + weight * per_mille(condition.current_confidence.get());
+        (per_mille(memory.source.trust()), confidence)
     };
-    let score = habit * phase * trust * confidence;
+    let score = weighted_sum * phase * trust * confidence;
     ScoreFactors { relevance, recency, frequency, phase, trust, confidence, score }
 }
 
@@ -128,9 +143,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_changes_often_is_outdated_sooner_within_limits() {
-        for (churn, rate) in [(0.0, 30.0), (2.0, 50.0), (7.0, 100.0), (500.0, 200.0)] {
-            assert!((churn_loss(churn) - rate).abs() < 1e-3, "{churn}: {}", churn_loss(churn));
+    fn the_daily_loss_grows_with_churn_up_to_a_limit() {
+        for (churn, loss) in [(0.0, 30.0), (2.0, 50.0), (7.0, 100.0), (500.0, 200.0)] {
+            assert!((churn_loss(churn) - loss).abs() < 1e-3, "{churn}: {}", churn_loss(churn));
         }
     }
 }

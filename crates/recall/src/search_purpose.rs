@@ -1,4 +1,8 @@
-//! Purposes of a search: score weights, eligibility and optional stages.
+//! Table of the purposes of a search: score weights, eligibility and optional stages.
+//!
+//! An explicit search shows its results with their confidence and may take time. A search on behalf of
+//! an agent (session start, file, step) must be fast and returns only memories that are certain enough
+//! to be injected unasked. `score`, `ranking` and the engine read the rows.
 
 use model::{MemoryStatus, PerMille, closed};
 
@@ -39,10 +43,10 @@ impl SearchPurpose {
     #[rustfmt::skip]
     pub const fn row(self) -> SearchPurposeRow {
         match self {
-            //                  relevance recency frequency sureness least automatic reranks imagines
-            Self::Search => row(960,      25,     15,       200,     0,    false,    true,   true),
-            Self::Start  => row(600,      250,    150,      1000,    400,  true,     true,   false),
-            Self::File | Self::Step => row(600, 250, 150,   1000,    400,  true,     false,  false),
+            //                  relevance recency frequency confidence min-conf. unsolicited reranker hyde
+            Self::Search => row(960,      25,     15,       200,       0,        false,      true,    true),
+            Self::Start  => row(600,      250,    150,      1000,      400,      true,       true,    false),
+            Self::File | Self::Step => row(600, 250, 150,   1000,      400,      true,       false,   false),
         }
     }
 
@@ -66,24 +70,23 @@ const fn row(
     relevance: u16,
     recency: u16,
     frequency: u16,
-    sureness: u16,
-    least: u16,
-    automatic: bool,
-    reranks: bool,
-    imagines: bool,
+    confidence_weight: u16,
+    min_confidence: u16,
+    is_unsolicited: bool,
+    uses_reranker: bool,
+    uses_hyde: bool,
 ) -> SearchPurposeRow {
     assert!(relevance + recency + frequency == 1000, "a row must add up to 1000");
-    assert!(sureness <= 1000, "a share");
-    let least = PerMille::new(least);
+    assert!(confidence_weight <= 1000, "a share of 1000");
     SearchPurposeRow {
         relevance,
         recency,
         frequency,
-        confidence_weight: sureness,
-        min_confidence: least,
-        is_unsolicited: automatic,
-        uses_reranker: reranks,
-        uses_hyde: imagines,
+        confidence_weight,
+        min_confidence: PerMille::new(min_confidence),
+        is_unsolicited,
+        uses_reranker,
+        uses_hyde,
     }
 }
 

@@ -31,49 +31,67 @@ pub struct SessionPosition {
     pub neighbours: Vec<(u32, isize)>,
 }
 
-/// Adds the boosts and sorts, best first, ties by key. Neighbours that were not hits enter with the
-/// score that `own` gives them. Returns the gain of each.
+/// Adds the boosts and sorts, best first, ties by key. Returns the gain of each boosted memory.
+///
+/// `position_of` finds a memory in its session, `score_alone` scores a neighbour that was not a hit,
+/// and `word_count` gives the length of a memory.
 pub fn boost_neighbours(
     fused: &mut Vec<FusedHit>,
-    place: impl Fn(u32) -> Option<SessionPosition>,
-    own: impl Fn(u32) -> Option<FusedHit>,
-    words: impl Fn(u32) -> u32,
+    position_of: impl Fn(u32) -> Option<SessionPosition>,
+    score_alone: impl Fn(u32) -> Option<FusedHit>,
+    word_count: impl Fn(u32) -> u32,
 ) -> HashMap<u32, f32> {
-    let mut gains: HashMap<u32, f32> = HashMap::new();
-    let mut best: HashMap<u32, f32> = HashMap::new();
-    let mut sessions: HashMap<u32, u32> = HashMap::new();
-    for from in fused.iter() {
-        let Some(place) = place(from.key) else { continue };
-        let of_session = best.entry(place.session).or_default();
-        *of_session = of_session.max(from.score);
-        sessions.insert(from.key, place.session);
-        for (to, distance) in place.neighbours {
-            let shares = if distance > 0 { SHARE_AFTER } else { SHARE_BEFORE };
-            let share = distance.unsigned_abs().checked_sub(1).and_then(|it| shares.get(it));
-            *gains.entry(to).or_default() += from.score * share.map_or(0.0, |it| as_fraction(*it));
-            sessions.insert(to, place.session);
+    // Every hit passes shares of its original score to its neighbours.
+    let mut neighbour_gains: HashMap<u32, f32> = HashMap::new();
+    let mut best_of_session: HashMap<u32, f32> = HashMap::new();
+    let mut session_of: HashMap<u32, u32> = HashMap::new();
+    for hit in fused.iter() {
+        // A memory that was not recorded in a session has no neighbours.
+        let Some(position) = position_of(hit.key) else { continue };
+        let best = best_of_session.entry(position.session).or_default();
+        *best = best.max(hit.score);
+        session_of.insert(hit.key, position.session);
+        for (neighbour, distance) in position.neighbours {
+            let gain = neighbour_gains.entry(neighbour).or_default();
+            *gain += hit.score * share_at_distance(distance);
+            session_of.insert(neighbour, position.session);
         }
     }
-    let known: HashSet<u32> = fused.iter().map(|it| it.key).collect();
-    fused.extend(gains.keys().filter(|it| !known.contains(it)).filter_map(|it| own(*it)));
-    let mut raised = HashMap::new();
-    for it in fused.iter_mut() {
-        let beside = gains.get(&it.key).copied().unwrap_or_default();
-        let session = sessions.get(&it.key).and_then(|it| best.get(it)).copied();
-        let session = session.filter(|_| it.score + beside > 0.0).unwrap_or_default();
-        let gain = length_factor(words(it.key)) * (beside + as_fraction(SESSION_SHARE) * session);
-        it.score += gain;
+
+    // Neighbours that were not hits join the list, so that their gains count too.
+    let hit_keys: HashSet<u32> = fused.iter().map(|it| it.key).collect();
+    let new_keys = neighbour_gains.keys().filter(|it| !hit_keys.contains(it));
+    fused.extend(new_keys.filter_map(|it| score_alone(*it)));
+
+    let mut gains = HashMap::new();
+    for hit in fused.iter_mut() {
+        let from_neighbours = neighbour_gains.get(&hit.key).copied().unwrap_or_default();
+        let session_best = session_of.get(&hit.key).and_then(|it| best_of_session.get(it)).copied();
+        // The session alone does not raise a memory without any score of its own.
+        let session_best =
+            session_best.filter(|_| hit.score + from_neighbours > 0.0).unwrap_or_default();
+        let full_gain = from_neighbours + as_fraction(SESSION_SHARE) * session_best;
+        let gain = length_factor(word_count(hit.key)) * full_gain;
+        hit.score += gain;
         if gain > 0.0 {
-            raised.insert(it.key, gain);
+            gains.insert(hit.key, gain);
         }
     }
     sort_fused(fused);
-    raised
+    gains
 }
 
+/// Share of a score that is passed over a distance; none at distance 0 and beyond the window.
+fn share_at_distance(distance: isize) -> f32 {
+    let shares = if distance > 0 { SHARE_AFTER } else { SHARE_BEFORE };
+    let share = distance.unsigned_abs().checked_sub(1).and_then(|it| shares.get(it));
+    share.map_or(0.0, |it| as_fraction(*it))
+}
+
+/// Share of the boost that a memory of this length gets. A long one needs no context.
 #[expect(clippy::cast_precision_loss, reason = "beyond 2^24 words one more does not matter")]
-fn length_factor(words: u32) -> f32 {
-    ((NO_BOOST_WORDS - words as f32) / (NO_BOOST_WORDS - FULL_BOOST_WORDS)).clamp(0.0, 1.0)
+fn length_factor(n_words: u32) -> f32 {
+    ((NO_BOOST_WORDS - n_words as f32) / (NO_BOOST_WORDS - FULL_BOOST_WORDS)).clamp(0.0, 1.0)
 }
 
 fn as_fraction(thousandths: u16) -> f32 {
@@ -84,62 +102,68 @@ fn as_fraction(thousandths: u16) -> f32 {
 mod tests {
     use super::*;
 
-    fn fused(scores: &[(u32, f32)]) -> Vec<FusedHit> {
+    /// The length of a memory that gets the full boost.
+    const SHORT: fn(u32) -> u32 = |_| 20;
+
+    fn hits(scores: &[(u32, f32)]) -> Vec<FusedHit> {
         scores.iter().map(|&(key, score)| FusedHit { key, score, traces: Vec::new() }).collect()
     }
 
-    /// Keys below 50 in one session, in order; the others alone.
-    fn place(key: u32) -> Option<SessionPosition> {
-        let near = |it: &i32| Some((key.checked_add_signed(*it)?, *it as isize));
-        let beside = [-2, -1, 1, 2].iter().filter_map(near).collect();
-        (key < 50).then_some(SessionPosition { session: 1, neighbours: beside })
+    fn keys(hits: &[FusedHit]) -> Vec<u32> {
+        hits.iter().map(|it| it.key).collect()
     }
 
-    fn stranger(key: u32) -> FusedHit {
-        FusedHit { key, score: 0.1, traces: Vec::new() }
+    /// Keys below 50 are one session in the order of the keys; the others are in none.
+    fn position_of(key: u32) -> Option<SessionPosition> {
+        let neighbour =
+            |distance: &i32| Some((key.checked_add_signed(*distance)?, *distance as isize));
+        let neighbours = [-2, -1, 1, 2].iter().filter_map(neighbour).collect();
+        (key < 50).then_some(SessionPosition { session: 1, neighbours })
+    }
+
+    /// The hit of a memory that only a neighbour brings into the list.
+    fn weak_hit(key: u32) -> Option<FusedHit> {
+        Some(FusedHit { key, score: 0.1, traces: Vec::new() })
     }
 
     #[test]
-    fn an_answer_next_to_a_good_one_rises_above_a_lonely_one() {
-        let mut list = fused(&[(10, 1.0), (50, 0.7), (11, 0.5)]);
-        boost_neighbours(&mut list, place, |_| None, |_| 20);
-        let order: Vec<u32> = list.iter().map(|it| it.key).collect();
-        assert_eq!(order, [10, 11, 50]);
+    fn a_neighbour_of_a_good_hit_rises_above_a_better_hit_without_neighbours() {
+        let mut list = hits(&[(10, 1.0), (50, 0.7), (11, 0.5)]);
+        boost_neighbours(&mut list, position_of, |_| None, SHORT);
+        assert_eq!(keys(&list), [10, 11, 50]);
     }
 
     #[test]
-    fn nothing_echoes() {
-        let mut list = fused(&[(1, 1.0), (2, 1.0)]);
-        let gains = boost_neighbours(&mut list, place, |_| None, |_| 20);
+    fn gains_are_computed_from_the_original_scores() {
+        let mut list = hits(&[(1, 1.0), (2, 1.0)]);
+        let gains = boost_neighbours(&mut list, position_of, |_| None, SHORT);
         assert_eq!(list.len(), 2);
+        // Neighbour and session: 0.24 + 0.16 after, 0.16 + 0.16 before.
         assert!((gains[&2] - 0.4).abs() < 1e-6 && (gains[&1] - 0.32).abs() < 1e-6);
     }
 
     #[test]
-    fn neighbours_come_in_behind_what_pulled_them() {
-        let mut list = fused(&[(10, 1.0)]);
-        boost_neighbours(&mut list, place, |it| Some(stranger(it)), |_| 20);
-        let order: Vec<u32> = list.iter().map(|it| it.key).collect();
-        assert_eq!(order, [10, 11, 12, 8, 9]);
+    fn neighbours_that_were_not_hits_join_the_list_behind_the_hit() {
+        let mut list = hits(&[(10, 1.0)]);
+        boost_neighbours(&mut list, position_of, weak_hit, SHORT);
+        assert_eq!(keys(&list), [10, 11, 12, 8, 9]);
     }
 
     #[test]
-    fn a_long_text_stands_for_itself() {
-        let gain = |words| {
-            let mut list = fused(&[(10, 1.0), (11, 0.5)]);
-            boost_neighbours(&mut list, place, |_| None, |_| words)
-                .get(&11)
-                .copied()
-                .unwrap_or_default()
+    fn the_boost_falls_with_length_to_nothing() {
+        let gain = |n_words| {
+            let mut list = hits(&[(10, 1.0), (11, 0.5)]);
+            let gains = boost_neighbours(&mut list, position_of, |_| None, |_| n_words);
+            gains.get(&11).copied().unwrap_or_default()
         };
         assert!(gain(20) > gain(150) && gain(150) > gain(400));
         assert!(gain(400).abs() < 1e-6);
     }
 
     #[test]
-    fn what_stands_alone_stays_as_it_is() {
-        let mut list = fused(&[(50, 0.5), (60, 0.4)]);
-        assert!(boost_neighbours(&mut list, place, |it| Some(stranger(it)), |_| 20).is_empty());
+    fn memories_without_a_session_are_not_boosted() {
+        let mut list = hits(&[(50, 0.5), (60, 0.4)]);
+        assert!(boost_neighbours(&mut list, position_of, weak_hit, SHORT).is_empty());
         assert_eq!(list.len(), 2);
     }
 }

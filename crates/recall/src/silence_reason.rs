@@ -1,4 +1,4 @@
-//! Reasons for injecting nothing.
+//! Reasons why a hook event injected nothing, for the explanations that the engine shows to users.
 
 use model::closed;
 

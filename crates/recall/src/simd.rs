@@ -1,7 +1,11 @@
 //! Dot products of int8 vectors with the widest instructions of the processor.
 //!
-//! The only `unsafe` module of this crate: a SIMD function is called only after its features were
-//! detected, and pointers come from blocks of exactly the size that is read.
+//! Used by `nearest_slots` for queries and by `kmeans` for clustering. One kernel per instruction set
+//! computes a query against a few rows at a time; `dot_rows_where` chooses the kernel.
+//!
+//! The only `unsafe` module of this crate. A [`CpuLevel`] exists only for a detected instruction set,
+//! so a kernel is called only on a processor that has its features; pointers come from blocks of
+//! exactly the size that is read.
 //!
 //! Every instruction set gives the same result. Products are summed as integers, and blocks never
 //! hold −128, the one value that cannot be negated.
@@ -20,10 +24,12 @@ use std::arch::x86_64::{
     _mm512_load_si512, _mm512_set1_epi8, _mm512_setzero_si512, _mm512_xor_si512,
 };
 
+use model::{CpuLevel, InstructionSet};
+
 /// Values per block: one cache line and one AVX-512 register.
 pub(crate) const BLOCK_LEN: usize = 64;
 
-/// Rows accumulated in registers together.
+/// Rows accumulated in registers together, so that each load of the query serves four rows.
 const ROWS_PER_BATCH: usize = 4;
 
 /// Sixty-four values of a code, none of them −128. Only [`append_blocks`] makes one.
@@ -37,49 +43,12 @@ impl CodeBlock {
     }
 }
 
-/// A detected instruction set. Only this file constructs it, after detection; `unsafe` calls rely on
-/// that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SimdLevel(InstructionSet);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum InstructionSet {
-    Plain,
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    /// Unlike `Avx2`, multiplies and sums four bytes in one step, twice as many at once.
-    #[cfg(target_arch = "x86_64")]
-    Vnni,
-    #[cfg(target_arch = "aarch64")]
-    Neon,
-}
-
-impl SimdLevel {
-    /// All instruction sets of this machine, slowest first.
-    pub(crate) fn detect_available() -> Vec<Self> {
-        let mut acc = vec![Self(InstructionSet::Plain)];
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
-            acc.push(Self(InstructionSet::Avx2));
-            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vnni") {
-                acc.push(Self(InstructionSet::Vnni));
-            }
-        }
-        #[cfg(target_arch = "aarch64")]
-        acc.push(Self(InstructionSet::Neon));
-        acc
-    }
-
-    pub(crate) fn detect_best() -> Self {
-        Self::detect_available().pop().expect("the plain form is always there")
-    }
-}
-
 /// Appends a code as blocks, padded with zeros, which do not change a dot product.
 pub(crate) fn append_blocks(acc: &mut Vec<CodeBlock>, code: &[i8]) {
-    for numbers in code.chunks(BLOCK_LEN) {
+    for values in code.chunks(BLOCK_LEN) {
         let mut block = [0; BLOCK_LEN];
-        for (to, from) in block.iter_mut().zip(numbers) {
+        for (to, from) in block.iter_mut().zip(values) {
+            // −128 becomes −127.
             *to = (*from).max(-i8::MAX);
         }
         acc.push(CodeBlock(block));
@@ -87,14 +56,14 @@ pub(crate) fn append_blocks(acc: &mut Vec<CodeBlock>, code: &[i8]) {
 }
 
 /// Dot products of a query with consecutive rows, one for each element of `acc`.
-pub(crate) fn dot_rows(level: SimdLevel, acc: &mut [i32], query: &[CodeBlock], rows: &[CodeBlock]) {
+pub(crate) fn dot_rows(level: CpuLevel, acc: &mut [i32], query: &[CodeBlock], rows: &[CodeBlock]) {
     assert_eq!(rows.len(), acc.len() * query.len(), "every place of `acc` has its row");
     dot_rows_where(level, acc, query, rows, |i| i);
 }
 
 /// Dot products of a query with the picked rows.
 pub(crate) fn dot_picked_rows(
-    level: SimdLevel,
+    level: CpuLevel,
     acc: &mut [i32],
     query: &[CodeBlock],
     rows: &[CodeBlock],
@@ -104,26 +73,28 @@ pub(crate) fn dot_picked_rows(
     dot_rows_where(level, acc, query, rows, |i| picks[i] as usize);
 }
 
+/// Dot products of a query with the rows that `row_of` gives for the places of `acc`, by the kernel
+/// of the level.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "so that each use is a loop of its own")]
 fn dot_rows_where(
-    level: SimdLevel,
+    level: CpuLevel,
     acc: &mut [i32],
     query: &[CodeBlock],
     rows: &[CodeBlock],
     row_of: impl Fn(usize) -> usize,
 ) {
-    match level.0 {
-        InstructionSet::Plain => dot_rows_portable(acc, query, rows, row_of),
+    match level.instruction_set() {
+        InstructionSet::Portable => dot_rows_portable(acc, query, rows, row_of),
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a level is only made when its features were detected.
         InstructionSet::Avx2 => unsafe { dot_rows_avx2(acc, query, rows, row_of) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
-        InstructionSet::Vnni => unsafe { dot_rows_vnni(acc, query, rows, row_of) },
+        InstructionSet::Avx512Vnni => unsafe { dot_rows_vnni(acc, query, rows, row_of) },
         #[cfg(target_arch = "aarch64")]
         // SAFETY: as above.
-        InstructionSet::Neon => unsafe { dots_neon(acc, query, rows, row_of) },
+        InstructionSet::Neon => unsafe { dot_rows_neon(acc, query, rows, row_of) },
     }
 }
 
@@ -143,24 +114,25 @@ fn dot_rows_portable(
     }
 }
 
-/// The loop over rows for one instruction set: batches of `ROWS_PER_BATCH`, then single rows.
+/// The loop over rows for one instruction set: batches of `ROWS_PER_BATCH`, then single rows. A macro,
+/// because a generic function would be compiled without the target features of its caller.
 ///
 /// Index loops here and below: library iterators are compiled without the target features and would
 /// remain calls where they are not inlined.
-macro_rules! by_rows {
-    ($few:ident, $acc:ident, $query:ident, $rows:ident, $row_of:ident) => {{
+macro_rules! dot_in_batches {
+    ($dot_batch:ident, $acc:ident, $query:ident, $rows:ident, $row_of:ident) => {{
         let row = |i: usize| &$rows[$row_of(i) * $query.len()..][..$query.len()];
-        let (groups, rest) = $acc.as_chunks_mut::<ROWS_PER_BATCH>();
-        let done = groups.len() * ROWS_PER_BATCH;
-        for (i, acc) in groups.iter_mut().enumerate() {
-            let mut few: [&[CodeBlock]; ROWS_PER_BATCH] = [&[]; ROWS_PER_BATCH];
+        let (batches, rest) = $acc.as_chunks_mut::<ROWS_PER_BATCH>();
+        let n_batched = batches.len() * ROWS_PER_BATCH;
+        for (i, acc) in batches.iter_mut().enumerate() {
+            let mut batch: [&[CodeBlock]; ROWS_PER_BATCH] = [&[]; ROWS_PER_BATCH];
             for r in 0..ROWS_PER_BATCH {
-                few[r] = row(i * ROWS_PER_BATCH + r);
+                batch[r] = row(i * ROWS_PER_BATCH + r);
             }
-            *acc = $few::<ROWS_PER_BATCH>($query, few);
+            *acc = $dot_batch::<ROWS_PER_BATCH>($query, batch);
         }
         for (i, acc) in rest.iter_mut().enumerate() {
-            [*acc] = $few::<1>($query, [row(done + i)]);
+            [*acc] = $dot_batch::<1>($query, [row(n_batched + i)]);
         }
     }};
 }
@@ -173,7 +145,7 @@ fn dot_rows_avx2(
     rows: &[CodeBlock],
     row_of: impl Fn(usize) -> usize,
 ) {
-    by_rows!(dot_batch_avx2, acc, query, rows, row_of);
+    dot_in_batches!(dot_batch_avx2, acc, query, rows, row_of);
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -189,11 +161,12 @@ fn dot_batch_avx2<const N: usize>(query: &[CodeBlock], rows: [&[CodeBlock]; N]) 
                 |it: &CodeBlock| unsafe { _mm256_load_si256(it.0.as_ptr().add(half).cast()) };
             let query = load(query);
             // `maddubs` takes one unsigned operand, so the sign of the query moves to the row.
-            let size = _mm256_abs_epi8(query);
+            let magnitude = _mm256_abs_epi8(query);
             for r in 0..N {
                 let row = _mm256_sign_epi8(load(&rows[r][i]), query);
                 // Two products of at most 127² each fit in sixteen bits.
-                let pairs = _mm256_maddubs_epi16(size, row);
+                let pairs = _mm256_maddubs_epi16(magnitude, row);
+                // Multiplying by one adds neighbouring pairs and widens them to 32 bits.
                 sums[r] = _mm256_add_epi32(sums[r], _mm256_madd_epi16(pairs, ones));
             }
         }
@@ -209,6 +182,7 @@ fn dot_batch_avx2<const N: usize>(query: &[CodeBlock], rows: [&[CodeBlock]; N]) 
 #[target_feature(enable = "avx2")]
 #[inline]
 fn sum_lanes_avx2(lanes: __m256i) -> i32 {
+    // Eight lanes to four, two and one: each step adds the other half.
     let halves = [_mm256_castsi256_si128(lanes), _mm256_extracti128_si256::<1>(lanes)];
     let four = _mm_add_epi32(halves[0], halves[1]);
     let two = _mm_add_epi32(four, _mm_shuffle_epi32::<0b_01_00_11_10>(four));
@@ -223,9 +197,10 @@ fn dot_rows_vnni(
     rows: &[CodeBlock],
     row_of: impl Fn(usize) -> usize,
 ) {
-    let numbers = query.iter().flat_map(|it| it.0);
-    let excess = numbers.map(i32::from).sum::<i32>().wrapping_mul(128);
-    by_rows!(dot_batch_vnni, acc, query, rows, row_of);
+    let query_values = query.iter().flat_map(|it| it.0);
+    let excess = query_values.map(i32::from).sum::<i32>().wrapping_mul(128);
+    dot_in_batches!(dot_batch_vnni, acc, query, rows, row_of);
+    // The batches are too large by `excess`, see `dot_batch_vnni`.
     for acc in acc {
         *acc = acc.wrapping_sub(excess);
     }
@@ -237,14 +212,15 @@ fn dot_rows_vnni(
 #[target_feature(enable = "avx2,avx512f,avx512vnni")]
 #[inline]
 fn dot_batch_vnni<const N: usize>(query: &[CodeBlock], rows: [&[CodeBlock]; N]) -> [i32; N] {
-    let flip = _mm512_set1_epi8(i8::MIN);
+    // Flipping the sign bit of a byte adds 128 to its signed value.
+    let sign_bits = _mm512_set1_epi8(i8::MIN);
     let mut sums = [_mm512_setzero_si512(); N];
     for (i, query) in query.iter().enumerate() {
         // SAFETY: a block is sixty-four bytes and begins at a multiple of sixty-four.
         let load = |it: &CodeBlock| unsafe { _mm512_load_si512(it.0.as_ptr().cast()) };
         let query = load(query);
         for r in 0..N {
-            let row = _mm512_xor_si512(load(&rows[r][i]), flip);
+            let row = _mm512_xor_si512(load(&rows[r][i]), sign_bits);
             sums[r] = _mm512_dpbusd_epi32(sums[r], row, query);
         }
     }
@@ -265,19 +241,19 @@ fn sum_lanes_vnni(lanes: __m512i) -> i32 {
 
 #[cfg(target_arch = "aarch64")]
 #[target_feature(enable = "neon")]
-fn dots_neon(
+fn dot_rows_neon(
     acc: &mut [i32],
     query: &[CodeBlock],
     rows: &[CodeBlock],
     row_of: impl Fn(usize) -> usize,
 ) {
-    by_rows!(few_neon, acc, query, rows, row_of);
+    dot_in_batches!(dot_batch_neon, acc, query, rows, row_of);
 }
 
 #[cfg(target_arch = "aarch64")]
 #[target_feature(enable = "neon")]
 #[inline]
-fn few_neon<const N: usize>(query: &[CodeBlock], rows: [&[CodeBlock]; N]) -> [i32; N] {
+fn dot_batch_neon<const N: usize>(query: &[CodeBlock], rows: [&[CodeBlock]; N]) -> [i32; N] {
     let mut sums: [int32x4_t; N] = [vdupq_n_s32(0); N];
     for (i, query) in query.iter().enumerate() {
         for quarter in (0..BLOCK_LEN).step_by(16) {
@@ -286,8 +262,10 @@ fn few_neon<const N: usize>(query: &[CodeBlock], rows: [&[CodeBlock]; N]) -> [i3
             let query = load(query);
             for r in 0..N {
                 let row = load(&rows[r][i]);
+                // Products of 16 bits; `vpadal` adds neighbours and widens them to 32 bits.
                 let low = vmull_s8(vget_low_s8(query), vget_low_s8(row));
-                sums[r] = vpadalq_s16(vpadalq_s16(sums[r], low), vmull_high_s8(query, row));
+                let high = vmull_high_s8(query, row);
+                sums[r] = vpadalq_s16(vpadalq_s16(sums[r], low), high);
             }
         }
     }
@@ -305,44 +283,46 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_level_gives_the_same_products(
+        fn every_instruction_set_gives_the_same_dot_products(
             dims in 0_usize..300,
             n_rows in 0_usize..20,
-            numbers in prop::collection::vec(any::<i8>(), 300 * 20),
+            values in prop::collection::vec(any::<i8>(), 300 * 20),
             query in prop::collection::vec(any::<i8>(), 300),
         ) {
-            let product = |row: &[i8]| -> i32 {
-                let cut = |it: &i8| i32::from(*it).max(-127);
-                row.iter().zip(&query[..dims]).map(|(a, b)| cut(a) * cut(b)).sum()
+            let row = |it: usize| &values[it * 300..][..dims];
+            let (mut row_blocks, mut query_blocks) = (Vec::new(), Vec::new());
+            append_blocks(&mut query_blocks, &query[..dims]);
+            (0..n_rows).for_each(|it| append_blocks(&mut row_blocks, row(it)));
+
+            // The expected products, of all rows and of every third one from the end.
+            let plain_product = |row: &[i8]| -> i32 {
+                let clamp = |it: &i8| i32::from(*it).max(-127);
+                row.iter().zip(&query[..dims]).map(|(a, b)| clamp(a) * clamp(b)).sum()
             };
-            let (mut blocks, mut asked) = (Vec::new(), Vec::new());
-            append_blocks(&mut asked, &query[..dims]);
-            for row in 0..n_rows {
-                append_blocks(&mut blocks, &numbers[row * 300..][..dims]);
-            }
-            let expected: Vec<i32> =
-                (0..n_rows).map(|row| product(&numbers[row * 300..][..dims])).collect();
+            let expected: Vec<i32> = (0..n_rows).map(|it| plain_product(row(it))).collect();
             let picks: Vec<u32> = (0..20).rev().step_by(3).filter(|it| (*it as usize) < n_rows).collect();
-            let picked: Vec<i32> = picks.iter().map(|it| expected[*it as usize]).collect();
-            for level in SimdLevel::detect_available() {
+            let expected_picks: Vec<i32> = picks.iter().map(|it| expected[*it as usize]).collect();
+
+            for level in CpuLevel::detect_available() {
                 let mut acc = vec![-1; n_rows];
-                dot_rows(level, &mut acc, &asked, &blocks);
+                dot_rows(level, &mut acc, &query_blocks, &row_blocks);
                 prop_assert_eq!(&acc, &expected, "{:?}", level);
                 let mut acc = vec![-1; picks.len()];
-                dot_picked_rows(level, &mut acc, &asked, &blocks, &picks);
-                prop_assert_eq!(&acc, &picked, "{:?}", level);
+                dot_picked_rows(level, &mut acc, &query_blocks, &row_blocks, &picks);
+                prop_assert_eq!(&acc, &expected_picks, "{:?}", level);
             }
         }
     }
 
     #[test]
     fn the_largest_products_do_not_overflow() {
+        // −128 counts as −127.
         for (a, b) in [(-128, -128), (127, -128), (-128, 127), (127, 127)] {
             let (mut query, mut row) = (Vec::new(), Vec::new());
             append_blocks(&mut query, &[a; 4096]);
             append_blocks(&mut row, &[b; 4096]);
             let sign = if (a < 0) == (b < 0) { 1 } else { -1 };
-            for level in SimdLevel::detect_available() {
+            for level in CpuLevel::detect_available() {
                 let mut acc = [0];
                 dot_rows(level, &mut acc, &query, &row);
                 assert_eq!(acc, [sign * 127 * 127 * 4096], "{level:?}");

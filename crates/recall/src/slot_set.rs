@@ -1,4 +1,7 @@
-//! Bit set of slots: the memories that a query may return.
+//! A growable bit set of slots.
+//!
+//! The engine numbers the memories of a notebook with small integers, the slots. A [`SlotSet`] is the
+//! filter of a search: the memories that a query may return.
 
 /// Upper bound of slots, so that a corrupt number is an error and not an allocation of gigabytes.
 pub const MAX_SLOTS: u32 = 1 << 26;
@@ -6,6 +9,7 @@ pub const MAX_SLOTS: u32 = 1 << 26;
 /// A set of slots. Slots are small numbers chosen by the caller; the set grows to the largest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlotSet {
+    /// Slot `s` is bit `s % 64` of word `s / 64`. Words beyond the end are zero.
     words: Vec<u64>,
 }
 
@@ -18,6 +22,7 @@ impl SlotSet {
     pub fn first_n(n: u32) -> Self {
         let n = n.min(MAX_SLOTS);
         let mut words = vec![u64::MAX; n as usize / 64];
+        // The last, partial word has its lowest `n % 64` bits set.
         if !n.is_multiple_of(64) {
             words.push((1 << (n % 64)) - 1);
         }
@@ -56,6 +61,7 @@ impl SlotSet {
 
     /// Keeps only slots that are in both sets.
     pub fn intersect(&mut self, other: &Self) {
+        // Words that `other` does not have are zero.
         self.words.truncate(other.words.len());
         for (word, other) in self.words.iter_mut().zip(&other.words) {
             *word &= other;
@@ -70,12 +76,16 @@ impl SlotSet {
 
     /// Slots in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        (0_u32..).step_by(64).zip(&self.words).flat_map(|(first, word)| {
-            let mut left = *word;
+        (0_u32..).step_by(64).zip(&self.words).flat_map(|(first_slot, word)| {
+            let mut remaining_bits = *word;
             std::iter::from_fn(move || {
-                let bit = (left != 0).then(|| left.trailing_zeros())?;
-                left &= left - 1;
-                Some(first + bit)
+                if remaining_bits == 0 {
+                    return None;
+                }
+                let bit = remaining_bits.trailing_zeros();
+                // Clears the lowest bit that is set.
+                remaining_bits &= remaining_bits - 1;
+                Some(first_slot + bit)
             })
         })
     }
@@ -96,7 +106,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn a_slot_that_nobody_can_have_takes_no_room() {
+    fn a_slot_beyond_the_limit_is_ignored() {
         let mut slots = SlotSet::new();
         slots.insert(u32::MAX);
         assert_eq!(slots, SlotSet::new());
@@ -104,10 +114,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_set_of_bits_is_a_set(
+        fn a_slot_set_behaves_like_a_btree_set(
             left in prop::collection::btree_set(0_u32..300, 0..60),
             right in prop::collection::btree_set(0_u32..300, 0..60),
-            gone in 0_u32..400,
+            removed in 0_u32..400,
         ) {
             let mut slots: SlotSet = left.iter().copied().collect();
             let other: SlotSet = right.iter().copied().collect();
@@ -115,15 +125,15 @@ mod tests {
             prop_assert_eq!(slots.is_empty(), left.is_empty());
             let shared: BTreeSet<u32> = left.intersection(&right).copied().collect();
             prop_assert_eq!(slots.intersection_count(&other), shared.len());
-            slots.remove(gone);
-            prop_assert!(!slots.contains(gone));
+            slots.remove(removed);
+            prop_assert!(!slots.contains(removed));
             slots.intersect(&other);
-            let expected: Vec<u32> = shared.into_iter().filter(|it| *it != gone).collect();
+            let expected: Vec<u32> = shared.into_iter().filter(|it| *it != removed).collect();
             prop_assert_eq!(slots.iter().collect::<Vec<_>>(), expected);
         }
 
         #[test]
-        fn all_is_everything_below(n in 0_u32..200) {
+        fn first_n_has_every_slot_below_n(n in 0_u32..200) {
             prop_assert!(SlotSet::first_n(n).iter().eq(0..n));
             prop_assert!(!SlotSet::first_n(n).contains(n));
         }

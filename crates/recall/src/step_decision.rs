@@ -1,5 +1,8 @@
-//! Decides whether to inject a note between two steps: at most one, from the first reason that offers
-//! one.
+//! Decides whether to inject a note between two steps of an agent, and with which memories.
+//!
+//! The engine collects offers (memories with a [`StepReason`]). At most one note is injected per step.
+//! Its memories all have the same reason: the first in the order of [`StepReason`] that has an
+//! acceptable offer. Every other offer is reported with a [`WithholdReason`].
 
 use model::{InjectionTier, MemoryKind, PerMille, TrustLevel, closed};
 
@@ -31,10 +34,11 @@ impl StepReason {
     }
 }
 
-/// A candidate note.
+/// A memory that could be part of the note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteOffer {
     pub reason: StepReason,
+    /// `None` for a custom type.
     pub kind: Option<MemoryKind>,
     pub confidence: PerMille,
     /// The formatted line with its citation.
@@ -44,14 +48,14 @@ pub struct NoteOffer {
 /// State of the session at this step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepState {
-    /// Counted from 1.
+    /// Number of the step, counted from 1.
     pub number: u32,
     pub level: TrustLevel,
     /// Tokens injected between steps so far.
     pub tokens_spent: u32,
 }
 
-/// The note, and the reasons for the other offers.
+/// The note, and the reasons why the other offers are not in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StepDecision {
     /// The whole block; empty if nothing is injected.
@@ -61,6 +65,7 @@ pub struct StepDecision {
     pub reason: Option<StepReason>,
     /// Indexes of the offers in the note.
     pub chosen: Vec<usize>,
+    /// Indexes of the other offers.
     pub withheld: Vec<(usize, WithholdReason)>,
 }
 
@@ -104,8 +109,9 @@ impl WithholdReason {
 
 /// No notes before this step: the session start just injected the important ones.
 pub const FIRST_NOTE_STEP: u32 = 5;
-/// Token limits of one note, including its frame, and of all notes of a session.
+/// Token limit of one note, including its frame.
 pub const MAX_TOKENS_PER_NOTE: u32 = 500;
+/// Token limit of all notes between the steps of a session.
 pub const MAX_STEP_TOKENS_PER_SESSION: u32 = 4_000;
 /// Most memories in one note.
 const MAX_LINES_PER_NOTE: usize = 4;
@@ -115,22 +121,23 @@ const MAX_LINES_PER_NOTE: usize = 4;
 pub fn decide_step(step: StepState, offers: &[NoteOffer]) -> StepDecision {
     let mut res = StepDecision::default();
     let mut lines: Vec<&str> = Vec::new();
-    for ground in StepReason::ALL {
-        for (at, offer) in offers.iter().enumerate().filter(|it| it.1.reason == *ground) {
-            let why = match withhold_reason(step, offer) {
-                None if res.reason.is_some_and(|it| it != *ground) => Some(WithholdReason::Later),
-                None => fit_problem(step, &lines, offer),
-                why => why,
-            };
-            if let Some(why) = why {
-                res.withheld.push((at, why));
-                continue;
+    // In order of precedence: the first reason with an acceptable offer gets the note.
+    for reason in StepReason::ALL {
+        for (index, offer) in offers.iter().enumerate().filter(|it| it.1.reason == *reason) {
+            let is_taken = res.reason.is_some_and(|it| it != *reason);
+            let withheld = withhold_reason(step, offer)
+                .or_else(|| is_taken.then_some(WithholdReason::Later))
+                .or_else(|| fit_problem(step, &lines, offer));
+            if let Some(why) = withheld {
+                res.withheld.push((index, why));
+            } else {
+                lines.push(&offer.line);
+                res.chosen.push(index);
+                res.reason = Some(*reason);
             }
-            lines.push(&offer.line);
-            res.chosen.push(at);
-            res.reason = Some(*ground);
         }
     }
+    // Without a line there is no frame either.
     if !lines.is_empty() {
         res.text = format_block(&lines);
         res.n_tokens = estimate_tokens(&res.text);
@@ -141,6 +148,7 @@ pub fn decide_step(step: StepState, offers: &[NoteOffer]) -> StepDecision {
 /// A reason to withhold an offer regardless of the others.
 fn withhold_reason(step: StepState, offer: &NoteOffer) -> Option<WithholdReason> {
     let level = step.level.row();
+    // Only warnings need confidence; the other reasons respond to something that the agent just did.
     let is_warning = offer.reason == StepReason::Touched;
     if step.number < FIRST_NOTE_STEP {
         Some(WithholdReason::Early)
@@ -159,8 +167,9 @@ fn withhold_reason(step: StepState, offer: &NoteOffer) -> Option<WithholdReason>
 
 /// A reason why an offer does not fit into the current note.
 fn fit_problem(step: StepState, lines: &[&str], offer: &NoteOffer) -> Option<WithholdReason> {
-    let with: Vec<&str> = lines.iter().copied().chain([offer.line.as_str()]).collect();
-    let cost = estimate_tokens(&format_block(&with));
+    let lines_with_offer: Vec<&str> = lines.iter().copied().chain([offer.line.as_str()]).collect();
+    let cost = estimate_tokens(&format_block(&lines_with_offer));
+    // Dead ends may exceed the budget of the session: repeating one costs more than the note.
     let is_dead_end = offer.kind == Some(MemoryKind::DeadEnd);
     if lines.len() == MAX_LINES_PER_NOTE || (cost > MAX_TOKENS_PER_NOTE && !lines.is_empty()) {
         Some(WithholdReason::Crowded)
@@ -183,15 +192,16 @@ mod tests {
     use expect_test::{Expect, expect};
     use proptest::prelude::*;
 
+    /// A step at which every offer is acceptable.
     const STEP: StepState = StepState { number: 9, level: TrustLevel::Confident, tokens_spent: 0 };
 
-    /// One offer a line: `ground kind confidence length`.
+    /// Parses offers, one per line: reason, kind, confidence per mille, length in words.
     fn offers(script: &str) -> Vec<NoteOffer> {
         let offer = |line: &str| {
             let words: Vec<&str> = line.split_whitespace().collect();
-            let [ground, kind, confidence, n_words] = words[..] else { panic!("{line}") };
+            let [reason, kind, confidence, n_words] = words[..] else { panic!("{line}") };
             NoteOffer {
-                reason: StepReason::parse(ground).unwrap(),
+                reason: StepReason::parse(reason).unwrap(),
                 kind: MemoryKind::parse(kind).ok(),
                 confidence: PerMille::new(confidence.parse().unwrap()),
                 line: "word ".repeat(n_words.parse().unwrap()),
@@ -200,18 +210,18 @@ mod tests {
         script.lines().map(offer).collect()
     }
 
+    /// Compares the decision: the reason, the chosen offers and the tokens, then the withheld offers.
     fn check(step: StepState, script: &str, expect: Expect) {
-        let StepDecision {
-            n_tokens: used, reason: ground, chosen: said, withheld: left_out, ..
-        } = decide_step(step, &offers(script));
-        let ground = ground.map_or("nothing", StepReason::slug);
-        let mut lines = vec![format!("{ground} {said:?}, {used} tokens")];
-        lines.extend(left_out.iter().map(|(at, why)| format!("{at}: {why}")));
+        let decision = decide_step(step, &offers(script));
+        let reason = decision.reason.map_or("nothing", StepReason::slug);
+        let mut lines =
+            vec![format!("{reason} {:?}, {} tokens", decision.chosen, decision.n_tokens)];
+        lines.extend(decision.withheld.iter().map(|(index, why)| format!("{index}: {why}")));
         expect.assert_eq(&(lines.join("\n") + "\n"));
     }
 
     #[test]
-    fn the_first_ground_that_has_something_speaks_alone() {
+    fn only_the_first_reason_with_an_acceptable_offer_gets_the_note() {
         check(
             STEP,
             "next_step workflow_recipe 900 5\nknown decision 900 5\nrecorded gotcha 900 5",
@@ -232,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_has_four_warnings_and_its_budget_at_most() {
+    fn a_note_has_at_most_four_lines_and_500_tokens() {
         check(
             STEP,
             &["touched gotcha 900 5"; 6].join("\n"),
@@ -254,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_heard_enough_still_hears_of_dead_ends() {
+    fn dead_ends_are_injected_even_after_the_session_budget_is_spent() {
         let step = StepState { tokens_spent: 3_990, ..STEP };
         check(
             step,
@@ -267,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_early_or_where_memory_is_not_trusted() {
+    fn early_steps_and_low_trust_levels_get_no_note() {
         let early = StepState { number: 4, ..STEP };
         check(
             early,
@@ -290,24 +300,26 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_note_keeps_within_its_budgets_and_every_offer_is_told_of(
+        fn a_note_keeps_its_limits_and_every_offer_has_an_outcome(
             rows in prop::collection::vec((0..4_usize, 0..MemoryKind::ALL.len(), 0_u16..=1000, 0_usize..300), 0..20),
             number in 0_u32..10, level in 0..4_usize, spent in 0_u32..5_000,
         ) {
-            let offers: Vec<NoteOffer> = rows.iter().map(|(ground, kind, confidence, n)| NoteOffer {
-                reason: StepReason::ALL[*ground],
+            let offers: Vec<NoteOffer> = rows.iter().map(|(reason, kind, confidence, n_words)| NoteOffer {
+                reason: StepReason::ALL[*reason],
                 kind: Some(MemoryKind::ALL[*kind]),
                 confidence: PerMille::new(*confidence),
-                line: "word ".repeat(*n),
+                line: "word ".repeat(*n_words),
             }).collect();
             let step = StepState { number, level: TrustLevel::ALL[level], tokens_spent: spent };
             let res = decide_step(step, &offers);
             prop_assert!(res.n_tokens <= MAX_TOKENS_PER_NOTE && res.chosen.len() <= MAX_LINES_PER_NOTE);
             prop_assert_eq!(res.chosen.is_empty(), res.text.is_empty());
-            let dead = |it: &usize| offers[*it].kind == Some(MemoryKind::DeadEnd);
-            let within = spent + res.n_tokens <= MAX_STEP_TOKENS_PER_SESSION;
-            prop_assert!(within || res.chosen.is_empty() || res.chosen.iter().any(dead));
+            // Only a dead end may exceed the budget of the session.
+            let is_dead_end = |it: &usize| offers[*it].kind == Some(MemoryKind::DeadEnd);
+            let is_within_budget = spent + res.n_tokens <= MAX_STEP_TOKENS_PER_SESSION;
+            prop_assert!(is_within_budget || res.chosen.is_empty() || res.chosen.iter().any(is_dead_end));
             prop_assert!(res.chosen.iter().all(|it| Some(offers[*it].reason) == res.reason));
+            // Every offer is either chosen or withheld.
             let mut all: Vec<usize> = res.chosen.clone();
             all.extend(res.withheld.iter().map(|it| it.0));
             all.sort_unstable();

@@ -23,38 +23,42 @@ const SPACES_PER_TOKEN: usize = 8;
 
 /// Estimates the tokens of a text; at least one unless it is empty.
 pub fn estimate_tokens(text: &str) -> u32 {
-    let (mut rest, mut res) = (text, 0);
+    let (mut rest, mut total) = (text, 0);
     while let Some(first) = rest.chars().next() {
         let (n_bytes, n_tokens) = measure_piece(first, rest.as_bytes());
-        res += n_tokens;
+        total += n_tokens;
         rest = &rest[n_bytes..];
     }
-    u32::try_from(res).unwrap_or(u32::MAX).max(u32::from(!text.is_empty()))
+    // A single space costs nothing by itself, but a text is never free.
+    u32::try_from(total).unwrap_or(u32::MAX).max(u32::from(!text.is_empty()))
 }
 
-/// Length and cost of the piece that starts with `first`.
+/// Bytes and tokens of the piece of text that starts with the character `first`: a word, a run of
+/// spaces, capitals or equal signs, or a single character.
 fn measure_piece(first: char, bytes: &[u8]) -> (usize, usize) {
-    let run = |from: usize, belongs: fn(&u8) -> bool| {
+    let run_length = |from: usize, belongs: fn(&u8) -> bool| {
         bytes[from..].iter().take_while(|it| belongs(it)).count()
     };
-    let same = || bytes.iter().take_while(|it| **it == bytes[0]).count();
+    let n_equal = || bytes.iter().take_while(|it| **it == bytes[0]).count();
     match first {
         // Some tokenizers take three digits together, others each alone.
         '\n' | '0'..='9' => (1, 1),
-        ' ' => (same(), (same() - 1).div_ceil(SPACES_PER_TOKEN)),
-        'a'..='z' => with_cost(run(0, u8::is_ascii_lowercase), word_cost),
-        'A'..='Z' => match run(0, u8::is_ascii_uppercase) {
-            1 => with_cost(1 + run(1, u8::is_ascii_lowercase), word_cost),
+        ' ' => with_cost(n_equal(), |n| (n - 1).div_ceil(SPACES_PER_TOKEN)),
+        'a'..='z' => with_cost(run_length(0, u8::is_ascii_lowercase), word_cost),
+        'A'..='Z' => match run_length(0, u8::is_ascii_uppercase) {
+            // A capitalised word, or one part of a camel-case name.
+            1 => with_cost(1 + run_length(1, u8::is_ascii_lowercase), word_cost),
             n => (n, n.div_ceil(CAPITALS_PER_TOKEN)),
         },
-        '\0'..='\x7f' => with_cost(same(), |n| n.div_ceil(SIGNS_PER_TOKEN)),
+        // The rest of ASCII: punctuation and control characters.
+        '\0'..='\x7f' => with_cost(n_equal(), |n| n.div_ceil(SIGNS_PER_TOKEN)),
         // Alphabets and punctuation that are frequent in training data.
         '\u{80}'..='\u{2ff}'
         | '\u{370}'..='\u{52f}'
         | '\u{2010}'..='\u{2027}'
-        | '\u{3000}'..='\u{d7ff}' => with_cost(first.len_utf8(), |n| n - 1),
+        | '\u{3000}'..='\u{d7ff}' => with_cost(first.len_utf8(), |n_bytes| n_bytes - 1),
         // Anything else is encoded byte by byte.
-        _ => with_cost(first.len_utf8(), |n| n),
+        _ => with_cost(first.len_utf8(), |n_bytes| n_bytes),
     }
 }
 
@@ -72,7 +76,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn real_tokenizers_find_no_more() {
+    fn the_estimate_is_at_least_and_at_most_twice_the_count_of_real_tokenizers() {
         // A text, its tokens by `cl100k` and by the published Claude tokenizer.
         let known = [
             (
@@ -99,13 +103,13 @@ mod tests {
             ("設定ファイルを変更した後は再起動が必要です。", 22, 17),
         ];
         for (text, cl100k, claude) in known {
-            let (n, most) = (estimate_tokens(text), cl100k.max(claude));
-            assert!((most..=2 * most).contains(&n), "{n} for {text:?}");
+            let (estimate, larger_count) = (estimate_tokens(text), cl100k.max(claude));
+            assert!((larger_count..=2 * larger_count).contains(&estimate), "{estimate}: {text:?}");
         }
     }
 
     #[test]
-    fn pieces_cost_what_the_table_says() {
+    fn words_capitals_digits_and_signs_cost_what_the_constants_define() {
         let cost = |texts: &[&str]| texts.iter().map(|it| estimate_tokens(it)).collect::<Vec<_>>();
         assert_eq!(cost(&["", " ", "a", "retries", "internationalisation"]), [0, 1, 1, 1, 5]);
         assert_eq!(cost(&["verifyJwt", "HTTP", "1234", "-----", "a  b"]), [2, 2, 4, 2, 3]);
@@ -114,14 +118,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_add_up(lines in prop::collection::vec("[^\n]{0,40}", 0..6)) {
+        fn the_estimates_of_lines_add_up_to_that_of_the_text(lines in prop::collection::vec("[^\n]{0,40}", 0..6)) {
             let lines: Vec<String> = lines.iter().map(|it| format!("{it}\n")).collect();
             let sum: u32 = lines.iter().map(|it| estimate_tokens(it)).sum();
             prop_assert_eq!(estimate_tokens(&lines.concat()), sum);
         }
 
         #[test]
-        fn only_nothing_costs_nothing(text in any::<String>()) {
+        fn only_an_empty_text_costs_nothing(text in any::<String>()) {
             prop_assert_eq!(estimate_tokens(&text) == 0, text.is_empty());
         }
     }

@@ -4,6 +4,7 @@
 /// optional.
 pub(crate) fn decode_base64(text: &[u8]) -> Vec<u8> {
     let mut acc = Vec::with_capacity(text.len() * 3 / 4);
+    // Bits that were read and not yet written, and their number.
     let (mut bits, mut n_bits) = (0u32, 0);
     for value in text.iter().map_while(|it| sextet_value(*it)) {
         bits = (bits << 6) | u32::from(value);
@@ -18,6 +19,7 @@ pub(crate) fn decode_base64(text: &[u8]) -> Vec<u8> {
     acc
 }
 
+/// The six bits that a character stands for.
 const fn sextet_value(it: u8) -> Option<u8> {
     match it {
         b'A'..=b'Z' => Some(it - b'A'),

@@ -21,21 +21,26 @@ pub(crate) const fn is_quote(it: u8) -> bool {
     matches!(it, b'"' | b'\'' | b'`')
 }
 
-/// True if a token can start at `at`, because the byte before it does not belong to the same word.
-/// The letter of an escape (`\n`) and a percent escape (`%3D`) end a word, too.
-pub(crate) fn starts_token(text: &[u8], at: usize) -> bool {
-    let Some(&last) = text[..at].last() else { return true };
+/// Most blanks skipped between a name and its value. More separate columns, not assignments.
+const MAX_BLANKS: usize = 40;
+
+/// True if a token can start at `start`, because the byte before it does not belong to the same
+/// word. The letter of an escape (`\n`) and a percent escape (`%3D`) end a word, too.
+pub(crate) fn starts_token(text: &[u8], start: usize) -> bool {
+    let Some(&last) = text[..start].last() else { return true };
     if !last.is_ascii_alphanumeric() {
         return true;
     }
-    let before = |n: usize| at.checked_sub(n).map(|it| text[it]);
-    let is_escape = matches!(last, b'n' | b'r' | b't') && before(2) == Some(b'\\');
+    // The byte `n` positions before the token; `last` is the one at 1.
+    let byte_before = |n: usize| start.checked_sub(n).map(|it| text[it]);
+    let is_escape = matches!(last, b'n' | b'r' | b't') && byte_before(2) == Some(b'\\');
     let is_percent_escape = last.is_ascii_hexdigit()
-        && before(2).is_some_and(|it| it.is_ascii_hexdigit())
-        && before(3) == Some(b'%');
+        && byte_before(2).is_some_and(|it| it.is_ascii_hexdigit())
+        && byte_before(3) == Some(b'%');
     is_escape || is_percent_escape
 }
 
+/// True if a token can end at `end`, because the byte after it does not belong to the same word.
 pub(crate) fn ends_token(text: &[u8], end: usize) -> bool {
     text.get(end).is_none_or(|it| !it.is_ascii_alphanumeric() && *it != b'_')
 }
@@ -48,14 +53,16 @@ pub(crate) fn run_end(text: &[u8], start: usize, limit: usize, is: impl Fn(u8) -
 
 /// Start of the run of bytes that satisfy `is` and end at `end`, at most `limit` long.
 pub(crate) fn run_start(text: &[u8], end: usize, limit: usize, is: impl Fn(u8) -> bool) -> usize {
-    let from = end.saturating_sub(limit);
-    text[from..end].iter().rposition(|it| !is(*it)).map_or(from, |it| from + it + 1)
+    let window_start = end.saturating_sub(limit);
+    let last_outside = text[window_start..end].iter().rposition(|it| !is(*it));
+    last_outside.map_or(window_start, |it| window_start + it + 1)
 }
 
 pub(crate) fn skip_blanks(text: &[u8], start: usize) -> usize {
-    run_end(text, start, 40, |it| it == b' ' || it == b'\t')
+    run_end(text, start, MAX_BLANKS, |it| it == b' ' || it == b'\t')
 }
 
+/// True if a text starts with `lower`, in any case.
 pub(crate) fn starts_with_ignore_case(text: &[u8], lower: &str) -> bool {
     text.len() >= lower.len() && text[..lower.len()].eq_ignore_ascii_case(lower.as_bytes())
 }

@@ -1,5 +1,10 @@
 //! The search: keywords trigger finders, their claims are merged, and the rest of the text is
 //! searched again.
+//!
+//! One automaton finds all keywords in one pass over the text. At each keyword a finder looks
+//! closer: a regular expression of the rule tables (`rule`), or a parser for secrets without a
+//! fixed shape (the other modules). A finder claims a span. Where claims overlap, the kind of the
+//! highest rank names the result.
 
 mod assignment;
 mod assignment_parser;
@@ -28,7 +33,9 @@ struct SecretClaim {
 /// need more than two passes are constructed, not real.
 const MAX_PASSES: usize = 16;
 
+/// Finds all secrets, in order and without overlap.
 pub(crate) fn find_secrets(text: &str) -> Vec<SecretFinding> {
+    // Finders see this copy, in which redactions and earlier findings are opaque.
     let mut bytes = redaction_mask::mask_redactions(text);
     let mut acc = Vec::new();
     for _ in 0..MAX_PASSES {
@@ -55,7 +62,7 @@ fn collect_claims(text: &[u8]) -> Vec<SecretClaim> {
             continue;
         }
         match keyword.finder {
-            FinderKind::Rule(i) => rule::claim_rule(&mut acc, text, hit.start(), i),
+            FinderKind::Rule(index) => rule::claim_rule(&mut acc, text, hit.start(), index),
             FinderKind::Pem => pem::claim_pem(&mut acc, text, hit.start()),
             FinderKind::EncodedPem => pem::claim_encoded(&mut acc, text, hit.start()),
             FinderKind::PuttyKey => pem::claim_putty(&mut acc, text, hit.start()),
@@ -79,6 +86,7 @@ fn merge_claims(text: &str, mut claims: Vec<SecretClaim>) -> Vec<SecretFinding> 
         let start = text.floor_char_boundary(claim.start);
         let end = text.ceil_char_boundary(claim.end);
         match acc.last_mut() {
+            // Overlaps the claim before it.
             Some(last) if start < last.end => {
                 last.end = last.end.max(end);
                 if kind::kind_rank(claim.kind) < kind::kind_rank(last.kind) {

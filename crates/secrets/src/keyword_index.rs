@@ -1,4 +1,7 @@
 //! One Aho-Corasick automaton over the keywords of all rules and parsers.
+//!
+//! It finds every keyword in one pass, so the cost of a scan hardly grows with the number of rules.
+//! Each keyword belongs to a finder, which `find` calls where the keyword occurs.
 
 use std::sync::LazyLock;
 
@@ -10,7 +13,7 @@ use crate::words::{SECRET_WORDS, SERVICE_NAMES, SecretWord};
 /// The finder that a keyword triggers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum FinderKind {
-    /// Index into `rules::COMPILED`.
+    /// Index into `rules::COMPILED_RULES`.
     Rule(usize),
     Pem,
     EncodedPem,
@@ -21,18 +24,21 @@ pub(crate) enum FinderKind {
     Service,
 }
 
+/// A keyword, and the finder it triggers.
 pub(crate) struct KeywordEntry {
     pub(crate) text: &'static str,
     pub(crate) is_case_sensitive: bool,
     pub(crate) finder: FinderKind,
 }
 
+/// The automaton, and what its matches mean.
 pub(crate) struct KeywordIndex {
     pub(crate) automaton: AhoCorasick,
-    /// By pattern id.
+    /// By pattern id: the automaton numbers its patterns in this order.
     pub(crate) keywords: Vec<KeywordEntry>,
 }
 
+/// Keywords of the parsers. `LS0tLS1CRUdJTi` is `-----BEGIN` in Base64, and `eyJ` is `{"`.
 const PARSER_KEYWORDS: &[(&str, FinderKind)] = &[
     ("-----BEGIN ", FinderKind::Pem),
     ("LS0tLS1CRUdJTi", FinderKind::EncodedPem),
@@ -60,10 +66,10 @@ fn collect_keywords() -> Vec<KeywordEntry> {
         is_case_sensitive: true,
         finder: *finder,
     });
-    let rules = rules::all_rules().enumerate().flat_map(|(i, rule)| {
+    let rules = rules::all_rules().enumerate().flat_map(|(index, rule)| {
         // The keyword of a pattern that ignores case must ignore it, too.
         let is_case_sensitive = !rule.pattern.starts_with("(?i)");
-        let finder = FinderKind::Rule(i);
+        let finder = FinderKind::Rule(index);
         rule.keywords.iter().map(move |text| KeywordEntry { text, is_case_sensitive, finder })
     });
     let words = SECRET_WORDS.iter().map(|it| KeywordEntry {

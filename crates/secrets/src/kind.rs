@@ -41,9 +41,9 @@ pub(crate) fn kind_rank(slug: &str) -> Option<usize> {
 }
 
 fn ranked_kinds() -> impl Iterator<Item = SecretKind> {
-    let (first, last) = PARSED_KINDS.split_at(N_KINDS_BEFORE_RULES);
+    let (before_rules, after_rules) = PARSED_KINDS.split_at(N_KINDS_BEFORE_RULES);
     let rules = rules::all_rules().map(|it| new_kind(it.kind, it.label));
-    first.iter().copied().chain(rules).chain(last.iter().copied())
+    before_rules.iter().copied().chain(rules).chain(after_rules.iter().copied())
 }
 
 const fn new_kind(slug: &'static str, label: &'static str) -> SecretKind {

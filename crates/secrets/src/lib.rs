@@ -24,6 +24,7 @@ pub use rules::{RULE_TABLES, TokenRule};
 /// A secret in a text: bytes `start..end`, on character boundaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SecretFinding {
+    /// Slug of the kind, see [`all_kinds`].
     pub kind: &'static str,
     pub start: usize,
     pub end: usize,
@@ -44,17 +45,17 @@ pub fn scan(text: &str) -> Vec<SecretFinding> {
 /// Replaces every secret by `[REDACTED: kind]`. Redacting the result again changes nothing.
 pub fn redact(text: &str) -> RedactedText {
     let findings = scan(text);
-    let mut acc = String::with_capacity(text.len());
-    let mut from = 0;
+    let mut redacted = String::with_capacity(text.len());
+    let mut copied_end = 0;
     for finding in &findings {
-        acc.push_str(&text[from..finding.start]);
-        acc.push_str(redaction_mask::REDACTION_START);
-        acc.push_str(finding.kind);
-        acc.push(']');
-        from = finding.end;
+        redacted.push_str(&text[copied_end..finding.start]);
+        redacted.push_str(redaction_mask::REDACTION_START);
+        redacted.push_str(finding.kind);
+        redacted.push(']');
+        copied_end = finding.end;
     }
-    acc.push_str(&text[from..]);
-    RedactedText { text: acc, findings }
+    redacted.push_str(&text[copied_end..]);
+    RedactedText { text: redacted, findings }
 }
 
 /// Compiles all patterns, so that no later call pays for it. For long-lived processes.

@@ -14,19 +14,20 @@ pub struct FindingPosition {
 
 /// Shortest secret whose first characters are shown: four of eight would be half of it.
 const MIN_HINTED_CHARS: usize = 16;
+/// Characters of a long secret that the hint shows.
 const HINT_CHARS: usize = 4;
 
 /// Positions of findings that `scan` returned for this text.
 pub fn locate_findings(text: &str, findings: &[SecretFinding]) -> Vec<FindingPosition> {
     let mut acc = Vec::with_capacity(findings.len());
-    let (mut line, mut line_start, mut seen) = (1, 0, 0);
+    let (mut line, mut line_start, mut counted_end) = (1, 0, 0);
     // Findings are sorted, so the lines are counted in one pass.
     for finding in findings {
-        for (i, _) in text[seen..finding.start].match_indices('\n') {
+        for (offset, _) in text[counted_end..finding.start].match_indices('\n') {
             line += 1;
-            line_start = seen + i + 1;
+            line_start = counted_end + offset + 1;
         }
-        seen = finding.start;
+        counted_end = finding.start;
         let column = text[line_start..finding.start].chars().count() + 1;
         let hint = secret_hint(&text[finding.start..finding.end]);
         acc.push(FindingPosition { line, column, kind: finding.kind, hint });

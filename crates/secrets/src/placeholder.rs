@@ -1,4 +1,6 @@
 //! The allow list: placeholders and references in the place of a secret.
+//!
+//! Finders test a value here last, after its shape has passed.
 
 use crate::bytes::{contains_text, starts_with_ignore_case};
 
@@ -30,9 +32,16 @@ const DOCUMENTED_SAMPLES: &[&str] = &[
     concat!("wJalr", "XUtnFEMI"),
 ];
 
+/// Shortest value that can be a secret.
+const MIN_VALUE_BYTES: usize = 4;
+/// Longest part of a value that is looked at; more would change no result.
+const MAX_JUDGED_BYTES: usize = 256;
+/// `x`, `*` or `.` in a row that make a value filler.
+const MIN_FILLER_BYTES: usize = 8;
+
 /// True if an assigned value is a placeholder: a template, a variable, a word such as "changeme".
 pub(crate) fn is_placeholder(value: &[u8]) -> bool {
-    if value.len() < 4
+    if value.len() < MIN_VALUE_BYTES
         || is_filler(value)
         || is_sample(value)
         || is_repetitive(value)
@@ -41,7 +50,7 @@ pub(crate) fn is_placeholder(value: &[u8]) -> bool {
         return true;
     }
     // The lists are long, so the cheap tests above come first.
-    let lower = value[..value.len().min(256)].to_ascii_lowercase();
+    let lower = value[..value.len().min(MAX_JUDGED_BYTES)].to_ascii_lowercase();
     PLACEHOLDER_VALUES.iter().any(|it| it.as_bytes() == lower)
         || PLACEHOLDER_PARTS.iter().any(|it| contains_text(&lower, it))
 }
@@ -49,7 +58,9 @@ pub(crate) fn is_placeholder(value: &[u8]) -> bool {
 /// True if the value contains eight or more of `x`, `*` or `.` in a row. For a token in a known
 /// format only this makes a placeholder, because a real one may contain `test` or `example`.
 pub(crate) fn is_filler(value: &[u8]) -> bool {
-    value.windows(8).any(|it| it.iter().all(|it| matches!(it, b'x' | b'X' | b'*' | b'.')))
+    value
+        .windows(MIN_FILLER_BYTES)
+        .any(|it| it.iter().all(|it| matches!(it, b'x' | b'X' | b'*' | b'.')))
 }
 
 /// True for a sample key from the documentation of its provider.
@@ -59,7 +70,7 @@ pub(crate) fn is_sample(value: &[u8]) -> bool {
 
 /// True if one byte makes up three quarters of the value.
 fn is_repetitive(value: &[u8]) -> bool {
-    let value = &value[..value.len().min(256)];
+    let value = &value[..value.len().min(MAX_JUDGED_BYTES)];
     let mut counts = [0usize; 256];
     for it in value {
         counts[usize::from(*it)] += 1;

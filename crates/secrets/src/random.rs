@@ -1,4 +1,22 @@
 //! Distinguishes random strings from words, names, dates and versions.
+//!
+//! Entropy alone does not: a long name has as much of it as a short key. A value is split at its
+//! punctuation, and a piece counts as noise if letters and digits alternate often or if its pairs
+//! of letters are rare in words. The finders for assignments decide by this; tokens of a known
+//! format only need the entropy.
+
+/// Longest part of a value that is judged; more would change no result and cost time.
+const MAX_JUDGED_BYTES: usize = 256;
+/// Least entropy of a random value, in thousandths of a bit per byte. Repeated patterns have less.
+const MIN_RANDOM_ENTROPY: u32 = 2_200;
+/// Least entropy of a value with many different signs.
+const MIN_MIXED_ENTROPY: u32 = 4_500;
+/// Least number of noisy bytes in a random value.
+const MIN_NOISY_BYTES: usize = 8;
+/// Shortest run of digits that counts as noise. Shorter ones are times, ids and phone numbers.
+const MIN_NOISY_DIGITS: usize = 24;
+/// Fewest pairs of letters by which a text can be judged.
+const MIN_JUDGED_PAIRS: usize = 7;
 
 /// Shannon entropy of the first [`MAX_JUDGED_BYTES`] bytes, in thousandths of a bit per byte.
 #[expect(
@@ -18,9 +36,6 @@ pub(crate) fn shannon_entropy(text: &[u8]) -> u32 {
     (bits * 1000.0).round() as u32
 }
 
-/// Longest part of a value that is judged; more would change no result and cost time.
-const MAX_JUDGED_BYTES: usize = 256;
-
 /// True if a value of at least `min_bytes` bytes is generated rather than written.
 ///
 /// The value is split at its punctuation and every piece is judged alone, so
@@ -29,7 +44,7 @@ pub(crate) fn is_random(value: &[u8], min_bytes: usize) -> bool {
     let value = &value[..value.len().min(MAX_JUDGED_BYTES)];
     if value.len() < min_bytes
         || !value.iter().all(|it| is_token_byte(*it))
-        || shannon_entropy(value) < 2200
+        || shannon_entropy(value) < MIN_RANDOM_ENTROPY
     {
         return false;
     }
@@ -38,8 +53,8 @@ pub(crate) fn is_random(value: &[u8], min_bytes: usize) -> bool {
     }
     let n_noisy: usize =
         value.split(|it| is_separator(*it)).filter(|it| is_noisy(it)).map(<[u8]>::len).sum();
-    // At least eight bytes and two fifths of the value must be noise.
-    n_noisy >= 8 && n_noisy * 5 >= value.len() * 2
+    // At least two fifths of the value must be noise.
+    n_noisy >= MIN_NOISY_BYTES && n_noisy * 5 >= value.len() * 2
 }
 
 const fn is_token_byte(it: u8) -> bool {
@@ -55,12 +70,12 @@ fn is_noisy(piece: &[u8]) -> bool {
     let n_digits = piece.iter().filter(|it| it.is_ascii_digit()).count();
     let n_letters = piece.len() - n_digits;
     if n_letters == 0 {
-        // Shorter runs of digits are times, ids and phone numbers.
-        return n_digits >= 24;
+        return n_digits >= MIN_NOISY_DIGITS;
     }
     let n_changes =
         piece.windows(2).filter(|it| it[0].is_ascii_digit() != it[1].is_ascii_digit()).count();
-    // A name has a digit or two (`Uint8Array`); a random piece has digits throughout.
+    // A name has a digit or two (`Uint8Array`); a random piece has digits throughout. The fewer
+    // changes between letters and digits, the more digits and length are required.
     (n_changes >= 3 && n_digits * 6 >= piece.len())
         || (n_changes == 2 && n_digits * 3 >= piece.len() && piece.len() >= 8)
         || (n_changes == 1 && piece.len() >= 12 && n_digits >= 3 && n_letters >= 3)
@@ -77,7 +92,7 @@ pub(crate) fn is_gibberish(text: &[u8]) -> bool {
             n_rare += usize::from(!is_usual_pair(pair[0], pair[1]));
         }
     }
-    n_pairs >= 7 && n_rare * 10 >= n_pairs * 3
+    n_pairs >= MIN_JUDGED_PAIRS && n_rare * 10 >= n_pairs * 3
 }
 
 fn is_usual_pair(first: u8, second: u8) -> bool {
@@ -106,18 +121,20 @@ pub(crate) fn is_mixed_characters(value: &[u8]) -> bool {
     let mut signs: Vec<u8> = value.iter().copied().filter(u8::is_ascii_punctuation).collect();
     signs.sort_unstable();
     signs.dedup();
+    // A sentence has signs, too, but more blanks than one in sixteen bytes.
     let n_blanks = value.iter().filter(|it| it.is_ascii_whitespace()).count();
     (32..=MAX_JUDGED_BYTES).contains(&value.len())
         && signs.len() >= 7
         && n_blanks * 16 <= value.len()
         && value.iter().filter(|it| it.is_ascii_digit()).count() >= 2
-        && shannon_entropy(value) >= 4500
+        && shannon_entropy(value) >= MIN_MIXED_ENTROPY
 }
 
 /// True for `8-4-4-4-12` hexadecimal digits.
 pub(crate) fn is_uuid(value: &[u8]) -> bool {
     value.len() == 36
-        && value.iter().enumerate().all(|(i, it)| match i {
+        && value.iter().enumerate().all(|(position, it)| match position {
+            // Between the groups.
             8 | 13 | 18 | 23 => *it == b'-',
             _ => it.is_ascii_hexdigit(),
         })

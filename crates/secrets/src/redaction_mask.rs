@@ -1,4 +1,4 @@
-//! Hides text that is already redacted, so that a second pass finds nothing in it.
+//! Hides text that is already redacted, so that a second scan finds nothing in it.
 
 use std::borrow::Cow;
 
@@ -15,12 +15,13 @@ const MAX_SLUG_BYTES: usize = 40;
 pub(crate) fn mask_redactions(text: &str) -> Cow<'_, [u8]> {
     let mut acc = Cow::Borrowed(text.as_bytes());
     for (start, _) in text.match_indices(REDACTION_START) {
-        let slug = start + REDACTION_START.len();
-        let window = &text.as_bytes()[slug..text.len().min(slug + MAX_SLUG_BYTES)];
-        let Some(len) = window.iter().position(|it| *it == b']') else { continue };
+        let slug_start = start + REDACTION_START.len();
+        let window = &text.as_bytes()[slug_start..text.len().min(slug_start + MAX_SLUG_BYTES)];
+        // Without a closing bracket it is no redaction of ours.
+        let Some(slug_len) = window.iter().position(|it| *it == b']') else { continue };
         // Only kinds of ours count: anything else in such brackets is ordinary text.
-        if std::str::from_utf8(&window[..len]).is_ok_and(|it| kind::kind_rank(it).is_some()) {
-            acc.to_mut()[start..=slug + len].fill(OPAQUE_BYTE);
+        if std::str::from_utf8(&window[..slug_len]).is_ok_and(|it| kind::kind_rank(it).is_some()) {
+            acc.to_mut()[start..=slug_start + slug_len].fill(OPAQUE_BYTE);
         }
     }
     acc

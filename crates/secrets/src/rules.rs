@@ -1,5 +1,6 @@
 //! The tables of token formats: one row per kind of secret that has a shape of its own.
 //!
+//! `keyword_index` searches for the keywords of a row, and `find::rule` applies its pattern there.
 //! Secrets without a shape (a password in an assignment, a key in a header) are found by the
 //! parsers under `find`.
 
@@ -75,6 +76,7 @@ impl CompiledRule {
     }
 }
 
+/// All rules, in the order of `all_rules`.
 pub(crate) static COMPILED_RULES: LazyLock<Vec<CompiledRule>> = LazyLock::new(|| {
     all_rules().map(|rule| CompiledRule { rule, regex: std::sync::OnceLock::new() }).collect()
 });
@@ -90,8 +92,8 @@ const fn token(
     TokenRule { kind, label, keywords, max_bytes_before: 0, min_entropy, pattern }
 }
 
-/// A token with a known mark inside it or at its end, at most `max_bytes_before` bytes after its
-/// start.
+/// A token with a known mark inside it or at its end, which begins `max_bytes_before` bytes after
+/// the start of the token at most.
 const fn marked(
     kind: &'static str,
     keywords: &'static [&'static str],

@@ -1,4 +1,7 @@
 //! Words in a name that suggest its value is a secret.
+//!
+//! The tables are read by `keyword_index`, which searches for the words, and by `find::assignment`,
+//! which judges the value beside them.
 
 /// Strength of a word as evidence. The weaker the word, the more random the value must look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,7 +14,8 @@ pub(crate) enum WordStrength {
     Key,
     /// The word names many harmless things, too; the value must be long and random.
     Weak,
-    /// The name of a service whose keys have no shape of their own. As weak, with a longer value.
+    /// The name of a service whose keys have no shape of their own. Like `Weak`, but the value must
+    /// be longer.
     Service,
 }
 

@@ -1,4 +1,5 @@
-//! Lock and socket paths of the daemon of a data folder.
+//! Lock and socket paths of the daemon of a data folder. The daemon creates both; hooks and
+//! commands compute the same paths to reach it.
 
 use std::path::{Path, PathBuf};
 
@@ -13,16 +14,18 @@ pub struct DaemonAddress {
 
 impl DaemonAddress {
     /// Depends on the data folder alone, so that all processes find the same daemon.
-    pub fn for_data_dir(data: &Path) -> Self {
-        let folder = data.join("serve");
-        let (lock, near) = (folder.join("lock"), folder.join("socket"));
-        if near.as_os_str().len() <= os::max_socket_path_len() {
-            return Self { lock, socket: near };
+    pub fn for_data_dir(data_dir: &Path) -> Self {
+        let folder = data_dir.join("serve");
+        let (lock, socket) = (folder.join("lock"), folder.join("socket"));
+        if socket.as_os_str().len() <= os::max_socket_path_len() {
+            return Self { lock, socket };
         }
-        let print = model::fingerprint_text(&data.to_string_lossy());
-        let folder =
-            Path::new(os::SHORT_SOCKET_DIR).join(format!("waylore-{}-{print}", os::user_id()));
-        Self { lock, socket: folder.join("socket") }
+        // The operating system limits the length of socket paths. A long data folder gets a socket
+        // elsewhere; the fingerprint keeps data folders apart, the user id users.
+        let fingerprint = model::fingerprint_text(&data_dir.to_string_lossy());
+        let short_folder = Path::new(os::SHORT_SOCKET_DIR)
+            .join(format!("waylore-{}-{fingerprint}", os::user_id()));
+        Self { lock, socket: short_folder.join("socket") }
     }
 
     /// The folders of lock and socket, without duplicates.
@@ -39,14 +42,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_socket_lies_beside_the_data_unless_its_name_is_too_long() {
-        let near = DaemonAddress::for_data_dir(Path::new("/home/me/.local/share/waylore"));
-        assert_eq!(near.socket, Path::new("/home/me/.local/share/waylore/serve/socket"));
-        let long = Path::new("/home/me").join("d".repeat(120));
-        let far = DaemonAddress::for_data_dir(&long);
-        assert!(far.lock.starts_with(&long) && !far.socket.starts_with(&long), "{far:?}");
-        assert!(far.socket.as_os_str().len() <= os::max_socket_path_len());
-        assert_ne!(far.socket, DaemonAddress::for_data_dir(&long.join("e")).socket);
-        assert_eq!((near.parent_folders().len(), far.parent_folders().len()), (1, 2));
+    fn the_socket_lies_in_the_data_folder() {
+        let address = DaemonAddress::for_data_dir(Path::new("/home/me/.local/share/waylore"));
+        assert_eq!(address.socket, Path::new("/home/me/.local/share/waylore/serve/socket"));
+        assert_eq!(address.parent_folders().len(), 1);
+    }
+
+    #[test]
+    fn a_long_data_folder_gets_a_socket_of_its_own_elsewhere() {
+        let data_dir = Path::new("/home/me").join("d".repeat(120));
+        let address = DaemonAddress::for_data_dir(&data_dir);
+        assert!(address.lock.starts_with(&data_dir), "{address:?}");
+        assert!(!address.socket.starts_with(&data_dir), "{address:?}");
+        assert!(address.socket.as_os_str().len() <= os::max_socket_path_len());
+        assert_eq!(address.parent_folders().len(), 2);
+
+        let other = DaemonAddress::for_data_dir(&data_dir.join("e"));
+        assert_ne!(address.socket, other.socket);
     }
 }

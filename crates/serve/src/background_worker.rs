@@ -1,7 +1,8 @@
-//! Background jobs: one thread, low priority, one job at a time.
+//! Background jobs: learning, embedding, indexing and maintenance, on one thread of low priority, one
+//! job at a time.
 //!
-//! Journals and the inbox are the durable queue; this one holds only jobs that are known to be due. A
-//! job lost with the process is found again by the next daemon.
+//! The queue is in memory only. Journals and the inbox on the disk are the durable record of what is
+//! left to do, so a job lost with the process is found again by the next daemon.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -14,41 +15,48 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::daemon::Daemon;
-use crate::open_projects::{Freshness, OpenProject, lock};
+use crate::mutex::lock_mutex;
+use crate::open_projects::{OpenProject, PolicyFreshness};
 use crate::os;
-use crate::wire::{JobWire, RequestFailure};
+use crate::wire::{ErrorCode, JobWire, RequestFailure};
 
 /// Queue limit; further jobs are dropped and found again later.
 const MAX_QUEUED_JOBS: usize = 1_024;
-/// Memories embedded before other jobs get their turn.
+/// Memories embedded between two checks whether the daemon shuts down.
 const EMBEDDINGS_PER_BATCH: usize = 64;
-/// A session without events for this long counts as ended.
+/// A session without events for this long (one hour) counts as ended.
 const SESSION_SILENCE_MILLIS: i64 = 3_600_000;
+/// Threads of an indexing pass: the agent comes first.
+const INDEX_THREADS: usize = 1;
 const MAINTENANCE_INTERVAL: Duration = Duration::from_hours(24);
 
-/// A background task; `status` shows its name.
+/// A background task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BackgroundTask {
     /// Imports the messages that hooks stored while no daemon ran.
-    TakeIn,
+    ImportInbox,
     /// Learns from a session that ended.
     Learn(SessionId),
     /// Learns from the finished subtasks of a running session.
-    LearnSoFar(SessionId),
+    LearnFinishedSubtasks(SessionId),
     /// Learns from journals of sessions that ended earlier or were not validated then.
-    LearnLeft,
+    LearnLeftovers,
+    /// Embeds the memories that have no vector yet.
     Embed,
+    /// Brings the code graph up to date.
     Index,
+    /// Daily maintenance: backup, weekly synthesis, compaction.
     Maintain,
 }
 
 impl BackgroundTask {
+    /// The name in the `status` of the daemon; part of the protocol.
     const fn task_name(self) -> &'static str {
         match self {
-            Self::TakeIn => "take_in",
+            Self::ImportInbox => "take_in",
             Self::Learn(_) => "learn",
-            Self::LearnSoFar(_) => "learn_so_far",
-            Self::LearnLeft => "learn_left",
+            Self::LearnFinishedSubtasks(_) => "learn_so_far",
+            Self::LearnLeftovers => "learn_left",
             Self::Embed => "embed",
             Self::Index => "index",
             Self::Maintain => "maintain",
@@ -56,30 +64,29 @@ impl BackgroundTask {
     }
 }
 
-/// Receives the result of a job: the number of memories kept.
-type JobDone = oneshot::Sender<Result<usize, RequestFailure>>;
+/// Sends the result of a job to the request that waits for it: the number of memories kept.
+type JobResultSender = oneshot::Sender<Result<usize, RequestFailure>>;
 
 struct BackgroundJob {
     task: BackgroundTask,
-    project: Option<Arc<OpenProject>>,
-    done: Option<JobDone>,
+    /// `None` for [`BackgroundTask::ImportInbox`], which concerns all projects.
+    open_project: Option<Arc<OpenProject>>,
+    /// Present if a request waits for the job; such a job is urgent.
+    result_sender: Option<JobResultSender>,
 }
 
 impl BackgroundJob {
-    fn is_same_job(&self, task: BackgroundTask, project: Option<&Arc<OpenProject>>) -> bool {
-        let same = match (&self.project, project) {
-            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-            (None, None) => true,
-            _ => false,
-        };
-        self.task == task && same
+    fn is_same_job(&self, task: BackgroundTask, open_project: Option<&Arc<OpenProject>>) -> bool {
+        let own_project = self.open_project.as_ref();
+        self.task == task && own_project.map(Arc::as_ptr) == open_project.map(Arc::as_ptr)
     }
 }
 
+/// The queue of the worker thread, and the record of what it did.
 #[derive(Default)]
 pub(crate) struct BackgroundWorker {
     queue: Mutex<JobQueue>,
-    wake: Condvar,
+    job_added: Condvar,
     /// Passed to long operations, so that they can be stopped.
     progress: TaskProgress,
 }
@@ -87,101 +94,124 @@ pub(crate) struct BackgroundWorker {
 #[derive(Default)]
 struct JobQueue {
     jobs: VecDeque<BackgroundJob>,
-    running: Option<(&'static str, PathBuf, Instant)>,
-    done: BTreeMap<String, u64>,
-    last_trouble: Option<String>,
-    is_over: bool,
+    running: Option<RunningJob>,
+    /// Number of finished jobs by task name.
+    finished: BTreeMap<String, u64>,
+    last_error: Option<String>,
+    is_shut_down: bool,
+}
+
+struct RunningJob {
+    task_name: &'static str,
+    project_root: PathBuf,
+    started_at: Instant,
+}
+
+/// The background jobs in the result of a `status` request.
+pub(crate) struct WorkerStatus {
+    pub(crate) running: Option<JobWire>,
+    pub(crate) n_queued: usize,
+    pub(crate) finished: BTreeMap<String, u64>,
+    pub(crate) last_error: Option<String>,
 }
 
 impl BackgroundWorker {
     /// Enqueues a job, unless it is queued already.
-    pub(crate) fn enqueue(&self, task: BackgroundTask, project: Option<&Arc<OpenProject>>) {
-        self.push_job(task, project, None);
+    pub(crate) fn enqueue(&self, task: BackgroundTask, open_project: Option<&Arc<OpenProject>>) {
+        let mut queue = lock_mutex(&self.queue);
+        let is_queued = queue.jobs.iter().any(|it| it.is_same_job(task, open_project));
+        if queue.is_shut_down || is_queued || queue.jobs.len() >= MAX_QUEUED_JOBS {
+            return;
+        }
+        let open_project = open_project.cloned();
+        queue.jobs.push_back(BackgroundJob { task, open_project, result_sender: None });
+        self.job_added.notify_one();
     }
 
-    /// Learns from a session before all other jobs; the receiver gets the result.
+    /// Learns from a session before all other jobs; the receiver gets the result. The queue limit
+    /// does not apply, because a request waits. After shutdown the receiver gets an error at once,
+    /// because the sender is dropped.
     pub(crate) fn learn_now(
         &self,
         session: SessionId,
-        project: &Arc<OpenProject>,
+        open_project: &Arc<OpenProject>,
     ) -> oneshot::Receiver<Result<usize, RequestFailure>> {
-        let (done, answer) = oneshot::channel();
-        self.push_job(BackgroundTask::Learn(session), Some(project), Some(done));
-        answer
+        let (sender, receiver) = oneshot::channel();
+        let mut queue = lock_mutex(&self.queue);
+        if !queue.is_shut_down {
+            queue.jobs.push_front(BackgroundJob {
+                task: BackgroundTask::Learn(session),
+                open_project: Some(Arc::clone(open_project)),
+                result_sender: Some(sender),
+            });
+            self.job_added.notify_one();
+        }
+        receiver
     }
 
-    fn push_job(
-        &self,
-        task: BackgroundTask,
-        project: Option<&Arc<OpenProject>>,
-        done: Option<JobDone>,
-    ) {
-        let mut queue = lock(&self.queue);
-        let stands = done.is_none() && queue.jobs.iter().any(|it| it.is_same_job(task, project));
-        if queue.is_over || stands || (done.is_none() && queue.jobs.len() >= MAX_QUEUED_JOBS) {
-            return;
-        }
-        let is_urgent = done.is_some();
-        let job = BackgroundJob { task, project: project.cloned(), done };
-        if is_urgent {
-            queue.jobs.push_front(job);
-        } else {
-            queue.jobs.push_back(job);
-        }
-        self.wake.notify_one();
-    }
-
-    /// The running job, the queue length, the finished jobs by name, and the last error.
-    pub(crate) fn status(&self) -> (Option<JobWire>, usize, BTreeMap<String, u64>, Option<String>) {
-        let queue = lock(&self.queue);
-        let job = queue.running.as_ref().map(|(name, project, since)| JobWire {
-            name: (*name).to_owned(),
-            project: project.display().to_string(),
-            seconds: since.elapsed().as_secs(),
+    pub(crate) fn status(&self) -> WorkerStatus {
+        let queue = lock_mutex(&self.queue);
+        let running = queue.running.as_ref().map(|it| JobWire {
+            name: it.task_name.to_owned(),
+            project: it.project_root.display().to_string(),
+            seconds: it.started_at.elapsed().as_secs(),
         });
-        (job, queue.jobs.len(), queue.done.clone(), queue.last_trouble.clone())
+        WorkerStatus {
+            running,
+            n_queued: queue.jobs.len(),
+            finished: queue.finished.clone(),
+            last_error: queue.last_error.clone(),
+        }
     }
 
     pub(crate) fn is_idle(&self) -> bool {
-        let queue = lock(&self.queue);
+        let queue = lock_mutex(&self.queue);
         queue.running.is_none() && queue.jobs.is_empty()
     }
 
-    pub(crate) fn record_trouble(&self, trouble: String) {
-        lock(&self.queue).last_trouble = Some(trouble);
+    /// Records an error for `status`; no caller waits for the result of a background job.
+    pub(crate) fn record_error(&self, error: String) {
+        lock_mutex(&self.queue).last_error = Some(error);
     }
 
     /// Rejects further jobs and stops the running one if it can be stopped.
     pub(crate) fn shut_down(&self) {
-        let mut queue = lock(&self.queue);
-        queue.is_over = true;
+        let mut queue = lock_mutex(&self.queue);
+        queue.is_shut_down = true;
         queue.jobs.clear();
         self.progress.stop();
-        self.wake.notify_all();
+        self.job_added.notify_all();
     }
 
     /// Waits for the next job; `None` after shutdown.
     fn wait_for_job(&self) -> Option<BackgroundJob> {
-        let mut queue = lock(&self.queue);
+        let mut queue = lock_mutex(&self.queue);
         loop {
-            if queue.is_over {
+            if queue.is_shut_down {
                 return None;
             }
             if let Some(job) = queue.jobs.pop_front() {
-                let root = job.project.as_ref().map(|it| it.root.clone()).unwrap_or_default();
-                queue.running = Some((job.task.task_name(), root, Instant::now()));
+                queue.running = Some(RunningJob {
+                    task_name: job.task.task_name(),
+                    project_root: job
+                        .open_project
+                        .as_ref()
+                        .map(|it| it.root.clone())
+                        .unwrap_or_default(),
+                    started_at: Instant::now(),
+                });
                 return Some(job);
             }
-            queue = self.wake.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue = self.job_added.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    fn record_result(&self, task: BackgroundTask, res: &Result<usize, RequestFailure>) {
-        let mut queue = lock(&self.queue);
+    fn record_result(&self, task: BackgroundTask, result: &Result<usize, RequestFailure>) {
+        let mut queue = lock_mutex(&self.queue);
         queue.running = None;
-        match res {
-            Ok(_) => *queue.done.entry(task.task_name().to_owned()).or_default() += 1,
-            Err(why) => queue.last_trouble = Some(format!("{}: {}", task.task_name(), why.message)),
+        match result {
+            Ok(_) => *queue.finished.entry(task.task_name().to_owned()).or_default() += 1,
+            Err(why) => queue.last_error = Some(format!("{}: {}", task.task_name(), why.message)),
         }
     }
 }
@@ -189,8 +219,9 @@ impl BackgroundWorker {
 /// Starts the worker thread.
 pub(crate) fn start_worker(daemon: &Arc<Daemon>) -> std::io::Result<()> {
     let daemon = Arc::clone(daemon);
-    let body = move || {
+    let run_jobs = move || {
         os::lower_priority();
+        // A runtime of its own, because the threads of the main one have normal priority.
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .max_blocking_threads(2)
@@ -199,136 +230,149 @@ pub(crate) fn start_worker(daemon: &Arc<Daemon>) -> std::io::Result<()> {
             .build();
         let Ok(runtime) = runtime else { return };
         while let Some(job) = daemon.background.wait_for_job() {
-            let work = runtime.block_on(async {
+            let outcome = runtime.block_on(async {
                 // Spawned, so that a panic ends this job only.
-                let work = run_task(Arc::clone(&daemon), job.task, job.project.clone());
+                let work = run_task(Arc::clone(&daemon), job.task, job.open_project.clone());
                 tokio::spawn(work).await
             });
-            let broken = |_| {
-                RequestFailure::new(
-                    crate::wire::ErrorCode::Failed,
-                    "an internal error ended the job",
-                )
-            };
-            let res = work.unwrap_or_else(|it| Err(broken(it)));
-            daemon.background.record_result(job.task, &res);
-            if let Some(done) = job.done {
+            let result = outcome.unwrap_or_else(|_panic| {
+                Err(RequestFailure::new(ErrorCode::Failed, "an internal error ended the job"))
+            });
+            daemon.background.record_result(job.task, &result);
+            if let Some(sender) = job.result_sender {
                 // Fails only if the requester disconnected.
-                let _ = done.send(res);
+                let _ = sender.send(result);
             }
         }
     };
-    std::thread::Builder::new().name("waylore-background".to_owned()).spawn(body).map(|_| ())
+    std::thread::Builder::new().name("waylore-background".to_owned()).spawn(run_jobs).map(|_| ())
 }
 
+/// Runs a task; returns the number of memories kept, for the tasks that learn.
 async fn run_task(
     daemon: Arc<Daemon>,
     task: BackgroundTask,
-    project: Option<Arc<OpenProject>>,
+    open_project: Option<Arc<OpenProject>>,
 ) -> Result<usize, RequestFailure> {
-    let Some(project) = project else { return import_inbox(&daemon).await };
-    let mut engine = project.handle(&daemon.config, Freshness::Current).await;
-    if engine.is_memory_disabled() {
+    // Only `ImportInbox` is enqueued without a project.
+    let Some(open_project) = open_project else { return import_inbox(&daemon).await };
+    let mut project = open_project.handle(&daemon.config, PolicyFreshness::Current).await;
+    if project.is_memory_disabled() {
         return Ok(0);
     }
     let progress = &daemon.background.progress;
     match task {
-        BackgroundTask::TakeIn => import_inbox(&daemon).await,
+        // Does not occur with a project, see above.
+        BackgroundTask::ImportInbox => import_inbox(&daemon).await,
         BackgroundTask::Learn(session) => {
-            let learned = engine.learner().learn_from_journal(session).await?;
-            daemon.background.enqueue(BackgroundTask::Embed, Some(&project));
+            let learned = project.learner().learn_from_journal(session).await?;
+            daemon.background.enqueue(BackgroundTask::Embed, Some(&open_project));
             Ok(learned.iter().map(|it| it.memories.len()).sum())
         }
-        BackgroundTask::LearnSoFar(session) => {
-            let learned = engine.learner().learn_finished_subtasks(session).await?;
-            daemon.background.enqueue(BackgroundTask::Embed, Some(&project));
+        BackgroundTask::LearnFinishedSubtasks(session) => {
+            let learned = project.learner().learn_finished_subtasks(session).await?;
+            daemon.background.enqueue(BackgroundTask::Embed, Some(&open_project));
             Ok(learned.map_or(0, |it| it.memories.len()))
         }
-        BackgroundTask::LearnLeft => learn_leftovers(&daemon, &mut engine).await,
-        BackgroundTask::Embed => {
-            while engine.embedding_indexer().embed_missing(EMBEDDINGS_PER_BATCH).await?.n_missing
-                > 0
-                && !progress.is_stopped()
-            {
-                tokio::task::yield_now().await;
+        BackgroundTask::LearnLeftovers => learn_leftovers(&daemon, &mut project).await,
+        BackgroundTask::Embed => loop {
+            let batch = project.embedding_indexer().embed_missing(EMBEDDINGS_PER_BATCH).await?;
+            if batch.n_missing == 0 || progress.is_stopped() {
+                return Ok(0);
+            }
+            tokio::task::yield_now().await;
+        },
+        // Only the user starts the first index of a project; the daemon keeps it up to date.
+        BackgroundTask::Index => {
+            if project.is_indexed() {
+                let indexed = project.code_indexer().index_code(progress, INDEX_THREADS).await?;
+                project.code_indexer().follow_up(&indexed, progress).await?;
             }
             Ok(0)
         }
-        BackgroundTask::Index if engine.is_indexed() => {
-            let indexed = engine.code_indexer().index_code(progress, 1).await?;
-            engine.code_indexer().follow_up(&indexed, progress).await?;
-            Ok(0)
-        }
-        BackgroundTask::Index => Ok(0),
         BackgroundTask::Maintain => {
-            maintain_daily(&daemon, &mut engine).await?;
+            maintain_daily(&daemon, &mut project).await?;
             Ok(0)
         }
     }
 }
 
-/// Imports the inbox of all projects; a session that fails stays in the inbox.
+/// Imports the inbox of all projects. A session that fails stays in the inbox and does not stop the
+/// others; the last error is returned.
 async fn import_inbox(daemon: &Arc<Daemon>) -> Result<usize, RequestFailure> {
-    let mut trouble = None;
-    for waiting in engine::list_inbox(&daemon.config.data, (daemon.config.now)()) {
-        if let Err(why) = import_inbox_session(daemon, &waiting).await {
-            trouble = Some(why);
+    let mut last_error = None;
+    for session in engine::list_inbox(&daemon.config.data_dir, (daemon.config.now)()) {
+        if let Err(why) = import_inbox_session(daemon, &session).await {
+            last_error = Some(why);
         }
     }
-    trouble.map_or(Ok(0), Err)
+    last_error.map_or(Ok(0), Err)
 }
 
 async fn import_inbox_session(
     daemon: &Arc<Daemon>,
-    waiting: &engine::InboxSession,
+    session: &engine::InboxSession,
 ) -> Result<(), RequestFailure> {
-    let project = daemon.open_project(&waiting.root).await?;
-    let mut engine = project.writable_handle(&daemon.config, Freshness::Recent).await?;
-    engine.session_journal().import_inbox_session(waiting).await?;
-    daemon.background.enqueue(BackgroundTask::LearnLeft, Some(&project));
+    let open_project = daemon.get_or_open_project(&session.root).await?;
+    let mut project = open_project.writable_handle(&daemon.config, PolicyFreshness::Recent).await?;
+    project.session_journal().import_inbox_session(session).await?;
+    daemon.background.enqueue(BackgroundTask::LearnLeftovers, Some(&open_project));
     Ok(())
 }
 
 /// Learns from the journals of ended sessions.
 async fn learn_leftovers(
     daemon: &Arc<Daemon>,
-    engine: &mut Project,
+    project: &mut Project,
 ) -> Result<usize, RequestFailure> {
     let now = (daemon.config.now)();
     let mut n_kept = 0;
-    for it in engine.session_history().list_journals() {
-        let is_silent = now.millis_since(it.last_written) > SESSION_SILENCE_MILLIS;
+    for journal in project.session_history().list_journals() {
         if daemon.background.progress.is_stopped() {
             break;
         }
-        if is_silent || (it.has_ended && !daemon.live_sessions.is_live(it.session)) {
-            let learned = engine.learner().learn_from_journal(it.session).await?;
-            n_kept += learned.iter().map(|it| it.memories.len()).sum::<usize>();
+        // A host that crashed writes no end of the session: silence counts as one. A live session
+        // has its own `Learn` job.
+        let is_silent = now.millis_since(journal.last_written) > SESSION_SILENCE_MILLIS;
+        let is_live = daemon.live_sessions.is_live(journal.session);
+        let has_ended = is_silent || (journal.has_ended && !is_live);
+        // A session that this version cannot learn would fail again; the next version tries it.
+        if !has_ended || project.session_history().has_failed_before(journal.session) {
+            continue;
+        }
+        match project.learner().learn_from_journal(journal.session).await {
+            Ok(learned) => n_kept += learned.iter().map(|it| it.memories.len()).sum::<usize>(),
+            // Its journal stays, and `doctor` lists it. The other sessions go on.
+            Err(engine::Error::SessionFailed { .. }) => {}
+            Err(error) => return Err(error.into()),
         }
     }
     Ok(n_kept)
 }
 
-/// Daily maintenance. A stamp file records the last run, because no daemon lives that long.
-async fn maintain_daily(daemon: &Arc<Daemon>, engine: &mut Project) -> Result<(), RequestFailure> {
-    let print = model::fingerprint_text(&engine.place.root.to_string_lossy());
-    let stamp = daemon.address.lock.with_file_name(format!("maintained-{print}"));
-    let age = std::fs::metadata(&stamp).and_then(|it| it.modified()).ok().map(|it| it.elapsed());
-    if matches!(age, Some(Ok(age)) if age < MAINTENANCE_INTERVAL) || engine.notebooks().is_empty() {
+/// Daily maintenance. The modification time of a stamp file records the last run, because daemons
+/// seldom live for a day.
+async fn maintain_daily(daemon: &Arc<Daemon>, project: &mut Project) -> Result<(), RequestFailure> {
+    let fingerprint = model::fingerprint_text(&project.place.root.to_string_lossy());
+    let stamp = daemon.address.lock.with_file_name(format!("maintained-{fingerprint}"));
+    let last_run = std::fs::metadata(&stamp).and_then(|it| it.modified()).ok();
+    // A time in the future (the clock was set back) has no age: maintenance then runs.
+    let age = last_run.and_then(|it| it.elapsed().ok());
+    if age.is_some_and(|it| it < MAINTENANCE_INTERVAL) || project.notebooks().is_empty() {
         return Ok(());
     }
     // Runs at most once a week, in whichever daemon comes first.
-    engine.learner().synthesise_week().await?;
+    project.learner().synthesise_week().await?;
     // Files that sessions touched together change the module map.
-    if engine.is_indexed() {
-        engine.code_indexer().index_map().await?;
+    if project.is_indexed() {
+        project.code_indexer().index_map().await?;
     }
     let options = MaintenanceOptions {
         backup_every_days: daemon.config.backup_every_days,
         compact: CompactMode::IfWorthwhile,
         dry_run: false,
     };
-    engine.maintenance().maintain(options).await?;
+    project.maintenance().maintain(options).await?;
     engine::write_private_file(&stamp, b"").map_err(engine::Error::from)?;
     Ok(())
 }

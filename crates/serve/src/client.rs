@@ -1,4 +1,6 @@
-//! Blocking client of the daemon: one connection, one request line, one reply, with a timeout.
+//! Blocking client of the daemon: one connection, one request line, one reply, with a timeout. Used
+//! by `waylore hook`, by `waylore serve --status` and `--stop`, and by a new daemon that replaces an
+//! older one.
 //!
 //! Opens no project, loads no model and needs no async runtime, so that hooks stay fast.
 
@@ -15,13 +17,17 @@ use crate::{DaemonAddress, os};
 
 /// The longest reply that is read.
 const MAX_REPLY_BYTES: u64 = 8 << 20;
+/// Time for a reply that needs no project: `hello`, `status`, `stop`.
+pub(crate) const CONTROL_TIMEOUT: Duration = Duration::from_secs(1);
+/// Time that a stopping daemon has to exit.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Reasons why there is no reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientError {
     /// No daemon is listening.
     NotRunning,
-    /// The daemon did not reply in time, or the reply is invalid.
+    /// The daemon did not reply in time or closed the connection, or its reply is an error or invalid.
     Failed(String),
 }
 
@@ -29,23 +35,22 @@ pub enum ClientError {
 pub fn send_request(
     address: &DaemonAddress,
     request: &str,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<Value, ClientError> {
-    let line = exchange_line(address, request, patience)?;
-    let trouble = |it: &str| ClientError::Failed(it.to_owned());
-    let mut reply: Value = serde_json::from_str(&line).map_err(|it| trouble(&it.to_string()))?;
+    let line = exchange_line(address, request, timeout)?;
+    let failed = |why: &str| ClientError::Failed(why.to_owned());
+    let mut reply: Value = serde_json::from_str(&line).map_err(|it| failed(&it.to_string()))?;
     if let Some(message) = reply["error"]["message"].as_str() {
-        return Err(trouble(message));
+        return Err(failed(message));
     }
     match reply["ok"].take() {
-        Value::Null => Err(trouble("the reply has no `ok`")),
+        Value::Null => Err(failed("the reply has no `ok`")),
         answer => Ok(answer),
     }
 }
 
-/// A `hook` request. Its shape is a promise of the protocol, so that a hook and a daemon of
-/// different versions understand each other: the daemon receives the host's message and parses it
-/// itself.
+/// A `hook` request. It carries the host's message unchanged and the daemon parses it again: a hook
+/// and a daemon of different versions then share only the protocol, not our structs.
 #[derive(Serialize)]
 struct HookRequestLine<'a> {
     id: u32,
@@ -54,8 +59,8 @@ struct HookRequestLine<'a> {
     message: &'a Value,
 }
 
-/// The request that passes a hook message on to the daemon, on one line.
-pub fn hook_request(host: &str, message: &HookMessage) -> Option<String> {
+/// The request line that passes a hook message on to the daemon. `requests/hook.rs` answers it.
+pub fn format_hook_request(host: &str, message: &HookMessage) -> Option<String> {
     let request = RequestKind::Hook.slug();
     let line = HookRequestLine { id: 1, request, host, message: message.body() };
     serde_json::to_string(&line).ok()
@@ -64,61 +69,61 @@ pub fn hook_request(host: &str, message: &HookMessage) -> Option<String> {
 /// Requests the status of a running daemon.
 pub fn daemon_status(address: &DaemonAddress) -> Result<Value, ClientError> {
     let request = json!({ "id": 1, "request": "status" });
-    send_request(address, &request.to_string(), Duration::from_secs(1))
+    send_request(address, &request.to_string(), CONTROL_TIMEOUT)
 }
 
 /// Asks the daemon to exit and waits for it; false if none was running.
 pub fn stop_daemon(address: &DaemonAddress) -> bool {
-    let request = json!({ "id": 1, "request": "stop" });
-    if send_request(address, &request.to_string(), Duration::from_secs(1))
-        == Err(ClientError::NotRunning)
-    {
+    let request = json!({ "id": 1, "request": "stop" }).to_string();
+    if send_request(address, &request, CONTROL_TIMEOUT) == Err(ClientError::NotRunning) {
         return false;
     }
-    // The daemon holds the lock until it exits.
+    // The daemon holds the lock until it exits, so getting the lock means that it has exited.
     if let Ok(lock) = std::fs::File::open(&address.lock) {
-        let _ = run_within(Duration::from_secs(5), move || lock.lock());
+        let _ = run_with_timeout(EXIT_TIMEOUT, move || lock.lock());
     }
     true
 }
 
+/// Sends one line and reads one line.
 fn exchange_line(
     address: &DaemonAddress,
     request: &str,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<String, ClientError> {
     let (socket, line) = (address.socket.clone(), format!("{request}\n"));
     // Even connecting to a hanging daemon may block forever, so everything runs on a thread.
-    let work = move || -> Result<String, ClientError> {
-        let trouble = |it: std::io::Error| ClientError::Failed(it.to_string());
+    let exchange = move || -> Result<String, ClientError> {
+        let failed = |it: std::io::Error| ClientError::Failed(it.to_string());
         let mut stream = os::connect_socket(&socket).map_err(|it| match it.kind() {
             std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused => {
                 ClientError::NotRunning
             }
-            _ => trouble(it),
+            _ => failed(it),
         })?;
-        stream.write_all(line.as_bytes()).map_err(trouble)?;
+        stream.write_all(line.as_bytes()).map_err(failed)?;
         let mut reply = String::new();
-        BufReader::new(stream.take(MAX_REPLY_BYTES)).read_line(&mut reply).map_err(trouble)?;
+        BufReader::new(stream.take(MAX_REPLY_BYTES)).read_line(&mut reply).map_err(failed)?;
         if reply.ends_with('\n') {
             Ok(reply)
         } else {
+            // The daemon exited half-way, or the reply exceeds the limit.
             Err(ClientError::Failed("the connection closed early".to_owned()))
         }
     };
-    run_within(patience, work)
+    run_with_timeout(timeout, exchange)
         .unwrap_or_else(|| Err(ClientError::Failed("no reply in time".to_owned())))
 }
 
 /// Runs work on a thread; `None` after the timeout, and the thread is abandoned.
-fn run_within<T: Send + 'static>(
-    patience: Duration,
+fn run_with_timeout<T: Send + 'static>(
+    timeout: Duration,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
-    let (answer, answered) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         // Fails only after the timeout, when the result is no longer wanted.
-        let _ = answer.send(work());
+        let _ = sender.send(work());
     });
-    answered.recv_timeout(patience).ok()
+    receiver.recv_timeout(timeout).ok()
 }

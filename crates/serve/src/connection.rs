@@ -1,5 +1,8 @@
-//! One connection: lines in, replies out, in order. A line is answered before the next is read, which
-//! applies backpressure to fast clients.
+//! One connection of a client: reads lines, writes one reply per request, in order. A line is
+//! answered before the next one is read, which applies backpressure to fast clients.
+//!
+//! `run.rs` starts one task per connection. `wire` parses a line, `requests` answers a request, and
+//! the daemon journals an event. A valid event gets no reply.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,13 +12,15 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWrite
 use tokio::time::Instant;
 
 use crate::daemon::Daemon;
-use crate::open_projects::lock;
+use crate::mutex::lock_mutex;
 use crate::requests::answer_request;
-use crate::wire::{self, ErrorCode, LineError, RequestFailure, WireMessage, reply_error, reply_ok};
+use crate::wire::{
+    self, ErrorCode, LineError, ReplyTarget, RequestFailure, WireMessage, reply_error, reply_ok,
+};
 
-/// Size of the read buffer.
 const READ_BUFFER_BYTES: usize = 16 << 10;
-/// A line buffer that grew beyond this is shrunk again.
+/// A line buffer that grew beyond this is shrunk again, so that one long line does not hold its
+/// memory as long as the connection lasts.
 const MAX_KEPT_BUFFER_BYTES: usize = 256 << 10;
 
 /// Serves until the client disconnects or the daemon exits.
@@ -27,10 +32,10 @@ pub(crate) async fn serve_connection(
     let mut input = BufReader::with_capacity(READ_BUFFER_BYTES, input);
     let mut line = Vec::new();
     loop {
-        let reply = match next_line(&mut input, &mut line).await? {
-            NextLine::End => return Ok(()),
-            NextLine::TooLong => Some(reply_error(None, &wire::too_long())),
-            NextLine::Whole => answer_counted(&daemon, &line).await,
+        let reply = match read_line(&mut input, &mut line).await? {
+            ReadLine::End => return Ok(()),
+            ReadLine::TooLong => Some(reply_error(&ReplyTarget::Unknown, &wire::line_too_long())),
+            ReadLine::Whole => answer_line(&daemon, &line).await,
         };
         if let Some(mut reply) = reply {
             reply.push('\n');
@@ -42,85 +47,90 @@ pub(crate) async fn serve_connection(
     }
 }
 
-async fn answer_counted(daemon: &Arc<Daemon>, line: &[u8]) -> Option<String> {
+/// The reply to a line; `None` for a blank line and for an event without error.
+async fn answer_line(daemon: &Arc<Daemon>, line: &[u8]) -> Option<String> {
     if line.trim_ascii().is_empty() {
         return None;
     }
-    *lock(&daemon.counts.last) = Instant::now();
-    daemon.counts.busy.fetch_add(1, Ordering::Relaxed);
-    let _busy = BusyGuard(daemon);
-    answer_line(daemon, line).await
-}
-
-/// Decrements the count of busy lines on drop.
-struct BusyGuard<'a>(&'a Daemon);
-
-impl Drop for BusyGuard<'_> {
-    fn drop(&mut self) {
-        self.0.counts.busy.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-async fn answer_line(daemon: &Arc<Daemon>, line: &[u8]) -> Option<String> {
+    let _in_progress = InProgressGuard::new(daemon);
     let Ok(text) = std::str::from_utf8(line) else {
         let why = RequestFailure::new(ErrorCode::Malformed, "the line is not UTF-8");
-        return Some(reply_error(None, &why));
+        return Some(reply_error(&ReplyTarget::Unknown, &why));
     };
-    match wire::parse_line(text) {
-        Err(LineError { of, why }) => {
-            Some(reply_error(of.as_ref().map(|(name, value)| (*name, value)), &why))
-        }
+    match wire::parse_wire_message(text) {
+        Err(LineError { target, why }) => Some(reply_error(&target, &why)),
         Ok(WireMessage::Event(event)) => {
-            let id = serde_json::Value::from(event.id.as_str());
+            let target = ReplyTarget::Event(event.id.as_str().into());
             let why = daemon.accept_event(*event).await.err()?;
-            Some(reply_error(Some(("event_id", &id)), &why))
+            Some(reply_error(&target, &why))
         }
         Ok(WireMessage::Request { id, kind, body }) => {
             Some(match answer_request(daemon, kind, body).await {
                 Ok(answer) => reply_ok(&id, answer),
-                Err(why) => reply_error(Some(("id", &id)), &why),
+                Err(why) => reply_error(&ReplyTarget::Request(id), &why),
             })
         }
     }
 }
 
-enum NextLine {
+/// Counts a line as in progress until it is dropped. The daemon waits for lines in progress before
+/// it exits, and does not count as idle after one.
+struct InProgressGuard<'a>(&'a Daemon);
+
+impl<'a> InProgressGuard<'a> {
+    fn new(daemon: &'a Daemon) -> Self {
+        *lock_mutex(&daemon.counts.last_line_at) = Instant::now();
+        daemon.counts.lines_in_progress.fetch_add(1, Ordering::Relaxed);
+        Self(daemon)
+    }
+}
+
+impl Drop for InProgressGuard<'_> {
+    fn drop(&mut self) {
+        self.0.counts.lines_in_progress.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+enum ReadLine {
+    /// The line is in the buffer.
     Whole,
-    /// Skipped up to its end.
+    /// The line was longer than [`MAX_EVENT_LINE_BYTES`] and was skipped up to its end.
     TooLong,
+    /// The client has closed its end.
     End,
 }
 
-/// The next line without its line break; a rest without one counts as a line.
-async fn next_line(
+/// Reads the next line into an empty buffer, without its line break. Text before the end of the
+/// input counts as a line even without a line break.
+async fn read_line(
     input: &mut (impl AsyncBufRead + Unpin),
     line: &mut Vec<u8>,
-) -> std::io::Result<NextLine> {
+) -> std::io::Result<ReadLine> {
     let mut is_too_long = false;
     loop {
-        let piece = input.fill_buf().await?;
-        if piece.is_empty() {
-            let is_rest = !line.is_empty() || is_too_long;
-            return Ok(if !is_rest {
-                NextLine::End
-            } else if is_too_long {
-                NextLine::TooLong
+        let available = input.fill_buf().await?;
+        if available.is_empty() {
+            return Ok(if is_too_long {
+                ReadLine::TooLong
+            } else if line.is_empty() {
+                ReadLine::End
             } else {
-                NextLine::Whole
+                ReadLine::Whole
             });
         }
-        let end = piece.iter().position(|it| *it == b'\n');
-        let part = &piece[..end.unwrap_or(piece.len())];
+        let line_break = available.iter().position(|it| *it == b'\n');
+        let part = &available[..line_break.unwrap_or(available.len())];
         is_too_long |= line.len() + part.len() > MAX_EVENT_LINE_BYTES;
         if is_too_long {
+            // The line is rejected anyway: free its memory and skip the rest.
             *line = Vec::new();
         } else {
             line.extend_from_slice(part);
         }
-        let n = part.len() + usize::from(end.is_some());
-        input.consume(n);
-        if end.is_some() {
-            return Ok(if is_too_long { NextLine::TooLong } else { NextLine::Whole });
+        let n_consumed = part.len() + usize::from(line_break.is_some());
+        input.consume(n_consumed);
+        if line_break.is_some() {
+            return Ok(if is_too_long { ReadLine::TooLong } else { ReadLine::Whole });
         }
     }
 }

@@ -3,7 +3,11 @@
 //!
 //! Owns the wire protocol. Knows no SQL and makes no decisions: `engine` does both. The clock, the
 //! settings and the function that opens projects come from `cli`.
+//!
+//! The way of a hook event: `cli` sends it with [`client`]; `run` accepts the connection;
+//! `connection` reads the line; [`wire`] parses it; `requests/hook` journals it and answers.
 
+mod mutex;
 mod os;
 
 mod address;
@@ -26,6 +30,6 @@ mod run;
 pub use address::DaemonAddress;
 pub use error::Error;
 pub use open_projects::{OpenProjectFn, ResolvePolicyFn};
-pub use os::leave_host;
+pub use os::detach_from_host;
 pub use run::{Config, DaemonExit, run, run_stdio};
 pub use version::is_newer;

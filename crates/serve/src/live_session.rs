@@ -1,4 +1,8 @@
-//! Live sessions: project, recent messages, progress, and the position in the host's transcript.
+//! Live sessions: the state that the daemon keeps per running session of an agent. That is: the
+//! project, the ids of journalled events, recent hook messages, the progress of the session, and the
+//! position in the host's transcript.
+//!
+//! Nothing here must survive the daemon: a session that is not live is restored from its journal.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,23 +14,34 @@ use engine::{HookMessage, Project, TranscriptTail};
 use model::{Event, EventEnvelope, ProjectPath, SessionId};
 use tokio::time::Instant;
 
-use crate::open_projects::{OpenProject, lock};
+use crate::mutex::lock_mutex;
+use crate::open_projects::OpenProject;
 use crate::wire::RequestFailure;
 
-/// Event ids kept to detect duplicates at once; older ones are detected when the journal is folded.
-const MAX_SEEN: usize = 1 << 12;
-/// Limits of live sessions; any other session is found again by its journal.
+/// Event ids kept per session to detect duplicates at once; older ones are detected when the journal
+/// is folded.
+const MAX_SEEN_EVENT_IDS: usize = 1 << 12;
+/// Limits of live sessions. A session beyond them is restored from its journal when it is needed.
 const MAX_LIVE_SESSIONS: usize = 4_096;
 const SESSION_IDLE_TIMEOUT: Duration = Duration::from_hours(1);
+/// Time within which an equal message is a repetition: hooks of one event run side by side.
+const REPETITION_WINDOW: Duration = Duration::from_secs(5);
+/// Messages kept to detect repetitions.
+const MAX_RECENT_MESSAGES: usize = 64;
+/// Touched files kept per session, and those that count as recent. Without a daemon, the recent files
+/// come from the shown log, as many (`engine/src/injection/recent_files.rs`).
+const MAX_TOUCHED_FILES: usize = 200;
+const MAX_RECENT_FILES: usize = 8;
 
 /// A live session.
 pub(crate) struct LiveSession {
     pub(crate) session: SessionId,
-    pub(crate) project: Arc<OpenProject>,
-    seen: Mutex<SeenEvents>,
-    tail: Mutex<Option<TranscriptTail>>,
-    used: Mutex<Instant>,
-    steps: Mutex<StepProgress>,
+    pub(crate) open_project: Arc<OpenProject>,
+    seen_events: Mutex<SeenEvents>,
+    /// Position in the host's transcript; `None` until the transcript is read.
+    transcript_tail: Mutex<Option<TranscriptTail>>,
+    last_used: Mutex<Instant>,
+    progress: Mutex<StepProgress>,
     /// Hashes of the latest messages and the times of their arrival.
     recent_messages: Mutex<VecDeque<(u64, Instant)>>,
 }
@@ -35,84 +50,78 @@ pub(crate) struct LiveSession {
 #[derive(Clone, Default)]
 pub(crate) struct StepProgress {
     /// Completed steps.
-    pub(crate) number: u32,
+    pub(crate) n_steps: u32,
     /// The task: the first user message.
     pub(crate) task: String,
-    /// Recently touched files.
+    /// Touched files, the most recent last, each once.
     pub(crate) touched: Vec<ProjectPath>,
 }
-
-/// Time within which an equal message is a repetition: hooks of one event run side by side.
-const REPETITION_WINDOW: Duration = Duration::from_secs(5);
-/// Most messages remembered for that.
-const MAX_RECENT_MESSAGES: usize = 64;
-
-/// Touched files kept per session, and those that count as recent.
-const MAX_TOUCHED_FILES: usize = 200;
-const AT_HAND: usize = 8;
 
 /// The behaviour of [`LiveSession::follow_transcript`] while another thread follows the same transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FollowMode {
     /// Leave the work to that thread.
-    IfIdle,
+    SkipIfBusy,
     /// Wait for it, because nothing may be missed.
-    ToEnd,
+    WaitIfBusy,
 }
 
 impl StepProgress {
     fn add_files(&mut self, files: &[ProjectPath]) {
         self.touched.retain(|it| !files.contains(it));
         self.touched.extend_from_slice(files);
-        let n_old = self.touched.len().saturating_sub(MAX_TOUCHED_FILES);
-        self.touched.drain(..n_old);
+        let n_excess = self.touched.len().saturating_sub(MAX_TOUCHED_FILES);
+        self.touched.drain(..n_excess);
     }
 }
 
+/// Hashes of the latest event ids: a set for the lookup, a queue to evict the oldest.
 #[derive(Default)]
 struct SeenEvents {
-    ids: HashSet<u64>,
-    order: VecDeque<u64>,
+    hashes: HashSet<u64>,
+    oldest_first: VecDeque<u64>,
 }
 
 impl SeenEvents {
     /// Inserts an id; true if it is new.
-    fn insert_new(&mut self, id: &str) -> bool {
-        let id = hash_id(id);
-        if !self.ids.insert(id) {
+    fn insert_new(&mut self, event_id: &str) -> bool {
+        let mut hasher = DefaultHasher::new();
+        event_id.hash(&mut hasher);
+        let hash = hasher.finish();
+        if !self.hashes.insert(hash) {
             return false;
         }
-        self.order.push_back(id);
-        if self.order.len() > MAX_SEEN
-            && let Some(old) = self.order.pop_front()
+        self.oldest_first.push_back(hash);
+        if self.oldest_first.len() > MAX_SEEN_EVENT_IDS
+            && let Some(oldest) = self.oldest_first.pop_front()
         {
-            self.ids.remove(&old);
+            self.hashes.remove(&oldest);
         }
         true
     }
 }
 
-fn hash_id(id: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    id.hash(&mut hasher);
-    hasher.finish()
-}
-
 impl LiveSession {
-    fn new(session: SessionId, project: Arc<OpenProject>) -> Self {
-        let (seen, tail, used) = (Mutex::default(), Mutex::default(), Mutex::new(Instant::now()));
-        let (steps, recent_messages) = (Mutex::default(), Mutex::default());
-        Self { session, project, seen, tail, used, steps, recent_messages }
+    fn new(session: SessionId, open_project: Arc<OpenProject>) -> Self {
+        Self {
+            session,
+            open_project,
+            seen_events: Mutex::default(),
+            transcript_tail: Mutex::default(),
+            last_used: Mutex::new(Instant::now()),
+            progress: Mutex::default(),
+            recent_messages: Mutex::default(),
+        }
     }
 
-    /// True if an equal message arrived just before. A host with two hooks of ours sends each
-    /// event twice, and the first copy was answered. Different events hardly ever have equal
-    /// messages within that time, because nearly all carry an id or a time.
-    pub(crate) fn is_repetition(&self, message: &HookMessage) -> bool {
-        let mut recent = lock(&self.recent_messages);
-        recent.retain(|it| it.1.elapsed() < REPETITION_WINDOW);
+    /// Records a message; returns true if it repeats one that arrived just before. A host with two
+    /// hooks of ours sends each event twice, and the first copy was answered. Different events hardly
+    /// ever have equal messages within that time, because nearly all carry an id or a time.
+    pub(crate) fn record_message(&self, message: &HookMessage) -> bool {
+        let mut recent = lock_mutex(&self.recent_messages);
+        recent.retain(|(_, arrived_at)| arrived_at.elapsed() < REPETITION_WINDOW);
         let hash = message.content_hash();
-        let is_known = recent.iter().any(|it| it.0 == hash);
+        let is_known = recent.iter().any(|(known, _)| *known == hash);
         recent.push_front((hash, Instant::now()));
         recent.truncate(MAX_RECENT_MESSAGES);
         is_known
@@ -120,45 +129,46 @@ impl LiveSession {
 
     /// Sets the task if it is not known yet.
     pub(crate) fn set_task(&self, task: &str) {
-        let mut steps = lock(&self.steps);
-        if steps.task.is_empty() {
-            task.clone_into(&mut steps.task);
+        let mut progress = lock_mutex(&self.progress);
+        if progress.task.is_empty() {
+            task.clone_into(&mut progress.task);
         }
     }
 
-    /// Records the end of a step that touched these files.
-    pub(crate) fn next_step(&self, files: &[ProjectPath]) -> StepProgress {
-        let mut steps = lock(&self.steps);
-        steps.number += 1;
-        steps.add_files(files);
-        steps.clone()
+    /// Records the end of a step that touched these files; returns the progress including it.
+    pub(crate) fn complete_step(&self, files: &[ProjectPath]) -> StepProgress {
+        let mut progress = lock_mutex(&self.progress);
+        progress.n_steps += 1;
+        progress.add_files(files);
+        progress.clone()
     }
 
     /// The most recent files first; the next query is likely about them.
     pub(crate) fn recent_files(&self) -> Vec<ProjectPath> {
-        lock(&self.steps).touched.iter().rev().take(AT_HAND).cloned().collect()
+        lock_mutex(&self.progress).touched.iter().rev().take(MAX_RECENT_FILES).cloned().collect()
     }
 
     /// Journals the events that are new, in order; returns true if the journal must be synced.
-    pub(crate) fn append(
+    pub(crate) fn journal_new_events(
         &self,
-        engine: &mut Project,
+        project: &mut Project,
         events: Vec<EventEnvelope>,
     ) -> Result<bool, RequestFailure> {
-        let mut seen = lock(&self.seen);
-        let fresh: Vec<EventEnvelope> =
-            events.into_iter().filter(|it| seen.insert_new(&it.id)).collect();
-        if fresh.is_empty() {
+        // Held until the events are journalled: two threads must not append out of order.
+        let mut seen_events = lock_mutex(&self.seen_events);
+        let new_events: Vec<EventEnvelope> =
+            events.into_iter().filter(|it| seen_events.insert_new(&it.id)).collect();
+        if new_events.is_empty() {
             return Ok(false);
         }
-        let calls = fresh.iter().filter_map(|it| match &it.event {
-            Event::ToolCall(call) => Some(call.args.paths.as_slice()),
-            _ => None,
-        });
-        calls.for_each(|it| lock(&self.steps).add_files(it));
-        engine.session_journal().append_events(&fresh).map_err(|error| {
+        for event in &new_events {
+            if let Event::ToolCall(call) = &event.event {
+                lock_mutex(&self.progress).add_files(&call.args.paths);
+            }
+        }
+        project.session_journal().append_events(&new_events).map_err(|error| {
             // Not journalled, so a repetition must not count as a duplicate.
-            *seen = SeenEvents::default();
+            *seen_events = SeenEvents::default();
             error.into()
         })
     }
@@ -167,91 +177,104 @@ impl LiveSession {
     /// returns whether the journal must be synced. Blocks on the disk.
     pub(crate) fn follow_transcript(
         &self,
-        engine: &mut Project,
+        project: &mut Project,
         transcript: &Path,
         mode: FollowMode,
     ) -> Result<bool, RequestFailure> {
-        let mut tail = match mode {
-            FollowMode::ToEnd => lock(&self.tail),
-            FollowMode::IfIdle => {
-                let Ok(tail) = self.tail.try_lock() else { return Ok(false) };
-                tail
-            }
+        let mut guard = match mode {
+            FollowMode::WaitIfBusy => lock_mutex(&self.transcript_tail),
+            FollowMode::SkipIfBusy => match self.transcript_tail.try_lock() {
+                Ok(guard) => guard,
+                Err(_) => return Ok(false),
+            },
         };
-        let mut known = HashSet::new();
-        if tail.as_ref().is_none_or(|it| it.path() != transcript) {
-            *tail = Some(TranscriptTail::new(transcript, &self.project.root));
-            // An earlier daemon may have journalled a part of the transcript.
-            known = engine.session_history().journalled_event_ids(self.session);
-        }
-        let (mut must_sync, mut is_more) = (false, true);
-        while let Some(tail) = tail.as_mut().filter(|_| is_more) {
-            let (mut events, has_rest) = tail.read_new_events();
-            is_more = has_rest;
-            events.retain(|it| it.session == self.session && !known.contains(&it.id));
+        // The host may have gone on in another file.
+        guard.take_if(|it| it.path() != transcript);
+        // A transcript that this daemon has not read yet is read from its start. An earlier daemon
+        // may have journalled a part of it.
+        let journalled_ids = match *guard {
+            Some(_) => HashSet::new(),
+            None => project.session_history().journalled_event_ids(self.session),
+        };
+        let tail =
+            guard.get_or_insert_with(|| TranscriptTail::new(transcript, &self.open_project.root));
+        let mut must_sync = false;
+        loop {
+            let (mut events, has_more) = tail.read_new_events();
+            events.retain(|it| it.session == self.session && !journalled_ids.contains(&it.id));
             // The hook has journalled the start, with the path of the transcript.
             events.retain(|it| !matches!(it.event, Event::SessionStart(_)));
-            must_sync |= self.append(engine, events)?;
+            must_sync |= self.journal_new_events(project, events)?;
+            if !has_more {
+                return Ok(must_sync);
+            }
         }
-        Ok(must_sync)
     }
 }
 
 /// All live sessions.
 #[derive(Default)]
 pub(crate) struct LiveSessions {
-    all: Mutex<HashMap<SessionId, Arc<LiveSession>>>,
+    by_id: Mutex<HashMap<SessionId, Arc<LiveSession>>>,
 }
 
 impl LiveSessions {
+    /// A live session; its idle time starts anew.
     pub(crate) fn get(&self, session: SessionId) -> Option<Arc<LiveSession>> {
-        let found = lock(&self.all).get(&session).cloned();
+        let found = lock_mutex(&self.by_id).get(&session).cloned();
         if let Some(found) = &found {
-            *lock(&found.used) = Instant::now();
+            *lock_mutex(&found.last_used) = Instant::now();
         }
         found
     }
 
-    /// Returns the session and true if it was added now.
+    /// Returns the live session, or starts it. A session whose project was closed and opened again
+    /// starts afresh, because it holds the closed project.
     pub(crate) fn get_or_start(
         &self,
         session: SessionId,
-        project: &Arc<OpenProject>,
-    ) -> (Arc<LiveSession>, bool) {
-        let mut all = lock(&self.all);
-        if let Some(known) = all.get(&session).filter(|it| Arc::ptr_eq(&it.project, project)) {
-            *lock(&known.used) = Instant::now();
-            return (Arc::clone(known), false);
+        open_project: &Arc<OpenProject>,
+    ) -> Arc<LiveSession> {
+        let mut by_id = lock_mutex(&self.by_id);
+        if let Some(known) = by_id.get(&session)
+            && Arc::ptr_eq(&known.open_project, open_project)
+        {
+            *lock_mutex(&known.last_used) = Instant::now();
+            return Arc::clone(known);
         }
-        let fresh = Arc::new(LiveSession::new(session, Arc::clone(project)));
-        all.insert(session, Arc::clone(&fresh));
-        (fresh, true)
+        let started = Arc::new(LiveSession::new(session, Arc::clone(open_project)));
+        by_id.insert(session, Arc::clone(&started));
+        started
     }
 
     pub(crate) fn len(&self) -> usize {
-        lock(&self.all).len()
+        lock_mutex(&self.by_id).len()
     }
 
-    /// True for a live session; its journal must not be closed.
+    /// True for a live session, whose journal is still being written.
     pub(crate) fn is_live(&self, session: SessionId) -> bool {
-        lock(&self.all).contains_key(&session)
+        lock_mutex(&self.by_id).contains_key(&session)
     }
 
     pub(crate) fn remove(&self, session: SessionId) {
-        lock(&self.all).remove(&session);
+        lock_mutex(&self.by_id).remove(&session);
     }
 
-    /// Removes idle sessions and those whose project was closed.
-    pub(crate) fn remove_idle(&self, open: &[Arc<OpenProject>]) {
-        let mut all = lock(&self.all);
-        let mut ages: Vec<Duration> = all.values().map(|it| lock(&it.used).elapsed()).collect();
-        ages.sort_unstable();
-        let limit = ages
+    /// Removes idle sessions, the longest idle ones beyond the maximum, and those whose project was
+    /// closed.
+    pub(crate) fn remove_idle(&self, still_open: &[Arc<OpenProject>]) {
+        let mut by_id = lock_mutex(&self.by_id);
+        let idle_time = |it: &LiveSession| lock_mutex(&it.last_used).elapsed();
+        let mut idle_times: Vec<Duration> = by_id.values().map(|it| idle_time(it)).collect();
+        idle_times.sort_unstable();
+        // The same rule as in `OpenProjects::close_idle`.
+        let limit = idle_times
             .get(MAX_LIVE_SESSIONS)
             .copied()
             .unwrap_or(SESSION_IDLE_TIMEOUT)
             .min(SESSION_IDLE_TIMEOUT);
-        let is_open = |project: &Arc<OpenProject>| open.iter().any(|it| Arc::ptr_eq(it, project));
-        all.retain(|_, it| lock(&it.used).elapsed() < limit && is_open(&it.project));
+        let is_open =
+            |project: &Arc<OpenProject>| still_open.iter().any(|it| Arc::ptr_eq(it, project));
+        by_id.retain(|_, it| idle_time(it) < limit && is_open(&it.open_project));
     }
 }

@@ -1,11 +1,15 @@
 //! The open projects of the daemon: opened by the first request, closed when idle.
+//!
+//! A request gets a [`Project`] handle, a clone that shares the databases and caches of the open
+//! project and has the time and the policy of this moment. So requests of one project run
+//! side by side.
 
 use std::collections::HashMap;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use engine::{NotebookScope, Project, ProjectPolicy};
@@ -13,10 +17,12 @@ use model::Timestamp;
 use tokio::sync::RwLock;
 use tokio::time::Instant;
 
+use crate::mutex::lock_mutex;
 use crate::run::Config;
 use crate::wire::{ErrorCode, RequestFailure};
 
-/// Opens the project of a folder.
+/// Opens the project of a folder at the given time. `daemon_config` in `cli/src/command/serve.rs` makes
+/// this function: it knows the settings and the models.
 pub type OpenProjectFn = Arc<
     dyn Fn(
             PathBuf,
@@ -25,18 +31,21 @@ pub type OpenProjectFn = Arc<
         + Send
         + Sync,
 >;
-/// Computes the policy of a project from the settings stored for it.
+/// Computes the policy of a project (is memory enabled, what may be injected) from the settings stored
+/// for it, as pairs of key and value.
 pub type ResolvePolicyFn = Arc<dyn Fn(&[(String, String)]) -> ProjectPolicy + Send + Sync>;
 
-/// Age up to which a cached policy serves [`Freshness::Recent`]: events come many a second.
+/// Age up to which a cached policy serves [`PolicyFreshness::Recent`]. Many events may arrive in one
+/// second, and each would read the settings.
 const POLICY_CACHE_TIME: Duration = Duration::from_secs(1);
-/// Open projects, at most. The longest idle ones are closed first.
+/// Beyond this number the longest idle projects are closed.
 const MAX_OPEN_PROJECTS: usize = 64;
 
 /// An open project.
 pub(crate) struct OpenProject {
     pub(crate) root: PathBuf,
-    engine: RwLock<Project>,
+    /// The handle that all others are cloned from. Written only when the project is registered.
+    project: RwLock<Project>,
     /// The policy, with the time when it was computed.
     cached_policy: Mutex<Option<(Instant, ProjectPolicy)>>,
     last_used: Mutex<Instant>,
@@ -46,18 +55,18 @@ pub(crate) struct OpenProject {
 
 /// Required freshness of a project's policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Freshness {
-    /// Read from the settings now.
+pub(crate) enum PolicyFreshness {
+    /// Read from the settings now: the user may have changed them a moment ago.
     Current,
-    /// May be cached.
+    /// May be up to [`POLICY_CACHE_TIME`] old.
     Recent,
 }
 
 impl OpenProject {
-    fn new(engine: Project) -> Self {
+    fn new(project: Project) -> Self {
         Self {
-            root: engine.place.root.clone(),
-            engine: RwLock::new(engine),
+            root: project.place.root.clone(),
+            project: RwLock::new(project),
             cached_policy: Mutex::default(),
             last_used: Mutex::new(Instant::now()),
             has_edits: AtomicBool::new(false),
@@ -65,73 +74,77 @@ impl OpenProject {
     }
 
     /// A project handle for one piece of work, with the current time and policy.
-    pub(crate) async fn handle(&self, config: &Config, freshness: Freshness) -> Project {
-        *lock(&self.last_used) = Instant::now();
-        let mut engine = self.engine.read().await.clone();
-        engine.set_now((config.now)());
-        let cached = *lock(&self.cached_policy);
-        if freshness == Freshness::Recent
-            && let Some((at, policy)) = cached
-            && at.elapsed() < POLICY_CACHE_TIME
+    pub(crate) async fn handle(&self, config: &Config, freshness: PolicyFreshness) -> Project {
+        *lock_mutex(&self.last_used) = Instant::now();
+        let mut project = self.project.read().await.clone();
+        project.set_now((config.now)());
+        let cached = *lock_mutex(&self.cached_policy);
+        if freshness == PolicyFreshness::Recent
+            && let Some((computed_at, policy)) = cached
+            && computed_at.elapsed() < POLICY_CACHE_TIME
         {
-            engine.set_policy(policy);
-            return engine;
+            project.set_policy(policy);
+            return project;
         }
-        // If the settings cannot be read, the last known policy stays. The work meets the same
-        // error and reports it.
-        let stored = engine.project_settings().await.ok();
-        let policy = match (stored, cached) {
-            (None, Some((_, policy))) => policy,
-            (stored, _) => (config.resolve)(&stored.unwrap_or_default()),
+        let policy = match (project.project_settings().await, cached) {
+            (Ok(stored), _) => (config.resolve_policy)(&stored),
+            // The settings cannot be read: the last known policy stays. The work itself meets the
+            // same error and reports it.
+            (Err(_), Some((_, policy))) => policy,
+            (Err(_), None) => (config.resolve_policy)(&[]),
         };
-        *lock(&self.cached_policy) = Some((Instant::now(), policy));
-        engine.set_policy(policy);
-        engine
+        *lock_mutex(&self.cached_policy) = Some((Instant::now(), policy));
+        project.set_policy(policy);
+        project
     }
 
-    /// Like [`Self::handle`], for a caller that writes: a project without a notebook is registered
-    /// first, unless memory is disabled. One handle serves for the check and for the work.
+    /// Like [`Self::handle`], for a caller that may write the first data of a project: a project
+    /// without a notebook is registered first, unless memory is disabled.
     pub(crate) async fn writable_handle(
         &self,
         config: &Config,
-        freshness: Freshness,
+        freshness: PolicyFreshness,
     ) -> Result<Project, RequestFailure> {
-        let engine = self.handle(config, freshness).await;
-        if engine.project_state().id().is_some() || engine.is_memory_disabled() {
-            return Ok(engine);
+        let project = self.handle(config, freshness).await;
+        let is_registered = project.project_state().id().is_some();
+        if is_registered || project.is_memory_disabled() {
+            return Ok(project);
         }
         {
-            let mut own = self.engine.write().await;
-            own.set_now((config.now)());
-            own.notebook(NotebookScope::Project).await?;
+            // Opening the notebook registers the project. This happens in the shared handle, so
+            // that all later clones are registered too.
+            let mut shared_project = self.project.write().await;
+            shared_project.set_now((config.now)());
+            shared_project.ensure_notebook(NotebookScope::Project).await?;
         }
         Ok(self.handle(config, freshness).await)
     }
 
     pub(crate) fn idle_time(&self) -> Duration {
-        lock(&self.last_used).elapsed()
+        lock_mutex(&self.last_used).elapsed()
     }
 
     /// Frees memory that the next query fills again.
     pub(crate) fn release_memory(&self) {
         // A held write lock means that the project is in use.
-        if let Ok(engine) = self.engine.try_read() {
-            engine.code_graph().release_graph();
+        if let Ok(project) = self.project.try_read() {
+            project.code_graph().release_graph();
         }
     }
 }
 
-/// All open projects, by the folders that requests named.
+/// All open projects.
 #[derive(Default)]
 pub(crate) struct OpenProjects {
+    /// By the folders that requests named; several folders may lie in one project.
     by_folder: Mutex<HashMap<PathBuf, Arc<OpenProject>>>,
     /// Serialises opening: the second request for a project finds it open.
     opening: tokio::sync::Mutex<()>,
 }
 
 impl OpenProjects {
-    /// The project of a folder, and whether it was opened just now.
-    pub(crate) async fn project(
+    /// The project of a folder, and true if it was opened just now.
+    pub(crate) async fn get_or_open(
         &self,
         config: &Config,
         folder: &Path,
@@ -140,6 +153,7 @@ impl OpenProjects {
             return Ok((known, false));
         }
         let _guard = self.opening.lock().await;
+        // Another request may have opened it while this one waited.
         if let Some(known) = self.get(folder) {
             return Ok((known, false));
         }
@@ -150,26 +164,27 @@ impl OpenProjects {
                 folder.display()
             )));
         }
-        let opened = (config.open)(folder.to_owned(), (config.now)()).await;
-        let mut engine = opened.map_err(|it| failure(format!("`{}`: {it}", folder.display())))?;
-        // Two folders of one project share a handle. Two working trees of one project have a handle
-        // each, but share the databases: a database has one writer in a process.
+        let opened = (config.open_project)(folder.to_owned(), (config.now)()).await;
+        let mut project = opened.map_err(|it| failure(format!("`{}`: {it}", folder.display())))?;
+        // The folder may lie in a project that is open under another folder.
         let others = self.list();
-        if let Some(same) = others.iter().find(|it| it.root == engine.place.root) {
-            self.lock().insert(folder.to_owned(), Arc::clone(same));
+        if let Some(same) = others.iter().find(|it| it.root == project.place.root) {
+            self.lock_map().insert(folder.to_owned(), Arc::clone(same));
             return Ok((Arc::clone(same), false));
         }
+        // Two working trees of one repository are two open projects with the same databases, which
+        // must be shared: a database has one writer in a process.
         for other in &others {
-            engine.share_databases(&*other.engine.read().await);
+            project.share_databases(&*other.project.read().await);
         }
-        let project = Arc::new(OpenProject::new(engine));
-        self.lock().insert(folder.to_owned(), Arc::clone(&project));
-        Ok((project, true))
+        let open_project = Arc::new(OpenProject::new(project));
+        self.lock_map().insert(folder.to_owned(), Arc::clone(&open_project));
+        Ok((open_project, true))
     }
 
     /// The open projects, each once, sorted by root.
     pub(crate) fn list(&self) -> Vec<Arc<OpenProject>> {
-        let mut projects: Vec<Arc<OpenProject>> = self.lock().values().cloned().collect();
+        let mut projects: Vec<Arc<OpenProject>> = self.lock_map().values().cloned().collect();
         projects.sort_by(|a, b| a.root.cmp(&b.root));
         projects.dedup_by(|a, b| Arc::ptr_eq(a, b));
         projects
@@ -178,26 +193,23 @@ impl OpenProjects {
     /// Closes projects that were idle for `limit`, the longest idle ones beyond the maximum, and
     /// those whose folder is gone.
     pub(crate) fn close_idle(&self, limit: Duration) {
-        let mut idle: Vec<Duration> = self.list().iter().map(|it| it.idle_time()).collect();
-        idle.sort_unstable();
-        let limit = idle.get(MAX_OPEN_PROJECTS).copied().unwrap_or(limit).min(limit);
-        self.lock().retain(|folder, it| it.idle_time() < limit && folder.is_dir());
+        let mut idle_times: Vec<Duration> = self.list().iter().map(|it| it.idle_time()).collect();
+        idle_times.sort_unstable();
+        // Sorted from the most recently used on: the element at the maximum is the first one too
+        // many, so its idle time is a limit that keeps exactly those before it.
+        let limit = idle_times.get(MAX_OPEN_PROJECTS).copied().unwrap_or(limit).min(limit);
+        self.lock_map().retain(|folder, it| it.idle_time() < limit && folder.is_dir());
     }
 
     pub(crate) fn clear(&self) {
-        self.lock().clear();
+        self.lock_map().clear();
     }
 
     fn get(&self, folder: &Path) -> Option<Arc<OpenProject>> {
-        self.lock().get(folder).cloned()
+        self.lock_map().get(folder).cloned()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<OpenProject>>> {
-        lock(&self.by_folder)
+    fn lock_map(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<OpenProject>>> {
+        lock_mutex(&self.by_folder)
     }
-}
-
-/// Locks a mutex. Values are only read and assigned under it, so a poisoned one does no harm.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,18 +1,18 @@
-//! Operating system interface: sockets, file owners, priority, signals.
+//! Operating system interface of the daemon: sockets, file owners, thread priority, signals. The
+//! rest of the crate calls these functions and holds no code for a particular system.
+//!
+//! `imp` exists twice: for Unix, and for other systems, where no daemon runs and hooks answer by
+//! themselves. Both have the same functions.
 
+pub use imp::detach_from_host;
 pub(crate) use imp::{
-    SocketListener, SocketStream, asked_to_stop, bind_socket, connect_socket, file_identity,
-    is_ours, lower_priority, max_socket_path_len, private_dir, private_file, user_id,
+    SocketListener, SocketStream, bind_socket, connect_socket, create_private_dir, file_identity,
+    is_peer_same_user, lower_priority, max_socket_path_len, open_private_file, termination_signal,
+    user_id,
 };
 
 /// Directory for sockets whose path would be too long in the data folder.
 pub(crate) const SHORT_SOCKET_DIR: &str = "/tmp";
-
-/// Detaches from the host that started this process: leaves its terminal and process group, so that
-/// their end does not stop the daemon.
-pub fn leave_host() {
-    imp::leave_host();
-}
 
 #[cfg(unix)]
 mod imp {
@@ -31,7 +31,8 @@ mod imp {
     /// Niceness of background work: 0 is normal, 19 the lowest priority.
     const BACKGROUND_NICENESS: i32 = 10;
 
-    /// The longest socket path; the smallest limit of any Unix is 104 bytes with the NUL.
+    /// The longest socket path in bytes. The smallest limit of any Unix is 104 with the closing NUL;
+    /// 100 leaves a margin.
     pub(crate) const fn max_socket_path_len() -> usize {
         100
     }
@@ -47,21 +48,24 @@ mod imp {
     }
 
     /// Creates a folder with mode 0700; rejects one that belongs to another user or is a link.
-    pub(crate) fn private_dir(path: &Path) -> io::Result<()> {
+    pub(crate) fn create_private_dir(path: &Path) -> io::Result<()> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
-        let found = fs::symlink_metadata(path)?;
-        if !found.is_dir() || found.uid() != user_id() {
+        // The folder may have existed before. `symlink_metadata` does not follow a link that another
+        // user may have placed there.
+        let metadata = fs::symlink_metadata(path)?;
+        if !metadata.is_dir() || metadata.uid() != user_id() {
             let what = "it is not a folder of this user, so it is not trusted";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
         }
-        if found.mode() & 0o077 != 0 {
+        let is_open_to_others = metadata.mode() & 0o077 != 0;
+        if is_open_to_others {
             fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
         }
         Ok(())
     }
 
     /// Opens or creates a file with mode 0600.
-    pub(crate) fn private_file(path: &Path) -> io::Result<fs::File> {
+    pub(crate) fn open_private_file(path: &Path) -> io::Result<fs::File> {
         let mut options = fs::OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
     }
@@ -69,8 +73,10 @@ mod imp {
     /// Binds the socket and replaces a stale one. Only the holder of the lock may call this.
     pub(crate) fn bind_socket(path: &Path) -> io::Result<SocketListener> {
         match fs::remove_file(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
+            Ok(()) => {}
+            // The usual case: the last daemon removed its socket.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
         }
         let listener = SocketListener::bind(path)?;
         fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
@@ -78,19 +84,20 @@ mod imp {
     }
 
     /// True if the peer process belongs to the same user.
-    pub(crate) fn is_ours(stream: &SocketStream) -> bool {
+    pub(crate) fn is_peer_same_user(stream: &SocketStream) -> bool {
         stream.peer_cred().is_ok_and(|it| it.uid() == user_id())
     }
 
     /// Connects to a socket of this user; anything else counts as not running.
     pub(crate) fn connect_socket(path: &Path) -> io::Result<std::os::unix::net::UnixStream> {
-        let found = fs::symlink_metadata(path)?;
-        if !found.file_type().is_socket() || found.uid() != user_id() {
+        let metadata = fs::symlink_metadata(path)?;
+        if !metadata.file_type().is_socket() || metadata.uid() != user_id() {
             return Err(io::Error::new(io::ErrorKind::NotFound, "it is not a socket of this user"));
         }
         std::os::unix::net::UnixStream::connect(path)
     }
 
+    /// Device and inode of a file: they differ if another process has replaced the file.
     pub(crate) fn file_identity(path: &Path) -> Option<(u64, u64)> {
         fs::symlink_metadata(path).ok().map(|it| (it.dev(), it.ino()))
     }
@@ -105,11 +112,14 @@ mod imp {
         unsafe {
             libc::setpriority(libc::PRIO_PROCESS, 0, BACKGROUND_NICENESS);
         }
+        // Elsewhere the call would slow down the whole process.
         #[cfg(not(target_os = "linux"))]
         let _ = BACKGROUND_NICENESS;
     }
 
-    pub(crate) fn leave_host() {
+    /// Detaches from the host that started this process: leaves its terminal and process group, so
+    /// that their end does not stop the daemon.
+    pub fn detach_from_host() {
         #[expect(
             unsafe_code,
             reason = "setsid takes nothing; where it fails, this process leads a group already"
@@ -119,28 +129,29 @@ mod imp {
         }
     }
 
-    /// Returns when the process gets a termination signal.
-    pub(crate) async fn asked_to_stop() {
+    /// Returns when the process gets SIGTERM, SIGINT or SIGHUP.
+    pub(crate) async fn termination_signal() {
         let kinds = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
-        let [Ok(mut one), Ok(mut two), Ok(mut three)] = kinds.map(signal) else {
+        let [Ok(mut terminate), Ok(mut interrupt), Ok(mut hangup)] = kinds.map(signal) else {
+            // The daemon still ends by a `stop` request or when it is idle.
             return std::future::pending().await;
         };
         tokio::select! {
-            _ = one.recv() => {}
-            _ = two.recv() => {}
-            _ = three.recv() => {}
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+            _ = hangup.recv() => {}
         }
     }
 }
 
-/// Other systems have no such sockets: no daemon runs, and hooks answer by themselves.
 #[cfg(not(unix))]
 mod imp {
     use std::io;
     use std::path::Path;
 
-    pub(crate) struct Listener;
-    pub(crate) type Stream = tokio::io::DuplexStream;
+    /// Never accepts a connection.
+    pub(crate) struct SocketListener;
+    pub(crate) type SocketStream = tokio::io::DuplexStream;
 
     impl SocketListener {
         pub(crate) async fn accept(&self) -> io::Result<(SocketStream, ())> {
@@ -148,44 +159,45 @@ mod imp {
         }
     }
 
-    pub(crate) const fn longest_name() -> usize {
+    pub(crate) const fn max_socket_path_len() -> usize {
         usize::MAX
     }
 
-    pub(crate) fn user() -> u32 {
+    pub(crate) fn user_id() -> u32 {
         0
     }
 
-    pub(crate) fn private_dir(path: &Path) -> io::Result<()> {
+    pub(crate) fn create_private_dir(path: &Path) -> io::Result<()> {
         std::fs::create_dir_all(path)
     }
 
-    pub(crate) fn private_file(path: &Path) -> io::Result<std::fs::File> {
+    pub(crate) fn open_private_file(path: &Path) -> io::Result<std::fs::File> {
         let mut options = std::fs::OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).open(path)
     }
 
-    pub(crate) fn bind(_: &Path) -> io::Result<SocketListener> {
+    pub(crate) fn bind_socket(_: &Path) -> io::Result<SocketListener> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub(crate) fn is_ours(_: &SocketStream) -> bool {
+    pub(crate) fn is_peer_same_user(_: &SocketStream) -> bool {
         false
     }
 
-    pub(crate) fn connect(_: &Path) -> io::Result<std::net::TcpStream> {
+    /// Clients understand `NotFound` as: no daemon is running.
+    pub(crate) fn connect_socket(_: &Path) -> io::Result<std::net::TcpStream> {
         Err(io::ErrorKind::NotFound.into())
     }
 
-    pub(crate) fn identity(_: &Path) -> Option<(u64, u64)> {
+    pub(crate) fn file_identity(_: &Path) -> Option<(u64, u64)> {
         None
     }
 
-    pub(crate) fn step_back() {}
+    pub(crate) fn lower_priority() {}
 
-    pub(crate) fn leave_host() {}
+    pub fn detach_from_host() {}
 
-    pub(crate) async fn asked_to_stop() {
+    pub(crate) async fn termination_signal() {
         // Without signal support, wait forever.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending().await

@@ -1,4 +1,9 @@
-//! Request handlers: each parses its fields, calls a capability of the engine, and returns wire JSON.
+//! Request handlers, named `answer_` and the request: each parses its fields from the line, calls a
+//! capability of the engine, and returns the JSON of the result. [`answer_request`] is the entry;
+//! `hook` requests have a file of their own.
+//!
+//! A request line is parsed more than once: each handler takes the fields of its request, and
+//! [`project_of_request`] takes `project` or `session_id`, which most requests share.
 
 mod hook;
 
@@ -16,12 +21,11 @@ use model::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
 use crate::background_worker::BackgroundTask;
 use crate::daemon::Daemon;
 use crate::live_session::LiveSession;
-use crate::open_projects::{Freshness, OpenProject, lock};
+use crate::open_projects::PolicyFreshness;
 use crate::version::is_newer;
 use crate::wire::{
     self, CodeRequest, ContextRequestBody, ErrorCode, FinishRequest, MapRequest, PROTOCOL_VERSION,
@@ -29,7 +33,7 @@ use crate::wire::{
     RequestKind, SearchRequest, StepContextRequest, StopLimitRequest, StopRequest, ValidateRequest,
 };
 
-/// Default and largest number of hits.
+/// Hits of a search: the default and the maximum.
 const DEFAULT_HITS: u32 = 10;
 const MAX_HITS: u32 = 100;
 /// Default depth of graph queries.
@@ -55,36 +59,41 @@ pub(crate) async fn answer_request(
         RequestKind::Hello => Ok(version_json(daemon)),
         RequestKind::Ping => Ok(json!({})),
         RequestKind::Status => Ok(json!(daemon.status())),
-        RequestKind::Stop => step_down(daemon, &parse_body(line)?),
-        RequestKind::Hook => hook::answer_hook(daemon, &body.hook_request()?).await,
-        RequestKind::Search => search_memories(daemon, line).await,
-        RequestKind::SessionContext => session_context(daemon, line).await,
-        RequestKind::FileContext => file_context(daemon, line).await,
-        RequestKind::StepContext => step_context(daemon, &parse_body(line)?).await,
-        RequestKind::Impact => analyze_impact(daemon, line).await,
-        RequestKind::Dependencies => list_dependencies(daemon, line).await,
-        RequestKind::Record => record_note(daemon, line).await,
-        RequestKind::Validate => record_validation(daemon, &parse_body(line)?).await,
-        RequestKind::Finish => finish_session(daemon, &parse_body(line)?).await,
-        RequestKind::PlanContext => pipeline_context(daemon, line, PipelineContext::Plan).await,
-        RequestKind::QaContext => pipeline_context(daemon, line, PipelineContext::Qa).await,
+        RequestKind::Stop => answer_stop(daemon, &parse_fields(line)?),
+        RequestKind::Hook => hook::answer_hook_request(daemon, &body.parse_hook_request()?).await,
+        RequestKind::Search => answer_search(daemon, line).await,
+        RequestKind::SessionContext => answer_session_context(daemon, line).await,
+        RequestKind::FileContext => answer_file_context(daemon, line).await,
+        RequestKind::StepContext => answer_step_context(daemon, &parse_fields(line)?).await,
+        RequestKind::Impact => answer_impact(daemon, line).await,
+        RequestKind::Dependencies => answer_dependencies(daemon, line).await,
+        RequestKind::Record => answer_record(daemon, line).await,
+        RequestKind::Validate => answer_validate(daemon, &parse_fields(line)?).await,
+        RequestKind::Finish => answer_finish(daemon, &parse_fields(line)?).await,
+        RequestKind::PlanContext => answer_pipeline_context(daemon, line, PipelineContext::Plan).await,
+        RequestKind::QaContext => answer_pipeline_context(daemon, line, PipelineContext::Qa).await,
         RequestKind::RecoveryContext => {
-            pipeline_context(daemon, line, PipelineContext::Recovery).await
+            answer_pipeline_context(daemon, line, PipelineContext::Recovery).await
         }
-        RequestKind::SpecContext => pipeline_context(daemon, line, PipelineContext::Spec).await,
-        RequestKind::Recipe => find_recipe(daemon, line).await,
-        RequestKind::Prefetch => predict_files(daemon, line).await,
-        RequestKind::StopLimit => stop_limit(daemon, line).await,
-        RequestKind::ModuleMap => module_map(daemon, line).await,
+        RequestKind::SpecContext => answer_pipeline_context(daemon, line, PipelineContext::Spec).await,
+        RequestKind::Recipe => answer_recipe(daemon, line).await,
+        RequestKind::Prefetch => answer_prefetch(daemon, line).await,
+        RequestKind::StopLimit => answer_stop_limit(daemon, line).await,
+        RequestKind::ModuleMap => answer_module_map(daemon, line).await,
     }
 }
 
 fn version_json(daemon: &Daemon) -> Value {
-    json!({ "version": daemon.config.version, "protocol": PROTOCOL_VERSION, "pid": std::process::id() })
+    json!({
+        "version": daemon.config.version,
+        "protocol": PROTOCOL_VERSION,
+        "pid": std::process::id(),
+    })
 }
 
-fn step_down(daemon: &Daemon, ask: &StopRequest) -> RequestResult {
-    if let Some(version) = &ask.for_version
+/// Stops the daemon after this reply, unless the requester is a program that is not newer.
+fn answer_stop(daemon: &Daemon, request: &StopRequest) -> RequestResult {
+    if let Some(version) = &request.for_version
         && !is_newer(version, &daemon.config.version)
     {
         let what = format!("`{version}` is not newer than `{}`", daemon.config.version);
@@ -94,259 +103,287 @@ fn step_down(daemon: &Daemon, ask: &StopRequest) -> RequestResult {
     Ok(version_json(daemon))
 }
 
-async fn search_memories(daemon: &Daemon, line: &str) -> RequestResult {
-    let ask: SearchRequest = parse_body(line)?;
-    let engine = open_request_project(daemon, line).await?;
-    let limit = ask.limit.unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS);
-    let mut at_hand = parse_files(&engine, &ask.files)?;
-    if let Some(session) = parse_body::<ProjectSelector>(line)?.session_id
-        && let Ok(live_session) = daemon.find_session(session).await
+async fn answer_search(daemon: &Daemon, line: &str) -> RequestResult {
+    let request: SearchRequest = parse_fields(line)?;
+    let project = project_of_request(daemon, line).await?;
+    // Memories near the files at hand rank higher: those of the request, then those that the
+    // session touched last.
+    let mut files = parse_files(&project, &request.files)?;
+    if let Some(session) = parse_fields::<ProjectSelector>(line)?.session_id
+        && let Ok(live_session) = daemon.get_or_restore_session(session).await
     {
-        at_hand.extend(live_session.recent_files());
+        files.extend(live_session.recent_files());
     }
-    let question = SearchQuery {
-        text: ask.query,
-        files: at_hand,
+    let limit = request.limit.unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS);
+    let query = SearchQuery {
+        text: request.query,
+        files,
         filter: MemoryFilter::active(limit),
         scope: None,
-        phase: ask.phase.as_deref().map(parse_phase).transpose()?,
+        phase: request.phase.as_deref().map(parse_phase).transpose()?,
         purpose: SearchPurpose::Search,
         disabled_stages: DisabledStages::default(),
     };
-    *lock(&daemon.counts.asked) = Some(Instant::now());
+    daemon.mark_models_used();
     // A failure to embed is no reason to fail: the memory is then found by its words alone.
-    engine.embedding_indexer().embed_before_search().await;
-    Ok(wire::hits_json(&engine.retriever().search(&question).await?.hits))
+    project.embedding_indexer().embed_new_memories().await;
+    Ok(wire::hits_json(&project.retriever().search(&query).await?.hits))
 }
 
 /// Context at session start; for a session, without notes it has already seen.
-async fn session_context(daemon: &Daemon, line: &str) -> RequestResult {
-    let engine = open_request_project(daemon, line).await?;
-    let request = context_request(&engine, parse_body(line)?, None)?;
-    *lock(&daemon.counts.asked) = Some(Instant::now());
-    let notice = embed_before(&engine, &request).await;
-    let mut context = match session_name(line)? {
-        Some(session) => engine.injector().inject_start_context(&session, request).await?,
-        None => engine.injector().start_context(&request).await?,
+async fn answer_session_context(daemon: &Daemon, line: &str) -> RequestResult {
+    let project = project_of_request(daemon, line).await?;
+    let request = build_context_request(&project, parse_fields(line)?, None)?;
+    daemon.mark_models_used();
+    let notice = embed_if_searching(&project, &request).await;
+    let mut context = match shown_log_session(line)? {
+        Some(session) => project.injector().inject_start_context(&session, request).await?,
+        None => project.injector().start_context(&request).await?,
     };
     context.notices.extend(notice);
     Ok(wire::context_json(&context))
 }
 
-async fn file_context(daemon: &Daemon, line: &str) -> RequestResult {
-    let engine = open_request_project(daemon, line).await?;
-    let request = context_request(&engine, parse_body(line)?, None)?;
-    Ok(wire::context_json(&match session_name(line)? {
-        Some(session) => engine.injector().inject_file_context(&session, request).await?,
-        None => engine.injector().file_context(&request).await?,
-    }))
+/// Context about files; for a session, without notes it has already seen.
+async fn answer_file_context(daemon: &Daemon, line: &str) -> RequestResult {
+    let project = project_of_request(daemon, line).await?;
+    let request = build_context_request(&project, parse_fields(line)?, None)?;
+    let context = match shown_log_session(line)? {
+        Some(session) => project.injector().inject_file_context(&session, request).await?,
+        None => project.injector().file_context(&request).await?,
+    };
+    Ok(wire::context_json(&context))
 }
 
-/// Context of a pipeline stage. Explicit requests get all notes; they are recorded as shown.
-async fn pipeline_context(daemon: &Daemon, line: &str, stage: PipelineContext) -> RequestResult {
-    let engine = open_request_project(daemon, line).await?;
-    let request = context_request(&engine, parse_body(line)?, Some(stage))?;
-    *lock(&daemon.counts.asked) = Some(Instant::now());
-    let notice = embed_before(&engine, &request).await;
-    let mut context = engine.injector().pipeline_context(&request).await?;
+/// Context of a pipeline stage. It was requested explicitly, so notes that the session has seen are
+/// not left out; but all are recorded as shown.
+async fn answer_pipeline_context(daemon: &Daemon, line: &str, stage: PipelineContext) -> RequestResult {
+    let project = project_of_request(daemon, line).await?;
+    let request = build_context_request(&project, parse_fields(line)?, Some(stage))?;
+    daemon.mark_models_used();
+    let notice = embed_if_searching(&project, &request).await;
+    let mut context = project.injector().pipeline_context(&request).await?;
     context.notices.extend(notice);
-    if let Some(session) = session_name(line)? {
-        engine.injector().record_context(&session, &context)?;
+    if let Some(session) = shown_log_session(line)? {
+        project.injector().record_context(&session, &context)?;
     }
     Ok(wire::context_json(&context))
 }
 
-async fn module_map(daemon: &Daemon, line: &str) -> RequestResult {
-    let ask: MapRequest = parse_body(line)?;
-    let map = open_request_project(daemon, line).await?.code_graph().module_map().await?;
-    let Some(word) = ask.module else {
+async fn answer_module_map(daemon: &Daemon, line: &str) -> RequestResult {
+    let request: MapRequest = parse_fields(line)?;
+    let map = project_of_request(daemon, line).await?.code_graph().module_map().await?;
+    let Some(module) = request.module else {
         return Ok(wire::module_map_json(&map, map.listed_modules(), map.to_notes()));
     };
-    let Some(found) = map.find_module(&word) else {
-        let what = format!("no module `{word}`");
+    let Some(found) = map.find_module(&module) else {
+        let what = format!("no module `{module}`");
         return Err(RequestFailure::new(ErrorCode::Refused, what));
     };
     Ok(wire::module_map_json(&map, std::iter::once(found), found.to_notes()))
 }
 
-async fn find_recipe(daemon: &Daemon, line: &str) -> RequestResult {
-    let ask: RecipeRequest = parse_body(line)?;
-    let engine = open_request_project(daemon, line).await?;
-    *lock(&daemon.counts.asked) = Some(Instant::now());
-    engine.embedding_indexer().embed_before_search().await;
-    Ok(wire::recipe_json(engine.retriever().find_recipe(&ask.task).await?.as_ref()))
+async fn answer_recipe(daemon: &Daemon, line: &str) -> RequestResult {
+    let request: RecipeRequest = parse_fields(line)?;
+    let project = project_of_request(daemon, line).await?;
+    daemon.mark_models_used();
+    // A failure to embed is no reason to fail: the recipe is then found by its words alone.
+    project.embedding_indexer().embed_new_memories().await;
+    Ok(wire::recipe_json(project.retriever().find_recipe(&request.task).await?.as_ref()))
 }
 
-async fn predict_files(daemon: &Daemon, line: &str) -> RequestResult {
-    let ask: PrefetchRequest = parse_body(line)?;
-    let engine = open_request_project(daemon, line).await?;
-    let first = parse_files(&engine, ask.file.as_slice())?.into_iter().next();
-    let limit = ask.limit.unwrap_or(DEFAULT_PREFETCH_FILES).min(MAX_FILES_PER_REQUEST);
-    let first = first.as_ref().map(ProjectPath::as_str);
-    let found = engine.session_history().rank_task_files(&ask.task, first, limit).await?;
-    let costs = engine.session_history().read_costs(&found).await?;
-    Ok(json!({ "files": found, "costs": costs, "memories": [] }))
+/// Predicts the files of a task, with the cost of reading each.
+async fn answer_prefetch(daemon: &Daemon, line: &str) -> RequestResult {
+    let request: PrefetchRequest = parse_fields(line)?;
+    let project = project_of_request(daemon, line).await?;
+    let known_files = parse_files(&project, request.file.as_slice())?;
+    let known_file = known_files.first().map(ProjectPath::as_str);
+    let limit = request.limit.unwrap_or(DEFAULT_PREFETCH_FILES).min(MAX_FILES_PER_REQUEST);
+    let history = project.session_history();
+    let predicted = history.rank_task_files(&request.task, known_file, limit).await?;
+    let costs = history.read_costs(&predicted).await?;
+    Ok(json!({ "files": predicted, "costs": costs, "memories": [] }))
 }
 
-async fn stop_limit(daemon: &Daemon, line: &str) -> RequestResult {
-    let ask: StopLimitRequest = parse_body(line)?;
-    let engine = open_request_project(daemon, line).await?;
-    Ok(wire::stop_limit_json(&engine.retriever().stop_limit(ask.base, &ask.module).await?))
+async fn answer_stop_limit(daemon: &Daemon, line: &str) -> RequestResult {
+    let request: StopLimitRequest = parse_fields(line)?;
+    let project = project_of_request(daemon, line).await?;
+    let stop_limit = project.retriever().stop_limit(request.base, &request.module).await?;
+    Ok(wire::stop_limit_json(&stop_limit))
 }
 
-/// Notes for the current step of a session, each memory once.
-async fn step_context(daemon: &Daemon, ask: &StepContextRequest) -> RequestResult {
-    let live_session = daemon.find_session(ask.session_id).await?;
-    let engine = live_session.project.handle(&daemon.config, Freshness::Current).await;
-    if let (Some(number), None) = (ask.step, &ask.error) {
-        return decide_step_note(daemon, ask, number, &engine).await;
-    }
-    let event = if let Some(error) = &ask.error {
-        HookEvent::CallFailed {
-            tool: ask.tool.clone().unwrap_or_else(|| "other".to_owned()),
-            command: ask.command.clone(),
+/// Notes for the current step of a session, each memory once per session. A request has one of three
+/// forms: with `error` it is about a failed call, with `step` about the end of a step, and otherwise
+/// about the files it names.
+async fn answer_step_context(daemon: &Daemon, request: &StepContextRequest) -> RequestResult {
+    let live_session = daemon.get_or_restore_session(request.session_id).await?;
+    let project = live_session.open_project.handle(&daemon.config, PolicyFreshness::Current).await;
+    let event = match (&request.error, request.step) {
+        (Some(error), _) => HookEvent::CallFailed {
+            tool: request.tool.clone().unwrap_or_else(|| "other".to_owned()),
+            command: request.command.clone(),
             output: error.clone(),
+        },
+        (None, Some(step_number)) => {
+            return answer_step_end(daemon, request, step_number, &project).await;
         }
-    } else {
-        let paths = parse_files(&engine, &ask.files)?;
-        HookEvent::FilesTouched { paths: paths.iter().map(|it| it.as_str().to_owned()).collect() }
+        (None, None) => {
+            let paths = parse_files(&project, &request.files)?;
+            let paths = paths.iter().map(|it| it.as_str().to_owned()).collect();
+            HookEvent::FilesTouched { paths }
+        }
     };
-    let root = engine.place.root.to_string_lossy().into_owned();
-    let message = HookMessage::from_program(ask.session_id.to_string(), root, event);
-    if engine.is_memory_disabled() {
+    if project.is_memory_disabled() {
         return Ok(json!({ "text": "", "memories": [] }));
     }
-    let injection = engine.injector().inject(&message).await?;
-    hook::flag_withheld_later(daemon, &engine, &injection);
+    // From here on the same as a hook event of a host.
+    let root = project.place.root.to_string_lossy().into_owned();
+    let message = HookMessage::from_program(request.session_id.to_string(), root, event);
+    let injection = project.injector().inject(&message).await?;
+    hook::flag_withheld_later(daemon, &project, &injection);
     Ok(json!({ "text": injection.text, "memories": injection.memories() }))
 }
 
-/// Decides the note between two steps.
-async fn decide_step_note(
+/// A `step_context` request about the end of a step: the note for the next step, if there is one.
+async fn answer_step_end(
     daemon: &Daemon,
-    ask: &StepContextRequest,
-    number: u32,
-    engine: &Project,
+    request: &StepContextRequest,
+    step_number: u32,
+    project: &Project,
 ) -> RequestResult {
-    let step_files = parse_files(engine, &ask.files)?;
-    let mut touched = parse_files(engine, &ask.touched)?;
-    touched.extend(step_files.iter().cloned());
-    let asked = StepRequest {
-        session: ask.session_id.to_string(),
-        step_number: number,
-        trust_level: engine.policy.injection.level,
-        task: ask.task.clone(),
+    let step_files = parse_files(project, &request.files)?;
+    let mut session_files = parse_files(project, &request.touched)?;
+    session_files.extend(step_files.iter().cloned());
+    let step = StepRequest {
+        session: request.session_id.to_string(),
+        step_number,
+        trust_level: project.policy.injection.level,
+        task: request.task.clone(),
         step_files,
-        session_files: touched,
-        searches: ask.searches.clone(),
+        session_files,
+        searches: request.searches.clone(),
         notes_since: Timestamp((daemon.config.now)().0 - RECENT_NOTE_MILLIS),
     };
-    if engine.is_memory_disabled() || !may_get_note(&asked) {
+    if project.is_memory_disabled() || !may_get_note(&step) {
         return Ok(json!({ "text": "", "memories": [] }));
     }
-    let context = engine.injector().step_context(&asked).await?;
-    engine.injector().record_step(&asked, &context)?;
+    let context = project.injector().step_context(&step).await?;
+    project.injector().record_step(&step, &context)?;
     let ids = context.selected.iter().filter_map(|it| it.entry.memory_id());
     Ok(json!({ "text": context.text, "memories": ids.collect::<Vec<_>>() }))
 }
 
-async fn analyze_impact(daemon: &Daemon, line: &str) -> RequestResult {
-    let ask: CodeRequest = parse_body(line)?;
-    let engine = open_request_project(daemon, line).await?;
-    Ok(wire::impact_json(
-        &engine.code_graph().impact(&ask.target, ask.depth.unwrap_or(DEFAULT_DEPTH)).await?,
-    ))
+async fn answer_impact(daemon: &Daemon, line: &str) -> RequestResult {
+    let request: CodeRequest = parse_fields(line)?;
+    let project = project_of_request(daemon, line).await?;
+    let depth = request.depth.unwrap_or(DEFAULT_DEPTH);
+    Ok(wire::impact_json(&project.code_graph().impact(&request.target, depth).await?))
 }
 
-async fn list_dependencies(daemon: &Daemon, line: &str) -> RequestResult {
-    let ask: CodeRequest = parse_body(line)?;
-    let engine = open_request_project(daemon, line).await?;
-    Ok(wire::dependencies_json(
-        &engine.code_graph().dependencies(&ask.target, ask.depth.unwrap_or(DEFAULT_DEPTH)).await?,
-    ))
+async fn answer_dependencies(daemon: &Daemon, line: &str) -> RequestResult {
+    let request: CodeRequest = parse_fields(line)?;
+    let project = project_of_request(daemon, line).await?;
+    let depth = request.depth.unwrap_or(DEFAULT_DEPTH);
+    Ok(wire::dependencies_json(&project.code_graph().dependencies(&request.target, depth).await?))
 }
 
 /// Records a note in the scratchpad; learning from the session decides whether it is kept.
-async fn record_note(daemon: &Daemon, line: &str) -> RequestResult {
-    let (ask, note): (RecordRequest, RecordedNote) = (parse_body(line)?, parse_body(line)?);
-    let id = format!("record {}", fingerprint_text(&note.content));
-    let live_session = daemon.find_session(ask.session_id).await?;
-    let event = Event::Record(note);
-    journal_event(daemon, &live_session, ask.event_id.unwrap_or(id), event).await?;
+async fn answer_record(daemon: &Daemon, line: &str) -> RequestResult {
+    let request: RecordRequest = parse_fields(line)?;
+    let note: RecordedNote = parse_fields(line)?;
+    // The same note sent twice gets the same id, and the journal drops the second.
+    let default_id = format!("record {}", fingerprint_text(&note.content));
+    let live_session = daemon.get_or_restore_session(request.session_id).await?;
+    let event_id = request.event_id.unwrap_or(default_id);
+    journal_event(daemon, &live_session, event_id, Event::Record(note)).await?;
     Ok(json!({ "kept": "scratchpad" }))
 }
 
-async fn record_validation(daemon: &Daemon, ask: &ValidateRequest) -> RequestResult {
-    let live_session = daemon.find_session(ask.session_id).await?;
-    let now = (daemon.config.now)();
-    let event = Event::Validation(ValidationResult { kind: ask.kind, ok: ask.ok, work_unit: None });
-    let id = format!("validate {} {} {}", ask.kind, ask.ok, now.0);
-    journal_event(daemon, &live_session, ask.event_id.clone().unwrap_or(id), event).await?;
+async fn answer_validate(daemon: &Daemon, request: &ValidateRequest) -> RequestResult {
+    let live_session = daemon.get_or_restore_session(request.session_id).await?;
+    let ValidateRequest { kind, ok, .. } = *request;
+    // With the time, because the same check may run again with the same result.
+    let default_id = format!("validate {kind} {ok} {}", (daemon.config.now)().0);
+    let event_id = request.event_id.clone().unwrap_or(default_id);
+    let event = Event::Validation(ValidationResult { kind, ok, work_unit: None });
+    journal_event(daemon, &live_session, event_id, event).await?;
     Ok(json!({}))
 }
 
-async fn finish_session(daemon: &Daemon, ask: &FinishRequest) -> RequestResult {
-    let live_session = daemon.find_session(ask.session_id).await?;
-    let event = Event::SessionEnd(SessionEnd { outcome: ask.outcome, steps: ask.steps });
+/// Ends a session. With `wait`, the reply comes after learning from it and has the number of
+/// memories kept.
+async fn answer_finish(daemon: &Daemon, request: &FinishRequest) -> RequestResult {
+    let live_session = daemon.get_or_restore_session(request.session_id).await?;
+    let event = Event::SessionEnd(SessionEnd { outcome: request.outcome, steps: request.steps });
     journal_event(daemon, &live_session, "end".to_owned(), event).await?;
-    if !ask.wait {
+    if !request.wait {
         daemon.end_session(&live_session);
         return Ok(json!({ "learned": null }));
     }
     // The session stays live meanwhile, so that no other job learns from it.
-    let done = daemon.background.learn_now(live_session.session, &live_session.project).await;
-    daemon.live_sessions.remove(live_session.session);
-    daemon.background.enqueue(BackgroundTask::Index, Some(&live_session.project));
+    let (session, open_project) = (live_session.session, &live_session.open_project);
+    let learned = daemon.background.learn_now(session, open_project).await;
+    daemon.live_sessions.remove(session);
+    daemon.background.enqueue(BackgroundTask::Index, Some(open_project));
+    // The sender is dropped only when the worker shuts down.
     let stopping = |_| RequestFailure::new(ErrorCode::Stopping, "the daemon is shutting down");
-    Ok(json!({ "learned": done.map_err(stopping)?? }))
+    let n_kept = learned.map_err(stopping)??;
+    Ok(json!({ "learned": n_kept }))
 }
 
+/// Journals one event that happens now.
 async fn journal_event(
     daemon: &Daemon,
     live_session: &LiveSession,
-    id: String,
+    event_id: String,
     event: Event,
 ) -> Result<(), RequestFailure> {
-    let mut engine =
-        live_session.project.writable_handle(&daemon.config, Freshness::Recent).await?;
-    let (session, at) = (live_session.session, (daemon.config.now)());
-    daemon.journal_events(live_session, &mut engine, vec![EventEnvelope { id, session, at, event }])
+    let mut project =
+        live_session.open_project.writable_handle(&daemon.config, PolicyFreshness::Recent).await?;
+    let envelope = EventEnvelope {
+        id: event_id,
+        session: live_session.session,
+        at: (daemon.config.now)(),
+        event,
+    };
+    daemon.journal_events(live_session, &mut project, vec![envelope])
 }
 
-/// Opens the project that a request names.
-async fn open_request_project(daemon: &Daemon, line: &str) -> Result<Project, RequestFailure> {
-    let about: ProjectSelector = parse_body(line)?;
-    let project: Arc<OpenProject> = match (&about.project, about.session_id) {
-        (Some(folder), _) => daemon.open_project(Path::new(folder)).await?,
-        (None, Some(session)) => Arc::clone(&daemon.find_session(session).await?.project),
-        (None, None) => {
-            let what = "name the project: `project` (a folder) or `session_id`";
-            return Err(RequestFailure::new(ErrorCode::NoProject, what));
-        }
+/// A handle of the project that a request names, by its folder or by a session.
+async fn project_of_request(daemon: &Daemon, line: &str) -> Result<Project, RequestFailure> {
+    let selector: ProjectSelector = parse_fields(line)?;
+    let open_project = if let Some(folder) = &selector.project {
+        daemon.get_or_open_project(Path::new(folder)).await?
+    } else if let Some(session) = selector.session_id {
+        Arc::clone(&daemon.get_or_restore_session(session).await?.open_project)
+    } else {
+        let what = "name the project: `project` (a folder) or `session_id`";
+        return Err(RequestFailure::new(ErrorCode::NoProject, what));
     };
-    Ok(project.handle(&daemon.config, Freshness::Current).await)
+    Ok(open_project.handle(&daemon.config, PolicyFreshness::Current).await)
 }
 
 /// Embeds new memories if the request searches by text. Returns a notice if that failed.
-async fn embed_before(engine: &Project, request: &ContextRequest) -> Option<String> {
+async fn embed_if_searching(project: &Project, request: &ContextRequest) -> Option<String> {
     if !request.has_search_text() {
         return None;
     }
-    engine.embedding_indexer().embed_before_search().await
+    project.embedding_indexer().embed_new_memories().await
 }
 
-fn context_request(
-    engine: &Project,
-    ask: ContextRequestBody,
+fn build_context_request(
+    project: &Project,
+    body: ContextRequestBody,
     stage: Option<PipelineContext>,
 ) -> Result<ContextRequest, RequestFailure> {
-    let phase = ask.phase.as_deref().map(parse_phase).transpose()?;
-    let files = parse_files(engine, &ask.files)?;
+    let ContextRequestBody { task, files, phase, budget, modules, report } = body;
+    let phase = phase.as_deref().map(parse_phase).transpose()?;
+    let files = parse_files(project, &files)?;
     let base = match stage {
+        // A stage fixes its phase; the request cannot change it.
         Some(stage) => ContextRequest::for_pipeline(stage),
         None => ContextRequest::new(phase.unwrap_or(Phase::Implement)),
     };
-    let ContextRequestBody { task, budget, modules, report, .. } = ask;
     Ok(ContextRequest {
         task,
         files,
@@ -357,32 +394,33 @@ fn context_request(
     })
 }
 
-/// True if the step can get a note at all; otherwise nothing is searched.
-fn may_get_note(asked: &StepRequest) -> bool {
-    let is_late_enough = asked.step_number >= engine::FIRST_NOTE_STEP;
-    is_late_enough && asked.trust_level.row().proactive.contains(&InjectionTier::Step)
+/// True if the step can get a note at all; otherwise the search can be skipped.
+fn may_get_note(step: &StepRequest) -> bool {
+    let is_late_enough = step.step_number >= engine::FIRST_NOTE_STEP;
+    is_late_enough && step.trust_level.row().proactive.contains(&InjectionTier::Step)
 }
 
 /// Parses the paths of a client; rejects a path outside the project.
-fn parse_files(engine: &Project, given: &[String]) -> Result<Vec<ProjectPath>, RequestFailure> {
-    if given.len() > MAX_FILES_PER_REQUEST {
+fn parse_files(project: &Project, paths: &[String]) -> Result<Vec<ProjectPath>, RequestFailure> {
+    if paths.len() > MAX_FILES_PER_REQUEST {
         let what = format!("a request names at most {MAX_FILES_PER_REQUEST} files");
         return Err(RequestFailure::new(ErrorCode::Refused, what));
     }
-    let root = engine.place.root.clone();
-    given.iter().map(|it| Ok(engine.project_path(Path::new(it), &root)?)).collect()
+    let root = &project.place.root;
+    paths.iter().map(|it| Ok(project.project_path(Path::new(it), root)?)).collect()
 }
 
-/// The session id of a request, as used by the log of shown notes.
-fn session_name(line: &str) -> Result<Option<String>, RequestFailure> {
-    Ok(parse_body::<ProjectSelector>(line)?.session_id.map(|it| it.to_string()))
+/// The session id of a request, in the form that the log of shown notes uses.
+fn shown_log_session(line: &str) -> Result<Option<String>, RequestFailure> {
+    Ok(parse_fields::<ProjectSelector>(line)?.session_id.map(|it| it.to_string()))
 }
 
 fn parse_phase(word: &str) -> Result<Phase, RequestFailure> {
     Phase::parse(word).map_err(|it| RequestFailure::new(ErrorCode::Refused, it.to_string()))
 }
 
-fn parse_body<'a, T: Deserialize<'a>>(line: &'a str) -> Result<T, RequestFailure> {
+/// Parses the fields that a handler needs from the whole request line.
+fn parse_fields<'a, T: Deserialize<'a>>(line: &'a str) -> Result<T, RequestFailure> {
     serde_json::from_str(line)
         .map_err(|it| RequestFailure::new(ErrorCode::Malformed, it.to_string()))
 }

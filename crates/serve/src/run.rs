@@ -1,13 +1,17 @@
-//! Life cycle of the daemon: lock, serve, drain, exit.
+//! Life cycle of the daemon: take the lock, accept connections, drain, exit.
+//!
+//! One daemon runs per data folder: the holder of the lock file. A newer program asks an older
+//! daemon to exit and takes over. The daemon exits on a signal, on a `stop` request, when it is idle,
+//! when the settings file changed, and when another process has replaced its socket.
 
 use std::fs::{File, TryLockError};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use model::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::background_worker::{self, BackgroundTask};
@@ -22,16 +26,18 @@ use crate::{DaemonAddress, Error};
 /// Dependencies and limits of the daemon, which reads no settings or clock itself.
 #[derive(Clone)]
 pub struct Config {
-    pub data: PathBuf,
+    pub data_dir: PathBuf,
+    /// Version of this program.
     pub version: String,
     /// Idle time after which the daemon exits.
-    pub idle: Duration,
+    pub daemon_idle_timeout: Duration,
     /// Idle time after which a project is closed.
-    pub quiet: Duration,
+    pub project_idle_timeout: Duration,
     pub now: fn() -> Timestamp,
-    pub open: OpenProjectFn,
-    pub resolve: ResolvePolicyFn,
-    /// True if the settings changed since the start; the daemon then exits and a new one starts.
+    pub open_project: OpenProjectFn,
+    pub resolve_policy: ResolvePolicyFn,
+    /// True if the settings changed since the start. The daemon then exits, and the next hook starts a
+    /// new one.
     pub is_outdated: Arc<dyn Fn() -> bool + Send + Sync>,
     /// The models of all projects; released when idle.
     pub models: engine::ModelSet,
@@ -41,52 +47,63 @@ pub struct Config {
 /// The reason why the daemon ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DaemonExit {
-    /// A daemon of the same or a newer version is running.
-    AlreadyThere {
-        version: String,
-    },
+    /// A daemon of the same or a newer version is running; this one did not start.
+    AlreadyRunning { version: String },
+    /// It served and has stopped.
     Stopped,
 }
 
-/// Most concurrent connections.
 const MAX_CONNECTIONS: usize = 512;
-/// Time that an older daemon has to exit.
-const STEPPING_DOWN: Duration = Duration::from_secs(5);
+/// Time that an older daemon has to exit, and the interval at which the lock is tried meanwhile.
+const TAKEOVER_TIMEOUT: Duration = Duration::from_secs(5);
+const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(10);
 /// Time limits at exit: for replies in progress, then for everything else.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(600);
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(250);
-/// Interval of the housekeeping tick, and ticks between looks at the inbox.
+/// Interval at which the end of running work is awaited.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
+/// Pause after a failure to accept a connection.
+const ACCEPT_RETRY_INTERVAL: Duration = Duration::from_millis(10);
+/// Interval of the housekeeping tick, and ticks between checks of the inbox.
 const TICK_INTERVAL: Duration = Duration::from_secs(1);
-const INBOX_TICKS: u64 = 60;
-/// Ticks between indexing passes over edited files.
-const EDIT_TICKS: u64 = 15;
+const TICKS_PER_INBOX_CHECK: u64 = 60;
+/// Ticks between indexing passes over projects with edited files.
+const TICKS_PER_EDIT_CHECK: u64 = 15;
 
-/// Serves until it is asked to stop, is idle, or is outdated.
+/// Serves until a reason to exit arises (see the header of this file).
 pub async fn run(config: Config) -> Result<DaemonExit, Error> {
-    let address = DaemonAddress::for_data_dir(&config.data);
-    let place = |path: &std::path::Path, why| Error::Place { path: path.to_owned(), why };
+    let address = DaemonAddress::for_data_dir(&config.data_dir);
+    let io_error = |path: &Path, why| Error::Io { path: path.to_owned(), why };
     for folder in address.parent_folders() {
-        os::private_dir(folder).map_err(|it| place(folder, it))?;
+        os::create_private_dir(folder).map_err(|it| io_error(folder, it))?;
     }
     let lock = match acquire_lock(&config, &address).await? {
-        Ok(lock) => lock,
-        Err(version) => return Ok(DaemonExit::AlreadyThere { version }),
+        LockAttempt::Acquired(lock) => lock,
+        LockAttempt::HeldBy { version } => return Ok(DaemonExit::AlreadyRunning { version }),
     };
-    let listener = os::bind_socket(&address.socket).map_err(|it| place(&address.socket, it))?;
-    let ours = os::file_identity(&address.socket);
+    let listener = os::bind_socket(&address.socket).map_err(|it| io_error(&address.socket, it))?;
+    let socket_identity = os::file_identity(&address.socket);
+    let is_socket_ours = || os::file_identity(&address.socket) == socket_identity;
+
     let daemon = Arc::new(Daemon::new(config));
-    background_worker::start_worker(&daemon).map_err(|it| place(&address.lock, it))?;
-    daemon.background.enqueue(BackgroundTask::TakeIn, None);
-    let syncing = Arc::clone(&daemon);
-    let syncing = tokio::spawn(async move { syncing.sync_journals_forever().await });
-    accept_connections(&daemon, &listener, || os::file_identity(&address.socket) == ours).await;
+    // Starting a thread concerns no file; the path only shows which daemon failed.
+    background_worker::start_worker(&daemon).map_err(|it| io_error(&address.lock, it))?;
+    // Hooks may have stored messages while no daemon ran.
+    daemon.background.enqueue(BackgroundTask::ImportInbox, None);
+    let syncing_daemon = Arc::clone(&daemon);
+    let sync_task = tokio::spawn(async move { syncing_daemon.sync_journals_forever().await });
+
+    accept_connections(&daemon, &listener, is_socket_ours).await;
+
+    // From here on new hooks find no daemon and answer by themselves.
     drop(listener);
-    // Another daemon may have replaced the socket meanwhile.
-    if os::file_identity(&address.socket) == ours {
+    // Another daemon may have replaced the socket meanwhile; that one stays.
+    if is_socket_ours() {
         let _ = std::fs::remove_file(&address.socket);
     }
     drain(&daemon).await;
-    syncing.abort();
+    sync_task.abort();
+    // Last of all: the next daemon starts when the lock is free.
     drop(lock);
     Ok(DaemonExit::Stopped)
 }
@@ -98,110 +115,122 @@ pub async fn run_stdio(config: Config) -> std::io::Result<()> {
     let served =
         connection::serve_connection(Arc::clone(&daemon), tokio::io::stdin(), tokio::io::stdout())
             .await;
-    // Learn from the session of this client now; no other daemon will.
-    while !daemon.background.is_idle() && !daemon.stop.is_asked() {
-        tokio::time::sleep(Duration::from_millis(5)).await;
+    // Finish learning from the session of this client: perhaps no other daemon ever runs here.
+    while !daemon.background.is_idle() && !daemon.stop.is_requested() {
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
     drain(&daemon).await;
     served
 }
 
-/// Acquires the lock, or returns the version of its holder. An older daemon is asked to exit first.
-async fn acquire_lock(
-    config: &Config,
-    address: &DaemonAddress,
-) -> Result<Result<File, String>, Error> {
-    let place = |why| Error::Place { path: address.lock.clone(), why };
-    let file = os::private_file(&address.lock).map_err(place)?;
-    let began = Instant::now();
-    let mut has_asked = false;
+/// The outcome of [`acquire_lock`].
+enum LockAttempt {
+    /// The lock is released when the file is dropped.
+    Acquired(File),
+    /// A daemon of the same or a newer version holds the lock.
+    HeldBy { version: String },
+}
+
+/// Acquires the lock. If an older daemon holds it, that one is asked to exit first.
+async fn acquire_lock(config: &Config, address: &DaemonAddress) -> Result<LockAttempt, Error> {
+    let io_error = |why| Error::Io { path: address.lock.clone(), why };
+    let file = os::open_private_file(&address.lock).map_err(io_error)?;
+    let started_at = Instant::now();
+    let mut is_holder_stopping = false;
     loop {
         match file.try_lock() {
-            Ok(()) => return Ok(Ok(file)),
-            Err(TryLockError::Error(why)) => return Err(place(why)),
+            Ok(()) => return Ok(LockAttempt::Acquired(file)),
+            Err(TryLockError::Error(why)) => return Err(io_error(why)),
             Err(TryLockError::WouldBlock) => {}
         }
-        if !has_asked {
-            match version_of(address).await {
-                Some(version) if !is_newer(&config.version, &version) => return Ok(Err(version)),
-                Some(_) => has_asked = ask_to_step_down(config, address).await,
-                // The holder does not listen yet, or no longer.
+        if !is_holder_stopping {
+            match holder_version(address).await {
+                Some(version) if !is_newer(&config.version, &version) => {
+                    return Ok(LockAttempt::HeldBy { version });
+                }
+                Some(_) => is_holder_stopping = request_takeover(config, address).await,
+                // The holder does not listen yet, or no longer: try again below.
                 None => {}
             }
         }
-        if began.elapsed() > STEPPING_DOWN {
+        if started_at.elapsed() > TAKEOVER_TIMEOUT {
             return Err(Error::Busy { lock: address.lock.clone() });
         }
-        tokio::time::sleep(Duration::from_millis(10)).await;
+        tokio::time::sleep(LOCK_RETRY_INTERVAL).await;
     }
 }
 
-async fn version_of(address: &DaemonAddress) -> Option<String> {
-    let answer = run_periodically(address, json!({ "id": 1, "request": "hello" })).await.ok()?;
+async fn holder_version(address: &DaemonAddress) -> Option<String> {
+    let answer = send_to_holder(address, json!({ "id": 1, "request": "hello" })).await.ok()?;
     answer["version"].as_str().map(str::to_owned)
 }
 
-async fn ask_to_step_down(config: &Config, address: &DaemonAddress) -> bool {
+/// Asks the holder to exit for a newer version; true if it agreed.
+async fn request_takeover(config: &Config, address: &DaemonAddress) -> bool {
     let request = json!({ "id": 1, "request": "stop", "for_version": config.version });
-    run_periodically(address, request).await.is_ok()
+    send_to_holder(address, request).await.is_ok()
 }
 
-async fn run_periodically(
-    address: &DaemonAddress,
-    request: serde_json::Value,
-) -> Result<serde_json::Value, ClientError> {
+/// Sends a request to the daemon that holds the lock. The client blocks, so it runs on a thread.
+async fn send_to_holder(address: &DaemonAddress, request: Value) -> Result<Value, ClientError> {
     let address = address.clone();
-    let ask = move || client::send_request(&address, &request.to_string(), Duration::from_secs(1));
-    tokio::task::spawn_blocking(ask).await.unwrap_or(Err(ClientError::NotRunning))
+    let send =
+        move || client::send_request(&address, &request.to_string(), client::CONTROL_TIMEOUT);
+    tokio::task::spawn_blocking(send).await.unwrap_or(Err(ClientError::NotRunning))
 }
 
-/// Accepts connections until the daemon exits.
+/// Accepts connections, and does the housekeeping once per tick, until the daemon should exit.
 async fn accept_connections(
     daemon: &Arc<Daemon>,
     listener: &os::SocketListener,
-    is_ours: impl Fn() -> bool,
+    is_socket_ours: impl Fn() -> bool,
 ) {
-    let mut asked = Box::pin(os::asked_to_stop());
+    let mut termination = Box::pin(os::termination_signal());
     let mut tick = tokio::time::interval(TICK_INTERVAL);
-    let mut n_looks = 0_u64;
+    let mut n_ticks = 0_u64;
     loop {
         tokio::select! {
+            // Branches are polled in this order: many connections must not delay the exit.
             biased;
-            () = &mut asked => return,
+            () = &mut termination => return,
             () = daemon.stop.wait_for_stop() => return,
             _ = tick.tick() => {
-                n_looks += 1;
-                if n_looks.is_multiple_of(INBOX_TICKS) {
-                    daemon.background.enqueue(BackgroundTask::TakeIn, None);
+                n_ticks += 1;
+                // Hooks that did not get a reply in time store their message in the inbox.
+                if n_ticks.is_multiple_of(TICKS_PER_INBOX_CHECK) {
+                    daemon.background.enqueue(BackgroundTask::ImportInbox, None);
                 }
-                if n_looks.is_multiple_of(EDIT_TICKS) {
-                    daemon.follow_edits();
+                if n_ticks.is_multiple_of(TICKS_PER_EDIT_CHECK) {
+                    daemon.index_edited_projects();
                 }
-                if !is_ours() || daemon.tidy_up() {
+                daemon.release_idle();
+                // With another socket at its path no client can reach this daemon.
+                if !is_socket_ours() || daemon.should_exit() {
                     return;
                 }
             }
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => accept_connection(daemon, stream),
+                Ok((stream, _)) => spawn_connection(daemon, stream),
                 // Out of file descriptors: wait until connections close.
-                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+                Err(_) => tokio::time::sleep(ACCEPT_RETRY_INTERVAL).await,
             }
         }
     }
 }
 
-/// Serves a connection, unless it belongs to another user or exceeds the limit.
-fn accept_connection(daemon: &Arc<Daemon>, stream: os::SocketStream) {
-    let counts = &daemon.counts.connections;
-    if !os::is_ours(&stream) || counts.load(Ordering::Relaxed) >= MAX_CONNECTIONS {
+/// Serves a connection on a task of its own. Drops it if the client belongs to another user or if
+/// there are too many connections; a hook then stores its message in the inbox.
+fn spawn_connection(daemon: &Arc<Daemon>, stream: os::SocketStream) {
+    let n_connections = &daemon.counts.connections;
+    if !os::is_peer_same_user(&stream) || n_connections.load(Ordering::Relaxed) >= MAX_CONNECTIONS {
         return;
     }
-    counts.fetch_add(1, Ordering::Relaxed);
+    n_connections.fetch_add(1, Ordering::Relaxed);
     let daemon = Arc::clone(daemon);
     tokio::spawn(async move {
-        let _leaving = ConnectionGuard(Arc::clone(&daemon));
+        let _counted = ConnectionGuard(Arc::clone(&daemon));
         let (input, output) = tokio::io::split(stream);
-        // The client disconnected early; nothing to do.
+        // An error means that the client disconnected early; nothing to do.
         let _ = connection::serve_connection(daemon, input, output).await;
     });
 }
@@ -215,19 +244,21 @@ impl Drop for ConnectionGuard {
     }
 }
 
-/// Waits for replies in progress, then closes everything, within time limits. What is cut off here is
-/// recovered like after a crash.
+/// Waits for replies in progress, then syncs the journals and closes the projects side by side, within
+/// time limits. Work that is cut off here is recovered as after a crash.
 async fn drain(daemon: &Arc<Daemon>) {
     daemon.background.shut_down();
-    let began = Instant::now();
-    while daemon.counts.busy.load(Ordering::Relaxed) > 0 && began.elapsed() < DRAIN_TIMEOUT {
-        tokio::time::sleep(Duration::from_millis(5)).await;
+    let started_at = Instant::now();
+    let n_in_progress = &daemon.counts.lines_in_progress;
+    while n_in_progress.load(Ordering::Relaxed) > 0 && started_at.elapsed() < DRAIN_TIMEOUT {
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
-    let (closing, syncing) = (Arc::clone(daemon), Arc::clone(daemon));
-    let close = tokio::task::spawn_blocking(move || closing.open_projects.clear());
-    let all = async {
-        syncing.sync_journals().await;
-        let _ = close.await;
+    let closing_daemon = Arc::clone(daemon);
+    // Closing a database blocks.
+    let closing = tokio::task::spawn_blocking(move || closing_daemon.open_projects.clear());
+    let sync_and_close = async {
+        daemon.sync_journals().await;
+        let _ = closing.await;
     };
-    let _ = tokio::time::timeout(CLOSE_TIMEOUT, all).await;
+    let _ = tokio::time::timeout(CLOSE_TIMEOUT, sync_and_close).await;
 }

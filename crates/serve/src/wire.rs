@@ -1,5 +1,9 @@
-//! Lines on the wire: twins of our structs, converted by hand. A wire is a promise;
-//! docs/reference/protocol.md states it, and its examples are tested.
+//! The wire protocol: one JSON object per line, an event or a request. This file parses a line;
+//! `wire/request.rs` has the fields of each request, `wire/reply.rs` builds the replies.
+//!
+//! The structs here are separate from those of the engine and are converted by hand, because the
+//! protocol is a promise to clients and the engine is not. docs/reference/protocol.md states the
+//! protocol, and tests check its examples.
 
 mod depth;
 mod reply;
@@ -12,8 +16,8 @@ use serde_json::value::RawValue;
 
 pub use depth::MAX_DEPTH;
 pub use reply::{
-    ErrorCode, JobWire, RequestFailure, StatusWire, context_json, dependencies_json, hits_json,
-    impact_json, module_map_json, recipe_json, reply_error, reply_ok, stop_limit_json,
+    ErrorCode, JobWire, ReplyTarget, RequestFailure, StatusWire, context_json, dependencies_json,
+    hits_json, impact_json, module_map_json, recipe_json, reply_error, reply_ok, stop_limit_json,
 };
 pub use request::{
     CodeRequest, ContextRequestBody, FinishRequest, HookRequest, MapRequest, PrefetchRequest,
@@ -21,7 +25,7 @@ pub use request::{
     StopLimitRequest, StopRequest, ValidateRequest,
 };
 
-/// Incremented when older clients would misunderstand.
+/// Incremented with a change that older clients would misunderstand.
 pub const PROTOCOL_VERSION: u32 = 1;
 
 closed! {
@@ -52,7 +56,7 @@ closed! {
     }
 }
 
-/// One parsed line, before its project is known.
+/// One parsed line.
 #[derive(Debug)]
 pub enum WireMessage<'a> {
     Event(Box<EventEnvelope>),
@@ -69,20 +73,20 @@ pub enum WireMessage<'a> {
 pub struct RequestBody<'a> {
     /// The whole line, from which a request parses the fields it needs.
     pub line: &'a str,
-    /// The fields of a `hook` request, found with the head of the line. Its message is by far the
-    /// largest field of any request; taking it from here saves a second scan of the line.
+    /// The two fields of a `hook` request, which parsing the line header has already found. The
+    /// message is by far the largest field of any request; keeping it saves a second scan.
     host: Option<&'a RawValue>,
     message: Option<&'a RawValue>,
 }
 
 impl<'a> RequestBody<'a> {
-    /// The fields as a `hook` request. The message stays unparsed: only its host knows how to read
-    /// it.
-    pub fn hook_request(&self) -> Result<HookRequest<'a>, RequestFailure> {
+    /// The fields as a `hook` request. The message stays unparsed, because its format depends on the
+    /// host.
+    pub fn parse_hook_request(&self) -> Result<HookRequest<'a>, RequestFailure> {
         let host = self.host.and_then(|it| serde_json::from_str(it.get()).ok());
         match (host, self.message) {
             (Some(host), Some(message)) => Ok(HookRequest { host, message }),
-            _ => Err(RequestFailure::new(
+            (None, _) | (_, None) => Err(RequestFailure::new(
                 ErrorCode::Malformed,
                 "a `hook` has a `host` and a `message`",
             )),
@@ -90,7 +94,8 @@ impl<'a> RequestBody<'a> {
     }
 }
 
-/// Fields that distinguish a request from an event.
+/// The fields needed before the kind of the line is known. Values other than `request` stay raw
+/// (`RawValue`), so that a wrong type in them gets an error that names the id of the line.
 #[derive(Deserialize)]
 struct LineHeader<'a> {
     #[serde(default)]
@@ -105,19 +110,19 @@ struct LineHeader<'a> {
     message: Option<&'a RawValue>,
 }
 
-/// An invalid line and the id that the error reply refers to.
+/// An invalid line.
 #[derive(Debug)]
 pub struct LineError {
-    /// The `id` of a request or the `event_id` of an event, if it could be parsed.
-    pub of: Option<(&'static str, Value)>,
+    pub target: ReplyTarget,
     pub why: RequestFailure,
 }
 
-/// Parses a line.
-pub fn parse_line(line: &str) -> Result<WireMessage<'_>, LineError> {
-    let without_id = |why: RequestFailure| LineError { of: None, why };
+/// Parses a line. A line with a `request` field is a request, any other an event.
+pub fn parse_wire_message(line: &str) -> Result<WireMessage<'_>, LineError> {
+    let without_id = |why: RequestFailure| LineError { target: ReplyTarget::Unknown, why };
+    // Limits come first: they protect the JSON parser from input that would exhaust the stack.
     if line.len() > MAX_EVENT_LINE_BYTES {
-        return Err(without_id(too_long()));
+        return Err(without_id(line_too_long()));
     }
     if depth::nesting_depth(line) > MAX_DEPTH {
         let what = format!("the line is nested deeper than {MAX_DEPTH}");
@@ -131,41 +136,48 @@ pub fn parse_line(line: &str) -> Result<WireMessage<'_>, LineError> {
     }
     let malformed =
         |it: &serde_json::Error| RequestFailure::new(ErrorCode::Malformed, it.to_string());
-    let head: LineHeader<'_> =
+    let header: LineHeader<'_> =
         serde_json::from_str(line).map_err(|it| without_id(malformed(&it)))?;
     let value = |it: &RawValue| serde_json::from_str::<Value>(it.get()).unwrap_or(Value::Null);
-    let Some(request) = head.request else {
-        let id = head.event_id.map(|it| ("event_id", value(it)));
-        let event = EventEnvelope::parse_line(line)
-            .map_err(|it| LineError { of: id, why: of_event(&it) })?;
+
+    let Some(request) = header.request else {
+        let event = EventEnvelope::parse_line(line).map_err(|it| LineError {
+            target: header
+                .event_id
+                .map_or(ReplyTarget::Unknown, |id| ReplyTarget::Event(value(id))),
+            why: event_failure(&it),
+        })?;
         return Ok(WireMessage::Event(Box::new(event)));
     };
-    let id = head.id.map(value);
-    let of = id.clone().map(|it| ("id", it));
+
+    let id = header.id.map(value);
+    // An id of the wrong type is still returned: it tells the client which line was invalid.
+    let target = id.clone().map_or(ReplyTarget::Unknown, ReplyTarget::Request);
     let Some(id) = id.filter(|it| it.is_number() || it.is_string()) else {
         let what = "a request needs an `id`: a number or a string";
-        return Err(LineError { of, why: RequestFailure::new(ErrorCode::Malformed, what) });
+        return Err(LineError { target, why: RequestFailure::new(ErrorCode::Malformed, what) });
     };
     match RequestKind::parse(&request) {
         Ok(kind) => {
-            let body = RequestBody { line, host: head.host, message: head.message };
+            let body = RequestBody { line, host: header.host, message: header.message };
             Ok(WireMessage::Request { id, kind, body })
         }
-        Err(word) => Err(LineError {
-            of,
-            why: RequestFailure::new(ErrorCode::UnknownRequest, word.to_string()),
+        Err(unknown) => Err(LineError {
+            target,
+            why: RequestFailure::new(ErrorCode::UnknownRequest, unknown.to_string()),
         }),
     }
 }
 
-pub(crate) fn too_long() -> RequestFailure {
+/// The failure for a line over the size limit.
+pub(crate) fn line_too_long() -> RequestFailure {
     RequestFailure::new(
         ErrorCode::TooLong,
         format!("a line has at most {MAX_EVENT_LINE_BYTES} bytes"),
     )
 }
 
-fn of_event(error: &EventError) -> RequestFailure {
+fn event_failure(error: &EventError) -> RequestFailure {
     let code = match error {
         EventError::Unknown(_) => ErrorCode::UnknownEvent,
         EventError::TooLong { .. } => ErrorCode::TooLong,
@@ -179,22 +191,28 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
+    /// Parses a line and compares a summary of the result: `event KIND of SESSION`, `request KIND ID`, or
+    /// `CODE id ID: MESSAGE` for an error.
     fn check(line: &str, expect: Expect) {
-        let said = match parse_line(line) {
+        let summary = match parse_wire_message(line) {
             Ok(WireMessage::Event(it)) => {
                 format!("event {} of {}", it.event.kind(), it.session.short())
             }
             Ok(WireMessage::Request { id, kind, .. }) => format!("request {kind} {id}"),
-            Err(LineError { of, why }) => {
-                let of = of.map(|(name, value)| format!(" {name} {value}")).unwrap_or_default();
-                format!("{}{of}: {}", why.code, why.message)
+            Err(LineError { target, why }) => {
+                let target = match target {
+                    ReplyTarget::Request(id) => format!(" id {id}"),
+                    ReplyTarget::Event(id) => format!(" event_id {id}"),
+                    ReplyTarget::Unknown => String::new(),
+                };
+                format!("{}{target}: {}", why.code, why.message)
             }
         };
-        expect.assert_eq(&said);
+        expect.assert_eq(&summary);
     }
 
     #[test]
-    fn a_line_is_an_event_or_a_request_or_told_why_not() {
+    fn a_line_parses_as_an_event_or_a_request_or_gets_an_error_with_its_id() {
         check(r#"{"id":7,"request":"ping","more":[1]}"#, expect!["request ping 7"]);
         check(
             r#"{"id":"a","request":"serach"}"#,
@@ -226,30 +244,32 @@ mod tests {
 
     #[test]
     fn a_hook_request_carries_its_message_unparsed() {
-        let hook = |line: &str| match parse_line(line) {
-            Ok(WireMessage::Request { body, .. }) => match body.hook_request() {
+        let parse_hook = |line: &str| match parse_wire_message(line) {
+            Ok(WireMessage::Request { body, .. }) => match body.parse_hook_request() {
                 Ok(it) => format!("{} {}", it.host, it.message),
                 Err(why) => format!("{}: {}", why.code, why.message),
             },
             other => format!("{other:?}"),
         };
-        // Whatever is inside the message, and in any order of the fields.
+        // Fields in any order; `1e999` and a second `id` in the message do no harm.
         let line = r#"{"message":{"b": [1e999],"id":2},"host":"codex","id":1,"request":"hook"}"#;
-        assert_eq!(hook(line), r#"codex {"b": [1e999],"id":2}"#);
+        assert_eq!(parse_hook(line), r#"codex {"b": [1e999],"id":2}"#);
         for line in [
             r#"{"id":1,"request":"hook","host":"codex"}"#,
             r#"{"id":1,"request":"hook","host":7,"message":{}}"#,
         ] {
-            assert_eq!(hook(line), "malformed: a `hook` has a `host` and a `message`");
+            assert_eq!(parse_hook(line), "malformed: a `hook` has a `host` and a `message`");
         }
+        // The same fields have no meaning in another request.
         check(r#"{"id":1,"request":"ping","host":7,"message":[]}"#, expect!["request ping 1"]);
     }
 
     #[test]
-    fn a_line_has_a_depth_and_a_length() {
+    fn a_line_that_is_nested_too_deep_or_too_long_is_rejected() {
         let deep =
             format!(r#"{{"id":1,"request":"ping","x":{}{}}}"#, "[".repeat(200), "]".repeat(200));
         check(&deep, expect!["too_deep: the line is nested deeper than 128"]);
+        // Brackets inside a string are not nesting.
         let brackets = format!(r#"{{"id":1,"request":"ping","x":"{}"}}"#, "[".repeat(200));
         check(&brackets, expect!["request ping 1"]);
         check(

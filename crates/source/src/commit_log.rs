@@ -3,7 +3,8 @@
 //!
 //! Two processes serve for all commits: `rev-list` lists them, `diff-tree` reads this list and
 //! prints the changes. Both are plumbing: unlike `git log` they start no program that a
-//! repository's configuration could name.
+//! repository's configuration could name. A thread reads the output in pieces; `CommitParser` turns
+//! the pieces into commits while git is still running, so a long history is never in memory.
 
 use std::io::{ErrorKind, Read};
 use std::process::{Child, Stdio};
@@ -15,7 +16,7 @@ use crate::project_place::ProjectPlace;
 use crate::{git, repository_fingerprint};
 
 /// A commit and the files it changed. Merges are left out, because their changes are in other
-/// commits.
+/// commits, and so are commits that change no file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoggedCommit {
     pub id: String,
@@ -52,6 +53,8 @@ const PIECE_BYTES: usize = 1 << 16;
 const MAX_QUEUED_PIECES: usize = 16;
 /// Limit on new and deleted files, above which a commit is searched only for unchanged renames.
 const RENAME_LIMIT_FLAG: &str = "-l200";
+/// Byte before the header of a commit. No status of a file begins with it.
+const COMMIT_MARK: u8 = 1;
 /// Longest path or subject; the rest is dropped.
 const MAX_FIELD_BYTES: usize = 4096;
 
@@ -72,10 +75,11 @@ pub fn read_commits(
     let limit = limit.to_string();
     let range = since.map_or_else(|| "HEAD".to_owned(), |it| format!("{it}..HEAD"));
     let mut n_commits = 0;
-    let mut count = |it: LoggedCommit| {
+    let mut on_counted_commit = |it: LoggedCommit| {
         n_commits += 1;
         on_commit(it)
     };
+    // The first process lists the commits; its output is the input of the second.
     let list_args = ["rev-list", "--reverse", "--no-merges", "-n", &limit, &range, "--"];
     let mut list = GitProcess::spawn(git::git_command("git", git_dir, &list_args), Stdio::null())?;
     let diff_args = [
@@ -92,13 +96,14 @@ pub fn read_commits(
         "--name-status",
         "--no-ext-diff",
         "--no-textconv",
+        // `%x01` is `COMMIT_MARK`.
         "--format=%x01%H %ct %s",
     ];
     let mut diff = GitProcess::spawn(
         git::git_command("git", git_dir, &diff_args),
         Stdio::from(list.child.stdout.take()?),
     )?;
-    let is_done = parse_pieces(&diff.stream_output()?, &mut count);
+    let is_done = parse_pieces(&diff.stream_output()?, &mut on_counted_commit);
     let is_whole = is_done && diff.has_succeeded() && list.has_succeeded();
     // A failure before the first commit means that there is no history to read.
     (is_whole || n_commits > 0).then_some(is_whole)
@@ -143,6 +148,7 @@ impl GitProcess {
                     Err(_) => return,
                 }
                 if sender.send(piece).is_err() {
+                    // The reader wants no more.
                     return;
                 }
             }
@@ -202,28 +208,33 @@ enum ExpectedField {
 /// path, with two paths for a rename.
 #[derive(Debug, Default)]
 struct CommitParser {
+    /// The field so far; a piece may end in the middle of one.
     field: Vec<u8>,
     next: ExpectedField,
+    /// Earlier path of the file whose path comes next.
     before: Option<String>,
+    /// The commit whose files are being read.
     commit: Option<LoggedCommit>,
 }
 
 impl CommitParser {
+    /// Parses the next piece; false if the caller wants no more.
     fn feed(&mut self, bytes: &[u8], on_commit: &mut dyn FnMut(LoggedCommit) -> bool) -> bool {
         for part in bytes.split_inclusive(|it| *it == 0) {
-            let (text, ends) = match part.split_last() {
+            let (text, is_complete) = match part.split_last() {
                 Some((0, text)) => (text, true),
                 _ => (part, false),
             };
-            let space = MAX_FIELD_BYTES.saturating_sub(self.field.len());
-            self.field.extend_from_slice(&text[..text.len().min(space)]);
-            if ends && !self.end_field(on_commit) {
+            let free_bytes = MAX_FIELD_BYTES.saturating_sub(self.field.len());
+            self.field.extend_from_slice(&text[..text.len().min(free_bytes)]);
+            if is_complete && !self.end_field(on_commit) {
                 return false;
             }
         }
         true
     }
 
+    /// Passes on the last commit, which no header of another completes.
     fn finish(&mut self, on_commit: &mut dyn FnMut(LoggedCommit) -> bool) -> bool {
         self.commit.take().is_none_or(on_commit)
     }
@@ -249,6 +260,7 @@ impl CommitParser {
         true
     }
 
+    /// Interprets the header of a commit or the status of a file.
     fn read_status(
         &mut self,
         field: &[u8],
@@ -256,7 +268,8 @@ impl CommitParser {
     ) -> bool {
         let field = field.trim_ascii_start();
         match field.split_first() {
-            Some((1, header)) => {
+            // The byte that the format puts before a header.
+            Some((&COMMIT_MARK, header)) => {
                 let header = String::from_utf8_lossy(header);
                 let mut words = header.splitn(3, ' ');
                 let mut word = || words.next().unwrap_or_default().to_owned();
@@ -274,10 +287,12 @@ impl CommitParser {
                 self.next = ExpectedField::PathBefore { is_new: false };
                 true
             }
+            // Added, modified, deleted, or a change of type.
             Some((status, _)) => {
                 self.next = ExpectedField::Path { is_new: *status == b'A' };
                 true
             }
+            // The empty line after a header.
             None => true,
         }
     }
@@ -287,21 +302,23 @@ impl CommitParser {
 mod tests {
     use super::*;
 
+    /// All commits in an output that arrives in pieces of this size.
     fn parse(bytes: &[u8], piece_size: usize) -> Vec<LoggedCommit> {
         let (mut parser, mut acc) = (CommitParser::default(), Vec::new());
-        let mut each = |it| {
+        let mut collect = |it| {
             acc.push(it);
             true
         };
         for piece in bytes.chunks(piece_size) {
-            assert!(parser.feed(piece, &mut each));
+            assert!(parser.feed(piece, &mut collect));
         }
-        parser.finish(&mut each);
+        parser.finish(&mut collect);
         acc
     }
 
     #[test]
     fn parsing_is_independent_of_the_piece_size() {
+        // A file with a name that is no UTF-8 (left out), a rename, and a file named like a status.
         let text = b"\x01aa 7 first one\0\nA\0a b.rs\0A\0\xff\0\x01bb 9 \x01second\0\nR100\0a b.rs\0c.rs\0M\0d.rs\0D\0M\0";
         let file = |path: &str, before: Option<&str>, is_new| CommitFile {
             path: path.to_owned(),

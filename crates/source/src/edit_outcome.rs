@@ -1,4 +1,8 @@
-//! The outcome of edits: were they reverted, so that the files are as before?
+//! Finds out whether edits were reverted, so that the files are as before.
+//!
+//! Learning asks this about the edits of a session, some time after it. Three states of each file
+//! are compared: before the session, in HEAD, and in the working tree. Git selects commits by time:
+//! `--min-age=T` means before `T`, `--max-age=T` after it.
 
 use crate::git;
 use crate::project_place::ProjectPlace;
@@ -13,9 +17,9 @@ pub struct RevertedEdits {
     pub revert_subject: Option<String>,
 }
 
-/// Tests if these files are, in HEAD and in the working tree, as they were before `since`, although
-/// work continued after `until` (both in seconds). `None` if they are not, or if it cannot be
-/// known.
+/// Returns the revert of a session that edited `files` from `since` until `until` (in seconds): all
+/// of them are again as they were before it, in HEAD and in the working tree, although there are
+/// commits after it. `None` if that is not so, or if it cannot be known.
 pub fn find_reverted_edits(
     place: &ProjectPlace,
     files: &[&str],
@@ -23,6 +27,10 @@ pub fn find_reverted_edits(
     until: i64,
 ) -> Option<RevertedEdits> {
     let git_dir = place.git_dir.as_deref()?;
+    if files.is_empty() {
+        return None;
+    }
+    // The last commit before the edits.
     let before = git::run_git(
         git_dir,
         &["rev-list", "-n", "1", &format!("--min-age={since}"), "HEAD", "--"],
@@ -31,13 +39,15 @@ pub fn find_reverted_edits(
     let later_flag = format!("--max-age={until}");
     // Without later commits the edits may just not be committed yet.
     let later_commit = git::run_git(git_dir, &["rev-list", "-n", "1", &later_flag, "HEAD", "--"])?;
-    if later_commit.trim().is_empty() || files.is_empty() {
+    if later_commit.trim().is_empty() {
         return None;
     }
     for file in files {
-        let then = file_at_commit(git_dir, before, file);
-        let now = std::fs::read_to_string(place.root.join(file)).ok();
-        if file_at_commit(git_dir, "HEAD", file) != then || now != then {
+        let old_text = file_at_commit(git_dir, before, file);
+        let new_text = std::fs::read_to_string(place.root.join(file)).ok();
+        // One file that differs is enough: the edits still have an effect. A file that did not
+        // exist before must be missing again. Binary files are `None` everywhere and never differ.
+        if file_at_commit(git_dir, "HEAD", file) != old_text || new_text != old_text {
             return None;
         }
     }
@@ -51,7 +61,7 @@ pub fn find_reverted_edits(
     Some(RevertedEdits { revert_subject })
 }
 
-/// Content of a file in a commit; `None` if it is missing or no text.
+/// Content of a file in a commit; `None` if it is missing or not UTF-8.
 fn file_at_commit(git_dir: &std::path::Path, commit: &str, file: &str) -> Option<String> {
     git::run_git(git_dir, &["cat-file", "blob", &format!("{commit}:{file}")])
 }

@@ -28,7 +28,7 @@ pub fn read_file_state(root: &Path, rel: &str) -> Option<FileState> {
     // Links inside the project are followed; the test above has refused those that leave it.
     let file = read::open_regular(&fs::canonicalize(root.join(rel)).ok()?).ok()?;
     let metadata = file.metadata().ok()?;
-    let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since_epoch = metadata.modified().ok()?.duration_since(UNIX_EPOCH).unwrap_or_default();
     let n_lines = if metadata.len() > MAX_COUNTED_BYTES {
         metadata.len() / ESTIMATED_LINE_BYTES
     } else {
@@ -37,14 +37,15 @@ pub fn read_file_state(root: &Path, rel: &str) -> Option<FileState> {
         count_lines(&bytes)
     };
     Some(FileState {
-        modified: i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
+        modified: i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX),
         n_lines: u32::try_from(n_lines).unwrap_or(u32::MAX),
     })
 }
 
+/// Counts lines, including a last one without a line break.
 fn count_lines(bytes: &[u8]) -> u64 {
-    let breaks = bytes.iter().fold(0, |acc, it| acc + u64::from(*it == b'\n'));
-    breaks + u64::from(bytes.last().is_some_and(|it| *it != b'\n'))
+    let n_breaks = bytes.iter().fold(0, |acc, it| acc + u64::from(*it == b'\n'));
+    n_breaks + u64::from(bytes.last().is_some_and(|it| *it != b'\n'))
 }
 
 #[cfg(test)]

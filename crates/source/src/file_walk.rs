@@ -1,7 +1,8 @@
 //! Walks the files of a project that are worth reading: not ignored by git, and written by people.
 //!
-//! Symbolic links are not followed, so there are no loops and nothing outside is read. Skipped
-//! files are reported with a reason.
+//! The walk decides by names and metadata; `read_source` looks at the content later and may still
+//! skip a file. Symbolic links are not followed, so there are no loops and nothing outside is read.
+//! Skipped files are reported with a reason.
 
 use std::collections::BTreeSet;
 use std::fs::Metadata;
@@ -61,6 +62,7 @@ impl FileSkipReason {
         Self::NotUtf8Name,
     ];
 
+    /// Explanation for the user.
     pub const fn reading(self) -> &'static str {
         match self {
             Self::Vendored => "third-party code",
@@ -93,6 +95,7 @@ const VENDORED_FOLDERS: &[&str] = &[
 /// Names of the files that contain ignore rules.
 pub(crate) const IGNORE_FILES: &[&str] = &[".gitignore", ".ignore", OWN_IGNORE_FILE];
 
+/// Ignore rules for this program alone.
 const OWN_IGNORE_FILE: &str = ".wayloreignore";
 
 /// Walks a project and collects the files whose paths are wanted. Never fails: unreadable files are
@@ -112,13 +115,13 @@ pub fn walk_some_files(
     paths: &BTreeSet<String>,
     is_wanted: &dyn Fn(&str) -> bool,
 ) -> WalkedFiles {
-    let folder = |it: &String| it.rsplit_once('/').map_or("", |it| it.0).to_owned();
-    let folders: BTreeSet<String> = paths.iter().map(folder).collect();
+    let folder_of = |it: &String| it.rsplit_once('/').map_or("", |it| it.0).to_owned();
+    let folders: BTreeSet<String> = paths.iter().map(folder_of).collect();
     let mut walked = WalkedFiles::default();
     for folder in folders {
         // Joining an empty name would add a slash, with which the found paths do not begin.
-        let at = if folder.is_empty() { root.to_owned() } else { root.join(folder) };
-        let walk = walk_builder(&at).max_depth(Some(1)).build();
+        let folder = if folder.is_empty() { root.to_owned() } else { root.join(folder) };
+        let walk = walk_builder(&folder).max_depth(Some(1)).build();
         collect_entries(&mut walked, root, walk, &|it| paths.contains(it) && is_wanted(it));
     }
     walked.files.sort();
@@ -133,10 +136,12 @@ pub(crate) fn walk_folders(root: &Path) -> Vec<PathBuf> {
     folders.map(ignore::DirEntry::into_path).collect()
 }
 
-fn walk_builder(from: &Path) -> WalkBuilder {
-    let mut builder = WalkBuilder::new(from);
+/// A walk with the rules of this module, from a folder downwards.
+fn walk_builder(folder: &Path) -> WalkBuilder {
+    let mut builder = WalkBuilder::new(folder);
     builder
         .follow_links(false)
+        // `.gitignore` counts even if the project is no repository.
         .require_git(false)
         // The user's own ignore file is in the home directory, which this crate does not read.
         .git_global(false)
@@ -171,11 +176,12 @@ fn collect_entry(
     entry: &ignore::DirEntry,
     is_wanted: &dyn Fn(&str) -> bool,
 ) {
+    // Folders are walked, not collected.
     let Some(kind) = entry.file_type().filter(|it| !it.is_dir()) else { return };
-    let below = entry.path().strip_prefix(root).unwrap_or(entry.path());
-    let parts: Option<Vec<&str>> = below.components().map(|it| it.as_os_str().to_str()).collect();
+    let rel = entry.path().strip_prefix(root).unwrap_or(entry.path());
+    let parts: Option<Vec<&str>> = rel.components().map(|it| it.as_os_str().to_str()).collect();
     let Some(path) = parts.map(|it| it.join("/")) else {
-        acc.skipped.push((below.to_string_lossy().into_owned(), FileSkipReason::NotUtf8Name));
+        acc.skipped.push((rel.to_string_lossy().into_owned(), FileSkipReason::NotUtf8Name));
         return;
     };
     if !is_wanted(&path) {
@@ -213,6 +219,7 @@ pub fn target_stamp(path: &Path) -> Option<FileStamp> {
 /// within the same tick of the filesystem's clock, and its stamp would not change.
 const MIN_STAMP_AGE: Duration = Duration::from_millis(50);
 
+/// The stamp in a file's metadata. The time is 0 as long as it is not reliable.
 fn stamp_of(metadata: &Metadata) -> FileStamp {
     let modified = metadata.modified().ok();
     let since_epoch = modified.and_then(|it| it.duration_since(UNIX_EPOCH).ok());
@@ -240,6 +247,12 @@ fn error_path(root: &Path, error: &ignore::Error) -> String {
     }
 }
 
+/// Lines at the beginning of a file that are searched for a mark of a generator.
+const MAX_MARK_LINES: usize = 12;
+/// Smallest file that can be minified code.
+const MIN_MINIFIED_BYTES: usize = 20_000;
+/// Longest line on average in code that people wrote.
+const MAX_MEAN_LINE_BYTES: usize = 500;
 /// Bytes at the beginning of a file that are searched for signs of its origin.
 const HEAD_BYTES: usize = 4096;
 
@@ -265,13 +278,13 @@ pub fn read_source(root: &Path, path: &str) -> Result<Vec<u8>, FileSkipReason> {
     if head.contains(&0) {
         return Err(FileSkipReason::Binary);
     }
-    let lines = head.split(|it| *it == b'\n').take(12);
+    let lines = head.split(|it| *it == b'\n').take(MAX_MARK_LINES);
     if lines.map(String::from_utf8_lossy).any(|line| is_generated_mark(&line)) {
         return Err(FileSkipReason::Generated);
     }
-    // Long lines on average are minified code; small files are not worth the count.
-    let n_breaks = || bytes.iter().map(|it| usize::from(*it == b'\n')).sum::<usize>();
-    if bytes.len() > 20_000 && bytes.len() / (n_breaks() + 1) > 500 {
+    // Small files are not worth the count.
+    let n_lines = || bytes.iter().map(|it| usize::from(*it == b'\n')).sum::<usize>() + 1;
+    if bytes.len() > MIN_MINIFIED_BYTES && bytes.len() / n_lines() > MAX_MEAN_LINE_BYTES {
         return Err(FileSkipReason::Minified);
     }
     Ok(bytes)
@@ -294,6 +307,7 @@ mod tests {
 
     use super::*;
 
+    /// A folder with these files and their texts.
     fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         for (path, text) in files {
@@ -349,6 +363,7 @@ mod tests {
 
     #[test]
     fn generated_content_is_recognised() {
+        // 40,000 bytes in one line.
         let long = format!("var a={};", "1+".repeat(20_000));
         let dir = tree(&[
             ("bin.c", "a\0b"),

@@ -2,7 +2,8 @@
 //!
 //! It reports what to read again, never what happened: events of the system come late, twice and
 //! out of order. It watches the folders that a walk enters, and the files in which git records the
-//! checked-out commit.
+//! checked-out commit. When folders or ignore rules change, everything is reported, and all watches
+//! are set up again. If the system cannot watch, everything is reported in intervals.
 
 mod checkout;
 
@@ -29,6 +30,11 @@ const MAX_GATHER_TIME: Duration = Duration::from_secs(5);
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// Most files gathered; with more a full walk is cheaper.
 const MAX_GATHERED_FILES: usize = 1000;
+
+/// Error numbers of the system, which are the same on Linux and macOS.
+const ERROR_ENFILE: i32 = 23;
+const ERROR_EMFILE: i32 = 24;
+const ERROR_ENOSPC: i32 = 28;
 
 /// The files to read again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +73,7 @@ impl WatchStopper {
 
 /// A message to the thread that waits for changes.
 enum WatchMessage {
+    /// Number of the watcher, and its event.
     Event(u64, notify::Result<Event>),
     Stop,
 }
@@ -108,6 +115,7 @@ impl FileWatcher {
                 if self.watcher.is_some() {
                     self.watch_folders();
                 }
+                // The report covers a new commit as well; this only stores it as known.
                 self.checkout.has_moved();
                 return Some(ChangedFiles::Everything);
             }
@@ -139,13 +147,16 @@ impl FileWatcher {
                 Err(RecvTimeoutError::Timeout) if gathered.is_empty() => gathered.everything = true,
                 Err(RecvTimeoutError::Timeout) => break,
             }
-            if gathered.is_overdue() || (gathered.everything && self.watcher.is_none()) {
+            // Without watches no event follows whose pause could be waited for.
+            let is_poll = gathered.everything && self.watcher.is_none();
+            if gathered.is_overdue() || is_poll {
                 break;
             }
         }
         Some(gathered)
     }
 
+    /// Waits for the next message; without a limit if nothing is gathered and the system watches.
     fn receive(&self, wait_time: Option<Duration>) -> Result<WatchMessage, RecvTimeoutError> {
         match wait_time.or(self.watcher.is_none().then_some(POLL_INTERVAL)) {
             Some(time) => self.messages.recv_timeout(time),
@@ -153,6 +164,7 @@ impl FileWatcher {
         }
     }
 
+    /// Adds the changes that an event of the system means.
     fn add_event(&self, acc: &mut GatheredChanges, event: notify::Result<Event>) {
         let Ok(event) = event else { return acc.add_everything() };
         // The queue of the kernel overflowed, so events were lost.
@@ -169,6 +181,7 @@ impl FileWatcher {
         }
     }
 
+    /// Adds a changed path as a file, as a possible new commit, or as a change of everything.
     fn add_path(&self, acc: &mut GatheredChanges, path: &Path) {
         let is_folder = || path.symlink_metadata().is_ok_and(|it| it.is_dir());
         if self.checkout.is_concerned(path) {
@@ -179,6 +192,7 @@ impl FileWatcher {
             return acc.add_everything();
         }
         if !path.parent().is_some_and(|it| self.folders.contains(it)) {
+            // In a folder that no walk enters.
             return;
         }
         // New ignore rules and new folders change the result of a walk.
@@ -186,16 +200,14 @@ impl FileWatcher {
         if name.is_some_and(|it| file_walk::IGNORE_FILES.contains(&it)) || is_folder() {
             return acc.add_everything();
         }
-        let below = path.strip_prefix(&self.root).unwrap_or(path);
-        let parts: Option<Vec<&str>> =
-            below.components().map(|it| it.as_os_str().to_str()).collect();
+        let rel = path.strip_prefix(&self.root).unwrap_or(path);
+        let parts: Option<Vec<&str>> = rel.components().map(|it| it.as_os_str().to_str()).collect();
         if let Some(path) = parts.map(|it| it.join("/")).filter(|it| (self.is_wanted)(it)) {
             acc.add_file(path);
         }
     }
 
-    /// Watches all existing folders. They are listed again until there is no new one: a later
-    /// folder then appears in one that is watched.
+    /// Replaces the watcher by a new one for all existing folders.
     fn watch_folders(&mut self) {
         self.round += 1;
         self.folders.clear();
@@ -221,6 +233,8 @@ impl FileWatcher {
         self.checkout.folders = wanted.into_iter().filter(is_watched).collect();
     }
 
+    /// Starts a watcher. The folders are listed again until there is no new one: a later folder
+    /// then appears in one that is watched.
     fn new_watcher(&mut self) -> notify::Result<RecommendedWatcher> {
         let (round, sender) = (self.round, self.sender.clone());
         let mut watcher = notify::recommended_watcher(move |event| {
@@ -262,8 +276,11 @@ impl FileWatcher {
 #[derive(Default)]
 struct GatheredChanges {
     files: BTreeSet<String>,
+    /// All files have to be read again.
     everything: bool,
+    /// Another commit may be checked out.
     checkout: bool,
+    /// Time of the first change.
     since: Option<Instant>,
 }
 
@@ -288,6 +305,7 @@ impl GatheredChanges {
         self.since.is_none()
     }
 
+    /// Longest time to wait for the next change; `None` before the first.
     fn wait_time(&self) -> Option<Duration> {
         (!self.is_empty()).then_some(QUIET_TIME)
     }
@@ -301,8 +319,10 @@ impl GatheredChanges {
 fn is_about_limit(error: &notify::Error) -> bool {
     match &error.kind {
         ErrorKind::MaxFilesWatch => true,
-        // ENFILE and EMFILE: too many open files; ENOSPC: too many watches.
-        ErrorKind::Io(it) => matches!(it.raw_os_error(), Some(23 | 24 | 28)),
+        // Too many open files, or too many watches.
+        ErrorKind::Io(it) => {
+            matches!(it.raw_os_error(), Some(ERROR_ENFILE | ERROR_EMFILE | ERROR_ENOSPC))
+        }
         _ => false,
     }
 }
@@ -343,9 +363,9 @@ mod tests {
     }
 
     /// Waits for a full report, then writes a file and waits until it is reported.
-    fn everything_then(watch: &mut FileWatcher, write: &Path, path: &str) {
+    fn expect_everything_then_file(watch: &mut FileWatcher, root: &Path, path: &str) {
         while watch.wait_for_changes() != Some(ChangedFiles::Everything) {}
-        fs::write(write.join(path), "1").unwrap();
+        fs::write(root.join(path), "1").unwrap();
         loop {
             match watch.wait_for_changes() {
                 Some(ChangedFiles::Files(files)) if files.contains(path) => return,
@@ -355,6 +375,7 @@ mod tests {
         }
     }
 
+    /// A project with a folder that is walked, one of third-party code and an ignored one.
     fn tree() -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         for folder in ["src", "node_modules/x", "out"] {
@@ -373,6 +394,7 @@ mod tests {
             fs::write(dir.path().join(path), "1").unwrap();
         }
         fs::remove_file(dir.path().join("src/a.rs")).unwrap();
+        // The last change: once it is reported, so are all before it.
         fs::write(dir.path().join("z.rs"), "1").unwrap();
         let reported = reported_until(&mut watch, "z.rs");
         assert_eq!(Vec::from_iter(reported), ["src/a.rs", "src/b.rs", "top.rs", "z.rs"]);
@@ -383,13 +405,13 @@ mod tests {
         let dir = tree();
         let mut watch = start(dir.path());
         fs::create_dir_all(dir.path().join("src/deep/er")).unwrap();
-        everything_then(&mut watch, dir.path(), "src/deep/er/c.rs");
+        expect_everything_then_file(&mut watch, dir.path(), "src/deep/er/c.rs");
         // Another folder takes the name of one that is watched.
         fs::rename(dir.path().join("src/deep"), dir.path().join("src/moved")).unwrap();
         fs::create_dir_all(dir.path().join("src/deep/er")).unwrap();
-        everything_then(&mut watch, dir.path(), "src/deep/er/d.rs");
+        expect_everything_then_file(&mut watch, dir.path(), "src/deep/er/d.rs");
         fs::write(dir.path().join(".gitignore"), "").unwrap();
-        everything_then(&mut watch, dir.path(), "out/made.rs");
+        expect_everything_then_file(&mut watch, dir.path(), "out/made.rs");
     }
 
     #[test]

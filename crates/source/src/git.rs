@@ -1,9 +1,10 @@
 //! Runs the `git` program, for what cannot be read from small files.
 //!
-//! The repository may belong to a stranger, and so may its configuration. Therefore git is given
-//! the directory that was validated (`--git-dir`; this also makes its ownership check unnecessary,
-//! so no `safe.directory` is needed, whose `*` would cover more than was validated). Only read-only
-//! plumbing is run, and everything that configuration could start is disabled.
+//! The repository may belong to a stranger, and so may its configuration. So only read-only
+//! plumbing is run, and everything that configuration could start is disabled. Git is given the
+//! directory that was validated (`--git-dir`), and never searches for one. This also makes its
+//! ownership check unnecessary: no `safe.directory` is needed, whose `*` would cover more than was
+//! validated. Every failure and every timeout is `None`: the fact is not known.
 
 use std::io::Read;
 use std::path::Path;
@@ -98,11 +99,12 @@ pub(crate) fn git_command(program: &str, git_dir: &Path, args: &[&str]) -> Comma
         command.env_remove(variable);
     }
     // Runs outside of the repository: with `.` in the search path, a `git` in it would be executed.
-    let top = git_dir.ancestors().last().unwrap_or(git_dir);
-    command.args(args).envs(ENV_SET.iter().copied()).current_dir(top);
+    let filesystem_root = git_dir.ancestors().last().unwrap_or(git_dir);
+    command.args(args).envs(ENV_SET.iter().copied()).current_dir(filesystem_root);
     command
 }
 
+/// Runs a command, and kills it if it takes too long or prints too much.
 fn run_command(mut command: Command, timeout: Duration) -> Option<String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
@@ -121,6 +123,7 @@ fn read_output(child: &mut Child, timeout: Duration) -> Option<String> {
     let (sender, receiver) = mpsc::channel();
     let read_all = move || {
         let mut acc = String::new();
+        // One byte more than allowed shows that there is more.
         let read = stdout.take(MAX_OUTPUT_BYTES + 1).read_to_string(&mut acc);
         let fits = read.is_ok_and(|it| it as u64 <= MAX_OUTPUT_BYTES);
         // After a timeout the receiver is gone and the output is not needed.
@@ -150,9 +153,10 @@ mod tests {
     fn a_hanging_command_is_killed() {
         use std::fs;
 
+        // A repository whose packed refs are a FIFO without a writer: git waits for it forever.
         let dir = tempfile::tempdir().unwrap();
-        for it in ["objects", "refs"] {
-            fs::create_dir(dir.path().join(it)).unwrap();
+        for folder in ["objects", "refs"] {
+            fs::create_dir(dir.path().join(folder)).unwrap();
         }
         fs::write(dir.path().join("HEAD"), "ref: refs/heads/main\n").unwrap();
         let made = Command::new("mkfifo").arg(dir.path().join("packed-refs")).status().unwrap();

@@ -1,7 +1,9 @@
 //! Parses git's configuration format.
 //!
-//! Includes are not followed and no value is expanded, so a repository has no influence on the
-//! files that are opened.
+//! It is read for the remote, the working tree and the `bare` flag of a repository. Includes are
+//! not followed and no value is expanded, so a repository has no influence on the files that are
+//! opened. A line that git would refuse is skipped. The parser consumes an iterator of characters;
+//! every function leaves it after what it has read.
 
 use std::iter::Peekable;
 use std::path::Path;
@@ -57,6 +59,7 @@ pub(crate) fn parse_entries(text: &str) -> Vec<ConfigEntry> {
     while let Some(&next) = rest.peek() {
         match next {
             it if it.is_whitespace() => _ = rest.next(),
+            // A malformed header also ends the section before it.
             '[' => header = read_header(&mut rest),
             it if it.is_ascii_alphabetic() => {
                 let variable = read_variable(&mut rest);
@@ -65,6 +68,7 @@ pub(crate) fn parse_entries(text: &str) -> Vec<ConfigEntry> {
                     acc.push(ConfigEntry { section, subsection, key, value });
                 }
             }
+            // A comment, or a line that git would refuse.
             _ => skip_line(&mut rest),
         }
     }
@@ -130,20 +134,21 @@ fn read_variable(rest: &mut ConfigChars) -> Option<(String, Option<String>)> {
 /// without comments and outer blanks.
 fn read_value(rest: &mut ConfigChars) -> Option<String> {
     // Blanks are held back, because at the end of the value they do not count.
-    let (mut acc, mut blanks, mut quoted) = (String::new(), String::new(), false);
+    let (mut acc, mut blanks, mut in_quotes) = (String::new(), String::new(), false);
     loop {
+        // The next character that belongs to the value.
         let literal = match rest.next() {
-            None | Some('\n') => return (!quoted).then_some(acc),
+            None | Some('\n') => return (!in_quotes).then_some(acc),
             Some('\r') if rest.peek().is_none_or(|it| *it == '\n') => continue,
             Some('"') => {
-                quoted = !quoted;
+                in_quotes = !in_quotes;
                 continue;
             }
-            Some('#' | ';') if !quoted => {
+            Some('#' | ';') if !in_quotes => {
                 skip_line(rest);
                 return Some(acc);
             }
-            Some(it) if it.is_whitespace() && !quoted => {
+            Some(it) if it.is_whitespace() && !in_quotes => {
                 if !acc.is_empty() {
                     blanks.push(it);
                 }
@@ -151,6 +156,7 @@ fn read_value(rest: &mut ConfigChars) -> Option<String> {
             }
             Some('\\') => match read_escape(rest)? {
                 Some(it) => it,
+                // The value goes on in the next line.
                 None => continue,
             },
             Some(it) => it,
@@ -203,13 +209,13 @@ mod tests {
     use super::*;
 
     /// Entries in the notation `section/sub.key=value`, one per line.
-    fn shown(text: &str) -> String {
-        let line = |it: &ConfigEntry| {
+    fn format_entries(text: &str) -> String {
+        let to_line = |it: &ConfigEntry| {
             let sub = it.subsection.as_ref().map(|it| format!("/{it}")).unwrap_or_default();
             let value = it.value.as_ref().map(|it| format!("={it}")).unwrap_or_default();
             format!("{}{sub}.{}{value}", it.section, it.key)
         };
-        parse_entries(text).iter().map(line).collect::<Vec<_>>().join("\n")
+        parse_entries(text).iter().map(to_line).collect::<Vec<_>>().join("\n")
     }
 
     #[test]
@@ -237,7 +243,7 @@ mod tests {
             ("[a]\nk = \\", ""),
         ];
         for (text, expected) in cases {
-            assert_eq!(shown(text), expected, "{text:?}");
+            assert_eq!(format_entries(text), expected, "{text:?}");
         }
     }
 

@@ -3,7 +3,8 @@
 //! A `.git` file or symlink may name any directory on the machine. If it were trusted, an unpacked
 //! archive could claim to be a worktree of a private repository and would receive its memories. So
 //! a pointer that leaves its directory counts only if the repository points back, which only its
-//! owner can arrange.
+//! owner can arrange. Two exceptions, both marked below, are cases in which git itself leaves no
+//! pointer back.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,7 +26,8 @@ pub(crate) struct GitRepository {
 /// A reason to skip a `.git` on the way up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkipReason {
-    /// It is in the home directory or above: dotfiles, not the project below.
+    /// It is in the home directory or above: dotfiles, not the project below. Only `project_place`
+    /// knows the home directory and sets this.
     AtHome,
     /// It is no repository: empty, incomplete, or a pointer to a missing directory.
     Broken,
@@ -75,9 +77,9 @@ fn open_repository(dir: &Path, git_dir: &Path) -> Result<GitRepository, SkipReas
         return Err(SkipReason::Broken);
     }
     let kind = if common == git_dir {
-        own_kind(dir, &git_dir)
+        prove_only_worktree(dir, &git_dir)
     } else {
-        linked_kind(dir, &git_dir, &common)
+        prove_linked_worktree(dir, &git_dir, &common)
     };
     Ok(GitRepository { git_dir, common, kind: kind.ok_or(SkipReason::Unproven)? })
 }
@@ -85,17 +87,20 @@ fn open_repository(dir: &Path, git_dir: &Path) -> Result<GitRepository, SkipReas
 /// The test that git itself applies.
 fn is_repository(git_dir: &Path, common: &Path) -> bool {
     let head = git_dir.join("HEAD");
+    // A ref, or a commit id. Only its first 40 digits are tested: it has 40 with SHA-1, 64 with
+    // SHA-256.
     let is_ref =
         |it: &str| it.starts_with("ref:") || it.chars().take(40).all(|it| it.is_ascii_hexdigit());
+    // In very old repositories `HEAD` is a symlink.
     let has_head = fs::symlink_metadata(&head).is_ok_and(|it| it.is_symlink())
         || read::read_lossy_text(&head, read::MAX_POINTER_BYTES)
             .is_ok_and(|it| !it.trim().is_empty() && is_ref(it.trim()));
     has_head && common.join("objects").is_dir() && common.join("refs").is_dir()
 }
 
-/// The kind of a repository of which `dir` claims to be the only working tree; `None` without
-/// proof.
-fn own_kind(dir: &Path, git_dir: &Path) -> Option<PlaceKind> {
+/// Proves that `dir` is the working tree of a repository that has no other, and returns its kind;
+/// `None` without proof.
+fn prove_only_worktree(dir: &Path, git_dir: &Path) -> Option<PlaceKind> {
     if git_dir == dir.join(".git") {
         return Some(PlaceKind::Git);
     }
@@ -106,28 +111,36 @@ fn own_kind(dir: &Path, git_dir: &Path) -> Option<PlaceKind> {
         let points_back = fs::canonicalize(git_dir.join(worktree)).is_ok_and(|it| it == dir);
         return points_back.then_some(PlaceKind::Submodule);
     }
-    // `git init --separate-git-dir` records no pointer back. So only repositories that visibly
-    // belong elsewhere are refused; a repository inside `dir` gives nothing away.
+    // The user who made `dir` also made a repository inside it: there is nothing private to take.
+    if git_dir.starts_with(dir) {
+        return Some(PlaceKind::Git);
+    }
+    // First exception: `git init --separate-git-dir` writes no pointer back, so a repository
+    // without one is accepted unless it visibly belongs elsewhere: to the folder around a `.git`,
+    // or, if bare, to no working tree at all.
     let belongs_elsewhere = git_dir.file_name().is_some_and(|it| it == ".git")
         || git_config::last_value(&entries, "core", "bare").is_some_and(git_config::is_true);
-    (git_dir.starts_with(dir) || !belongs_elsewhere).then_some(PlaceKind::Git)
+    (!belongs_elsewhere).then_some(PlaceKind::Git)
 }
 
-/// The kind of a linked worktree, which its repository must list at this path; `None` without
-/// proof.
-fn linked_kind(dir: &Path, git_dir: &Path, common: &Path) -> Option<PlaceKind> {
+/// Proves that `dir` is a linked worktree, which its repository must list at this path; `None`
+/// without proof.
+fn prove_linked_worktree(dir: &Path, git_dir: &Path, common: &Path) -> Option<PlaceKind> {
     if git_dir.parent() != Some(&common.join("worktrees")) {
+        // A pointer to anything else inside a repository was not written by git.
         return None;
     }
     let listed = git_dir.join(read::read_pointer(&git_dir.join("gitdir"), "").ok()?);
-    let points_back = match fs::canonicalize(&listed) {
+    let is_proven = match fs::canonicalize(&listed) {
         Ok(it) => it == dir.join(".git"),
-        // The worktree was moved by hand; git itself repairs the pointer later.
+        // Second exception: nothing is at the listed path any more, so the worktree was probably
+        // moved by hand to `dir`. Git corrects the list later.
         Err(error) => is_absent(&error),
     };
-    points_back.then_some(PlaceKind::Worktree)
+    is_proven.then_some(PlaceKind::Worktree)
 }
 
+/// True if the error means that there is no such file.
 fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

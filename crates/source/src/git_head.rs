@@ -1,6 +1,8 @@
 //! Reads the checked-out branch and commit from git's own files.
 //!
-//! Only the `reftable` format is left to git itself.
+//! That takes microseconds, so it can be done at every hook event. `HEAD` names a branch, the
+//! branch is a small file with the commit id, or a line in `packed-refs`. Only the `reftable`
+//! format is left to git itself.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -30,7 +32,7 @@ const MAX_SYMBOLIC_REFS: usize = 5;
 pub fn read_head(place: &ProjectPlace) -> GitHead {
     let Some(git_dir) = &place.git_dir else { return GitHead::default() };
     if place.key_dir.join("reftable").is_dir() {
-        return ask_git(git_dir);
+        return head_by_git(git_dir);
     }
     match read_ref(&git_dir.join("HEAD")) {
         Some(RefValue::Commit(commit)) => GitHead { branch: None, commit: Some(commit) },
@@ -48,6 +50,7 @@ enum RefValue {
     Ref(String),
 }
 
+/// Reads one file; `None` if it is missing or malformed.
 fn read_ref(path: &Path) -> Option<RefValue> {
     // In very old repositories `HEAD` is a symlink whose target is the name of the ref.
     if let Ok(target) = fs::read_link(path)
@@ -90,10 +93,12 @@ fn resolve_ref(git_dir: &Path, common: &Path, name: &str) -> Option<String> {
     None
 }
 
+/// The commit of a ref in `packed-refs`, in which each line is `commit name`.
 fn find_packed_ref(common: &Path, name: &str) -> Option<String> {
     let file = read::open_regular(&common.join("packed-refs")).ok()?;
     let lines = BufReader::new(file.take(MAX_PACKED_REFS_BYTES)).split(b'\n');
     for line in lines.map_while(Result::ok) {
+        // A name that is no UTF-8 is not the one searched for.
         let Ok(line) = std::str::from_utf8(&line) else { continue };
         if let Some((commit, found)) = line.trim_end().split_once(' ')
             && found == name
@@ -105,14 +110,15 @@ fn find_packed_ref(common: &Path, name: &str) -> Option<String> {
     None
 }
 
-/// Asks git itself, for ref formats that are not read here.
-fn ask_git(git_dir: &Path) -> GitHead {
+/// The head according to the git program, for ref formats that are not read here.
+fn head_by_git(git_dir: &Path) -> GitHead {
     let line = |args: &[&str]| git::run_git(git_dir, args).map(|it| it.trim().to_owned());
     let name = line(&["symbolic-ref", "--quiet", "HEAD"]).filter(|it| is_ref_name(it));
     let commit = line(&["rev-parse", "--quiet", "--verify", "HEAD"]).filter(|it| is_object_id(it));
     GitHead { branch: name.map(|it| branch_name(&it)), commit }
 }
 
+/// The short name of a branch, as `git branch` prints it.
 fn branch_name(name: &str) -> String {
     name.strip_prefix("refs/heads/").unwrap_or(name).to_owned()
 }

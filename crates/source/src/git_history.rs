@@ -5,6 +5,9 @@
 use crate::git;
 use crate::project_place::ProjectPlace;
 
+/// Id of the empty tree in SHA-1 repositories, which every one of them knows.
+const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
 /// The change of one file between a commit and HEAD.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileChange {
@@ -27,19 +30,18 @@ pub fn unmerged_branches(place: &ProjectPlace) -> Option<Vec<String>> {
 pub fn is_ancestor_of_head(place: &ProjectPlace, commit: &str) -> bool {
     let is_id = !commit.is_empty() && commit.bytes().all(|it| it.is_ascii_hexdigit());
     let Some(git_dir) = place.git_dir.as_deref().filter(|_| is_id) else { return false };
-    let range = format!("{commit}^{{commit}}");
-    // No commit is reachable from it that is not reachable from HEAD.
-    let outside = git::run_git(git_dir, &["rev-list", "-n", "1", &range, "^HEAD", "--"]);
-    outside.is_some_and(|it| it.trim().is_empty())
+    // `^{commit}` refuses ids of other objects.
+    let commit = format!("{commit}^{{commit}}");
+    // An ancestor reaches no commit that HEAD does not reach.
+    let not_in_head = git::run_git(git_dir, &["rev-list", "-n", "1", &commit, "^HEAD", "--"]);
+    not_in_head.is_some_and(|it| it.trim().is_empty())
 }
-
-/// Id of the empty tree, which every repository knows.
-const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 /// Files that differ between HEAD's history at two times (in seconds): those committed in between
 /// and not reverted.
 pub fn committed_files(place: &ProjectPlace, since: i64, until: i64) -> Option<Vec<String>> {
     let git_dir = place.git_dir.as_deref()?;
+    // The last commit before a time.
     let commit_at = |time: i64| {
         let age = format!("--min-age={time}");
         let text = git::run_git(git_dir, &["rev-list", "-n", "1", &age, "HEAD", "--"])?;
@@ -58,6 +60,7 @@ pub fn tracked_files(place: &ProjectPlace) -> Option<Vec<String>> {
     Some(text.split('\0').filter(|it| !it.is_empty()).map(str::to_owned).collect())
 }
 
+/// Files that differ between two trees.
 fn changed_files(git_dir: &std::path::Path, from: &str, to: &str) -> Option<Vec<String>> {
     let args = [
         "diff-tree",
@@ -106,6 +109,7 @@ fn parse_numstat(text: &str) -> Vec<FileChange> {
         // Binary files have `-` instead of a number.
         let mut number = || columns.next().map_or(0, |it| it.parse().unwrap_or(u32::MAX));
         let (added, removed) = (number(), number());
+        // Not the format of git: nothing after it can be trusted.
         let Some(path) = columns.next() else { break };
         let (before, path) = if path.is_empty() {
             (fields.next(), fields.next().unwrap_or_default())
@@ -130,6 +134,8 @@ mod tests {
             added,
             removed,
         };
+        // A plain file, a renamed one (`\x31` is `1`; `\01` would be an octal escape), a binary
+        // one.
         let text = "3\t1\tsrc/a b.rs\0\x31\t0\t\0old.rs\0new.rs\0-\t-\tlogo.png\0";
         let expected = [
             change("src/a b.rs", None, 3, 1),

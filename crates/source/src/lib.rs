@@ -3,8 +3,12 @@
 //!
 //! Everything that is read here was written by others and is not trusted. Files are read up to a
 //! limit and only if they are regular. Nothing is executed but a few plumbing commands of `git`,
-//! with all hooks, transports and pagers disabled. The crate does not read environment variables or
-//! the clock, does not know project ids or their storage, and never writes.
+//! with all hooks, transports and pagers disabled. The crate does not read environment variables,
+//! does not know project ids or their storage, and never writes. It reads the clock only to judge
+//! whether a file has just been written, and to measure pauses between changes.
+//!
+//! The groups of `mod` lines below: reading files safely, git's own files, which project a folder
+//! belongs to, the git history, and the files of a project with the transcripts about it.
 
 mod os;
 mod project_path;

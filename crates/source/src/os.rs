@@ -1,6 +1,8 @@
 //! Differences between operating systems; the only module with `cfg(unix)`.
 //!
-//! Both halves offer the same functions.
+//! Both modules below offer the same functions. A directory key identifies a directory beyond its
+//! path: `born:` keys from inode and birth time, `node:` keys from device and inode, `made:` keys
+//! from the creation time alone.
 
 #[cfg(not(unix))]
 pub(crate) use other::{as_argument, device_id, dir_key, open_file, path_from};

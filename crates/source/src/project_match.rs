@@ -1,6 +1,8 @@
 //! Decides which known project a place belongs to, if any.
 //!
-//! The two possible errors are not equal. A project taken for new loses its memories until the user
+//! The input is a place (`project_place`), the locations in the user's registry, and on demand the
+//! fingerprint of the repository. A table of rules names the evidence that is sufficient. The two
+//! possible errors are not equal. A project taken for new loses its memories until the user
 //! corrects it; two projects taken for one reveal each other's secrets. So every rule requires
 //! evidence, and in doubt the result is `NewProject`. The module depends only on its arguments.
 
@@ -13,9 +15,11 @@ use crate::repository_fingerprint::RepositoryFingerprint;
 /// A location where a project was seen before; a project may have several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownLocation {
+    /// Id of the project, opaque here.
     pub project: String,
     pub key_dir: PathBuf,
     pub dir_key: Option<String>,
+    /// First commit of the history.
     pub root_commit: Option<String>,
     pub remote: Option<String>,
 }
@@ -104,6 +108,7 @@ pub fn match_project(
 /// A place and one known location to compare it with.
 struct LocationPair<'a> {
     known: &'a KnownLocation,
+    /// All known locations.
     all: &'a [KnownLocation],
     place: &'a ProjectPlace,
     fingerprint: &'a RepositoryFingerprint,
@@ -149,6 +154,7 @@ const MATCH_RULES: &[MatchRule] = &[
 ];
 
 impl LocationPair<'_> {
+    /// True for one directory, possibly under another path.
     fn is_same_directory(&self) -> bool {
         self.place.dir_key.as_deref().is_some_and(os::is_lasting)
             && self.known.dir_key == self.place.dir_key
@@ -175,8 +181,9 @@ impl LocationPair<'_> {
         self.fingerprint.remote.is_some() && self.known.remote == self.fingerprint.remote
     }
 
-    /// True if the project has no other location. As long as one of its locations exists, another
-    /// remote means a fork. At an equal path the place itself has replaced the known location.
+    /// True if no other location of the project exists any more. As long as one of its locations
+    /// exists, another remote means a fork. At an equal path the place itself has replaced the
+    /// known location.
     fn is_gone(&self) -> bool {
         let locations = self.all.iter().filter(|it| it.project == self.known.project);
         let mut others = locations.filter(|it| it.key_dir != self.place.key_dir);
@@ -187,6 +194,7 @@ impl LocationPair<'_> {
         self.place.git_dir.is_none() && !self.had_git()
     }
 
+    /// True if the known location is the folder of the working tree, without a repository then.
     fn was_plain(&self) -> bool {
         let is_own = matches!(self.place.kind, PlaceKind::Git | PlaceKind::Submodule);
         is_own && !self.had_git() && self.known.key_dir == self.place.root
@@ -232,22 +240,23 @@ mod tests {
         match match_project(&known, &place, fingerprint, |it| {
             !gone.iter().any(|gone| it == Path::new(gone))
         }) {
-            ProjectMatch::SameLocation(project) => format!("here {project}"),
-            ProjectMatch::SameProject { project, evidence: why } => format!("{why:?} {project}"),
+            ProjectMatch::SameLocation(project) => format!("same {project}"),
+            ProjectMatch::SameProject { project, evidence } => format!("{evidence:?} {project}"),
             ProjectMatch::NewProject => "new".to_owned(),
         }
     }
 
     #[test]
     fn one_known_location_is_matched_by_the_rules() {
+        // Paths that no longer exist: those of the known location, or none.
         const GONE: &[&str] = &["/a/.git", "/a"];
         const EXISTS: &[&str] = &[];
         #[rustfmt::skip]
         let cases = [
             // known                      place                          old    verdict
             // because
-            ("/a/.git born:1:1 r1 m1",    "/a/.git born:1:1 r2 m2",      EXISTS,"here p0",     "unchanged: nothing else is asked"),
-            ("/a/.git node:1:1 r1 m1",    "/a/.git node:1:1 r1 m1",      EXISTS,"here p0",     "an inode will do at the same path"),
+            ("/a/.git born:1:1 r1 m1",    "/a/.git born:1:1 r2 m2",      EXISTS,"same p0",     "unchanged: nothing else is asked"),
+            ("/a/.git node:1:1 r1 m1",    "/a/.git node:1:1 r1 m1",      EXISTS,"same p0",     "an inode will do at the same path"),
             ("/a/.git born:1:1 r1 -",     "/b/.git born:1:1 r1 -",       GONE,  "Renamed p0",  "renamed on one filesystem"),
             ("/a/.git born:1:1 - -",      "/b/.git born:1:1 r1 m1",      GONE,  "Renamed p0",  "renamed after its first commit"),
             ("/a/.git born:1:1 r1 -",     "/mnt/.git born:1:1 r1 -",     EXISTS,"Renamed p0",  "one directory mounted twice"),
@@ -290,7 +299,7 @@ mod tests {
             root_commit: Some("r1".to_owned()),
             remote: Some("m1".to_owned()),
         };
-        let places = [known("/a/.git", "born:1:1"), known("/b/.git", "born:2:2")];
+        let clones = [known("/a/.git", "born:1:1"), known("/b/.git", "born:2:2")];
         let fork = ProjectPlace {
             root: "/c".into(),
             key_dir: "/c/.git".into(),
@@ -305,7 +314,7 @@ mod tests {
             name: String::new(),
         };
         let matched = |gone: &[&str]| {
-            match_project(&places, &fork, fingerprint, |it| {
+            match_project(&clones, &fork, fingerprint, |it| {
                 !gone.iter().any(|gone| it == Path::new(gone))
             })
         };
@@ -325,7 +334,7 @@ mod tests {
         let two = ["/a/.git born:1:1 r1 m1", "/b/.git born:2:2 r1 m2"];
         assert_eq!(check(&two, "/c/.git born:3:3 r1 m2", &[]), "Clone p1");
         assert_eq!(check(&two, "/c/.git born:1:1 r1 m2", &["/a/.git"]), "Renamed p0");
-        assert_eq!(check(&two, "/b/.git born:2:2 r1 m1", &[]), "here p1");
+        assert_eq!(check(&two, "/b/.git born:2:2 r1 m1", &[]), "same p1");
         assert_eq!(check(&two, "/c/.git born:3:3 r1 m3", &["/a/.git"]), "Moved p0");
     }
 
@@ -363,8 +372,8 @@ mod tests {
 
     #[test]
     fn every_rule_has_its_own_evidence() {
-        for (i, rule) in MATCH_RULES.iter().enumerate() {
-            assert!(MATCH_RULES[..i].iter().all(|it| it.evidence != rule.evidence
+        for (position, rule) in MATCH_RULES.iter().enumerate() {
+            assert!(MATCH_RULES[..position].iter().all(|it| it.evidence != rule.evidence
                 && it.evidence.reading() != rule.evidence.reading()));
         }
     }

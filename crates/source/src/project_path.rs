@@ -1,9 +1,9 @@
 //! Normalizes paths from users and agents to project paths, and refuses those that leave the
 //! project.
 //!
-//! Symlinks are resolved, so a file has one path however it is reached, and a link out of the
-//! project is detected. Paths are not opened here; a caller that opens one later must check again,
-//! because a link can be swapped in between.
+//! A project path is relative to the root, with `/`. Symlinks are resolved, so a file has one path
+//! however it is reached, and a link out of the project is detected. The file need not exist. A
+//! caller that opens a path later must check again, because a link can be swapped in between.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -14,6 +14,12 @@ use crate::{Error, read};
 
 /// Longest path; the limit of Linux.
 const MAX_PATH_BYTES: usize = 4096;
+/// Longest path in a message.
+const MAX_PRINTED_CHARS: usize = 200;
+/// Most files listed of a folder of rules or settings.
+const MAX_FOLDER_FILES: usize = 200;
+/// Largest text that is read.
+const MAX_TEXT_BYTES: u64 = 1 << 20;
 
 /// The project path of `given` (relative, with `/`), which may be absolute or relative to `cwd`.
 ///
@@ -52,9 +58,6 @@ pub fn exists_in_project(root: &Path, rel: &str) -> bool {
     is_inside && fs::symlink_metadata(&real).is_ok_and(|it| it.is_file() || it.is_dir())
 }
 
-/// Most files listed of a folder of rules or settings.
-const MAX_FOLDER_FILES: usize = 200;
-
 /// The files directly in a folder of the project, as sorted project paths. Unlike
 /// [`list_files`](crate::list_files) this includes links to files inside the project. Empty if the
 /// folder is missing or outside.
@@ -73,14 +76,12 @@ pub fn list_folder(root: &Path, folder: &str) -> Vec<String> {
     paths
 }
 
-/// Largest text that is read.
-const MAX_TEXT_BYTES: u64 = 1 << 20;
-
 /// The text of a file of the project; `None` if it is missing, outside or too large.
 pub fn read_text(root: &Path, rel: &str) -> Option<String> {
-    let text = exists_in_project(root, rel)
-        .then(|| read::read_lossy_text(&root.join(rel), MAX_TEXT_BYTES))?;
-    text.ok()
+    if !exists_in_project(root, rel) {
+        return None;
+    }
+    read::read_lossy_text(&root.join(rel), MAX_TEXT_BYTES).ok()
 }
 
 /// A path without links and dots, split where it stops existing.
@@ -99,11 +100,13 @@ fn resolve_links(path: &Path, given: &Path) -> Result<ResolvedPath, Error> {
         match component {
             Component::Prefix(_) | Component::RootDir => real.push(component),
             Component::CurDir => {}
+            // `..` removes the last name, whether it exists or not.
             Component::ParentDir => {
                 if missing.pop().is_none() {
                     real.pop();
                 }
             }
+            // Below a missing folder nothing exists.
             Component::Normal(name) if !missing.is_empty() => missing.push(name.to_owned()),
             Component::Normal(name) => {
                 let next = real.join(name);
@@ -121,6 +124,7 @@ fn resolve_links(path: &Path, given: &Path) -> Result<ResolvedPath, Error> {
     Ok(ResolvedPath { real, missing })
 }
 
+/// The canonical target of a link.
 fn resolve_link(link: &Path, given: &Path) -> Result<PathBuf, Error> {
     // A broken link may lead out of the project as soon as its target is created, so it is refused.
     let why = "goes through a symlink that leads nowhere";
@@ -133,6 +137,7 @@ fn is_beyond(error: &io::Error) -> bool {
     matches!(error.kind(), NotFound | NotADirectory | PermissionDenied)
 }
 
+/// The error for a path that the system refuses.
 fn refusal(given: &Path, source: io::Error) -> Error {
     match source.kind() {
         io::ErrorKind::InvalidFilename => bad_path(given, "is too long to be a path"),
@@ -172,6 +177,7 @@ fn is_windows_absolute(text: &str) -> bool {
     has_drive || text.starts_with("\\\\")
 }
 
+/// Refuses texts that no path of a project can have.
 fn check_text(text: &str, given: &Path) -> Result<(), Error> {
     if text.len() > MAX_PATH_BYTES {
         return Err(bad_path(given, "is too long to be a path"));
@@ -190,7 +196,7 @@ fn bad_path(path: &Path, why: &'static str) -> Error {
 /// line.
 fn printable_path(path: &Path) -> PathBuf {
     let clean = |it: char| if it.is_control() { char::REPLACEMENT_CHARACTER } else { it };
-    path.to_string_lossy().chars().take(200).map(clean).collect::<String>().into()
+    path.to_string_lossy().chars().take(MAX_PRINTED_CHARS).map(clean).collect::<String>().into()
 }
 
 #[cfg(unix)]
@@ -356,9 +362,9 @@ mod tests {
     #[test]
     fn a_message_names_the_path_and_carries_no_control_character() {
         let (_dir, root) = project();
-        let shown =
+        let message =
             |given: &str| relative_path(&root, Path::new(given), &root).unwrap_err().to_string();
-        assert_eq!(shown("a\nb"), "`a\u{fffd}b` contains a control character");
-        assert_eq!(shown("/etc"), format!("`/etc` is outside the project `{}`", root.display()));
+        assert_eq!(message("a\nb"), "`a\u{fffd}b` contains a control character");
+        assert_eq!(message("/etc"), format!("`/etc` is outside the project `{}`", root.display()));
     }
 }

@@ -1,8 +1,9 @@
 //! Finds the project of a directory by searching upwards. It starts no process and reads only small
 //! files.
 //!
-//! The result is the place of a project, not its identity: that requires the known locations
-//! (`project_match`).
+//! The nearest git working tree wins, then the nearest folder with a build manifest, then the
+//! directory itself. The result is the place of a project, not its identity: that requires the
+//! known locations (`project_match`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -60,6 +61,7 @@ pub fn locate_project(start: &Path, home: Option<&Path>) -> Result<ProjectPlace,
     let dir = canonical_directory(start)?;
     let home = home.and_then(|it| fs::canonicalize(it).ok());
     let may_be_root = |it: &Path| {
+        // The home directory, one above it, or the top of the filesystem.
         let is_shared =
             it.parent().is_none() || home.as_ref().is_some_and(|home| home.starts_with(it));
         it == dir || !is_shared
@@ -67,21 +69,23 @@ pub fn locate_project(start: &Path, home: Option<&Path>) -> Result<ProjectPlace,
 
     let mut skipped = Vec::new();
     let mut bare = None;
-    for above in git_dir::ancestors_on_device(&dir) {
-        let why = match git_dir::find_repository(above) {
-            Some(Ok(found)) if may_be_root(above) => return Ok(git_place(above, found, skipped)),
+    for ancestor in git_dir::ancestors_on_device(&dir) {
+        let why = match git_dir::find_repository(ancestor) {
+            Some(Ok(found)) if may_be_root(ancestor) => {
+                return Ok(git_place(ancestor, found, skipped));
+            }
             Some(Ok(_)) => SkipReason::AtHome,
             Some(Err(why)) => why,
             None => {
                 // The search continues: a bare repository inside a working tree is content of that
                 // tree.
-                if bare.is_none() && may_be_root(above) && git_dir::is_bare(above) {
-                    bare = Some(above);
+                if bare.is_none() && may_be_root(ancestor) && git_dir::is_bare(ancestor) {
+                    bare = Some(ancestor);
                 }
                 continue;
             }
         };
-        skipped.push(SkippedGitDir { path: above.join(".git"), why });
+        skipped.push(SkippedGitDir { path: ancestor.join(".git"), why });
     }
     if let Some(root) = bare {
         return Ok(new_place(root, root, Some(root), PlaceKind::Bare, skipped));
@@ -166,10 +170,12 @@ fn has_manifest(dir: &Path) -> bool {
     MANIFESTS.iter().any(|it| match it {
         // A FIFO or a directory of that name is no manifest.
         ManifestPattern::Named(name) => dir.join(name).is_file(),
+        // Needs the list of all entries, so it is tested last.
         ManifestPattern::Ending(_) => false,
     }) || has_ending(dir)
 }
 
+/// True if a file in the directory has the ending of a manifest.
 fn has_ending(dir: &Path) -> bool {
     let Ok(entries) = fs::read_dir(dir) else { return false };
     entries.take(MAX_SCANNED_ENTRIES).flatten().any(|entry| {

@@ -10,6 +10,8 @@ use crate::{Error, os, project_path};
 const MAX_SMALL_FILE_BYTES: u64 = 512 * 1024;
 /// Most files listed of one folder, in the order of their names.
 const MAX_LISTED_FILES: usize = 64;
+/// Size limit for `HEAD`, a loose ref, `commondir` and a `.git` pointer; the longest path fits.
+pub(crate) const MAX_POINTER_BYTES: u64 = 8 * 1024;
 
 /// The content of a regular file of at most `limit` bytes.
 pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
@@ -19,8 +21,10 @@ pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
 /// The text of a small file of the project; `None` for a link that leaves the project and for
 /// anything that is no file.
 pub fn read_small_text(root: &Path, rel: &str) -> Option<String> {
-    let exists = project_path::exists_in_project(root, rel);
-    exists.then(|| read_lossy_text(&root.join(rel), MAX_SMALL_FILE_BYTES).ok())?
+    if !project_path::exists_in_project(root, rel) {
+        return None;
+    }
+    read_lossy_text(&root.join(rel), MAX_SMALL_FILE_BYTES).ok()
 }
 
 /// The files directly in a folder of the project, as sorted paths relative to the root. Links are
@@ -38,9 +42,6 @@ pub fn list_files(root: &Path, rel: &str) -> Vec<String> {
     paths.truncate(MAX_LISTED_FILES);
     paths
 }
-
-/// Size limit for `HEAD`, a loose ref, `commondir` and a `.git` pointer; the longest path fits.
-pub(crate) const MAX_POINTER_BYTES: u64 = 8 * 1024;
 
 /// Opens a regular file. The check uses the open handle, so the file cannot be swapped in between.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
@@ -94,6 +95,7 @@ mod tests {
         for n in 0..n_files {
             fs::write(dir.path().join(name(n * 7 % n_files)), "").unwrap();
         }
+        // A folder with the first name of all is not a file.
         fs::create_dir(dir.path().join("ci/0000")).unwrap();
         let expected: Vec<String> = (0..MAX_LISTED_FILES).map(name).collect();
         assert_eq!(list_files(dir.path(), "ci"), expected);

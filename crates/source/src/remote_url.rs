@@ -11,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 /// A normalized URL.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RemoteUrl {
+    /// `host/owner/name`, or the path of a local repository.
     pub(crate) key: String,
     /// Last part of the path, in its original case.
     pub(crate) name: String,
@@ -51,6 +52,7 @@ pub(crate) fn normalize_url(url: &str, base: &Path) -> Option<RemoteUrl> {
     }
     if let Some((scheme, rest)) = url.split_once("://").filter(|it| is_scheme(it.0)) {
         let scheme = scheme.to_ascii_lowercase();
+        // Queries and fragments may hold tokens.
         let rest = rest.split(['?', '#']).next().unwrap_or_default();
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         return match scheme.as_str() {
@@ -60,6 +62,7 @@ pub(crate) fn normalize_url(url: &str, base: &Path) -> Option<RemoteUrl> {
             _ => network_url(&scheme, authority, path),
         };
     }
+    // Without a scheme: `user@host:path` or a local path.
     match scp_colon(url) {
         // `ext::sh -c …` and other remote helpers are commands, not URLs.
         Some(colon) if url[colon..].starts_with("::") => None,
@@ -107,9 +110,9 @@ fn network_url(scheme: &str, authority: &str, path: &str) -> Option<RemoteUrl> {
     let name = segments.pop()?;
     let name = name.strip_suffix(".git").filter(|it| !it.is_empty()).unwrap_or(&name).to_owned();
     let mut path = String::new();
-    for it in segments.iter().chain([&name]) {
+    for segment in segments.iter().chain([&name]) {
         path.push('/');
-        path.push_str(it);
+        path.push_str(segment);
     }
     if CASELESS_HOSTS.contains(&host.as_str()) {
         path = path.to_lowercase();
@@ -120,6 +123,7 @@ fn network_url(scheme: &str, authority: &str, path: &str) -> Option<RemoteUrl> {
 /// Host and non-default port. The user part, everything before the last `@`, is dropped.
 fn normalize_host(scheme: &str, authority: &str) -> Option<String> {
     let address = authority.rsplit('@').next()?;
+    // An IPv6 address has colons of its own, inside brackets.
     let (host, port) = match address.find(']') {
         Some(end) => (&address[..=end], address[end + 1..].strip_prefix(':').unwrap_or_default()),
         None => address.split_once(':').unwrap_or((address, "")),
@@ -158,13 +162,14 @@ fn local_url(path: &str, base: &Path) -> Option<RemoteUrl> {
     (!key.chars().any(char::is_control)).then_some(RemoteUrl { key, name })
 }
 
+/// Resolves `.` and `..` by their text, for a path that no longer exists.
 fn remove_dots(path: &Path) -> PathBuf {
     let mut acc = PathBuf::new();
-    for it in path.components() {
-        match it {
+    for component in path.components() {
+        match component {
             Component::CurDir => {}
             Component::ParentDir => _ = acc.pop(),
-            _ => acc.push(it),
+            _ => acc.push(component),
         }
     }
     acc
@@ -176,11 +181,13 @@ fn decode_plain(segment: &str) -> String {
     String::from_utf8(percent_decode(segment, is_plain)).unwrap_or_else(|_| segment.to_owned())
 }
 
+/// Decodes the path of a `file:` URL, which has lost its first slash; a Windows path has none.
 fn decode_all(path: &str) -> Option<String> {
     let path = String::from_utf8(percent_decode(path, |_| true)).ok()?;
     Some(if path.as_bytes().get(1) == Some(&b':') { path } else { format!("/{path}") })
 }
 
+/// Decodes the percent escapes of `wanted` bytes.
 fn percent_decode(text: &str, wanted: impl Fn(u8) -> bool) -> Vec<u8> {
     let mut acc = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -60,20 +60,22 @@ fn find_remote(place: &ProjectPlace) -> Option<remote_url::RemoteUrl> {
     });
     let urls = urls.collect::<Vec<_>>();
     // With several remotes and no `origin` it is unclear which one identifies the repository.
-    let name = match urls.first() {
-        _ if urls.iter().any(|it| it.0 == "origin") => "origin",
-        Some((name, _)) if urls.iter().all(|it| it.0 == *name) => name,
-        _ => return None,
-    };
+    let has_origin = urls.iter().any(|(remote, _)| *remote == "origin");
+    let name = if has_origin { "origin" } else { urls.first()?.0 };
+    if !has_origin && urls.iter().any(|(remote, _)| *remote != name) {
+        return None;
+    }
     // Of several URLs of one remote, git fetches from the first.
     let (_, url) = urls.iter().find(|it| it.0 == name)?;
     remote_url::normalize_url(url, &place.root)
 }
 
+/// The name of a project without a remote: that of its directory, without `.git`.
 fn directory_name(place: &ProjectPlace) -> String {
     let dir = match place.kind {
         // A worktree is often named after a branch; its repository is named after the project.
         PlaceKind::Worktree => match place.key_dir.file_name().and_then(|it| it.to_str()) {
+            // `project/.git`; a bare repository is the project itself.
             Some(name) if name.starts_with('.') => place.key_dir.parent().unwrap_or(&place.root),
             _ => &place.key_dir,
         },

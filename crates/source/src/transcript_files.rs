@@ -1,4 +1,8 @@
 //! Finds the transcripts that hosts keep of a project, and reads them in pieces.
+//!
+//! Each host stores sessions in its own place and layout; `HOST_STORAGES` has one row per host.
+//! Files are found by name only. The `agents` crate parses them and shows whether they belong to
+//! the project.
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
@@ -12,7 +16,8 @@ pub struct Transcript {
     pub path: PathBuf,
     /// Name of the subagent whose work it contains.
     pub subagent: Option<String>,
-    /// The session, if the file is a database.
+    /// The session, if the file is a database. `None` here: the caller opens the database and makes
+    /// one transcript of each session in it.
     pub session: Option<String>,
 }
 
@@ -44,21 +49,23 @@ struct HostStorage {
 enum StorageLayout {
     /// A folder per project, named like its path with `-` for all punctuation.
     Dashed,
-    /// A folder per project, in which the first file contains the path of the project and the
-    /// second folder the sessions. Without such a file the folder is named like the project.
-    Marked(&'static str, &'static str),
+    /// A folder per project. In it, the file `path_file` contains the path of the project, and the
+    /// folder `chats` the sessions. Without such a file the folder is named like the project.
+    Marked { path_file: &'static str, chats: &'static str },
     /// All projects together.
     Mixed,
-    /// Databases whose names begin so.
+    /// Databases of all projects, whose names begin so.
     Databases(&'static str),
 }
 
+/// Session folders of the known hosts.
 #[rustfmt::skip]
 const HOST_STORAGES: &[HostStorage] = &[
+    //           variable and folder below it     default folder           sessions         layout
     host_storage(("CLAUDE_CONFIG_DIR", ""),       ".claude",               "projects",      StorageLayout::Dashed),
     host_storage(("CODEX_HOME", ""),              ".codex",                "sessions",      StorageLayout::Mixed),
     host_storage(("COPILOT_HOME", ""),            ".copilot",              "session-state", StorageLayout::Mixed),
-    host_storage(("GEMINI_CLI_HOME", ".gemini"),  ".gemini",               "tmp",           StorageLayout::Marked(".project_root", "chats")),
+    host_storage(("GEMINI_CLI_HOME", ".gemini"),  ".gemini",               "tmp",           StorageLayout::Marked { path_file: ".project_root", chats: "chats" }),
     host_storage(("XDG_DATA_HOME", "opencode"),   ".local/share/opencode", "",              StorageLayout::Databases("opencode")),
 ];
 
@@ -80,8 +87,9 @@ pub fn find_transcripts(
 ) -> Vec<Transcript> {
     let mut acc = Vec::new();
     for storage in HOST_STORAGES {
-        let (name, below) = storage.variable;
-        let folder = variable(name).map_or_else(|| home.join(storage.default), |it| it.join(below));
+        let (name, subfolder) = storage.variable;
+        let moved_to = variable(name).map(|it| it.join(subfolder));
+        let folder = moved_to.unwrap_or_else(|| home.join(storage.default));
         collect_sessions(&mut acc, &folder.join(storage.sessions), &storage.layout, root);
     }
     acc.sort();
@@ -95,20 +103,20 @@ fn collect_sessions(acc: &mut Vec<Transcript>, folder: &Path, layout: &StorageLa
     };
     match layout {
         StorageLayout::Mixed => collect_files(acc, folder, 0),
-        StorageLayout::Marked(path_file, sessions) => {
+        StorageLayout::Marked { path_file, chats } => {
             for folder in list_subfolders(folder) {
                 let is_of_project = match fs::read_to_string(folder.join(path_file)) {
                     Ok(path) => Path::new(path.trim()).starts_with(root),
                     Err(_) => folder.file_name() == root.file_name(),
                 };
                 if is_of_project {
-                    collect_files(acc, &folder.join(sessions), 0);
+                    collect_files(acc, &folder.join(chats), 0);
                 }
             }
         }
         StorageLayout::Dashed => {
-            let dash = |it: char| if it.is_ascii_alphanumeric() { it } else { '-' };
-            let dashed: String = root.to_string_lossy().chars().map(dash).collect();
+            let to_dash = |it: char| if it.is_ascii_alphanumeric() { it } else { '-' };
+            let dashed: String = root.to_string_lossy().chars().map(to_dash).collect();
             // A session that started in a subfolder of the project has a folder with a longer name.
             for folder in list_subfolders(folder) {
                 let name = text(folder.file_name());
@@ -151,16 +159,17 @@ fn list_subfolders(folder: &Path) -> Vec<PathBuf> {
 /// place.
 fn collect_files(acc: &mut Vec<Transcript>, folder: &Path, depth: usize) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        // Deleted meanwhile.
         let Ok(kind) = entry.file_type() else { continue };
         let path = entry.path();
-        let wanted = path
+        let has_known_extension = path
             .extension()
             .and_then(|it| it.to_str())
             .is_some_and(|it| TRANSCRIPT_EXTENSIONS.contains(&it));
         // The limits keep a folder that is no storage of sessions from being walked for long.
         if kind.is_dir() && depth < MAX_DEPTH {
             collect_files(acc, &path, depth + 1);
-        } else if kind.is_file() && wanted && acc.len() < MAX_FILES_FOUND {
+        } else if kind.is_file() && has_known_extension && acc.len() < MAX_FILES_FOUND {
             acc.push(transcript_at(path));
         }
     }
@@ -197,8 +206,8 @@ pub fn read_pieces_from(
     }
     let mut buffer = vec![0; PIECE_BYTES];
     loop {
-        let n = file.read(&mut buffer).map_err(to_error)?;
-        if n == 0 || !on_piece(&buffer[..n]) {
+        let n_bytes = file.read(&mut buffer).map_err(to_error)?;
+        if n_bytes == 0 || !on_piece(&buffer[..n_bytes]) {
             return Ok(());
         }
     }
@@ -225,23 +234,24 @@ mod tests {
         put(".gemini/tmp/other/chats/session-2.json");
         put(".gemini/tmp/shop-1/chats/session-3.json");
         put(".gemini/tmp/web/chats/session-4.json");
-        let mark = |folder: &str, path: &str| {
+        let put_project_root = |folder: &str, path: &str| {
             fs::write(home.path().join(".gemini/tmp").join(folder).join(".project_root"), path)
                 .unwrap();
         };
-        mark("shop-1", "/srv/shop");
-        mark("web", "/home/user/shop/web\n");
+        // One folder is marked as another project with the same name, one as part of this project.
+        put_project_root("shop-1", "/srv/shop");
+        put_project_root("web", "/home/user/shop/web\n");
         put(".local/share/opencode/opencode.db");
         put(".local/share/opencode/other.db");
         let found = find_transcripts(home.path(), &|_| None, Path::new("/home/user/shop"));
-        let show = |it: &Transcript| {
+        let format_transcript = |it: &Transcript| {
             let path = it.path.strip_prefix(home.path()).unwrap().display().to_string();
             format!("{path} {}", it.subagent.as_deref().unwrap_or("–"))
         };
-        let mut shown: Vec<String> = found.iter().map(show).collect();
-        shown.sort();
+        let mut lines: Vec<String> = found.iter().map(format_transcript).collect();
+        lines.sort();
         assert_eq!(
-            shown,
+            lines,
             [
                 ".claude/projects/-home-user-shop-web/s2.jsonl –",
                 ".claude/projects/-home-user-shop/s1.jsonl –",

@@ -1,4 +1,9 @@
 //! Applies a batch of changes as one durable, idempotent, audited transaction.
+//!
+//! This is the only way memories are written. A batch becomes one row of table `audit`, and every
+//! version it makes one row of table `changes`. The number of a batch is the sequence number of its
+//! first change. The writer thread calls `apply_batch` inside a transaction that it may share with
+//! other batches.
 
 use model::{Actor, HybridTimestamp, Memory, MemoryId, Timestamp, UsageCounters};
 use rusqlite::ToSql;
@@ -6,12 +11,15 @@ use rusqlite::types::Value;
 
 use crate::change_clock::{ADD_META, ChangeClock, record_use};
 use crate::erase::{DELETE_VECTORS, id_hash};
-use crate::memory_row::{DamagedRow, assignments, columns, count_values, read_memory, to_values};
+use crate::memory_row::{
+    CheckedMemory, assignments, columns, count_values, placeholders, read_memory, to_values,
+};
 use crate::query::{Db, Query};
 use crate::vectors;
 use crate::write_batch::{AppliedBatch, AuditAction, StoreChange, WriteBatch};
 use crate::{Error, learning, lookup_tables};
 
+/// Every statement of this file, for the tests that replay them on a server.
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] = &[
     &SELECT_BATCH_BY_KEY,
@@ -29,25 +37,25 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &MARK_UNDONE,
 ];
 
+/// The batch that was applied under an idempotency key.
 const SELECT_BATCH_BY_KEY: Query =
     Query::shared("batch_by_key", "SELECT batch FROM audit WHERE key = ?1");
+/// Memories that a batch changed, in order.
 const SELECT_CHANGED_IDS: Query = Query::shared(
     "changed_ids",
     "SELECT id FROM changes WHERE batch = ?1 AND id IS NOT NULL ORDER BY seq",
 );
+/// Inserts a memory: its columns, then its short id.
 const INSERT_MEMORY: Query = Query::shared(
     "insert_memory",
-    concat!(
-        "INSERT INTO memories (",
-        columns!(),
-        ", short) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, \
-         ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42)"
-    ),
+    concat!("INSERT INTO memories (", columns!(), ", short) VALUES (", placeholders!(), ", ?)"),
 );
+/// Row number and current version of a memory.
 const SELECT_CURRENT: Query = Query::shared(
     "current_memory",
     concat!("SELECT n, ", columns!(), " FROM memories WHERE id = ?1"),
 );
+/// Keeps the current version of a memory before a batch replaces it.
 const COPY_TO_VERSIONS: Query = Query::shared(
     "copy_to_versions",
     concat!(
@@ -58,41 +66,39 @@ const COPY_TO_VERSIONS: Query = Query::shared(
         " FROM memories WHERE n = ?2"
     ),
 );
-const UPDATE_MEMORY: Query = Query::shared(
-    "update_memory",
-    concat!("UPDATE memories SET ", assignments!(), " WHERE n = ?42"),
-);
+/// Overwrites a row with all columns of a memory; the last parameter is the row number.
+const UPDATE_MEMORY: Query =
+    Query::shared("update_memory", concat!("UPDATE memories SET ", assignments!(), " WHERE n = ?"));
+/// 1 if an id is in the ledger of erased memories.
 const COUNT_ERASED: Query =
     Query::shared("is_erased", "SELECT count(*) FROM erase_ledger WHERE id_hash = ?1");
+/// Adds a batch to the audit trail.
 const INSERT_AUDIT_ENTRY: Query = Query::shared(
     "add_audit_entry",
     "INSERT INTO audit (batch, key, at, actor, action, detail, hlc) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 );
+/// Records which version of which memory a batch made.
 const INSERT_CHANGE: Query = Query::shared(
     "add_change",
     "INSERT INTO changes (seq, batch, id, version) VALUES (?1, ?2, ?3, ?4)",
 );
+/// Sets the usage counters of a row, with their hash.
 const SET_COUNTS: Query = Query::shared(
     "set_counts",
     "UPDATE memories SET access_count = ?2, used_count = ?3, last_accessed_at = ?4, last_used_at = ?5, \
      counts_hash = ?6 WHERE n = ?1",
 );
+/// Stores a setting, replacing its earlier value.
 const PUT_SETTING: Query = Query::shared(
     "put_setting",
     "INSERT INTO settings (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
 );
+/// Deletes a setting, which then has its default again.
 const DELETE_SETTING: Query =
     Query::shared("delete_setting", "DELETE FROM settings WHERE key = ?1");
+/// Records which batch undid a batch.
 const MARK_UNDONE: Query =
     Query::shared("mark_undone", "UPDATE audit SET undone_by = ?2 WHERE batch = ?1");
-
-/// Fingerprint of a caller's idempotency key. A key can be any text, even a secret one, so only a
-/// hash of it is stored.
-fn fingerprint_key(key: &str) -> String {
-    blake3::Hash::from(blake3::derive_key("waylore idempotency key 1", key.as_bytes()))
-        .to_hex()
-        .to_string()
-}
 
 /// Applies a batch inside the caller's transaction. A batch whose key was seen before changes
 /// nothing.
@@ -104,6 +110,7 @@ pub(crate) fn apply_batch(db: &Db, batch: &WriteBatch) -> Result<AppliedBatch, E
     {
         let ids = db.select(&SELECT_CHANGED_IDS, &[&seen], |row| row.get::<_, Vec<u8>>(0))?;
         let ids = ids.iter().filter_map(|it| MemoryId::from_bytes(it)).collect();
+        // The caller gets the same answer as the first time.
         return Ok(AppliedBatch { batch: seen, ids, is_repeat: true });
     }
     record_use(db, batch.now)?;
@@ -135,6 +142,14 @@ pub(crate) fn apply_batch(db: &Db, batch: &WriteBatch) -> Result<AppliedBatch, E
     Ok(AppliedBatch { batch: number, ids, is_repeat: false })
 }
 
+/// Fingerprint of a caller's idempotency key. A key can be any text, even a secret one, so only a
+/// hash of it is stored.
+fn fingerprint_key(key: &str) -> String {
+    blake3::Hash::from(blake3::derive_key("waylore idempotency key 1", key.as_bytes()))
+        .to_hex()
+        .to_string()
+}
+
 /// Adds an audit entry for work done outside a batch.
 pub(crate) fn add_audit_entry(
     db: &Db,
@@ -152,6 +167,7 @@ pub(crate) fn add_audit_entry(
     clock.write(db)
 }
 
+/// Applies one change. Returns the memory if the change made a new version of it.
 fn apply_change(
     db: &Db,
     change: &StoreChange,
@@ -255,7 +271,8 @@ fn replace_memory(
     record_change(db, batch, clock, &memory)
 }
 
-/// Changes the counters of a memory. A missing or damaged memory is skipped.
+/// Changes the counters of a memory. A missing or damaged memory is skipped: a count is not worth
+/// failing the batch.
 fn change_counters(
     db: &Db,
     id: MemoryId,
@@ -268,6 +285,7 @@ fn change_counters(
     set_counts(db, n, id, &counters)
 }
 
+/// Overwrites the counters of a row.
 pub(crate) fn set_counts(
     db: &Db,
     n: i64,
@@ -281,7 +299,7 @@ pub(crate) fn set_counts(
 }
 
 /// Number of a row and the memory in it, if undamaged.
-type CurrentRow = (i64, Result<Memory, DamagedRow>);
+type CurrentRow = (i64, CheckedMemory);
 
 fn find_current(db: &Db, id: MemoryId) -> Result<Option<CurrentRow>, Error> {
     let id = id.0.as_bytes().as_slice();
@@ -298,6 +316,7 @@ pub(crate) fn overwrite_row(db: &Db, n: i64, memory: &Memory) -> Result<(), Erro
     lookup_tables::insert_lookups(db, n, memory)
 }
 
+/// Returns whether a memory was erased for good.
 pub(crate) fn is_erased(db: &Db, id: MemoryId) -> Result<bool, Error> {
     Ok(db.select_number(&COUNT_ERASED, &[&id_hash(id).as_slice()])? > 0)
 }

@@ -1,6 +1,9 @@
 //! Backups: made while the database is in use, and trusted only after being opened and checked.
 //!
-//! A backup has a seal beside it: a file with the BLAKE3 checksum of its bytes.
+//! A backup is a database file in the folder `backups`, named by sequence number and time. It has a
+//! seal beside it: a file with the BLAKE3 checksum of its bytes. Erasing and key changes rewrite
+//! backups, which always happens on a scratch copy that then takes the backup's name. The database
+//! that a restore replaced lies in its own folder and is treated like a backup without a seal.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -27,7 +30,9 @@ const MIGRATION_PREFIX: &str = "schema-";
 /// Name prefix of a backup that has not been checked yet. Like the extensions below, a file with
 /// such a name is the leftover of an interrupted operation.
 const UNPROVED_PREFIX: &str = ".unproved-";
+/// Extension of a backup's scratch copy while it is rewritten.
 const REWRITING_EXTENSION: &str = "rewriting";
+/// Extension of a seal that is being written.
 const SEALING_EXTENSION: &str = "sealing";
 
 /// One backup file.
@@ -70,9 +75,11 @@ pub(crate) fn list_backups(paths: &DatabasePaths) -> Vec<BackupFile> {
     let mut backups: Vec<BackupFile> = entries
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
-            let ours = entry.path().extension() == Some(OsStr::new("db")) && !name.starts_with('.');
+            // A name with a dot in front is an unchecked backup.
+            let is_backup =
+                entry.path().extension() == Some(OsStr::new("db")) && !name.starts_with('.');
             let bytes = entry.metadata().ok()?.len();
-            ours.then_some(BackupFile::from_path(name, entry.path(), bytes))
+            is_backup.then_some(BackupFile::from_path(name, entry.path(), bytes))
         })
         .collect();
     // Names begin with the sequence number, so the order does not depend on the wall clock.
@@ -112,6 +119,7 @@ fn parse_created_at(name: &str) -> Option<Timestamp> {
     let (_, text) = name.strip_suffix(".db")?.split_once('-')?;
     let parts: Vec<i64> = text.split('-').map(|it| it.parse().ok()).collect::<Option<_>>()?;
     let [year, month, day, hour, minute] = parts[..] else { return None };
+    // Larger numbers could overflow below.
     if !(0..10_000).contains(&year) || [month, day, hour, minute].iter().any(|it| *it > 99) {
         return None;
     }
@@ -172,14 +180,16 @@ pub(crate) fn verify_backup(state: &DatabaseState, path: &Path) -> Result<Backup
 /// Checks a file as far as it can be checked by itself, and returns the size of its contents.
 pub(crate) fn check_contents(state: &DatabaseState, path: &Path) -> Result<BackupContents, Error> {
     let db = open_file(path, state.key.as_ref(), FileAccess::ReadOnly)?;
-    let damaged = |what: String| Error::Damaged { path: path.to_owned(), what };
-    if schema::read_version(&db, state.schema)? == state.schema.version() {
-        if let Some(finding) = damage_check::check_all_rows(&db, state.schema)?.into_iter().next() {
-            return Err(damaged(finding.to_string()));
-        }
-    // Row checks use the statements of the newest schema, which an older file does not fit.
-    } else if let Some(wrong) = damage_check::check_integrity(&db)?.into_iter().next() {
-        return Err(damaged(wrong));
+    let is_newest_schema = schema::read_version(&db, state.schema)? == state.schema.version();
+    let problem = if is_newest_schema {
+        let findings = damage_check::check_all_rows(&db, state.schema)?;
+        findings.first().map(ToString::to_string)
+    } else {
+        // Row checks use the statements of the newest schema, which an older file does not fit.
+        damage_check::check_integrity(&db)?.into_iter().next()
+    };
+    if let Some(problem) = problem {
+        return Err(Error::Damaged { path: path.to_owned(), what: problem });
     }
     read_contents(&db)
 }
@@ -255,8 +265,8 @@ fn copy_into(db: &Db, path: &Path) -> Result<(), Error> {
 fn put_replaced(cleaned: &Path, path: &Path) -> Result<(), Error> {
     let io = |it: std::io::Error| Error::from_io(path, &it);
     fs::rename(cleaned, path).map_err(io)?;
-    for beside in ["db-wal", "db-shm"] {
-        os::remove_file_if_exists(&path.with_extension(beside)).map_err(io)?;
+    for companion in ["db-wal", "db-shm"] {
+        os::remove_file_if_exists(&path.with_extension(companion)).map_err(io)?;
     }
     sync_parent(path)
 }
@@ -274,6 +284,7 @@ pub(crate) fn put_backup(proved: &Path, path: &Path) -> Result<(), Error> {
     write_seal(path, &format!("{new}\n"))
 }
 
+/// Replaces the seal of a backup atomically.
 fn write_seal(path: &Path, text: &str) -> Result<(), Error> {
     let (target, scratch) = (seal_path(path), path.with_extension(SEALING_EXTENSION));
     let io = |it: std::io::Error| Error::from_io(&target, &it);
@@ -340,20 +351,23 @@ pub(crate) fn rewrite_backup(
 
 /// Removes the leftovers of interrupted operations: they may hold data that was erased since.
 pub(crate) fn remove_leftovers(paths: &DatabasePaths) -> Result<(), Error> {
+    // The staging database and its companions.
     let staging = paths.staging_database();
     let staging = staging.file_name().unwrap_or_default().to_string_lossy().into_owned();
     remove_matching(&paths.dir, |it| it.starts_with(&staging))?;
     for dir in [paths.backups_folder(), paths.replaced_folder()] {
         remove_matching(&dir, |it| {
-            let scratch = |word: &str| it.contains(&format!(".{word}"));
+            // `contains`, because companions such as `.rewriting-journal` are left as well.
+            let has_extension = |extension: &str| it.contains(&format!(".{extension}"));
             it.starts_with(UNPROVED_PREFIX)
-                || scratch(REWRITING_EXTENSION)
-                || scratch(SEALING_EXTENSION)
+                || has_extension(REWRITING_EXTENSION)
+                || has_extension(SEALING_EXTENSION)
         })?;
     }
     Ok(())
 }
 
+/// Removes the files of a folder whose name `matches` accepts.
 fn remove_matching(dir: &Path, matches: impl Fn(&str) -> bool) -> Result<(), Error> {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         if matches(&entry.file_name().to_string_lossy()) {

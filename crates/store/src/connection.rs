@@ -1,4 +1,9 @@
 //! Opens database files: permissions, key, pragmas, migrations, and the first check for damage.
+//!
+//! There are three ways to open a file. `open_writer` prepares the database for writing and
+//! finishes whatever an earlier process left unfinished. `open_reader` opens it for reading and
+//! refuses if something must be written first. `open_file` opens a file that is not in use, such
+//! as a backup.
 
 use std::fs;
 use std::io::Read;
@@ -56,6 +61,8 @@ pub(crate) fn open_writer(state: &DatabaseState) -> Result<Db, Error> {
     // A file of another program or of a newer version is left exactly as it is.
     schema::read_version(&db, state.schema)?;
     db.query_pragma("PRAGMA journal_mode = WAL")?;
+    // FULL: a commit is on the disk before it is acknowledged. No automatic checkpoints: the writer
+    // merges the log itself, see `WriterConnection`. A merged log file is cut to 4 MiB.
     db.execute_batch(
         "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 4194304;",
     )?;
@@ -86,6 +93,7 @@ pub(crate) fn open_reader(state: &DatabaseState) -> Result<Option<Db>, Error> {
     if state.paths.staged_database().exists() { Ok(None) } else { opened }
 }
 
+/// Opens the file under the database's name, if it exists and needs no migration.
 fn open_current(state: &DatabaseState) -> Result<Option<Db>, Error> {
     let paths = &state.paths;
     refuse_vanished(paths)?;
@@ -93,12 +101,14 @@ fn open_current(state: &DatabaseState) -> Result<Option<Db>, Error> {
         return Ok(None);
     }
     let db = match open_shared(state) {
+        // The folder cannot be written, so SQLite cannot create its shared-memory file.
         Err(Error::ReadOnly { .. } | Error::PermissionDenied { .. }) => {
             open_frozen(paths, state.key.as_ref())?
         }
         other => other?,
     };
     if schema::read_version(&db, state.schema)? < state.schema.version() {
+        // Only the writer migrates.
         return Ok(None);
     }
     // Eight megabytes hold the index pages that every search reads.
@@ -144,19 +154,21 @@ fn open_frozen(paths: &DatabasePaths, key: Option<&EncryptionKey>) -> Result<Db,
     connect_with_or_without_key(&frozen_uri(&path), &path, flags, key)
 }
 
+/// The URI that opens a file as immutable: without locks, log or shared memory.
 fn frozen_uri(path: &Path) -> PathBuf {
     PathBuf::from(to_uri(os::path_bytes(path), cfg!(windows)))
 }
 
-/// Encodes a path as an `SQLite` URI. Every byte that has a meaning in a URI is escaped; a path with
-/// a drive letter needs a slash before it, and forward slashes within.
+/// Encodes a path as an `SQLite` URI. Every byte that has a meaning in a URI is escaped; a path
+/// with a drive letter needs a slash before it, and forward slashes within.
 fn to_uri(path: &[u8], has_drives: bool) -> String {
+    // The Windows prefix for long paths has no meaning in a URI.
     let path = path.strip_prefix(br"\\?\").filter(|_| has_drives).unwrap_or(path);
-    let plain = |it: u8| it.is_ascii_alphanumeric() || b"/._-".contains(&it);
+    let is_safe = |it: u8| it.is_ascii_alphanumeric() || b"/._-".contains(&it);
     let escape = |it: &u8| match *it {
         b'\\' if has_drives => "/".to_owned(),
         b':' if has_drives => ":".to_owned(),
-        it if plain(it) => char::from(it).to_string(),
+        it if is_safe(it) => char::from(it).to_string(),
         it => format!("%{it:02x}"),
     };
     let escaped: String = path.iter().map(escape).collect();
@@ -164,7 +176,8 @@ fn to_uri(path: &[u8], has_drives: bool) -> String {
 }
 
 /// Connects with the key, or without it if the file is not encrypted. The header cannot be read to
-/// find out: the file may be in use, see `os::private_file`.
+/// find out: the file may be in use, see `os::private_file`. `target` is what `SQLite` opens, the
+/// path itself or a URI of it.
 fn connect_with_or_without_key(
     target: &Path,
     path: &Path,
@@ -178,20 +191,23 @@ fn connect_with_or_without_key(
         }
         _ => false,
     };
-    // An empty file is a database with any key; a plain connection would make it a plain one.
+    // An empty file opens with any key; opening it without one would make it a plain database.
     if !retry_plain || fs::metadata(path).is_ok_and(|it| it.len() == 0) {
         return opened;
     }
     match (try_connect(target, path, flags, None), opened) {
+        // It is encrypted, and this build cannot decrypt.
         (Err(Error::NotADatabase { .. }), Err(Error::EncryptionUnavailable)) => {
             Err(Error::EncryptionUnavailable)
         }
         // It opens neither with the key nor without one, so it is encrypted with another.
         (Err(Error::NotADatabase { path }), _) => Err(Error::WrongKey { path }),
-        (plain, _) => plain,
+        // Opened as a plain file, or failed for a reason that has nothing to do with the key.
+        (without_key, _) => without_key,
     }
 }
 
+/// Connects, unlocks the file and reads from it for the first time.
 fn try_connect(
     target: &Path,
     path: &Path,
@@ -220,8 +236,8 @@ pub(crate) fn set_log_on_close(db: &Db, log: LogOnClose) -> Result<(), Error> {
     db.conn.set_db_config(config, keep).map(|_| ()).map_err(|it| db.error(&it))
 }
 
-/// Settings of every connection. `SQLite` applies `secure_delete` and the others per connection, not
-/// per file.
+/// Settings of every connection. `SQLite` applies `secure_delete` and the others per connection,
+/// not per file.
 fn configure_connection(db: &Db) -> Result<(), Error> {
     let failed = |it: rusqlite::Error| db.error(&it);
     db.conn.busy_timeout(LOCK_TIMEOUT).map_err(failed)?;
@@ -259,10 +275,12 @@ fn refuse_vanished(paths: &DatabasePaths) -> Result<(), Error> {
             format!("the file is gone, but {seq} changes had been saved in it")
         }
         MarkState::Unreadable => "the file is gone, and so is the record of its changes".to_owned(),
-        _ if !backup::list_backups(paths).is_empty() => {
+        // The mark is lost as well, but backups prove that there was a database.
+        MarkState::Valid(_) | MarkState::Absent if !backup::list_backups(paths).is_empty() => {
             "the file is gone, but it has backups".to_owned()
         }
-        _ => return Ok(()),
+        // Nothing was ever saved: the file is new.
+        MarkState::Valid(_) | MarkState::Absent => return Ok(()),
     };
     Err(Error::Damaged { path, what })
 }
@@ -275,6 +293,7 @@ mod tests {
     use crate::schema::MEMORY;
     use crate::{DataDir, change_clock};
 
+    /// A database in a folder whose name has characters with a meaning in URIs.
     fn state(dir: &Path) -> DatabaseState {
         let id = model::ProjectId::new(Timestamp(1), [1; 10]);
         let paths = DataDir::new(dir.join("odd %?# name")).project_paths(id);
@@ -287,15 +306,15 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let state = state(dir.path());
         change_clock::advance_seq(&open_writer(&state).unwrap()).unwrap();
-        let names = || {
+        let file_names = || {
             let entries = fs::read_dir(&state.paths.dir).unwrap().flatten();
             entries.map(|it| it.file_name()).collect::<Vec<_>>()
         };
-        let before = names();
+        let before = file_names();
         let db = open_frozen(&state.paths, None).unwrap();
         assert_eq!(db.select_number(&change_clock::SELECT_META, &[&"seq"]).unwrap(), 1);
-        assert!(change_clock::advance_seq(&db).is_err(), "and cannot be written through");
-        assert_eq!(names(), before);
+        assert!(change_clock::advance_seq(&db).is_err(), "a frozen view cannot be written");
+        assert_eq!(file_names(), before);
     }
 
     #[test]

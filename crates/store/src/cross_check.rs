@@ -1,5 +1,8 @@
-//! Asks a second index when the first one finds nothing. A damaged index key makes a query return
-//! nothing while all row counts still agree.
+//! Asks a second index when the first one finds nothing.
+//!
+//! A damaged index key makes a query return nothing while all row counts still agree. Ids and short
+//! ids have an index each, and every lookup table has two, so one can be compared with the other.
+//! Reads of `memories` call this for empty results only.
 //!
 //! Full-text search has no second index. Only the texts themselves could tell, and reading all of
 //! them is the job of `doctor`.
@@ -10,6 +13,7 @@ use crate::Error;
 use crate::memory_filter::MemoryFilter;
 use crate::query::{Db, Query};
 
+/// Every statement of this file, for the tests that replay them on a server.
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] = &[
     &COUNT_ID_BY_SHORT,
@@ -19,31 +23,39 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &COMPARE_MODULE_INDEXES,
 ];
 
-// Local only: a server looks after its own indexes.
+/// Memories with an id, found by the index of short ids.
+// All local only: a server looks after its own indexes.
 const COUNT_ID_BY_SHORT: Query = Query::local(
     "cross_check_id",
     "SELECT count(*) FROM memories INDEXED BY memories_short WHERE short = ?1 AND id = ?2",
 );
-// The short id is the last four bytes of the id.
+/// Memories whose short id is in a range, found by reading all ids.
+// The short id is the last four of sixteen bytes; `substr` counts from 1.
 const COUNT_SHORT_BY_ID: Query = Query::local(
     "cross_check_short",
     "SELECT count(*) FROM memories WHERE substr(id, 13) BETWEEN ?1 AND ?2",
 );
+/// 1 if the two indexes of `memory_files` disagree about a file.
 const COMPARE_FILE_INDEXES: Query = Query::local(
     "cross_check_file",
     "SELECT (SELECT count(*) FROM memory_files WHERE file = ?1) <> \
      (SELECT count(*) FROM memory_files INDEXED BY memory_files_n WHERE file = ?1)",
 );
+/// 1 if the two indexes of `memory_tags` disagree about a tag.
 const COMPARE_TAG_INDEXES: Query = Query::local(
     "cross_check_tag",
     "SELECT (SELECT count(*) FROM memory_tags WHERE tag = ?1) <> \
      (SELECT count(*) FROM memory_tags INDEXED BY memory_tags_n WHERE tag = ?1)",
 );
+/// 1 if the two indexes of `memory_modules` disagree about a module.
 const COMPARE_MODULE_INDEXES: Query = Query::local(
     "cross_check_module",
     "SELECT (SELECT count(*) FROM memory_modules WHERE module = ?1) <> \
      (SELECT count(*) FROM memory_modules INDEXED BY memory_modules_n WHERE module = ?1)",
 );
+
+/// Hexadecimal digits of a short id.
+const SHORT_ID_DIGITS: usize = 8;
 
 /// Returns whether the index of short ids has a memory that the index of ids does not find.
 pub(crate) fn is_known_by_short_id(db: &Db, id: MemoryId) -> Result<bool, Error> {
@@ -52,12 +64,14 @@ pub(crate) fn is_known_by_short_id(db: &Db, id: MemoryId) -> Result<bool, Error>
 
 /// Returns whether the index of ids has a memory whose short id begins with `prefix`.
 pub(crate) fn is_prefix_known_by_id(db: &Db, prefix: &str) -> Result<bool, Error> {
-    let bound = |digit: &str| {
-        let digits = format!("{prefix}{}", digit.repeat(8_usize.saturating_sub(prefix.len())));
+    // The range of short ids with this prefix: the missing digits all `0`, and all `f`.
+    let fill_up = |digit: &str| {
+        let missing = SHORT_ID_DIGITS.saturating_sub(prefix.len());
+        let digits = format!("{prefix}{}", digit.repeat(missing));
         u32::from_str_radix(&digits, 16).map(u32::to_be_bytes)
     };
     // A prefix that is not hexadecimal is no short id.
-    let (Ok(low), Ok(high)) = (bound("0"), bound("f")) else { return Ok(false) };
+    let (Ok(low), Ok(high)) = (fill_up("0"), fill_up("f")) else { return Ok(false) };
     Ok(db.select_number(&COUNT_SHORT_BY_ID, &[&low.as_slice(), &high.as_slice()])? > 0)
 }
 

@@ -1,5 +1,11 @@
 //! Checks for damage: the sequence against the mark, rows against their hashes, indexes against
 //! rows.
+//!
+//! Three questions are answered here. Are acknowledged changes missing? Then the sequence number in
+//! the database is behind the high-water mark, which lies outside of it. Is a row or an index
+//! damaged? A full check reads everything and compares. Is an empty result true?
+//! `check_empty_result` decides how much checking it is worth. Every finding is reported to the
+//! user through `DatabaseState`.
 
 use std::fmt;
 
@@ -42,8 +48,9 @@ impl fmt::Display for DamageFinding {
         match self {
             Self::LostChanges { from, to, known } => {
                 write!(f, "{} saved changes are gone ({from} to {to}", to - from + 1)?;
-                for (at, id) in known.iter().enumerate() {
-                    write!(f, "{}#{}", if at == 0 { ", of " } else { ", " }, id.short())?;
+                for (position, id) in known.iter().enumerate() {
+                    let separator = if position == 0 { ", of " } else { ", " };
+                    write!(f, "{separator}#{}", id.short())?;
                 }
                 f.write_str(")")
             }
@@ -70,6 +77,7 @@ impl fmt::Display for DamageFinding {
     }
 }
 
+/// Every statement of this file, for the tests that replay them on a server.
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] = &[
     &INSERT_LOSS,
@@ -84,36 +92,47 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &REFRESH_FTS,
 ];
 
+/// Records a span of lost changes.
 const INSERT_LOSS: Query = Query::shared(
     "add_loss",
     "INSERT INTO losses (from_seq, to_seq, noticed_at) VALUES (?1, ?2, ?3)",
 );
+/// Recorded losses that are not acknowledged yet.
 const SELECT_OPEN_LOSSES: Query = Query::shared(
     "open_losses",
     "SELECT from_seq, to_seq FROM losses WHERE acknowledged_at IS NULL ORDER BY from_seq",
 );
+/// Acknowledges all recorded losses.
 const ACKNOWLEDGE_LOSSES: Query = Query::shared(
     "acknowledge_losses",
     "UPDATE losses SET acknowledged_at = ?1 WHERE acknowledged_at IS NULL",
 );
+/// The newest changes after a sequence number, newest first.
+// The mark lists 64 changes at most.
 const SELECT_RECENT_CHANGES: Query = Query::shared(
     "recent_changes",
     "SELECT seq, id FROM changes WHERE seq > ?1 AND id IS NOT NULL ORDER BY seq DESC LIMIT 64",
 );
+/// Every memory.
 const SELECT_ALL_MEMORIES: Query =
     Query::shared("all_memories", concat!("SELECT ", columns!(), " FROM memories ORDER BY n"));
+/// Every earlier version, in the order they were replaced.
 pub(crate) const SELECT_ALL_VERSIONS: Query = Query::shared(
     "all_versions",
     concat!("SELECT ", columns!(), " FROM memory_versions ORDER BY k"),
 );
+/// Number of all earlier versions.
 const COUNT_VERSIONS: Query =
     Query::shared("count_versions", "SELECT count(*) FROM memory_versions");
+/// Compares the full-text index with the search texts; fails if they disagree.
 const CHECK_FTS: Query = Query::local(
     "check_fts",
     "INSERT INTO memories_fts (memories_fts, rank) VALUES ('integrity-check', 1)",
 );
 
+/// `SQLite`'s own check, with at most 20 lines of report.
 const CHECK_INTEGRITY: Query = Query::local("check_integrity", "PRAGMA integrity_check(20)");
+/// Selects nothing, but makes the full-text index load its newest state.
 // Any query makes the full-text index load what other connections wrote. Its own check does not,
 // and would compare today's text with an older index (libSQL 0.10, FTS5 3.47).
 const REFRESH_FTS: Query =
@@ -131,6 +150,7 @@ pub(crate) fn compare_with_mark(
         MarkState::Absent => (HighWaterMark::default(), None),
         MarkState::Unreadable => (HighWaterMark::default(), Some(DamageFinding::MarkUnreadable)),
     };
+    // Losses that an earlier opening recorded, and the one that shows now.
     let mut spans = db.select(&SELECT_OPEN_LOSSES, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let seq = db.select_number(&SELECT_META, &[&"seq"])?;
     if mark_seq(&mark) > seq {
@@ -148,6 +168,7 @@ pub(crate) fn compare_with_mark(
 /// and new changes cannot hide the loss.
 pub(crate) fn record_loss(db: &Db, state: &DatabaseState) -> Result<(), Error> {
     let seq = db.select_number(&SELECT_META, &[&"seq"])?;
+    // Without a readable mark nothing can be compared; `compare_with_mark` reports that.
     let MarkState::Valid(mark) = HighWaterMark::read(&state.paths.mark_file())? else {
         return Ok(());
     };
@@ -222,6 +243,7 @@ pub(crate) fn scan_memories(
     wanted: impl Fn(&Memory) -> bool,
 ) -> Result<memories::CheckedRows<Memory>, Error> {
     let rows = db.select(&SELECT_ALL_MEMORIES, &[], |row| read_memory(row, 0))?;
+    // Damaged rows are left out: whether they are wanted cannot be known.
     let rows = rows.into_iter().filter(|it| it.as_ref().is_ok_and(&wanted)).collect();
     Ok(memories::CheckedRows::partition(rows, DamageFinding::DamagedMemory))
 }
@@ -241,11 +263,11 @@ pub(crate) fn check_empty_result(
     if db.known_sound.get() {
         return Ok(findings);
     }
-    // The cheap signs come first; the full check may take seconds.
+    // The cheap signs are evaluated first; the full check may take seconds.
     if !findings.is_empty() || is_small_file(db)? || cross_check(db)? {
-        let wrong = check_integrity(db)?;
-        db.known_sound.set(wrong.is_empty());
-        findings.extend(wrong.into_iter().map(DamageFinding::DatabaseReport));
+        let problems = check_integrity(db)?;
+        db.known_sound.set(problems.is_empty());
+        findings.extend(problems.into_iter().map(DamageFinding::DatabaseReport));
     }
     Ok(findings)
 }
@@ -258,12 +280,13 @@ fn is_small_file(db: &Db) -> Result<bool, Error> {
 /// Checks the full-text index against the rows. Needs a connection that may write.
 pub(crate) fn check_search_index(db: &Db) -> Option<DamageFinding> {
     match db.execute(&CHECK_FTS, &[]) {
-        // A read-only connection cannot run the check; that says nothing about the index.
+        // A read-only connection cannot run the check; that is no sign of damage.
         Ok(_) | Err(Error::ReadOnly { .. } | Error::PermissionDenied { .. }) => None,
         Err(error) => Some(DamageFinding::SearchIndex(error.to_string())),
     }
 }
 
+/// Compares the number of rows with the number stored under `key` in table `meta`.
 fn compare_count(
     db: &Db,
     table: &'static str,
@@ -282,6 +305,7 @@ pub(crate) fn check_integrity(db: &Db) -> Result<Vec<String>, Error> {
     Ok(lines.into_iter().filter(|it| it != "ok").collect())
 }
 
+/// The sequence number of the mark, as the database stores it.
 fn mark_seq(mark: &HighWaterMark) -> i64 {
     i64::try_from(mark.seq).unwrap_or(i64::MAX)
 }
@@ -293,7 +317,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn findings_read_as_sentences() {
+    fn every_finding_is_printed_as_a_sentence() {
         let id = MemoryId::new(Timestamp(1), [7; 10]);
         let row = |id| DamagedRow { id, what: "its content does not match its hash" };
         let findings = [

@@ -1,10 +1,17 @@
 //! Layout of the data folder. All of its files are readable by their owner only.
+//!
+//! `user.db` lies in the root, and each project has a folder `projects/<id>` with `memory.db` and
+//! `graph.db`. A database has companion files beside it, with the same name and another extension;
+//! the folders `backups`, `replaced` and `journals` belong to it as well.
 
 use std::path::{Path, PathBuf};
 
 use model::ProjectId;
 
 use crate::{Error, data_removal, os};
+
+/// File name of the user's own database.
+const USER_DATABASE: &str = "user.db";
 
 /// The data folder: `$XDG_DATA_HOME/waylore`, or the folder the user chose.
 #[derive(Clone, Debug)]
@@ -19,7 +26,7 @@ impl DataDir {
 
     /// The user's own database, with the registry of projects.
     pub fn user_paths(&self) -> DatabasePaths {
-        DatabasePaths { dir: self.root.clone(), file: "user.db" }
+        DatabasePaths { dir: self.root.clone(), file: USER_DATABASE }
     }
 
     /// The memories of one project.
@@ -47,8 +54,8 @@ impl DataDir {
         data_removal::remove_everything(self)
     }
 
-    /// Deletes every file of this program in the folder of one project, and the folder if it is then
-    /// empty.
+    /// Deletes every file of this program in the folder of one project, and the folder if it is
+    /// then empty.
     pub fn remove_project(&self, id: ProjectId) -> Result<(), Error> {
         data_removal::remove_project(self, id)
     }
@@ -85,6 +92,7 @@ impl DatabasePaths {
         self.with_extension("restored")
     }
 
+    /// The high-water mark.
     pub(crate) fn mark_file(&self) -> PathBuf {
         self.with_extension("mark")
     }
@@ -94,10 +102,12 @@ impl DatabasePaths {
         self.database().with_extension(extension)
     }
 
+    /// `SQLite`'s write-ahead log.
     pub(crate) fn wal(&self) -> PathBuf {
         self.with_extension("db-wal")
     }
 
+    /// `SQLite`'s shared-memory index of the log.
     pub(crate) fn shm(&self) -> PathBuf {
         self.with_extension("db-shm")
     }
@@ -116,8 +126,9 @@ impl DatabasePaths {
     /// Folders that this program creates: the root, `projects`, and the project's own.
     fn own_folders(&self) -> Vec<&Path> {
         // `user.db` lies in the root itself, project databases two levels below.
-        let depth = if self.file == "user.db" { 1 } else { 3 };
-        let mut folders: Vec<&Path> = self.dir.ancestors().take(depth).collect();
+        let n_folders = if self.file == USER_DATABASE { 1 } else { 3 };
+        let mut folders: Vec<&Path> = self.dir.ancestors().take(n_folders).collect();
+        // Outermost first, the order in which they are created.
         folders.reverse();
         folders
     }

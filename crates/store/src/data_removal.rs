@@ -11,6 +11,7 @@ use std::path::Path;
 use model::ProjectId;
 
 use crate::data_dir::{DataDir, DatabasePaths};
+use crate::failed_sessions::FAILED_SESSIONS_EXTENSION;
 use crate::file_lock::FairFileLock;
 use crate::{Error, Inbox, backup, journal, os};
 
@@ -33,6 +34,7 @@ const COMPANION_EXTENSIONS: &[&str] = &[
     "converting",
     "ledger",
     "mark",
+    FAILED_SESSIONS_EXTENSION,
     "door",
     "gate",
     "lock",
@@ -42,10 +44,12 @@ const COMPANION_EXTENSIONS: &[&str] = &[
 type FileNameTest = fn(&str) -> bool;
 /// Folders beside the databases, with a test for their files: shown logs and the daemon's locks.
 const OWN_FOLDERS: &[(&str, FileNameTest)] = &[
+    // A shown log is named by half a hash in hexadecimal, see `shown_log_file`.
     ("shown", |it| it.len() == 32 && it.bytes().all(|it| it.is_ascii_hexdigit())),
     ("serve", |it| it == "lock" || it.starts_with("maintained-")),
 ];
 
+/// Removes every file of this program in the data folder.
 pub(crate) fn remove_everything(data: &DataDir) -> Result<(), Error> {
     for id in data.list_projects() {
         remove_project(data, id)?;
@@ -61,6 +65,7 @@ pub(crate) fn remove_everything(data: &DataDir) -> Result<(), Error> {
     remove_if_empty(&data.root)
 }
 
+/// Removes every file of this program in the folder of one project.
 pub(crate) fn remove_project(data: &DataDir, id: ProjectId) -> Result<(), Error> {
     let paths = data.project_paths(id);
     // The graph lies in the same folder and needs no lock: it is derived data.
@@ -69,6 +74,7 @@ pub(crate) fn remove_project(data: &DataDir, id: ProjectId) -> Result<(), Error>
     remove_if_empty(&paths.dir)
 }
 
+/// Removes a database with its companions, journals and backups. Waits for a writing process.
 fn remove_database(paths: &DatabasePaths) -> Result<(), Error> {
     if !paths.database().exists() {
         return remove_database_files(paths);
@@ -98,13 +104,15 @@ fn remove_database_files(paths: &DatabasePaths) -> Result<(), Error> {
 /// Returns whether a file holds a memory that is being edited, such as `edit-1234abcd.md`, or is
 /// the scratch file of such a file.
 fn is_edit_file(name: &str) -> bool {
-    let Some((id, rest)) = name.strip_prefix("edit-").and_then(|it| it.split_once('.')) else {
+    let Some((id, extension)) = name.strip_prefix("edit-").and_then(|it| it.split_once('.')) else {
         return false;
     };
     let is_id = !id.is_empty() && id.bytes().all(|it| it.is_ascii_hexdigit());
-    is_id && (rest == "md" || (rest.starts_with("md.") && rest.ends_with(".writing")))
+    let is_scratch = extension.starts_with("md.") && extension.ends_with(".writing");
+    is_id && (extension == "md" || is_scratch)
 }
 
+/// Removes the files of a folder whose name `is_ours` accepts.
 fn remove_matching_files(dir: &Path, is_ours: impl Fn(&str) -> bool) -> Result<(), Error> {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         // Symbolic links are not followed: what they point to is not ours.
@@ -122,6 +130,7 @@ fn remove_if_empty(dir: &Path) -> Result<(), Error> {
     match fs::remove_dir(dir) {
         Ok(()) => Ok(()),
         Err(error) => match error.kind() {
+            // Missing already, holds files that are not ours, or a symbolic link.
             ErrorKind::NotFound | ErrorKind::DirectoryNotEmpty | ErrorKind::NotADirectory => Ok(()),
             _ => Err(Error::from_io(dir, &error)),
         },

@@ -27,6 +27,7 @@ pub(crate) struct DatabaseState {
     pub(crate) paths: DatabasePaths,
     pub(crate) schema: &'static DatabaseSchema,
     pub(crate) key: Option<EncryptionKey>,
+    /// Time at which the handle was made, for what opening the database records.
     pub(crate) now: Timestamp,
     findings: Mutex<Vec<DamageFinding>>,
     /// Copies that had to be deleted. Shared with the states of the same file under other keys.
@@ -60,6 +61,7 @@ impl DatabaseState {
         Self { dropped_copies, ..Self::new(self.paths.clone(), self.schema, key, self.now) }
     }
 
+    /// Copies that had to be deleted so far.
     pub(crate) fn dropped(&self) -> Vec<PathBuf> {
         self.dropped_copies.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -75,6 +77,7 @@ impl DatabaseState {
         if let Some(owner) = os::foreign_owner(&self.paths.dir) {
             return Err(Error::ForeignOwner { path: self.paths.dir.clone(), owner });
         }
+        // Markers of an unfinished erasure and of an unfinished key change.
         if ["erasing", "converting"].iter().any(|it| self.paths.with_extension(it).exists()) {
             // Where nothing can be written, the operation waits for a process that can write.
             let _ = self.finish_pending_writes();
@@ -97,6 +100,7 @@ impl DatabaseState {
         open_writer(self).map(drop)
     }
 
+    /// Attaches the recorder of the replay build to a new connection.
     #[cfg(feature = "replay")]
     pub(crate) fn with_recorder(&self, db: Db) -> Db {
         let mut db = db;
@@ -131,7 +135,7 @@ impl DatabaseState {
     }
 
     /// Like `report_damage`, for queries that usually find something. An empty result is checked;
-    /// `cross_check` tells whether another index finds something.
+    /// `cross_check` returns whether another index finds something.
     pub(crate) fn checked<T>(
         &self,
         db: &Db,

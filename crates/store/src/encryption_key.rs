@@ -1,7 +1,13 @@
 //! Encryption at rest: the key, and unlocking a connection with it.
+//!
+//! Only builds with the `encryption` feature can encrypt; others refuse a key when they open a
+//! file.
 
 use crate::Error;
 use crate::query::Db;
+
+/// Shortest key that is accepted. The message below names the number.
+const MIN_KEY_BYTES: usize = 8;
 
 /// A key or passphrase. Its `Debug` form does not show it.
 #[derive(Clone, PartialEq, Eq)]
@@ -12,7 +18,7 @@ impl EncryptionKey {
     pub fn new(secret: &str) -> Result<Self, Error> {
         // Key files usually end with a line break.
         let secret = secret.trim_end_matches(['\r', '\n']);
-        if secret.len() < 8 || secret.contains('\0') {
+        if secret.len() < MIN_KEY_BYTES || secret.contains('\0') {
             return Err(Error::InvalidInput {
                 what: "a key has at least 8 characters and no NUL".to_owned(),
             });
@@ -20,6 +26,7 @@ impl EncryptionKey {
         Ok(Self(secret.to_owned()))
     }
 
+    /// A pragma takes no parameters, so the key is quoted.
     fn to_sql_literal(&self) -> String {
         format!("'{}'", self.0.replace('\'', "''"))
     }

@@ -1,8 +1,10 @@
-//! Erases memories for good: rows, search text, vectors, versions, copies in backups. A ledger
-//! keeps them from coming back.
+//! Erases memories for good: rows, search text, vectors, versions, copies in backups.
 //!
-//! The order makes it restartable: the ledger first records what must go, then every file is
-//! cleaned of what the ledger names. After a crash the rest is done again.
+//! The ledger holds a hash of every erased id, in a file beside the database and in table
+//! `erase_ledger`, so that an erased memory cannot come back from a backup or another device. The
+//! order makes an erasure restartable: the ledger first records what must go, then every file is
+//! cleaned of what the ledger names. A file with extension `erasing` exists until that is done; the
+//! next opening of the database finishes it after a crash.
 
 use std::collections::HashSet;
 use std::fs;
@@ -19,6 +21,7 @@ use crate::restore::truncate_log;
 use crate::write_batch::AuditAction;
 use crate::{Error, apply_batch, backup, change_clock, learning, lookup_tables, os};
 
+/// Every statement of this file, for the tests that replay them on a server.
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] = &[
     &SELECT_MEMORY_IDS,
@@ -35,34 +38,47 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &RECOUNT_VERSIONS,
 ];
 
+/// Row number and id of every memory.
 const SELECT_MEMORY_IDS: Query = Query::shared("erase_ids", "SELECT n, id FROM memories");
+/// The row number of a memory.
 const SELECT_NUMBER: Query = Query::shared("number_of", "SELECT n FROM memories WHERE id = ?1");
+/// Ids that have earlier versions.
 const SELECT_VERSION_IDS: Query =
     Query::shared("erase_version_ids", "SELECT DISTINCT id FROM memory_versions");
+/// Ids that have vectors.
 const SELECT_VECTOR_OWNERS: Query =
     Query::shared("erase_owners", "SELECT DISTINCT owner FROM embeddings");
+/// Deletes the vectors of a memory.
 pub(crate) const DELETE_VECTORS: Query =
     Query::shared("drop_vectors", "DELETE FROM embeddings WHERE owner = ?1");
+/// Deletes the earlier versions of a memory.
 const DELETE_VERSIONS: Query =
     Query::shared("drop_versions", "DELETE FROM memory_versions WHERE id = ?1");
+/// Removes the id of a memory from the changes; their number stays right.
 const ANONYMIZE_CHANGES: Query =
     Query::shared("forget_changes", "UPDATE changes SET id = NULL WHERE id = ?1");
+/// Deletes the row of a memory.
 const DELETE_MEMORY: Query = Query::shared("drop_memory", "DELETE FROM memories WHERE id = ?1");
+/// Adds the hash of an erased id to the ledger.
 const INSERT_LEDGER_HASH: Query = Query::shared(
     "add_ledger_hash",
     "INSERT OR IGNORE INTO erase_ledger (id_hash, erased_at) VALUES (?1, ?2)",
 );
+/// Every hash in the ledger.
 const SELECT_LEDGER_HASHES: Query =
     Query::shared("ledger_hashes", "SELECT id_hash FROM erase_ledger");
+/// Stores the present number of memories, with which later checks compare.
 const RECOUNT_MEMORIES: Query = Query::shared(
     "recount_memories",
     "UPDATE meta SET value = (SELECT count(*) FROM memories) WHERE key = 'n_memories'",
 );
+/// Stores the present number of earlier versions.
 const RECOUNT_VERSIONS: Query = Query::shared(
     "recount_versions",
     "UPDATE meta SET value = (SELECT count(*) FROM memory_versions) WHERE key = 'n_versions'",
 );
 
+/// Length of a hash in the ledger.
 const HASH_BYTES: usize = 32;
 type IdHash = [u8; HASH_BYTES];
 
@@ -79,9 +95,9 @@ pub(crate) fn record_intent(paths: &DatabasePaths, ids: &[MemoryId]) -> Result<(
     os::private_file(&path).map_err(io)?;
     let hashes: Vec<u8> = ids.iter().flat_map(|it| id_hash(*it)).collect();
     let mut file = fs::OpenOptions::new().append(true).open(&path).map_err(io)?;
-    // A crash may have cut the last hash short; the next must not be read across it.
+    // A crash may have left the last hash incomplete. It is cut off, because the file is read in
+    // steps of a whole hash.
     let length = file.metadata().map_err(io)?.len();
-    // Hashes have a fixed length, so a partial one is cut off.
     file.set_len(length - length % HASH_BYTES as u64).map_err(io)?;
     file.write_all(&hashes).and_then(|()| file.sync_all()).map_err(io)?;
     // From here on the erasure is finished by the next opening, whatever happens.
@@ -119,7 +135,7 @@ pub(crate) fn erase_ledgered(state: &DatabaseState, db: &Db, now: Timestamp) -> 
     // Erased rows must not remain in old pages of the log.
     truncate_log(db)?;
     clean_copies(state, |copy| Ok(apply_ledger(copy, paths, now)? > 0))?;
-    forget_in_mark(db, paths)?;
+    remove_from_mark(db, paths)?;
     let intention = paths.with_extension("erasing");
     os::remove_file_if_exists(&intention)
         .and_then(|()| os::sync_dir(&paths.dir))
@@ -141,6 +157,7 @@ pub(crate) fn clean_copies(
     }
     backup::remove_leftovers(&state.paths)?;
     let Some(replaced) = backup::find_replaced(&state.paths) else {
+        // No database in the folder, but perhaps a log or another remainder.
         return discard_replaced(&state.paths);
     };
     let merged = backup::merge_replaced_log(state, &replaced.path);
@@ -151,7 +168,8 @@ pub(crate) fn clean_copies(
     Ok(())
 }
 
-/// Returns whether a copy is clean now. Errors that are not the copy's fault are passed on.
+/// Returns whether a copy is clean now; `false` means that the copy itself is unusable. Errors that
+/// are not the copy's fault are passed on.
 fn is_cleaned(rewritten: Result<bool, Error>) -> Result<bool, Error> {
     match rewritten {
         Ok(_) => Ok(true),
@@ -174,10 +192,11 @@ pub(crate) fn apply_ledger(db: &Db, paths: &DatabasePaths, now: Timestamp) -> Re
     // Ids are hashed one by one: the ledger cannot be turned back into ids.
     let is_ledgered =
         |id: &[u8]| MemoryId::from_bytes(id).is_some_and(|id| ledger.contains(&id_hash(id)));
+    // Row number, if the memory has a row, and id.
     let mut erased: Vec<(Option<i64>, Vec<u8>)> = db.select(&SELECT_MEMORY_IDS, &[], |row| {
         Ok((Some(row.get(0)?), row.get::<_, Vec<u8>>(1)?))
     })?;
-    // Versions and vectors may outlive their memory in a damaged file.
+    // Versions and vectors may be left without a memory in a damaged file.
     for query in [&SELECT_VERSION_IDS, &SELECT_VECTOR_OWNERS] {
         erased.extend(db.select(query, &[], |row| Ok((None, row.get(0)?)))?);
     }
@@ -202,11 +221,12 @@ pub(crate) fn remove_memories(db: &Db, ids: &[MemoryId]) -> Result<(), Error> {
     recount_rows(db)
 }
 
+/// Deletes everything about one memory. `n` is its row number; without a row, only its remains.
 fn remove_memory(db: &Db, n: Option<i64>, id: &[u8]) -> Result<(), Error> {
     if let Some(n) = n {
         lookup_tables::delete_lookups(db, n)?;
     }
-    // The audit trail keeps its entries, but no longer says which memory they were about.
+    // The audit trail keeps its entries, but no longer names the memory they were about.
     for query in [&DELETE_VECTORS, &DELETE_VERSIONS, &ANONYMIZE_CHANGES, &DELETE_MEMORY] {
         db.execute(query, &[&id])?;
     }
@@ -216,6 +236,7 @@ fn remove_memory(db: &Db, n: Option<i64>, id: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
+/// Updates the stored numbers of rows after deletions.
 fn recount_rows(db: &Db) -> Result<(), Error> {
     db.execute(&RECOUNT_MEMORIES, &[])?;
     db.execute(&RECOUNT_VERSIONS, &[]).map(|_| ())
@@ -236,7 +257,7 @@ fn read_ledger(db: &Db, paths: &DatabasePaths) -> Result<HashSet<IdHash>, Error>
 }
 
 /// Removes erased memories from the mark, which names the latest changes by id.
-fn forget_in_mark(db: &Db, paths: &DatabasePaths) -> Result<(), Error> {
+fn remove_from_mark(db: &Db, paths: &DatabasePaths) -> Result<(), Error> {
     if let MarkState::Valid(mut mark) = HighWaterMark::read(&paths.mark_file())? {
         let ledger = read_ledger(db, paths)?;
         if mark.remove_changes(|it| ledger.contains(&id_hash(it))) {
@@ -253,6 +274,7 @@ pub(crate) fn discard_replaced(paths: &DatabasePaths) -> Result<(), Error> {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(Error::from_io(folder, &error))
         }
+        // Deleted, or there was none.
         _ => Ok(()),
     }
 }

@@ -1,4 +1,7 @@
 //! Proves an erasure by searching the database and every copy of it, with the key.
+//!
+//! `erase` removes memories; this file looks for what it may have missed. For plain files the
+//! caller also searches the bytes, which says nothing about encrypted ones.
 
 use model::MemoryId;
 
@@ -7,15 +10,19 @@ use crate::database_state::DatabaseState;
 use crate::query::{Db, Query};
 use crate::{Error, backup};
 
+/// Every statement of this file, for the tests that replay them on a server.
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] = &[&COUNT_TRACES, &COUNT_ORPHANED_TEXTS];
 
+/// Rows of any table that still name a memory.
 const COUNT_TRACES: Query = Query::shared(
     "count_traces",
     "SELECT (SELECT count(*) FROM memories WHERE id = ?1) + (SELECT count(*) FROM memory_versions WHERE id = ?1) \
      + (SELECT count(*) FROM embeddings WHERE owner = ?1) + (SELECT count(*) FROM changes WHERE id = ?1)",
 );
-// Search text refers to its memory by number only. Text without a memory may be an erased one's.
+/// Search texts and full-text entries that belong to no memory.
+// Search text refers to its memory by row number only. If that row is gone, the text may be an
+// erased one.
 const COUNT_ORPHANED_TEXTS: Query = Query::local(
     "count_orphaned_texts",
     "SELECT (SELECT count(*) FROM memory_text WHERE n NOT IN (SELECT n FROM memories)) \
@@ -34,6 +41,7 @@ pub(crate) fn has_traces_of(
     }
     let mut copies = backup::list_backups(&state.paths);
     if let Some(replaced) = backup::find_replaced(&state.paths) {
+        // Changes in its log would be missed by a read-only connection.
         backup::merge_replaced_log(state, &replaced.path)?;
         copies.push(replaced);
     }
@@ -45,6 +53,7 @@ pub(crate) fn has_traces_of(
     Ok(false)
 }
 
+/// Searches one file.
 fn has_traces(db: &Db, ids: &[MemoryId]) -> Result<bool, Error> {
     for id in ids {
         if db.select_number(&COUNT_TRACES, &[&id.0.as_bytes().as_slice()])? > 0 {

@@ -1,4 +1,5 @@
-//! Errors of the store, shaped by what the caller can do next.
+//! Errors of the store, shaped by what the caller can do next. I/O errors and errors of the
+//! database library are translated here and nowhere else.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,10 +32,12 @@ pub enum Error {
     MemoryNotFound { id: String },
     #[error("memory {id} was erased for good and cannot come back")]
     MemoryErased { id: String },
+    /// The caller passed a value that cannot be stored.
     #[error("{what}")]
     InvalidInput { what: String },
     #[error("`{}`: {why}", path.display())]
     Io { path: PathBuf, why: String },
+    /// A bug, or a state that no caller can do anything about.
     #[error("database error: {what}")]
     Internal { what: String },
 }
@@ -65,6 +68,7 @@ impl Error {
             Some(ErrorCode::NotADatabase) => Self::NotADatabase { path },
             Some(ErrorCode::DatabaseCorrupt) => Self::Damaged { path, what },
             Some(ErrorCode::SystemIoFailure) => Self::Io { path, why: what },
+            // Not from SQLite, but from reading a cell.
             None if is_unexpected_value(error) => Self::Damaged { path, what },
             _ => Self::Internal { what },
         }

@@ -2,7 +2,8 @@
 //!
 //! `SQLite`'s own lock is not fair: under load some writers starve. Here a process takes a gate
 //! before the lock. The process that waits for the lock holds the gate, so one that has just
-//! released the lock queues behind all that were already waiting.
+//! released the lock queues behind all that were already waiting. The system releases all locks of
+//! a process that dies.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -29,6 +30,7 @@ impl FairFileLock {
         })
     }
 
+    /// Waits for the lock, behind all processes that wait already.
     pub(crate) fn acquire(&self) -> Result<FileLockGuard<'_>, Error> {
         lock_blocking(&self.gate)?;
         let locked = lock_blocking(&self.lock);
@@ -52,7 +54,8 @@ pub(crate) struct OpenGuard(Option<File>);
 impl OpenGuard {
     pub(crate) fn acquire(paths: &DatabasePaths) -> Result<Self, Error> {
         let path = paths.with_extension("door");
-        // If the lock file can be neither created nor opened, no file can be renamed here either.
+        // In a read-only folder the lock file may be missing. Nothing can be renamed there either,
+        // so no lock is needed.
         let _ = os::private_file(&path);
         let Ok(file) = File::open(&path) else { return Ok(Self(None)) };
         lock_blocking(&file)?;
@@ -68,6 +71,7 @@ impl Drop for OpenGuard {
     }
 }
 
+/// Waits for an exclusive lock on a file.
 fn lock_blocking(file: &File) -> Result<(), Error> {
     loop {
         match file.lock() {
@@ -81,6 +85,7 @@ fn lock_blocking(file: &File) -> Result<(), Error> {
     }
 }
 
+/// Opens a lock file, and creates it if it is missing.
 pub(crate) fn open_lock_file(path: &Path) -> Result<File, Error> {
     os::private_file(path).map_err(|it| Error::from_io(path, &it))?;
     File::options().read(true).write(true).open(path).map_err(|it| Error::from_io(path, &it))

@@ -85,9 +85,10 @@ impl FtsMatch {
         let mut counts = vec![0_u8; usize::try_from(n_terms).ok()? * FTS_COLUMNS];
         let mut n_instances = 0;
         call_fts5!(self, xInstCount, &raw mut n_instances);
-        for at in 0..n_instances {
+        // An instance is one place in the row where one term occurs.
+        for instance in 0..n_instances {
             let (mut term, mut column, mut offset) = (0, 0, 0);
-            call_fts5!(self, xInst, at, &raw mut term, &raw mut column, &raw mut offset);
+            call_fts5!(self, xInst, instance, &raw mut term, &raw mut column, &raw mut offset);
             let (term, column) = (usize::try_from(term).ok()?, usize::try_from(column).ok()?);
             let count = counts.get_mut(term * FTS_COLUMNS + column)?;
             *count = count.saturating_add(1);
@@ -96,7 +97,7 @@ impl FtsMatch {
     }
 }
 
-/// Called by `SQLite` for every matching row.
+/// Called by `SQLite` for every matching row. The result is a blob of one byte per term and column.
 unsafe extern "C" fn occurrences(
     api: *const Fts5ExtensionApi,
     fts: *mut Fts5Context,

@@ -2,7 +2,8 @@
 //!
 //! Rows hold bytes whose meaning only the graph crate knows. Nothing here is worth a backup, an
 //! audit trail or a migration: a file of another version, or a damaged one, is deleted and built
-//! again. It is encrypted if there is a key.
+//! again. It is encrypted if there is a key. A generation number counts the changes; an update
+//! names the generation it was computed from.
 
 mod history;
 mod links;
@@ -27,6 +28,7 @@ pub use reader::GraphReader;
 /// Increases with every change of the tables or of the bytes in them.
 const SCHEMA_VERSION: i64 = 13;
 
+/// Tables of files. All ids are those of `files`.
 const FILES_SCHEMA: &str = "
     CREATE TABLE files (
         id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, modified INTEGER NOT NULL,
@@ -38,36 +40,49 @@ const FILES_SCHEMA: &str = "
     CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 ";
 
+/// One fact about the whole graph.
 const SELECT_STATE: Query = Query::local("graph_state", "SELECT value FROM state WHERE key = ?1");
+/// Stores a file, replacing its earlier state.
 const PUT_FILE: Query = Query::local(
     "graph_put_file",
     "INSERT INTO files (id, path, size, modified, hash, outline) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
      ON CONFLICT (id) DO UPDATE SET path = ?2, size = ?3, modified = ?4, hash = ?5, outline = ?6",
 );
+/// Stores the data of a file that only updates need.
 const PUT_BODY: Query = Query::local(
     "graph_put_body",
     "INSERT OR REPLACE INTO bodies (id, body, precise) VALUES (?1, ?2, ?3)",
 );
+/// Stores the resolved edges of a file.
 // In a table of their own: edges are known only when all files have been read, and writing them
 // must not rewrite the bodies.
 const PUT_EDGES: Query = Query::local(
     "graph_put_edges",
     "INSERT OR REPLACE INTO edges (id, edges, keys) VALUES (?1, ?2, ?3)",
 );
+/// Stores the references of a file according to a precise index.
 const PUT_PRECISE: Query =
     Query::local("graph_put_precise", "UPDATE bodies SET precise = ?2 WHERE id = ?1");
+/// Sets size and time of a file whose content did not change.
 const PUT_STAMP: Query =
     Query::local("graph_put_stamp", "UPDATE files SET size = ?2, modified = ?3 WHERE id = ?1");
+/// Deletes a file.
 const DELETE_FILE: Query = Query::local("graph_drop_file", "DELETE FROM files WHERE id = ?1");
+/// Deletes the body of a file.
 const DELETE_BODY: Query = Query::local("graph_drop_body", "DELETE FROM bodies WHERE id = ?1");
+/// Deletes the edges of a file.
 const DELETE_EDGES: Query = Query::local("graph_drop_edges", "DELETE FROM edges WHERE id = ?1");
+/// Deletes the list of files that were not indexed.
 const DELETE_ALL_SKIPPED: Query = Query::local("graph_clear_skipped", "DELETE FROM skipped_files");
+/// Adds a file that was not indexed.
 const PUT_SKIPPED: Query = Query::local(
     "graph_put_skipped",
     "INSERT OR REPLACE INTO skipped_files (path, size, modified, reason) VALUES (?1, ?2, ?3, ?4)",
 );
+/// Stores a fact about the whole graph.
 const PUT_STATE: Query =
     Query::local("graph_put_state", "INSERT OR REPLACE INTO state (key, value) VALUES (?1, ?2)");
+/// Number of changes of the graph so far.
 const SELECT_GENERATION: Query = Query::local(
     "graph_generation",
     "SELECT CAST(value AS INTEGER) FROM state WHERE key = 'generation'",
@@ -83,7 +98,8 @@ pub struct GraphStamp {
     pub hash: Vec<u8>,
 }
 
-/// Data of a source file that queries need. Without edges, its references are not resolved yet.
+/// Data of a source file that queries need, as bytes of the graph crate: `outline` holds its
+/// symbols, `edges` its resolved references. Without edges they are not resolved yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphFile {
     pub stamp: GraphStamp,
@@ -91,7 +107,8 @@ pub struct GraphFile {
     pub edges: Option<Vec<u8>>,
 }
 
-/// Data of a source file that only updates need.
+/// Data of a source file that only updates need, as bytes of the graph crate: `body` holds its
+/// references by name, `keys` what was looked up to resolve them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphBody {
     pub id: u32,
@@ -118,20 +135,23 @@ pub struct GraphBatch {
     pub files: Vec<(GraphFile, GraphBody)>,
     /// New edges and keys of indexed files: file id, edges, keys.
     pub resolved: Vec<(u32, Vec<u8>, Vec<u8>)>,
-    /// References of indexed files according to a precise index.
+    /// References of indexed files according to a precise index: file id, bytes.
     pub precise: Vec<(u32, Vec<u8>)>,
     /// Files whose stamp changed while their content did not.
     pub restamped: Vec<GraphStamp>,
     /// For each named file, all files it refers to, with weights. They replace the earlier ones.
     pub links: Vec<(u32, Vec<(u32, u32)>)>,
+    /// Ids of files that no longer exist.
     pub removed: Vec<u32>,
+    /// All files that were not indexed, replacing the stored list; `None` leaves that list.
     pub skipped: Option<Vec<GraphSkippedFile>>,
     /// Facts about the whole graph, such as how complete it is and since when.
     pub state: Vec<(&'static str, String)>,
 }
 
 impl GraphBatch {
-    /// Returns whether the batch changes nothing.
+    /// Returns whether the batch changes nothing. Links are not tested: they come with the files or
+    /// edges they were computed from.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
             && self.resolved.is_empty()
@@ -196,7 +216,7 @@ impl GraphStore {
 
     /// Applies a batch and returns the new generation.
     pub async fn apply(&self, batch: GraphBatch) -> Result<i64, Error> {
-        self.run(move |db| db.transaction(|db| apply_batch(db, &batch))).await
+        self.run(move |db| db.transaction(|db| apply_graph_batch(db, &batch))).await
     }
 
     /// Sets one fact about the whole graph.
@@ -215,11 +235,8 @@ impl GraphStore {
     }
 }
 
-fn to_signed(it: u64) -> i64 {
-    i64::try_from(it).unwrap_or(i64::MAX)
-}
-
-fn apply_batch(db: &Db, batch: &GraphBatch) -> Result<i64, Error> {
+/// Applies a batch inside the caller's transaction, and returns the new generation.
+fn apply_graph_batch(db: &Db, batch: &GraphBatch) -> Result<i64, Error> {
     if db.select_number(&SELECT_GENERATION, &[])? != batch.base_generation {
         // The caller holds the write lock, so only a reader that replaced a damaged file can have
         // interfered.
@@ -242,7 +259,8 @@ fn apply_batch(db: &Db, batch: &GraphBatch) -> Result<i64, Error> {
         // A file without edges waits to be resolved; old edges of it must not stay.
         match (&file.edges, &body.keys) {
             (Some(edges), Some(keys)) => db.execute(&PUT_EDGES, &[id, edges, keys])?,
-            _ => db.execute(&DELETE_EDGES, &[id])?,
+            // Edges and keys are written together or not at all.
+            (None, _) | (_, None) => db.execute(&DELETE_EDGES, &[id])?,
         };
         links::delete_links(db, *id)?;
     }
@@ -255,15 +273,16 @@ fn apply_batch(db: &Db, batch: &GraphBatch) -> Result<i64, Error> {
     for (id, precise) in &batch.precise {
         db.execute(&PUT_PRECISE, &[id, precise])?;
     }
-    for it in &batch.restamped {
-        db.execute(&PUT_STAMP, &[&it.id, &to_signed(it.size), &to_signed(it.modified)])?;
+    for stamp in &batch.restamped {
+        db.execute(&PUT_STAMP, &[&stamp.id, &to_signed(stamp.size), &to_signed(stamp.modified)])?;
     }
-    if let Some(passed) = &batch.skipped {
+    // The list of skipped files is always written as a whole.
+    if let Some(skipped) = &batch.skipped {
         db.execute(&DELETE_ALL_SKIPPED, &[])?;
-        for it in passed {
+        for file in skipped {
             db.execute(
                 &PUT_SKIPPED,
-                &[&it.path, &to_signed(it.size), &to_signed(it.modified), &it.reason],
+                &[&file.path, &to_signed(file.size), &to_signed(file.modified), &file.reason],
             )?;
         }
     }
@@ -274,6 +293,11 @@ fn apply_batch(db: &Db, batch: &GraphBatch) -> Result<i64, Error> {
     let generation = batch.base_generation + 1;
     db.execute(&PUT_STATE, &[&"generation", &generation.to_string()])?;
     Ok(generation)
+}
+
+/// Sizes and times as the database stores them, which has no unsigned integers.
+fn to_signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// Opens the file, or creates it again if it is unusable.
@@ -316,13 +340,13 @@ fn open_current_version(
             if db.query_pragma("SELECT count(*) FROM sqlite_schema")? != "0" {
                 return Ok(());
             }
-            for it in [
+            for schema in [
                 FILES_SCHEMA,
                 history::HISTORY_SCHEMA,
                 links::LINKS_SCHEMA,
                 module_map::MODULE_MAP_SCHEMA,
             ] {
-                db.execute_batch(it)?;
+                db.execute_batch(schema)?;
             }
             db.execute_batch(&format!("PRAGMA user_version = {SCHEMA_VERSION}"))
         })?;
@@ -340,12 +364,7 @@ pub fn remove_code_graph(paths: &DatabasePaths) -> Result<(), Error> {
 fn remove_files(paths: &DatabasePaths) -> Result<(), Error> {
     for ending in ["db", "db-wal", "db-shm", "db-journal"] {
         let path = paths.with_extension(ending);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::from_io(&path, &error));
-            }
-            _ => {}
-        }
+        os::remove_file_if_exists(&path).map_err(|it| Error::from_io(&path, &it))?;
     }
     Ok(())
 }
@@ -359,10 +378,12 @@ mod tests {
     use super::*;
     use crate::DataDir;
 
+    /// Paths of a project's graph in a temporary data folder.
     fn paths(dir: &Path) -> DatabasePaths {
         DataDir::new(dir).graph_paths(ProjectId::new(Timestamp(1), [1; 10]))
     }
 
+    /// A file that was read but not resolved yet.
     fn file(id: u32, path: &str) -> (GraphFile, GraphBody) {
         let stamp = GraphStamp { id, path: path.to_owned(), size: 3, modified: 4, hash: vec![5] };
         let file = GraphFile { stamp, outline: vec![6], edges: None };
@@ -376,6 +397,7 @@ mod tests {
     #[test]
     fn a_batch_is_there_after_reopening() {
         let dir = tempfile::tempdir().unwrap();
+        // Two batches: the second resolves one file and removes the other.
         let store = GraphStore::new(paths(dir.path()), None);
         let files = vec![file(1, "a.ts"), file(2, "b.ts")];
         run(store.apply(GraphBatch { files, ..GraphBatch::default() })).unwrap();
@@ -411,10 +433,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (one, other) =
             (GraphStore::new(paths(dir.path()), None), GraphStore::new(paths(dir.path()), None));
-        let turn = one.try_lock().unwrap();
-        assert!(turn.is_some());
+        let lock = one.try_lock().unwrap();
+        assert!(lock.is_some());
         assert!(other.try_lock().unwrap().is_none());
-        drop(turn);
+        drop(lock);
         assert!(other.try_lock().unwrap().is_some());
     }
 
@@ -422,9 +444,9 @@ mod tests {
     fn a_batch_for_another_generation_changes_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let store = GraphStore::new(paths(dir.path()), None);
-        let batch = |after, n| GraphBatch {
-            base_generation: after,
-            files: vec![file(n, "a.ts")],
+        let batch = |base_generation, id| GraphBatch {
+            base_generation,
+            files: vec![file(id, "a.ts")],
             ..GraphBatch::default()
         };
         assert_eq!(run(store.apply(batch(0, 1))).unwrap(), 1);

@@ -2,7 +2,10 @@
 //!
 //! A damaged log can make the database open cleanly with its newest changes missing. The mark is
 //! written after every commit, so a database behind its mark has lost changes. The mark also lists
-//! the latest changes, which tells what was lost.
+//! the latest changes, which shows what was lost.
+//!
+//! The file has a fixed length: magic, checksum, then a body of sequence number, number of changes,
+//! and room for the changes. All numbers are little-endian.
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -14,10 +17,17 @@ use crate::{Error, os};
 
 /// Recent changes that the mark lists.
 const MAX_RECENT_CHANGES: usize = 64;
+/// First bytes of the file; the digit is the version of the format.
 const MAGIC: &[u8; 8] = b"WLMARK1\n";
-const ENTRY_BYTES: usize = 24;
-/// Magic, sequence, count, checksum.
-const HEADER_BYTES: usize = 8 + 8 + 8 + 16;
+/// Half a BLAKE3 hash: enough against accidents. Nothing here defends against forgery.
+const CHECKSUM_BYTES: usize = 16;
+/// Start of the body: sequence number and number of changes, eight bytes each.
+const BODY_HEADER_BYTES: usize = 8 + 8;
+/// One change: sequence number and id.
+const ENTRY_BYTES: usize = 8 + 16;
+const BODY_BYTES: usize = BODY_HEADER_BYTES + MAX_RECENT_CHANGES * ENTRY_BYTES;
+/// Most bytes that are read. A longer file is damaged; reading on would not help.
+const MAX_FILE_BYTES: u64 = 1 << 16;
 
 /// Content of the mark file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,6 +46,7 @@ pub(crate) enum MarkState {
 }
 
 impl HighWaterMark {
+    /// Moves the mark forward and adds the changes up to it, dropping the oldest ones.
     pub(crate) fn advance(&mut self, seq: u64, changed: &[(u64, MemoryId)]) {
         self.seq = self.seq.max(seq);
         self.recent.extend_from_slice(changed);
@@ -89,7 +100,7 @@ impl HighWaterMark {
     }
 
     fn encode(&self) -> Vec<u8> {
-        let mut body = Vec::with_capacity(HEADER_BYTES + MAX_RECENT_CHANGES * ENTRY_BYTES);
+        let mut body = Vec::with_capacity(BODY_BYTES);
         body.extend_from_slice(&self.seq.to_le_bytes());
         body.extend_from_slice(&(self.recent.len() as u64).to_le_bytes());
         for (seq, id) in &self.recent {
@@ -97,30 +108,31 @@ impl HighWaterMark {
             body.extend_from_slice(id.0.as_bytes());
         }
         // Fixed length: a shorter mark is a damaged one.
-        body.resize(16 + MAX_RECENT_CHANGES * ENTRY_BYTES, 0);
+        body.resize(BODY_BYTES, 0);
         let mut bytes = MAGIC.to_vec();
-        // Half a BLAKE3 hash is enough against accidents; nothing here defends against forgery.
-        bytes.extend_from_slice(&blake3::hash(&body).as_bytes()[..16]);
+        bytes.extend_from_slice(&blake3::hash(&body).as_bytes()[..CHECKSUM_BYTES]);
         bytes.extend_from_slice(&body);
         bytes
     }
 
     fn decode(bytes: &[u8]) -> Option<Self> {
-        let (magic, rest) = bytes.split_at_checked(8)?;
-        let (sum, body) = rest.split_at_checked(16)?;
+        let (magic, rest) = bytes.split_at_checked(MAGIC.len())?;
+        let (checksum, body) = rest.split_at_checked(CHECKSUM_BYTES)?;
         if magic != MAGIC
-            || body.len() != 16 + MAX_RECENT_CHANGES * ENTRY_BYTES
-            || blake3::hash(body).as_bytes()[..16] != *sum
+            || body.len() != BODY_BYTES
+            || blake3::hash(body).as_bytes()[..CHECKSUM_BYTES] != *checksum
         {
             return None;
         }
-        let number = |at: usize| Some(u64::from_le_bytes(body.get(at..at + 8)?.try_into().ok()?));
+        let number =
+            |start: usize| Some(u64::from_le_bytes(body.get(start..start + 8)?.try_into().ok()?));
         // The checksum has passed, so this only guards against a mark of another version.
         let count = usize::try_from(number(8)?).ok().filter(|it| *it <= MAX_RECENT_CHANGES)?;
         let mut recent = Vec::with_capacity(count);
-        for i in 0..count {
-            let at = 16 + i * ENTRY_BYTES;
-            recent.push((number(at)?, MemoryId::from_bytes(body.get(at + 8..at + ENTRY_BYTES)?)?));
+        for position in 0..count {
+            let start = BODY_HEADER_BYTES + position * ENTRY_BYTES;
+            let id = MemoryId::from_bytes(body.get(start + 8..start + ENTRY_BYTES)?)?;
+            recent.push((number(start)?, id));
         }
         Some(Self { seq: number(0)?, recent })
     }
@@ -129,7 +141,7 @@ impl HighWaterMark {
 /// Reads the file; a missing file reads as empty.
 fn read_bytes(path: &Path) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
-    let read = fs::File::open(path).and_then(|it| it.take(1 << 16).read_to_end(&mut bytes));
+    let read = fs::File::open(path).and_then(|it| it.take(MAX_FILE_BYTES).read_to_end(&mut bytes));
     match read {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(Error::from_io(path, &error))
@@ -163,15 +175,15 @@ mod tests {
     }
 
     #[test]
-    fn any_flipped_bit_makes_it_unreadable() {
+    fn a_mark_with_any_changed_byte_is_unreadable() {
         let mut mark = HighWaterMark::default();
         mark.advance(9, &[(9, id(1))]);
         let bytes = mark.encode();
-        for at in 0..bytes.len() {
+        for position in 0..bytes.len() {
             let mut flipped = bytes.clone();
-            flipped[at] ^= 1;
-            assert_eq!(HighWaterMark::decode(&flipped), None, "byte {at}");
+            flipped[position] ^= 1;
+            assert_eq!(HighWaterMark::decode(&flipped), None, "byte {position}");
         }
-        assert_eq!(HighWaterMark::decode(&bytes[..40]), None);
+        assert_eq!(HighWaterMark::decode(&bytes[..40]), None, "a file that was cut off");
     }
 }

@@ -1,4 +1,8 @@
 //! Earlier versions of memories, and the audit trail with what can be undone.
+//!
+//! Each applied batch is one row of table `audit`, and each version it made is one row of table
+//! `changes`. The replaced versions are in `memory_versions`. `apply_batch` writes all three; this
+//! file only reads them.
 
 use std::sync::Arc;
 
@@ -89,6 +93,7 @@ impl<'a> HistoryQueries<'a> {
     }
 }
 
+/// Every statement of this file, for the tests that replay them on a server.
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] = &[
     &SELECT_VERSIONS,
@@ -100,37 +105,44 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &SELECT_RECENT,
 ];
 
+/// Earlier versions of a memory, oldest first.
 const SELECT_VERSIONS: Query = Query::shared(
     "versions",
     concat!("SELECT ", columns!(), " FROM memory_versions WHERE id = ?1 ORDER BY version"),
 );
+/// Audit entries of the batches that changed a memory, with the version each made.
 const SELECT_ENTRIES_OF: Query = Query::shared(
     "entries_of",
     "SELECT a.batch, a.at, a.actor, a.action, a.detail, a.undone_by, a.hlc, c.version FROM changes c \
      JOIN audit a ON a.batch = c.batch WHERE c.id = ?1 ORDER BY c.seq",
 );
-// Both lists repeat `AuditAction::is_undoable` and `is_undoable_for_memory` in SQL; a test compares
-// them.
+/// The newest batch that `undo` may take back.
+// The list repeats `AuditAction::is_undoable`; a test compares them.
 const SELECT_LAST_UNDOABLE: Query = Query::shared(
     "last_undoable",
     "SELECT batch, at, actor, action, detail, undone_by, hlc FROM audit WHERE undone_by IS NULL \
      AND action IN ('remember', 'merge', 'supersede', 'edit', 'pin', 'flag', 'verify', 'forget', 'restore', 'import') \
      ORDER BY batch DESC LIMIT 1",
 );
+/// The newest batch that changed a memory and that its undo may take back.
+// The list repeats `AuditAction::is_undoable_for_memory`, negated; a test compares them.
 const SELECT_LAST_UNDOABLE_OF: Query = Query::shared(
     "last_undoable_of",
     "SELECT a.batch, a.at, a.actor, a.action, a.detail, a.undone_by, a.hlc FROM audit a WHERE a.undone_by IS NULL \
      AND a.batch IN (SELECT batch FROM changes WHERE id = ?1) \
      AND a.action NOT IN ('undo', 'settings', 'erase') ORDER BY a.batch DESC LIMIT 1",
 );
+/// Versions that a batch made, last change first.
 const SELECT_CHANGED_VERSIONS: Query = Query::shared(
     "changed_versions",
     "SELECT id, version FROM changes WHERE batch = ?1 AND id IS NOT NULL ORDER BY seq DESC",
 );
+/// One earlier version of a memory.
 const SELECT_VERSION: Query = Query::shared(
     "version_before",
     concat!("SELECT ", columns!(), " FROM memory_versions WHERE id = ?1 AND version = ?2"),
 );
+/// The newest audit entries.
 const SELECT_RECENT: Query = Query::shared(
     "recent",
     "SELECT batch, at, actor, action, detail, undone_by, hlc FROM audit ORDER BY batch DESC LIMIT ?1",
@@ -188,6 +200,7 @@ pub(crate) fn select_undo_steps(db: &Db, batch: i64) -> Result<Vec<UndoStep>, Er
             path: db.path.clone(),
             what: format!("an older version: {}", it.what),
         })?;
+        // Only this program writes ids, so a malformed one names no memory that could be restored.
         if let Some(id) = MemoryId::from_bytes(&id) {
             steps.push(UndoStep { id, version, before });
         }
@@ -195,9 +208,10 @@ pub(crate) fn select_undo_steps(db: &Db, batch: i64) -> Result<Vec<UndoStep>, Er
     Ok(steps)
 }
 
+/// Reads the seven columns of an audit entry, in the order in which all statements above list them.
 fn read_entry(row: &Row<'_>) -> rusqlite::Result<AuditEntry> {
-    let unreadable = |at: usize| {
-        rusqlite::Error::InvalidColumnType(at, "audit".to_owned(), rusqlite::types::Type::Text)
+    let unreadable = |column: usize| {
+        rusqlite::Error::InvalidColumnType(column, "audit".to_owned(), rusqlite::types::Type::Text)
     };
     Ok(AuditEntry {
         batch: row.get(0)?,
@@ -214,7 +228,8 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<AuditEntry> {
 mod tests {
     use super::*;
 
-    fn listed(wanted: impl Fn(AuditAction) -> bool) -> String {
+    /// The SQL list of all actions that `wanted` accepts.
+    fn sql_list(wanted: impl Fn(AuditAction) -> bool) -> String {
         let slugs = AuditAction::ALL.iter().filter(|it| wanted(**it));
         let quoted: Vec<String> = slugs.map(|it| format!("'{}'", it.slug())).collect();
         format!("IN ({})", quoted.join(", "))
@@ -222,9 +237,9 @@ mod tests {
 
     #[test]
     fn the_database_knows_the_same_undoable_actions() {
-        let list = listed(AuditAction::is_undoable);
+        let list = sql_list(AuditAction::is_undoable);
         assert!(SELECT_LAST_UNDOABLE.sql.contains(&format!("action {list}")), "{list}");
-        let list = listed(|it| !it.is_undoable_for_memory());
+        let list = sql_list(|it| !it.is_undoable_for_memory());
         assert!(SELECT_LAST_UNDOABLE_OF.sql.contains(&format!("action NOT {list}")), "{list}");
     }
 }

@@ -2,7 +2,9 @@
 //! one event per line.
 //!
 //! It lies outside of any project because its writer, a hook, has no time to find out which project
-//! a session belongs to. The writer redacts secrets; the meaning of a line is not known here.
+//! a session belongs to. Later the daemon takes the events and removes the file. Writer and reader
+//! lock the file, and each checks after locking that the other has not removed it. The writer
+//! redacts secrets; the meaning of a line is not known here.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
@@ -31,21 +33,21 @@ impl Inbox {
         Self { dir: data.root.join("inbox") }
     }
 
-    /// Appends whole lines; `first` goes before them if the session has no file yet. Returns
+    /// Appends whole lines; `header` goes before them if the session has no file yet. Returns
     /// `false` if the file of the session is full.
-    pub fn append(&self, session: SessionId, first: &str, lines: &str) -> Result<bool, Error> {
+    pub fn append(&self, session: SessionId, header: &str, lines: &str) -> Result<bool, Error> {
         let path = self.path_of(session);
         let io = |it: std::io::Error| Error::from_io(&path, &it);
         os::private_dir(&self.dir).map_err(io)?;
         for _ in 0..MAX_OPEN_ATTEMPTS {
             // Until it is locked, a reader may remove the file at any time.
-            let made = os::private_file(&path);
-            let opened = made.and_then(|()| OpenOptions::new().append(true).open(&path));
+            let created = os::private_file(&path);
+            let opened = created.and_then(|()| OpenOptions::new().append(true).open(&path));
             let Some(mut file) = opened.map(Some).or_else(none_if_missing).map_err(io)? else {
                 continue;
             };
             file.lock().map_err(io)?;
-            // A reader removed the file before it was locked: what is written to it would be lost.
+            // A reader removed the file before it was locked: lines written to it would be lost.
             if !os::is_at(&file, &path) {
                 continue;
             }
@@ -53,8 +55,7 @@ impl Inbox {
             if length > MAX_SESSION_BYTES {
                 return Ok(false);
             }
-            // The header of a session goes in once, before its first event.
-            let text = if length == 0 { format!("{first}{lines}") } else { lines.to_owned() };
+            let text = if length == 0 { format!("{header}{lines}") } else { lines.to_owned() };
             return file.write_all(text.as_bytes()).map(|()| true).map_err(io);
         }
         Err(Error::from_io(&path, &std::io::Error::other("readers keep removing the file")))
@@ -108,8 +109,8 @@ impl Inbox {
     pub fn remove_older_than(&self, before: Timestamp) {
         for session in self.list_sessions() {
             let modified = fs::metadata(self.path_of(session)).and_then(|it| it.modified()).ok();
-            let since = modified.and_then(|it| it.duration_since(UNIX_EPOCH).ok());
-            let millis = since.and_then(|it| i64::try_from(it.as_millis()).ok());
+            let since_epoch = modified.and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+            let millis = since_epoch.and_then(|it| i64::try_from(it.as_millis()).ok());
             if millis.is_some_and(|it| it < before.0) {
                 // A file that cannot be removed is tried again the next time.
                 let _ = self.remove(session);
@@ -147,6 +148,7 @@ impl Inbox {
     }
 }
 
+/// Turns the error of a missing file into `None`.
 fn none_if_missing(error: std::io::Error) -> std::io::Result<Option<File>> {
     if error.kind() == std::io::ErrorKind::NotFound { Ok(None) } else { Err(error) }
 }
@@ -168,6 +170,7 @@ mod tests {
         assert!(inbox.append(session(1), "start\n", "two\n").unwrap());
         assert!(inbox.append(session(2), "", "three\n").unwrap());
         assert_eq!(inbox.list_sessions(), [session(1), session(2)]);
+        // Taking the events of the first session removes them, and only them.
         let mut seen = String::new();
         let taken: Result<(), Error> = inbox.take(session(1), |text| {
             text.clone_into(&mut seen);
@@ -186,7 +189,7 @@ mod tests {
     fn nothing_is_lost_between_writers_and_readers() {
         let dir = tempfile::tempdir().unwrap();
         let inbox = Inbox::in_data_dir(&DataDir::new(dir.path()));
-        let adding = {
+        let writer = {
             let inbox = inbox.clone();
             std::thread::spawn(move || {
                 for n in 0..500 {
@@ -196,7 +199,8 @@ mod tests {
         };
         let mut seen = String::new();
         loop {
-            let is_over = adding.is_finished();
+            // Asked before taking, so that the last take comes after the last append.
+            let is_over = writer.is_finished();
             let taken: Result<(), Error> = inbox.take(session(1), |text| {
                 seen.push_str(text);
                 Ok(())
@@ -206,7 +210,7 @@ mod tests {
                 break;
             }
         }
-        adding.join().unwrap();
+        writer.join().unwrap();
         let numbers: Vec<u32> = seen.lines().map(|it| it.parse().unwrap()).collect();
         assert_eq!(numbers, (0..500).collect::<Vec<u32>>());
     }

@@ -1,9 +1,10 @@
-//! Changes for the in-memory index of a process: one outline per memory, and the codes of its
-//! vectors.
+//! Changes for the in-memory search index that a process keeps: one outline per memory, and the
+//! codes of its vectors.
 //!
-//! Outlines are read from an SQL index alone: all of them once, afterwards only those that changed.
-//! They decide which memories are candidates; the memories themselves are read and checked one by
-//! one.
+//! The caller names the position up to which its index is current. It gets the outlines and codes
+//! that changed since, or all of them if the changes cannot be told. Outlines are read from an SQL
+//! index alone, which is why they carry only a few columns. They decide which memories are
+//! candidates; the memories themselves are read and checked one by one.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,6 +14,7 @@ use rusqlite::types::ValueRef;
 
 use crate::Error;
 use crate::change_clock::SELECT_META;
+use crate::memory_filter::status_position;
 use crate::os::FileIdentity;
 use crate::query::{Db, Query};
 use crate::vectors::{self, VectorCode};
@@ -38,9 +40,12 @@ pub struct MemoryOutline {
 /// Position up to which an index has been read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexPosition {
+    /// The database file that was read. A restore puts another one in its place.
     file: Option<FileIdentity>,
+    /// Sequence number of the last change.
     seq: i64,
-    vector: i64,
+    /// Number of the last vector of the model.
+    last_vector: i64,
 }
 
 /// Changes since a position, or the full index if the changes are not known.
@@ -54,6 +59,7 @@ pub struct IndexDelta {
     pub codes: Vec<VectorCode>,
 }
 
+/// Every statement of this file, for the tests that replay them on a server.
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] = &[
     &SELECT_ALL_OUTLINES,
@@ -64,26 +70,38 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &COUNT_ERASED_SINCE,
 ];
 
-macro_rules! outline {
+/// SQL: selects the columns of an outline.
+macro_rules! select_outline {
     () => {
-        "SELECT n, id, type, source, scope, visibility, pinned, branch, session, \
-         CASE WHEN deleted_at IS NOT NULL THEN 0 WHEN deprecated_at IS NOT NULL THEN 1 WHEN tainted = 1 THEN 2 \
-         WHEN stale_at IS NOT NULL THEN 3 WHEN needs_review = 1 THEN 4 ELSE 5 END AS status FROM memories"
+        concat!(
+            "SELECT n, id, type, source, scope, visibility, pinned, branch, session, ",
+            status_position!(),
+            " AS status FROM memories"
+        )
     };
 }
 
+/// The outlines of all memories.
 // The index covers all columns, so the wide rows of the table are not read.
-const SELECT_ALL_OUTLINES: Query =
-    Query::shared("all_outlines", concat!(outline!(), " INDEXED BY memories_outline ORDER BY id"));
-const SELECT_OUTLINE: Query = Query::shared("outline", concat!(outline!(), " WHERE id = ?1"));
-// FTS5 stores the number of tokens per column.
+const SELECT_ALL_OUTLINES: Query = Query::shared(
+    "all_outlines",
+    concat!(select_outline!(), " INDEXED BY memories_outline ORDER BY id"),
+);
+/// The outline of one memory.
+const SELECT_OUTLINE: Query =
+    Query::shared("outline", concat!(select_outline!(), " WHERE id = ?1"));
+/// Row number and length of every search text.
+// FTS5 stores the number of tokens per column as varints, see `decode_word_count`.
 const SELECT_TEXT_LENGTHS: Query =
     Query::shared("text_lengths", "SELECT id, sz FROM memories_fts_docsize");
+/// Length of one search text.
 const SELECT_TEXT_LENGTH: Query =
     Query::shared("text_length", "SELECT sz FROM memories_fts_docsize WHERE id = ?1");
+/// Memories changed after a sequence number; NULL where the memory was erased.
 // There is no condition on `id`: SQLite would choose its index and read it from end to end.
 const SELECT_CHANGED_SINCE: Query =
     Query::shared("changed_since", "SELECT id FROM changes WHERE seq > ?1 ORDER BY seq");
+/// Erasures after a sequence number.
 const COUNT_ERASED_SINCE: Query = Query::shared(
     "erased_since",
     "SELECT count(*) FROM audit WHERE batch > ?1 AND action = 'erase'",
@@ -99,10 +117,10 @@ pub(crate) fn read_index_delta(
     since: Option<&IndexPosition>,
 ) -> Result<Option<IndexDelta>, Error> {
     let seq = db.select_number(&SELECT_META, &[&"seq"])?;
-    let vector = vectors::last_vector_number(db, model)?;
-    let position = IndexPosition { file: db.file(), seq, vector };
-    // After a restore the file is another one, and its sequence may be lower: old positions say
-    // nothing.
+    let last_vector = vectors::last_vector_number(db, model)?;
+    let position = IndexPosition { file: db.file(), seq, last_vector };
+    // After a restore the file is another one, and its sequence may be lower: an old
+    // position has no meaning in it.
     let Some(since) = since.filter(|it| it.file == position.file && it.seq <= seq) else {
         return read_full_index(db, model, position).map(Some);
     };
@@ -114,10 +132,12 @@ pub(crate) fn read_index_delta(
     let changed: BTreeSet<Vec<u8>> = changed.into_iter().flatten().collect();
     // Erasing removes ids from the changes, and vectors can be deleted without a change: neither
     // shows in an incremental delta.
-    let erased = db.select_number(&COUNT_ERASED_SINCE, &[&since.seq])? > 0;
-    if erased || changed.len() > MAX_INCREMENTAL_CHANGES || vector < since.vector {
+    let has_erasure = db.select_number(&COUNT_ERASED_SINCE, &[&since.seq])? > 0;
+    let has_deleted_vectors = last_vector < since.last_vector;
+    if has_erasure || has_deleted_vectors || changed.len() > MAX_INCREMENTAL_CHANGES {
         return read_full_index(db, model, position).map(Some);
     }
+    // Changed memories, each with all its codes.
     let (mut outlines, mut codes) = (Vec::new(), Vec::new());
     for id in changed.iter().filter_map(|it| MemoryId::from_bytes(it)) {
         let found = db.select_one(&SELECT_OUTLINE, &[&id.0.as_bytes().as_slice()], read_outline)?;
@@ -132,7 +152,7 @@ pub(crate) fn read_index_delta(
         codes.extend(vectors::codes_of(db, id, model)?);
     }
     // New vectors of unchanged memories; those of changed ones were read above.
-    let mut added = vectors::codes_after(db, model, since.vector)?;
+    let mut added = vectors::codes_after(db, model, since.last_vector)?;
     added.retain(|it| !outlines.iter().any(|known| known.id == it.owner));
     codes.append(&mut added);
     Ok(Some(IndexDelta { position, is_full: false, outlines, codes }))
@@ -152,11 +172,12 @@ fn read_full_index(db: &Db, model: &str, position: IndexPosition) -> Result<Inde
     Ok(IndexDelta { position, is_full: true, outlines, codes })
 }
 
-/// Decodes the token counts of all columns (`SQLite` varints: seven bits per byte, highest first) and
-/// adds them up.
+/// Decodes the token counts of all columns (`SQLite` varints: seven bits per byte, highest first)
+/// and adds them up.
 fn decode_word_count(sizes: ValueRef<'_>) -> u32 {
     let (mut total, mut column) = (0_u32, 0_u32);
     for byte in sizes.as_blob().unwrap_or_default() {
+        // The highest bit is set on every byte of a number but its last.
         column = column.wrapping_shl(7) | u32::from(byte & 0x7f);
         if byte & 0x80 == 0 {
             total = total.saturating_add(column);
@@ -169,13 +190,14 @@ fn decode_word_count(sizes: ValueRef<'_>) -> u32 {
 /// Reads an outline. A malformed row is left out: its memory is damaged, which is reported when the
 /// memory itself is read.
 fn read_outline(row: &Row<'_>) -> rusqlite::Result<Option<MemoryOutline>> {
-    let text = |at: &str| row.get::<_, String>(at);
+    let text = |column: &str| row.get::<_, String>(column);
     let (kind, source, scope) = (text("type")?, text("source")?, text("scope")?);
     let visibility = text("visibility")?;
     let (id, session): (Vec<u8>, Option<Vec<u8>>) = (row.get("id")?, row.get("session")?);
     let (n, pinned, branch) = (row.get("n")?, row.get("pinned")?, row.get("branch")?);
     let status = MemoryStatus::ALL.get(row.get::<_, usize>("status")?).copied();
-    Ok((|| {
+    // A closure, so that `?` leaves out the row and not the whole query.
+    let decode = || {
         Some(MemoryOutline {
             number: n,
             id: MemoryId::from_bytes(&id)?,
@@ -187,7 +209,9 @@ fn read_outline(row: &Row<'_>) -> rusqlite::Result<Option<MemoryOutline>> {
             pinned,
             branch,
             session: session.as_deref().and_then(SessionId::from_bytes),
+            // The caller fills it in from another table.
             n_words: 0,
         })
-    })())
+    };
+    Ok(decode())
 }

@@ -14,6 +14,7 @@ use crate::data_dir::DatabasePaths;
 use crate::text_erasure::TextCleaner;
 use crate::{Error, os};
 
+/// Extension of a journal: one JSON value per line.
 const EXTENSION_NDJSON: &str = "ndjson";
 /// Marker file, written whenever a note is recorded. If it is old, no journal has to be searched
 /// for new notes.
@@ -46,6 +47,7 @@ impl<'a> JournalFiles<'a> {
         let folder = journals_folder(self.paths);
         let last_note =
             fs::metadata(folder.join(NOTE_MARKER)).ok().and_then(|it| modified_millis(&it));
+        // No note since then: the usual case, answered without listing the folder.
         if last_note.is_none_or(|it| it < since) {
             return Vec::new();
         }
@@ -54,6 +56,7 @@ impl<'a> JournalFiles<'a> {
             .filter_map(|it| Some((modified_millis(&it.metadata().ok()?)?, it.path())))
             .filter(|it| it.0 >= since && session_of(&it.1).is_some())
             .collect();
+        // Latest first.
         journals.sort_unstable_by(|a, b| b.cmp(a));
         journals.into_iter().map(|it| it.1).collect()
     }
@@ -95,6 +98,7 @@ impl<'a> JournalWriter<'a> {
         os::private_file(&path).map_err(io)?;
         let mut file = OpenOptions::new().read(true).append(true).open(&path).map_err(io)?;
         // A crash may have cut the last line short; the new lines must not continue it.
+        // An empty file has no last byte; the line break stands for it.
         let mut last_byte = [b'\n'];
         if file.seek(SeekFrom::End(-1)).is_ok() {
             file.read_exact(&mut last_byte).map_err(io)?;
@@ -114,7 +118,7 @@ impl<'a> JournalWriter<'a> {
         }
     }
 
-    /// Updates the marker that says when a note was last recorded.
+    /// Updates the marker whose time is that of the last recorded note.
     pub fn mark_note_recorded(self) -> Result<(), Error> {
         let path = journals_folder(self.paths).join(NOTE_MARKER);
         let marked = os::private_file(&path).and_then(|()| fs::write(&path, "\n"));
@@ -159,10 +163,11 @@ fn list_journals(paths: &DatabasePaths) -> Vec<(SessionId, PathBuf)> {
 
 /// Modification time of a file, in milliseconds since the epoch.
 fn modified_millis(file: &fs::Metadata) -> Option<i64> {
-    let since = file.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
-    i64::try_from(since.as_millis()).ok()
+    let since_epoch = file.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    i64::try_from(since_epoch.as_millis()).ok()
 }
 
+/// The session whose journal a file is; `None` for any other file.
 pub(crate) fn session_of(path: &Path) -> Option<SessionId> {
     let name = path.file_name()?.to_str()?;
     is_journal_file(name).then(|| path.file_stem()?.to_str()?.parse().ok()).flatten()

@@ -2,7 +2,8 @@
 //!
 //! A lesson is everything one session adds beside memories. It is written in the same transaction
 //! as the memories made of it, and replaces an earlier lesson of the same session. Evidence is
-//! opaque JSON here.
+//! opaque JSON here. `LearningQueries` answers questions across sessions; the SQL is in
+//! `statements.rs`.
 
 mod statements;
 
@@ -37,6 +38,7 @@ use statements::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionRow {
     pub id: SessionId,
+    /// Session that started this one as a subagent.
     pub parent: Option<SessionId>,
     pub agent: String,
     pub kind: SessionType,
@@ -48,9 +50,10 @@ pub struct SessionRow {
     pub steps: u32,
     pub tokens: u64,
     pub retries: u32,
+    /// Id of the session at its host.
     pub external: Option<String>,
-    /// Fingerprint of the session's events. It changes when the session continues.
-    pub fingerprint: String,
+    /// Changes when the session continues. Stored as `fingerprint`.
+    pub progress_key: String,
     /// Steps the host planned at the start.
     pub planned_steps: Option<u32>,
 }
@@ -61,6 +64,7 @@ pub struct TouchedFileRow {
     pub path: ProjectPath,
     pub reads: u32,
     pub edits: u32,
+    /// Step of the session that first accessed the file.
     pub first_step: u32,
 }
 
@@ -69,12 +73,16 @@ pub struct TouchedFileRow {
 pub struct SightingRow {
     pub session: SessionId,
     pub signal: SignalKind,
+    /// Pattern key: identifies the pattern across sessions.
     pub key: String,
+    /// Number of times that the session showed the pattern.
     pub times: u32,
     pub tainted: bool,
+    /// JSON.
     pub evidence: String,
     /// Memory that this sighting is evidence for.
     pub memory: Option<MemoryId>,
+    /// Reason and detail, if the sighting was not kept as a memory.
     pub dropped: Option<(DropReason, String)>,
 }
 
@@ -101,110 +109,6 @@ pub struct SessionLesson {
     pub files: Vec<TouchedFileRow>,
     pub sightings: Vec<SightingRow>,
     pub failed_calls: Vec<FailedCallRow>,
-}
-
-/// Returns whether the file has the learning tables. Older copies and the user's database do not.
-pub(crate) fn has_learning_tables(db: &Db) -> Result<bool, Error> {
-    Ok(db.select_number(&HAS_LEARNING_TABLES, &[])? > 0)
-}
-
-/// Columns with free text, each as the statement that reads it and the one that writes it. Copies of
-/// older schemas have fewer tables, or other names for them.
-pub(crate) fn text_columns(db: &Db) -> Result<Vec<TextColumn>, Error> {
-    let has = |query: &Query| db.select_number(query, &[]).map(|it| it > 0);
-    let mut columns = Vec::new();
-    if has_learning_tables(db)? {
-        columns.extend(LEARNING_COLUMNS);
-    }
-    if has(&HAS_FAILED_CALLS)? {
-        columns.extend(FAILED_CALL_COLUMNS);
-    } else if has(&HAS_FAILED_CALLS_5)? {
-        columns.extend(FAILED_CALL_COLUMNS_5);
-    }
-    Ok(columns)
-}
-
-/// Records a milestone. Recording it again changes nothing.
-pub(crate) fn pass_milestone(db: &Db, milestone: &Milestone, now: Timestamp) -> Result<(), Error> {
-    db.execute(&PASS_MILESTONE, &[&milestone.name, &milestone.count, &now.0]).map(|_| ())
-}
-
-/// Moves the evidence of one memory to another.
-pub(crate) fn move_evidence(db: &Db, from: MemoryId, to: MemoryId) -> Result<(), Error> {
-    let (from, to) = (from.0.as_bytes().as_slice(), to.0.as_bytes().as_slice());
-    db.execute(&MOVE_SIGHTINGS, &[&from, &to]).map(|_| ())
-}
-
-/// Deletes the evidence of an erased memory.
-pub(crate) fn delete_evidence(db: &Db, memory: &[u8]) -> Result<(), Error> {
-    db.execute(&DELETE_EVIDENCE, &[&memory]).map(|_| ())
-}
-
-/// Writes a lesson, replacing an earlier one of the same session.
-pub(crate) fn put_lesson(db: &Db, lesson: &SessionLesson) -> Result<(), Error> {
-    let session = &lesson.session;
-    let id = session.id.0.as_bytes().as_slice();
-    let parent = session.parent.map(|it| it.0.as_bytes().to_vec());
-    let tokens = i64::try_from(session.tokens).unwrap_or(i64::MAX);
-    let params: [&dyn ToSql; 15] = [
-        &id,
-        &parent,
-        &session.agent,
-        &session.kind.slug(),
-        &session.outcome.slug(),
-        &session.validation_basis.map(ValidationBasis::slug),
-        &session.task,
-        &session.started.0,
-        &session.ended.0,
-        &session.steps,
-        &tokens,
-        &session.retries,
-        &session.external,
-        &session.fingerprint,
-        &session.planned_steps,
-    ];
-    db.execute(&PUT_SESSION, &params)?;
-    // A session that is learned again replaces its own rows.
-    db.execute(&DELETE_FILES, &[&id])?;
-    for file in &lesson.files {
-        let params: [&dyn ToSql; 5] =
-            [&id, &file.path.as_str(), &file.reads, &file.edits, &file.first_step];
-        db.execute(&INSERT_FILE, &params)?;
-    }
-    db.execute(&DELETE_SIGHTINGS, &[&id])?;
-    for sighting in &lesson.sightings {
-        put_sighting(db, sighting)?;
-    }
-    db.execute(&DELETE_FAILED_CALLS, &[&id])?;
-    for failed in &lesson.failed_calls {
-        db.execute(&INSERT_FAILED_CALL, &[&id, &failed.at.0, &failed.call, &failed.output_start])?;
-    }
-    Ok(())
-}
-
-fn put_sighting(db: &Db, sighting: &SightingRow) -> Result<(), Error> {
-    let memory = sighting.memory.map(|it| it.0.as_bytes().to_vec());
-    let (why, detail) = match &sighting.dropped {
-        Some((why, detail)) => (Some(why.slug()), Some(detail.as_str())),
-        None => (None, None),
-    };
-    let params: [&dyn ToSql; 9] = [
-        &sighting.session.0.as_bytes().as_slice(),
-        &sighting.signal.slug(),
-        &sighting.key,
-        &sighting.times,
-        &sighting.tainted,
-        &sighting.evidence,
-        &memory,
-        &why,
-        &detail,
-    ];
-    db.execute(&INSERT_SIGHTING, &params)?;
-    if let Some(memory) = memory {
-        // Earlier sightings of the pattern had no memory yet.
-        db.execute(&LINK_SIGHTINGS, &[&sighting.signal.slug(), &sighting.key, &memory])?;
-    }
-    Ok(())
 }
 
 /// Files that sessions touched together with a given file.
@@ -297,10 +201,10 @@ impl<'a> LearningQueries<'a> {
                     db.select_number(&COUNT_EDITORS, &[&it.as_str()])
                         .map(|it| u32::try_from(it).unwrap_or(0))
                 };
-                let each = paths.iter().map(count).collect::<Result<Vec<u32>, Error>>()?;
-                let all =
+                let per_file = paths.iter().map(count).collect::<Result<Vec<u32>, Error>>()?;
+                let any_file =
                     u32::try_from(db.select_number(&COUNT_EDITING_SESSIONS, &[])?).unwrap_or(0);
-                Ok((each, all))
+                Ok((per_file, any_file))
             })
             .await
     }
@@ -330,16 +234,17 @@ impl<'a> LearningQueries<'a> {
                 Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
             })
         });
-        let (mut acc, mut last): (Vec<(String, Vec<String>)>, Option<i64>) = (Vec::new(), None);
-        for (n, task, path) in rows.await? {
+        let mut tasks: Vec<(String, Vec<String>)> = Vec::new();
+        let mut last_session = None;
+        for (session, task, path) in rows.await? {
             // Rows of one session follow each other.
-            if last != Some(n) {
-                acc.push((task, Vec::new()));
-                last = Some(n);
+            if last_session != Some(session) {
+                tasks.push((task, Vec::new()));
+                last_session = Some(session);
             }
-            acc.last_mut().expect("a session was just begun").1.push(path);
+            tasks.last_mut().expect("a session was just begun").1.push(path);
         }
-        Ok(acc)
+        Ok(tasks)
     }
 
     /// Failed calls in a time span, oldest first.
@@ -403,7 +308,7 @@ impl<'a> LearningQueries<'a> {
     ) -> Result<Vec<CoAccessedFiles>, Error> {
         self.reader
             .read(move |db| {
-                let of = |file: &String| {
+                let find_co_accessed = |file: &String| {
                     let n_sessions =
                         u32::try_from(db.select_number(&COUNT_TOUCHING_SESSIONS, &[file])?)
                             .unwrap_or(u32::MAX);
@@ -413,7 +318,7 @@ impl<'a> LearningQueries<'a> {
                     let n_sessions = n_sessions.min(MAX_CO_ACCESS_SESSIONS);
                     Ok(CoAccessedFiles { n_sessions, others })
                 };
-                files.iter().map(of).collect()
+                files.iter().map(find_co_accessed).collect()
             })
             .await
     }
@@ -432,6 +337,111 @@ impl<'a> LearningQueries<'a> {
     }
 }
 
+/// Returns whether the file has the learning tables. Older copies and the user's database do not.
+pub(crate) fn has_learning_tables(db: &Db) -> Result<bool, Error> {
+    Ok(db.select_number(&HAS_LEARNING_TABLES, &[])? > 0)
+}
+
+/// Columns with free text, each as the statement that reads it and the one that writes it. Copies
+/// of older schemas have fewer tables, or other names for them.
+pub(crate) fn text_columns(db: &Db) -> Result<Vec<TextColumn>, Error> {
+    let has_table = |query: &Query| db.select_number(query, &[]).map(|it| it > 0);
+    let mut columns = Vec::new();
+    if has_learning_tables(db)? {
+        columns.extend(LEARNING_COLUMNS);
+    }
+    if has_table(&HAS_FAILED_CALLS)? {
+        columns.extend(FAILED_CALL_COLUMNS);
+    } else if has_table(&HAS_FAILED_CALLS_5)? {
+        columns.extend(FAILED_CALL_COLUMNS_5);
+    }
+    Ok(columns)
+}
+
+/// Records a milestone. Recording it again changes nothing.
+pub(crate) fn pass_milestone(db: &Db, milestone: &Milestone, now: Timestamp) -> Result<(), Error> {
+    db.execute(&PASS_MILESTONE, &[&milestone.name, &milestone.count, &now.0]).map(|_| ())
+}
+
+/// Moves the evidence of one memory to another.
+pub(crate) fn move_evidence(db: &Db, from: MemoryId, to: MemoryId) -> Result<(), Error> {
+    let (from, to) = (from.0.as_bytes().as_slice(), to.0.as_bytes().as_slice());
+    db.execute(&MOVE_SIGHTINGS, &[&from, &to]).map(|_| ())
+}
+
+/// Deletes the evidence of an erased memory.
+pub(crate) fn delete_evidence(db: &Db, memory: &[u8]) -> Result<(), Error> {
+    db.execute(&DELETE_EVIDENCE, &[&memory]).map(|_| ())
+}
+
+/// Writes a lesson, replacing an earlier one of the same session.
+pub(crate) fn put_lesson(db: &Db, lesson: &SessionLesson) -> Result<(), Error> {
+    let session = &lesson.session;
+    let id = session.id.0.as_bytes().as_slice();
+    let parent = session.parent.map(|it| it.0.as_bytes().to_vec());
+    let tokens = i64::try_from(session.tokens).unwrap_or(i64::MAX);
+    let params: [&dyn ToSql; 15] = [
+        &id,
+        &parent,
+        &session.agent,
+        &session.kind.slug(),
+        &session.outcome.slug(),
+        &session.validation_basis.map(ValidationBasis::slug),
+        &session.task,
+        &session.started.0,
+        &session.ended.0,
+        &session.steps,
+        &tokens,
+        &session.retries,
+        &session.external,
+        &session.progress_key,
+        &session.planned_steps,
+    ];
+    db.execute(&PUT_SESSION, &params)?;
+    // A session that is learned again replaces its own rows.
+    db.execute(&DELETE_FILES, &[&id])?;
+    for file in &lesson.files {
+        let params: [&dyn ToSql; 5] =
+            [&id, &file.path.as_str(), &file.reads, &file.edits, &file.first_step];
+        db.execute(&INSERT_FILE, &params)?;
+    }
+    db.execute(&DELETE_SIGHTINGS, &[&id])?;
+    for sighting in &lesson.sightings {
+        put_sighting(db, sighting)?;
+    }
+    db.execute(&DELETE_FAILED_CALLS, &[&id])?;
+    for failed in &lesson.failed_calls {
+        db.execute(&INSERT_FAILED_CALL, &[&id, &failed.at.0, &failed.call, &failed.output_start])?;
+    }
+    Ok(())
+}
+
+fn put_sighting(db: &Db, sighting: &SightingRow) -> Result<(), Error> {
+    let memory = sighting.memory.map(|it| it.0.as_bytes().to_vec());
+    let (drop_reason, drop_detail) = match &sighting.dropped {
+        Some((reason, detail)) => (Some(reason.slug()), Some(detail.as_str())),
+        None => (None, None),
+    };
+    let params: [&dyn ToSql; 9] = [
+        &sighting.session.0.as_bytes().as_slice(),
+        &sighting.signal.slug(),
+        &sighting.key,
+        &sighting.times,
+        &sighting.tainted,
+        &sighting.evidence,
+        &memory,
+        &drop_reason,
+        &drop_detail,
+    ];
+    db.execute(&INSERT_SIGHTING, &params)?;
+    if let Some(memory) = memory {
+        // Earlier sightings of the pattern had no memory yet.
+        db.execute(&LINK_SIGHTINGS, &[&sighting.signal.slug(), &sighting.key, &memory])?;
+    }
+    Ok(())
+}
+
+/// Builds the row of a touched file; `None` if its path was cleaned and is no path any more.
 fn touched_row(
     (path, reads, edits, first_step): (String, u32, u32, u32),
 ) -> Option<TouchedFileRow> {
@@ -439,44 +449,48 @@ fn touched_row(
 }
 
 fn read_session(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
-    let parent: Option<Vec<u8>> = row.get(1)?;
-    let validated: Option<String> = row.get(5)?;
+    let parent: Option<Vec<u8>> = row.get("parent")?;
+    let validation_basis: Option<String> = row.get("validation_basis")?;
     Ok(SessionRow {
-        id: parse_session_id(&row.get::<_, Vec<u8>>(0)?),
+        id: parse_session_id(&row.get::<_, Vec<u8>>("id")?),
         parent: parent.map(|it| parse_session_id(&it)),
-        agent: row.get(2)?,
-        kind: SessionType::from_slug(&row.get::<_, String>(3)?).unwrap_or(SessionType::Terminal),
-        outcome: SessionOutcome::from_slug(&row.get::<_, String>(4)?)
+        agent: row.get("agent")?,
+        // Values of a newer version read as the most general ones.
+        kind: SessionType::from_slug(&row.get::<_, String>("type")?)
+            .unwrap_or(SessionType::Terminal),
+        outcome: SessionOutcome::from_slug(&row.get::<_, String>("outcome")?)
             .unwrap_or(SessionOutcome::Partial),
-        validation_basis: validated.and_then(|it| ValidationBasis::from_slug(&it)),
-        task: row.get(6)?,
-        started: Timestamp(row.get(7)?),
-        ended: Timestamp(row.get(8)?),
-        steps: row.get(9)?,
-        tokens: u64::try_from(row.get::<_, i64>(10)?).unwrap_or(0),
-        retries: row.get(11)?,
-        external: row.get(12)?,
-        fingerprint: row.get(13)?,
-        planned_steps: row.get(14)?,
+        validation_basis: validation_basis.and_then(|it| ValidationBasis::from_slug(&it)),
+        task: row.get("task")?,
+        started: Timestamp(row.get("started")?),
+        ended: Timestamp(row.get("ended")?),
+        steps: row.get("steps")?,
+        tokens: u64::try_from(row.get::<_, i64>("tokens")?).unwrap_or(0),
+        retries: row.get("retries")?,
+        external: row.get("external")?,
+        progress_key: row.get("fingerprint")?,
+        planned_steps: row.get("planned_steps")?,
     })
 }
 
 fn read_sighting(row: &Row<'_>) -> rusqlite::Result<SightingRow> {
-    let memory: Option<Vec<u8>> = row.get(6)?;
-    let (why, detail): (Option<String>, Option<String>) = (row.get(7)?, row.get(8)?);
+    let memory: Option<Vec<u8>> = row.get("memory")?;
+    let drop_reason: Option<String> = row.get("dropped")?;
+    let drop_detail: Option<String> = row.get("detail")?;
     Ok(SightingRow {
-        session: parse_session_id(&row.get::<_, Vec<u8>>(0)?),
+        session: parse_session_id(&row.get::<_, Vec<u8>>("session")?),
         // A signal of a newer version is read as a recorded note; key and evidence stay as they
         // are.
-        signal: SignalKind::from_slug(&row.get::<_, String>(1)?).unwrap_or(SignalKind::Recorded),
-        key: row.get(2)?,
-        times: row.get(3)?,
-        tainted: row.get(4)?,
-        evidence: row.get(5)?,
+        signal: SignalKind::from_slug(&row.get::<_, String>("signal")?)
+            .unwrap_or(SignalKind::Recorded),
+        key: row.get("key")?,
+        times: row.get("times")?,
+        tainted: row.get("tainted")?,
+        evidence: row.get("evidence")?,
         memory: memory.and_then(|it| MemoryId::from_bytes(&it)),
-        dropped: why
+        dropped: drop_reason
             .and_then(|it| DropReason::from_slug(&it))
-            .map(|it| (it, detail.unwrap_or_default())),
+            .map(|it| (it, drop_detail.unwrap_or_default())),
     })
 }
 

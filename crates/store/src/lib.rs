@@ -2,7 +2,10 @@
 //! them.
 //!
 //! Async outside, owned threads inside: local database calls block. [`Store`] writes and reads,
-//! [`StoreReader`] only reads. Callers get plain structs of `model`.
+//! [`StoreReader`] only reads, [`GraphStore`] holds the code graph. Callers get plain structs of
+//! `model`. The groups of `mod` lines below are in reading order: errors and the operating system,
+//! files and locks, formats of rows and files, one module per kind of data, connections and checks,
+//! operations on whole files, handles and threads.
 //!
 //! The crate deliberately knows no scores, no clock, no environment and no meaning of evidence or
 //! journal lines: `now` and the data folder come from the caller.
@@ -21,12 +24,13 @@ mod memory_row;
 mod opencode_database;
 mod query;
 mod schema;
-mod shown_log;
+mod shown_log_file;
 
 mod apply_batch;
 mod history;
 mod inbox;
 mod index_delta;
+mod failed_sessions;
 mod journal;
 mod learning;
 mod lookup_tables;
@@ -74,6 +78,7 @@ pub use graph::{
 pub use history::{AuditEntry, HistoryQueries, UndoStep};
 pub use inbox::Inbox;
 pub use index_delta::{IndexDelta, IndexPosition, MemoryOutline};
+pub use failed_sessions::{FailedSession, FailedSessionFile};
 pub use journal::{JournalDurability, JournalFiles, JournalWriter};
 pub use learning::{
     CoAccessedFiles, FailedCallRow, LearningQueries, Milestone, SessionLesson, SessionRow,
@@ -90,7 +95,7 @@ pub use os::{
     find_readable_by_others, ignore_file_size_signal, read_open_database, write_private_file,
 };
 pub use registry::{ProjectLocation, RegistryQueries};
-pub use shown_log::{ShownEntry, ShownLog, UnknownShownLine};
+pub use shown_log_file::{ShownEntry, ShownLog, UnknownShownLine};
 pub use store::Store;
 pub use store_reader::{DatabaseSize, StoreReader};
 pub use term_lookup::{

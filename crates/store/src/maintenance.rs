@@ -1,4 +1,8 @@
-//! Maintenance of one file: repairing, compacting, measuring.
+//! Maintenance of one database file: repairing, compacting, measuring.
+//!
+//! The writer thread runs repairs and compaction with the write lock held. Repair brings a damaged
+//! row back only if a backup holds exactly the row that was saved; it never guesses. Everything
+//! derived from the rows is built again.
 
 use std::fs;
 
@@ -7,31 +11,48 @@ use model::{Memory, Timestamp, UsageCounters};
 use crate::connection::{FileAccess, open_file};
 use crate::data_dir::DatabasePaths;
 use crate::database_state::DatabaseState;
-use crate::memory_row::{columns, read_memory, read_statement};
+use crate::memory_row::{columns, read_memory, read_without_counts};
 use crate::query::{Db, Query};
 use crate::store_reader::DatabaseSize;
 use crate::{Error, apply_batch, backup, damage_check, lookup_tables};
 
-/// Smallest file that is compacted without being forced to, if a quarter of it is free.
-const MIN_COMPACT_BYTES: u64 = 100 << 20;
+/// Condition for giving free space back to the file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompactMode {
+    /// Only a large file with much free space.
+    IfWorthwhile,
+    Always,
+}
 
+/// Smallest file that `CompactMode::IfWorthwhile` compacts. Below it, little can be gained.
+const MIN_COMPACT_BYTES: u64 = 100 << 20;
+/// `CompactMode::IfWorthwhile` compacts if at least one of this many pages is free.
+const MAX_PAGES_PER_FREE_PAGE: u64 = 4;
+
+/// Every statement of this file, for the tests that replay them on a server.
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] = &[&SELECT_ALL_ROWS, &SELECT_TWINS, &REBUILD_FTS];
 
+/// Every row, with the values that can identify it even if it is damaged.
+// The first four columns are read separately; the memory follows at `ALL_ROWS_MEMORY_COLUMN`.
 const SELECT_ALL_ROWS: Query = Query::shared(
     "numbered_rows",
     concat!("SELECT n, id, hlc, hash, ", columns!(), " FROM memories ORDER BY n"),
 );
-// Run on a backup. Equal hashes mean equal rows, and so do equal id and clock reading. The damage
-// can have changed at most one of the three values.
+/// Index of the memory's first column in `SELECT_ALL_ROWS`.
+const ALL_ROWS_MEMORY_COLUMN: usize = 4;
+/// Rows of a backup that equal a damaged row as it was saved.
+// Run on a backup. Equal hashes mean equal rows, and so do equal id and clock reading: no two
+// versions of a memory share a reading. So a row is found even if one of the three is damaged.
 const SELECT_TWINS: Query = Query::local(
     "same_rows",
     concat!("SELECT ", columns!(), " FROM memories WHERE hash = ?3 OR (id = ?1 AND hlc = ?2)"),
 );
+/// Builds the full-text index again from the search texts.
 const REBUILD_FTS: Query =
     Query::local("rebuild_fts", "INSERT INTO memories_fts (memories_fts) VALUES ('rebuild')");
 
-/// Repairs what can be repaired, and returns sentences that say what was done.
+/// Repairs what can be repaired, and returns a sentence for each thing that was done.
 pub(crate) fn repair_database(
     state: &DatabaseState,
     db: &Db,
@@ -68,14 +89,6 @@ pub(crate) fn repair_database(
     Ok(done)
 }
 
-/// Condition for giving free space back to the file system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CompactMode {
-    /// Only a large file with much free space.
-    IfWorthwhile,
-    Always,
-}
-
 /// A row that failed its hashes, with the values that may still be right.
 struct UnrepairedRow {
     n: i64,
@@ -83,35 +96,37 @@ struct UnrepairedRow {
     hlc: rusqlite::types::Value,
     hash: rusqlite::types::Value,
     /// The memory without its counts, if only those are damaged.
-    statement: Option<Memory>,
+    without_counts: Option<Memory>,
 }
 
 /// Replaces damaged rows by the same rows from backups. Returns how many were replaced, and how
 /// many others only had their counts reset.
 fn restore_damaged_rows(state: &DatabaseState, db: &Db) -> Result<(usize, usize), Error> {
-    let mut missing = select_damaged_rows(db)?;
-    let n_damaged = missing.len();
+    let mut unrepaired = select_damaged_rows(db)?;
+    let n_damaged = unrepaired.len();
     for old in backup::list_backups(&state.paths) {
         // A backup that fails its own checks could bring in other damage.
-        if missing.is_empty() || backup::verify_backup(state, &old.path).is_err() {
+        if unrepaired.is_empty() || backup::verify_backup(state, &old.path).is_err() {
             continue;
         }
         let copy = open_file(&old.path, state.key.as_ref(), FileAccess::ReadOnly)?;
-        let mut still_missing = Vec::new();
-        for row in missing {
+        let mut still_unrepaired = Vec::new();
+        for row in unrepaired {
             // Any of the three may be the damaged value, so all of them are tried.
             let params: [&dyn rusqlite::ToSql; 3] = [&row.id, &row.hlc, &row.hash];
             match copy.select_one(&SELECT_TWINS, &params, |it| read_memory(it, 0))? {
                 Some(Ok(memory)) => apply_batch::overwrite_row(db, row.n, &memory)?,
-                _ => still_missing.push(row),
+                // No such row, or it is damaged in the backup as well: an older backup may have it.
+                None | Some(Err(_)) => still_unrepaired.push(row),
             }
         }
-        missing = still_missing;
+        unrepaired = still_unrepaired;
     }
-    let n_restored = n_damaged - missing.len();
+    let n_restored = n_damaged - unrepaired.len();
+    // What no backup has can still be used if only its counts are damaged.
     let mut n_reset = 0;
-    for row in missing {
-        if let Some(memory) = row.statement {
+    for row in unrepaired {
+        if let Some(memory) = row.without_counts {
             apply_batch::set_counts(db, row.n, memory.id, &UsageCounters::default())?;
             n_reset += 1;
         }
@@ -121,26 +136,28 @@ fn restore_damaged_rows(state: &DatabaseState, db: &Db) -> Result<(usize, usize)
 
 fn select_damaged_rows(db: &Db) -> Result<Vec<UnrepairedRow>, Error> {
     let rows = db.select(&SELECT_ALL_ROWS, &[], |row| {
-        let statement = read_statement(row, 4)?.ok();
+        let without_counts = read_without_counts(row, ALL_ROWS_MEMORY_COLUMN)?.ok();
         let damaged_row = UnrepairedRow {
             n: row.get(0)?,
             id: row.get(1)?,
             hlc: row.get(2)?,
             hash: row.get(3)?,
-            statement,
+            without_counts,
         };
-        Ok(read_memory(row, 4)?.is_err().then_some(damaged_row))
+        Ok(read_memory(row, ALL_ROWS_MEMORY_COLUMN)?.is_err().then_some(damaged_row))
     })?;
     Ok(rows.into_iter().flatten().collect())
 }
 
-/// Rebuilds all lookups from the rows. The full-text index is rebuilt first: deleting from an index
+/// Rebuilds the lookups of undamaged rows. The full-text index is rebuilt first: deleting from an index
 /// that disagrees with its text would fail.
 fn rebuild_lookups(db: &Db) -> Result<(), Error> {
     db.execute(&REBUILD_FTS, &[])?;
-    let rows =
-        db.select(&SELECT_ALL_ROWS, &[], |row| Ok((row.get::<_, i64>(0)?, read_memory(row, 4)?)))?;
+    let rows = db.select(&SELECT_ALL_ROWS, &[], |row| {
+        Ok((row.get::<_, i64>(0)?, read_memory(row, ALL_ROWS_MEMORY_COLUMN)?))
+    })?;
     for (n, memory) in rows {
+        // A damaged row keeps its lookups: a search that finds it reports the damage.
         if let Ok(memory) = memory {
             lookup_tables::delete_lookups(db, n)?;
             lookup_tables::insert_lookups(db, n, &memory)?;
@@ -155,7 +172,7 @@ pub(crate) fn compact_database(db: &Db, mode: CompactMode) -> Result<u64, Error>
     let (pages, free) = (number("PRAGMA page_count")?, number("PRAGMA freelist_count")?);
     let page_size = number("PRAGMA page_size")?;
     if mode == CompactMode::IfWorthwhile
-        && (pages * page_size < MIN_COMPACT_BYTES || free * 4 < pages)
+        && (pages * page_size < MIN_COMPACT_BYTES || free * MAX_PAGES_PER_FREE_PAGE < pages)
     {
         return Ok(0);
     }

@@ -1,4 +1,9 @@
-//! Reads memories: by id, by filter, by words.
+//! Reads memories: by id, by filter, by words, by the files they name.
+//!
+//! `MemoryQueries` is the public handle; below it stand the SQL statements and one function per
+//! statement. Damaged rows are left out and reported as findings. An empty result may also be a
+//! sign of damage, so most reads pass it on to `DatabaseState::checked`, which compares with a
+//! second index.
 
 use std::sync::Arc;
 
@@ -6,8 +11,9 @@ use model::{Memory, MemoryId, MemoryStatus, ProjectPath, QuietSpan, RelationKind
 use rusqlite::ToSql;
 
 use crate::damage_check::{self, DamageFinding};
+use crate::database_state::DatabaseState;
 use crate::index_delta::{self, IndexDelta, IndexPosition};
-use crate::memory_filter::{MemoryFilter, filter_condition, with_filter_params};
+use crate::memory_filter::{MemoryFilter, filter_condition, status_position, with_filter_params};
 use crate::memory_row::{DamagedRow, columns, read_memory};
 use crate::query::{Db, Query};
 use crate::store_reader::StoreReader;
@@ -19,6 +25,14 @@ use crate::{Error, apply_batch, cross_check};
 pub struct TextHit {
     pub memory: Memory,
     pub score: f64,
+}
+
+/// Number of memories of one type and status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusCount {
+    pub kind: String,
+    pub status: MemoryStatus,
+    pub count: u64,
 }
 
 /// Rows that passed their checks, and findings about those that did not.
@@ -63,12 +77,7 @@ impl<'a> MemoryQueries<'a> {
     /// Reads one memory.
     pub async fn get(self, id: MemoryId) -> Result<Option<Memory>, Error> {
         let state = Arc::clone(self.reader.state());
-        let found = self.reader.read(move |db| {
-            let read = select_by_id(db, id)?;
-            let scan = |db: &Db| damage_check::scan_memories(db, |it| it.id == id);
-            state.checked_by_id(db, read, |db| cross_check::is_known_by_short_id(db, id), scan)
-        });
-        Ok(found.await?.into_iter().next())
+        self.reader.read(move |db| get_checked(db, &state, id)).await
     }
 
     /// Reads several memories, in the given order. Missing ones are left out.
@@ -79,14 +88,7 @@ impl<'a> MemoryQueries<'a> {
                 // One by one: each empty result gets its own check for damage.
                 let mut memories = Vec::with_capacity(ids.len());
                 for id in ids {
-                    let read = select_by_id(db, id)?;
-                    let scan = |db: &Db| damage_check::scan_memories(db, |it| it.id == id);
-                    memories.extend(state.checked_by_id(
-                        db,
-                        read,
-                        |db| cross_check::is_known_by_short_id(db, id),
-                        scan,
-                    )?);
+                    memories.extend(get_checked(db, &state, id)?);
                 }
                 Ok(memories)
             })
@@ -181,6 +183,7 @@ impl<'a> MemoryQueries<'a> {
         let state = Arc::clone(self.reader.state());
         self.reader.read(move |db| {
             let found = job(&TermLookup { db })?;
+            // Full-text search has no second index to compare with.
             state.checked(db, CheckedRows { found, damaged: Vec::new() }, |_| Ok(false))
         })
     }
@@ -240,7 +243,7 @@ impl<'a> MemoryQueries<'a> {
         self.reader
             .read(move |db| {
                 let (found, damaged) = term_lookup::select_file_warnings(db, &files, limit)?;
-                state.report_damage(CheckedRows { found: Vec::<()>::new(), damaged });
+                state.report_findings(damaged);
                 Ok(found)
             })
             .await
@@ -267,6 +270,7 @@ impl<'a> MemoryQueries<'a> {
     }
 }
 
+/// Every statement of this file, for the tests that replay them on a server.
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] = &[
     &SELECT_BY_ID,
@@ -282,12 +286,15 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &SELECT_STATUS_COUNTS,
 ];
 
+/// The memory with an id.
 const SELECT_BY_ID: Query =
     Query::shared("by_id", concat!("SELECT ", columns!(), " FROM memories WHERE id = ?1"));
+/// Memories whose short id is in a range.
 const SELECT_BY_SHORT_ID: Query = Query::shared(
     "by_short_id",
     concat!("SELECT ", columns!(), " FROM memories WHERE short >= ?1 AND short < ?2 ORDER BY n"),
 );
+/// Memories that pass a filter, last written first.
 const SELECT_FILTERED: Query = Query::shared(
     "list",
     concat!(
@@ -298,6 +305,9 @@ const SELECT_FILTERED: Query = Query::shared(
         " ORDER BY n DESC LIMIT ?10 OFFSET ?11"
     ),
 );
+/// The same for a filter that names a file.
+// The subquery makes SQLite start from the few memories of the file instead of reading all. It
+// repeats a criterion of the filter, and so do the next two.
 const SELECT_FILTERED_BY_FILE: Query = Query::shared(
     "list_by_file",
     concat!(
@@ -308,6 +318,7 @@ const SELECT_FILTERED_BY_FILE: Query = Query::shared(
         " ORDER BY n DESC LIMIT ?10 OFFSET ?11"
     ),
 );
+/// The same for a filter that names a tag.
 const SELECT_FILTERED_BY_TAG: Query = Query::shared(
     "list_by_tag",
     concat!(
@@ -318,6 +329,7 @@ const SELECT_FILTERED_BY_TAG: Query = Query::shared(
         " ORDER BY n DESC LIMIT ?10 OFFSET ?11"
     ),
 );
+/// The same for a filter that names a module.
 const SELECT_FILTERED_BY_MODULE: Query = Query::shared(
     "list_by_module",
     concat!(
@@ -328,8 +340,9 @@ const SELECT_FILTERED_BY_MODULE: Query = Query::shared(
         " ORDER BY n DESC LIMIT ?10 OFFSET ?11"
     ),
 );
+/// Memories that match a full-text expression and pass a filter, best first.
 // CROSS JOIN makes SQLite read the full-text index first; the other order is a thousand times
-// slower.
+// slower. The numbers given to `bm25` are the weights of the columns content, tags and files.
 const SELECT_MATCHING: Query = Query::shared(
     "search",
     concat!(
@@ -341,6 +354,7 @@ const SELECT_MATCHING: Query = Query::shared(
         " ORDER BY score, n LIMIT ?10 OFFSET ?11"
     ),
 );
+/// Memories with a relation of some kind to a memory.
 const SELECT_RELATED_TO: Query = Query::shared(
     "related_to",
     concat!(
@@ -349,9 +363,29 @@ const SELECT_RELATED_TO: Query = Query::shared(
         " FROM memories WHERE n IN (SELECT n FROM memory_relations WHERE target = ?1 AND kind = ?2) ORDER BY n"
     ),
 );
+/// Spans in which the store was not used.
 const SELECT_QUIET_SPANS: Query =
     Query::shared("quiet_spans", "SELECT from_ms, to_ms FROM quiet_spans ORDER BY from_ms");
+/// Number of all memories, in any status.
 const COUNT_MEMORIES: Query = Query::shared("count_memories", "SELECT count(*) FROM memories");
+/// Number of memories by type and status.
+const SELECT_STATUS_COUNTS: Query = Query::shared(
+    "status_counts",
+    concat!(
+        "SELECT type, ",
+        status_position!(),
+        " AS status, count(*) FROM memories GROUP BY type, status ORDER BY type, status"
+    ),
+);
+
+/// Reads one memory. If there is none, other ways to find it decide whether that is true.
+fn get_checked(db: &Db, state: &DatabaseState, id: MemoryId) -> Result<Option<Memory>, Error> {
+    let read = select_by_id(db, id)?;
+    let scan = |db: &Db| damage_check::scan_memories(db, |it| it.id == id);
+    let found =
+        state.checked_by_id(db, read, |db| cross_check::is_known_by_short_id(db, id), scan)?;
+    Ok(found.into_iter().next())
+}
 
 pub(crate) fn select_by_id(db: &Db, id: MemoryId) -> Result<CheckedRows<Memory>, Error> {
     select_memories(db, &SELECT_BY_ID, &[&id.0.as_bytes().as_slice()])
@@ -359,7 +393,7 @@ pub(crate) fn select_by_id(db: &Db, id: MemoryId) -> Result<CheckedRows<Memory>,
 
 /// Selects memories by the beginning of their short id, which is what people type.
 pub(crate) fn select_by_short_id(db: &Db, prefix: &str) -> Result<CheckedRows<Memory>, Error> {
-    // `~` sorts after every hexadecimal digit.
+    // All strings with the prefix lie in this range: `~` sorts after every hexadecimal digit.
     select_memories(db, &SELECT_BY_SHORT_ID, &[&prefix, &format!("{prefix}~")])
 }
 
@@ -369,7 +403,7 @@ pub(crate) fn select_filtered(
     db: &Db,
     filter: &MemoryFilter,
 ) -> Result<CheckedRows<Memory>, Error> {
-    // The narrowest lookup decides which index is read first.
+    // If the filter names several, the one that usually has fewest memories is read first.
     let query = match filter {
         MemoryFilter { file: Some(_), .. } => &SELECT_FILTERED_BY_FILE,
         MemoryFilter { tag: Some(_), .. } => &SELECT_FILTERED_BY_TAG,
@@ -425,24 +459,9 @@ fn select_memories(
     ))
 }
 
-/// Number of memories of one type and status.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StatusCount {
-    pub kind: String,
-    pub status: MemoryStatus,
-    pub count: u64,
-}
-
-// The numbers are positions in `MemoryStatus::ALL`.
-const SELECT_STATUS_COUNTS: Query = Query::shared(
-    "status_counts",
-    "SELECT type, CASE WHEN deleted_at IS NOT NULL THEN 0 WHEN deprecated_at IS NOT NULL THEN 1 \
-     WHEN tainted = 1 THEN 2 WHEN stale_at IS NOT NULL THEN 3 WHEN needs_review = 1 THEN 4 ELSE 5 END AS status, \
-     count(*) FROM memories GROUP BY 1, 2 ORDER BY 1, 2",
-);
-
 pub(crate) fn select_status_counts(db: &Db) -> Result<Vec<StatusCount>, Error> {
     db.select(&SELECT_STATUS_COUNTS, &[], |row| {
+        // The statement gives a status as its position in `ALL`, see `status_position`.
         let status =
             MemoryStatus::ALL.get(row.get::<_, usize>(1)?).copied().unwrap_or(MemoryStatus::Live);
         Ok(StatusCount { kind: row.get(0)?, status, count: row.get::<_, i64>(2)?.unsigned_abs() })

@@ -1,4 +1,12 @@
 //! A memory as a database row: its columns, the hashes over them, and reading it back.
+//!
+//! The columns are declared once, as [`MemoryColumn`]; the SQL column lists are generated from the
+//! same declaration, so the two cannot drift apart. The tables `memories` and `memory_versions`
+//! share these columns.
+//!
+//! A row carries two hashes, and every read checks both: damage is reported, never served. `hash`
+//! covers all columns before it. `counts_hash` covers the usage counters, which change without a
+//! new version of the memory.
 
 mod cells;
 #[cfg(test)]
@@ -10,38 +18,96 @@ use rusqlite::types::{Value, ValueRef};
 
 use cells::RowCells;
 
-/// Columns of a memory in the order they are bound, hashed and read: the content with its hash,
-/// then the counts with theirs. Counts have a hash of their own because they change without a new
-/// version.
-macro_rules! columns {
-    () => {
-        "id, project, type, source, scope, visibility, content, summary, citation, confidence, tags, files, modules, \
-         anchors, work_unit, session, provenance, commit_id, branch, relations, half_life_days, needs_review, \
-         user_verified, pinned, tainted, deprecated_at, deprecated_reason, stale_at, deleted_at, payload, created_by, \
-         created_at, updated_at, version, hlc, hash, access_count, used_count, last_accessed_at, last_used_at, \
-         counts_hash"
+/// Declares the columns as an enum and as SQL fragments. The fragments are macros because
+/// statements are put together by `concat!`, which accepts no constants.
+macro_rules! declare_columns {
+    ($first:ident = $first_name:literal, $($column:ident = $name:literal,)+) => {
+        /// A column of a memory. The order is that in which values are bound, hashed and read.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        enum MemoryColumn {
+            $first,
+            $($column,)+
+        }
+
+        /// SQL: `id, project, …`
+        macro_rules! columns {
+            () => {
+                concat!($first_name, $(", ", $name),+)
+            };
+        }
+
+        /// SQL: `?, ?, …`, one parameter per column. `SQLite` numbers them from 1 upwards.
+        macro_rules! placeholders {
+            () => {
+                concat!("?", $(placeholders!($name)),+)
+            };
+            ($column_name:literal) => {
+                ", ?"
+            };
+        }
+
+        /// SQL: `id = ?, project = ?, …`
+        macro_rules! assignments {
+            () => {
+                concat!($first_name, " = ?", $(", ", $name, " = ?"),+)
+            };
+        }
+
+        pub(crate) use {assignments, columns, placeholders};
     };
 }
-pub(crate) use columns;
 
-/// The same columns, each set to the parameter of its position.
-macro_rules! assignments {
-    () => {
-        "id = ?1, project = ?2, type = ?3, source = ?4, scope = ?5, visibility = ?6, content = ?7, summary = ?8, \
-         citation = ?9, confidence = ?10, tags = ?11, files = ?12, modules = ?13, anchors = ?14, work_unit = ?15, \
-         session = ?16, provenance = ?17, commit_id = ?18, branch = ?19, relations = ?20, half_life_days = ?21, \
-         needs_review = ?22, user_verified = ?23, pinned = ?24, tainted = ?25, deprecated_at = ?26, \
-         deprecated_reason = ?27, stale_at = ?28, deleted_at = ?29, payload = ?30, created_by = ?31, \
-         created_at = ?32, updated_at = ?33, version = ?34, hlc = ?35, hash = ?36, access_count = ?37, \
-         used_count = ?38, last_accessed_at = ?39, last_used_at = ?40, counts_hash = ?41"
-    };
+declare_columns! {
+    Id = "id",
+    Project = "project",
+    Type = "type",
+    Source = "source",
+    Scope = "scope",
+    Visibility = "visibility",
+    Content = "content",
+    Summary = "summary",
+    Citation = "citation",
+    Confidence = "confidence",
+    Tags = "tags",
+    Files = "files",
+    Modules = "modules",
+    Anchors = "anchors",
+    WorkUnit = "work_unit",
+    Session = "session",
+    Provenance = "provenance",
+    Commit = "commit_id",
+    Branch = "branch",
+    Relations = "relations",
+    HalfLifeDays = "half_life_days",
+    NeedsReview = "needs_review",
+    UserVerified = "user_verified",
+    Pinned = "pinned",
+    Tainted = "tainted",
+    DeprecatedAt = "deprecated_at",
+    DeprecatedReason = "deprecated_reason",
+    StaleAt = "stale_at",
+    DeletedAt = "deleted_at",
+    Payload = "payload",
+    CreatedBy = "created_by",
+    CreatedAt = "created_at",
+    UpdatedAt = "updated_at",
+    Version = "version",
+    Hlc = "hlc",
+    // Covers all columns above.
+    Hash = "hash",
+    AccessCount = "access_count",
+    UsedCount = "used_count",
+    LastAccessedAt = "last_accessed_at",
+    LastUsedAt = "last_used_at",
+    // Covers the id and the four counts above.
+    CountsHash = "counts_hash",
 }
-pub(crate) use assignments;
 
-/// Number of leading columns that the hash covers. The hash itself comes next.
-const HASHED_COLUMNS: usize = 35;
-/// Index of the first of the four counts. Their hash follows them.
-const FIRST_COUNT_COLUMN: usize = HASHED_COLUMNS + 1;
+/// Number of columns that `hash` covers: all that come before it.
+const HASHED_COLUMNS: usize = MemoryColumn::Hash as usize;
+
+/// A memory that was read from a row, or the damage of that row.
+pub(crate) type CheckedMemory = Result<Memory, DamagedRow>;
 
 /// A row whose content does not match its hash, or cannot be decoded. Its content is never
 /// returned.
@@ -52,61 +118,77 @@ pub struct DamagedRow {
     pub what: &'static str,
 }
 
-/// Encodes a memory as the values of its row, including the hashes.
+/// Encodes a memory as the values of its row, in the order of `MemoryColumn`.
 pub(crate) fn to_values(memory: &Memory) -> Vec<Value> {
+    use MemoryColumn as Column;
     let text = |it: &str| Value::Text(it.to_owned());
     let json = |it: Result<String, serde_json::Error>| {
         Value::Text(it.expect("plain lists have a JSON form"))
     };
     let flag = |it: bool| Value::Integer(i64::from(it));
-    let time = |it: Option<Timestamp>| it.map_or(Value::Null, |it| Value::Integer(it.0));
-    let maybe = |it: &Option<String>| it.as_deref().map_or(Value::Null, text);
+    let nullable_text = |it: &Option<String>| it.as_deref().map_or(Value::Null, text);
     let (flags, states) = (&memory.flags, &memory.states);
-    let mut values = vec![
-        Value::Blob(memory.id.0.as_bytes().to_vec()),
-        memory.project.map_or(Value::Null, |it| Value::Blob(it.0.as_bytes().to_vec())),
-        text(memory.kind.slug()),
-        text(memory.source.slug()),
-        text(memory.scope.slug()),
-        text(memory.visibility.slug()),
-        text(&memory.content),
-        text(&memory.summary),
-        text(&memory.citation),
-        Value::Integer(i64::from(memory.confidence.get())),
-        json(serde_json::to_string(&memory.tags)),
-        json(serde_json::to_string(&memory.files)),
-        json(serde_json::to_string(&memory.modules)),
-        json(serde_json::to_string(&memory.anchors)),
-        memory.work_unit.as_ref().map_or(Value::Null, |it| json(serde_json::to_string(it))),
-        memory.session.map_or(Value::Null, |it| Value::Blob(it.0.as_bytes().to_vec())),
-        json(serde_json::to_string(&memory.provenance)),
-        maybe(&memory.commit),
-        maybe(&memory.branch),
-        json(serde_json::to_string(&memory.relations)),
-        memory.half_life_days.map_or(Value::Null, |it| Value::Integer(i64::from(it))),
-        flag(flags.needs_review),
-        flag(flags.user_verified),
-        flag(flags.pinned),
-        flag(flags.tainted),
-        time(states.deprecated_at),
-        maybe(&states.deprecated_reason),
-        time(states.stale_at),
-        time(states.deleted_at),
-        memory.payload.as_ref().map_or(Value::Null, |it| Value::Text(it.to_json().to_string())),
-        Value::Text(memory.created_by.to_string()),
-        Value::Integer(memory.created_at.0),
-        Value::Integer(memory.updated_at.0),
-        Value::Integer(i64::from(memory.version)),
-        Value::Integer(memory.hlc.0),
+    let cells: [(Column, Value); HASHED_COLUMNS] = [
+        (Column::Id, Value::Blob(memory.id.0.as_bytes().to_vec())),
+        (
+            Column::Project,
+            memory.project.map_or(Value::Null, |it| Value::Blob(it.0.as_bytes().to_vec())),
+        ),
+        (Column::Type, text(memory.kind.slug())),
+        (Column::Source, text(memory.source.slug())),
+        (Column::Scope, text(memory.scope.slug())),
+        (Column::Visibility, text(memory.visibility.slug())),
+        (Column::Content, text(&memory.content)),
+        (Column::Summary, text(&memory.summary)),
+        (Column::Citation, text(&memory.citation)),
+        (Column::Confidence, Value::Integer(i64::from(memory.confidence.get()))),
+        (Column::Tags, json(serde_json::to_string(&memory.tags))),
+        (Column::Files, json(serde_json::to_string(&memory.files))),
+        (Column::Modules, json(serde_json::to_string(&memory.modules))),
+        (Column::Anchors, json(serde_json::to_string(&memory.anchors))),
+        (
+            Column::WorkUnit,
+            memory.work_unit.as_ref().map_or(Value::Null, |it| json(serde_json::to_string(it))),
+        ),
+        (
+            Column::Session,
+            memory.session.map_or(Value::Null, |it| Value::Blob(it.0.as_bytes().to_vec())),
+        ),
+        (Column::Provenance, json(serde_json::to_string(&memory.provenance))),
+        (Column::Commit, nullable_text(&memory.commit)),
+        (Column::Branch, nullable_text(&memory.branch)),
+        (Column::Relations, json(serde_json::to_string(&memory.relations))),
+        (
+            Column::HalfLifeDays,
+            memory.half_life_days.map_or(Value::Null, |it| Value::Integer(i64::from(it))),
+        ),
+        (Column::NeedsReview, flag(flags.needs_review)),
+        (Column::UserVerified, flag(flags.user_verified)),
+        (Column::Pinned, flag(flags.pinned)),
+        (Column::Tainted, flag(flags.tainted)),
+        (Column::DeprecatedAt, nullable_time(states.deprecated_at)),
+        (Column::DeprecatedReason, nullable_text(&states.deprecated_reason)),
+        (Column::StaleAt, nullable_time(states.stale_at)),
+        (Column::DeletedAt, nullable_time(states.deleted_at)),
+        (
+            Column::Payload,
+            memory.payload.as_ref().map_or(Value::Null, |it| Value::Text(it.to_json().to_string())),
+        ),
+        (Column::CreatedBy, Value::Text(memory.created_by.to_string())),
+        (Column::CreatedAt, Value::Integer(memory.created_at.0)),
+        (Column::UpdatedAt, Value::Integer(memory.updated_at.0)),
+        (Column::Version, Value::Integer(i64::from(memory.version))),
+        (Column::Hlc, Value::Integer(memory.hlc.0)),
     ];
-    debug_assert_eq!(values.len(), HASHED_COLUMNS);
+    debug_assert!(cells.iter().enumerate().all(|(position, cell)| cell.0 as usize == position));
+    let mut values: Vec<Value> = cells.into_iter().map(|(_, value)| value).collect();
     let hash = hash_values(values.iter().map(ValueRef::from));
     values.push(Value::Blob(hash.to_vec()));
     values.extend(count_values(memory.id, &memory.counters));
     values
 }
 
-/// Encodes the counts of a memory, followed by their hash.
+/// Encodes the counts of a memory and their hash: the columns from `AccessCount` to the last.
 pub(crate) fn count_values(id: MemoryId, counters: &UsageCounters) -> [Value; 5] {
     let [accessed, used, last_accessed, last_used] = plain_counts(counters);
     let hash = Value::Blob(hash_counts(id, counters).to_vec());
@@ -115,55 +197,58 @@ pub(crate) fn count_values(id: MemoryId, counters: &UsageCounters) -> [Value; 5]
 
 fn plain_counts(counters: &UsageCounters) -> [Value; 4] {
     let number = |it: u64| Value::Integer(i64::try_from(it).unwrap_or(i64::MAX));
-    let time = |it: Option<Timestamp>| it.map_or(Value::Null, |it| Value::Integer(it.0));
     [
         number(counters.access_count),
         number(counters.used_count),
-        time(counters.last_accessed_at),
-        time(counters.last_used_at),
+        nullable_time(counters.last_accessed_at),
+        nullable_time(counters.last_used_at),
     ]
 }
 
+fn nullable_time(time: Option<Timestamp>) -> Value {
+    time.map_or(Value::Null, |it| Value::Integer(it.0))
+}
+
+/// Hashes the counts together with the id, so that the counts of another memory do not pass.
 fn hash_counts(id: MemoryId, counters: &UsageCounters) -> [u8; 32] {
     let values = plain_counts(counters);
     let id = ValueRef::Blob(id.0.as_bytes());
     hash_values(std::iter::once(id).chain(values.iter().map(ValueRef::from)))
 }
 
-/// Reads a memory from a row whose columns begin at `at`, and checks both hashes.
-pub(crate) fn read_memory(
-    row: &Row<'_>,
-    at: usize,
-) -> rusqlite::Result<Result<Memory, DamagedRow>> {
-    Ok(read_statement(row, at)?.and_then(|memory| {
-        let damaged =
-            DamagedRow { id: Some(memory.id), what: "its counts do not match their hash" };
-        match (RowCells { row, at }).counters(memory.id) {
+/// Reads a memory and checks both hashes. `first_column` is the index of its id within the row:
+/// statements may select other values before the columns of a memory.
+pub(crate) fn read_memory(row: &Row<'_>, first_column: usize) -> rusqlite::Result<CheckedMemory> {
+    Ok(read_without_counts(row, first_column)?.and_then(|memory| {
+        let cells = RowCells { row, first_column };
+        match cells.counters(memory.id) {
             Some(counters) => Ok(Memory { counters, ..memory }),
-            None => Err(damaged),
+            None => {
+                Err(DamagedRow { id: Some(memory.id), what: "its counts do not match their hash" })
+            }
         }
     }))
 }
 
-/// Reads a memory without its counts, for rows whose counts are damaged.
-pub(crate) fn read_statement(
+/// Reads a memory with all its counts at zero, for rows whose counts are damaged.
+pub(crate) fn read_without_counts(
     row: &Row<'_>,
-    at: usize,
-) -> rusqlite::Result<Result<Memory, DamagedRow>> {
+    first_column: usize,
+) -> rusqlite::Result<CheckedMemory> {
     let mut hasher = RowHasher::default();
-    for column in at..at + HASHED_COLUMNS {
+    for column in first_column..first_column + HASHED_COLUMNS {
         hasher.add_value(row.get_ref(column)?);
     }
-    let cells = RowCells { row, at };
-    let id = cells.blob(0).and_then(MemoryId::from_bytes);
-    if cells.blob(HASHED_COLUMNS) != Some(hasher.finish().as_slice()) {
+    let cells = RowCells { row, first_column };
+    let id = cells.blob(MemoryColumn::Id).and_then(MemoryId::from_bytes);
+    if cells.blob(MemoryColumn::Hash) != Some(hasher.finish().as_slice()) {
         return Ok(Err(DamagedRow { id, what: "its content does not match its hash" }));
     }
+    // The hash fits, so nothing is damaged: a newer version wrote a value unknown to this one.
     Ok(cells.memory().ok_or(DamagedRow { id, what: "it holds values this version cannot read" }))
 }
 
-/// Hashes the values of a row. Kind and length go in with each value, so that no two different rows
-/// give the same bytes.
+/// Hashes the values of a row.
 fn hash_values<'a>(values: impl Iterator<Item = ValueRef<'a>>) -> [u8; 32] {
     let mut hasher = RowHasher::default();
     values.for_each(|it| hasher.add_value(it));
@@ -171,7 +256,7 @@ fn hash_values<'a>(values: impl Iterator<Item = ValueRef<'a>>) -> [u8; 32] {
 }
 
 /// Collects the bytes to hash: copying the many small values together is faster than hashing one by
-/// one.
+/// one. Type and length go in with each value, so that no two different rows give the same bytes.
 struct RowHasher(Vec<u8>);
 
 impl Default for RowHasher {
@@ -182,18 +267,19 @@ impl Default for RowHasher {
 
 impl RowHasher {
     fn add_value(&mut self, value: ValueRef<'_>) {
-        let mut part = |kind: u8, bytes: &[u8]| {
+        let mut append = |type_code: u8, bytes: &[u8]| {
             let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-            self.0.push(kind);
+            self.0.push(type_code);
             self.0.extend_from_slice(&length.to_le_bytes());
             self.0.extend_from_slice(bytes);
         };
+        // The codes are part of the stored hashes: they never change.
         match value {
-            ValueRef::Null => part(0, &[]),
-            ValueRef::Integer(it) => part(1, &it.to_le_bytes()),
-            ValueRef::Real(it) => part(2, &it.to_le_bytes()),
-            ValueRef::Text(it) => part(3, it),
-            ValueRef::Blob(it) => part(4, it),
+            ValueRef::Null => append(0, &[]),
+            ValueRef::Integer(it) => append(1, &it.to_le_bytes()),
+            ValueRef::Real(it) => append(2, &it.to_le_bytes()),
+            ValueRef::Text(it) => append(3, it),
+            ValueRef::Blob(it) => append(4, it),
         }
     }
 

@@ -1,7 +1,8 @@
 //! Reads the session database of the `OpenCode` host.
 //!
 //! The file belongs to the host. It is opened read-only and for one query at a time, so the host
-//! never waits; its schema is not trusted. The meaning of the rows is not known here.
+//! never waits; its schema is not trusted. The rows are passed on as they are: `agents` knows what
+//! the JSON in them means.
 
 use std::path::Path;
 use std::time::Duration;
@@ -34,18 +35,23 @@ pub struct HostMessageRow {
     pub data: String,
 }
 
+/// All sessions, oldest first.
 const SELECT_SESSIONS: Query = Query::local(
     "host_sessions",
     "SELECT id, directory, parent_id, time_created FROM session ORDER BY time_created, id",
 );
+/// Messages of a session, oldest first.
 const SELECT_MESSAGE_IDS: Query = Query::local(
     "host_messages",
     "SELECT id FROM message WHERE session_id = ?1 ORDER BY time_created, id",
 );
+/// One message.
+// Longer values than 16 MiB are read as empty, here and below: a transcript is parsed in memory.
 const SELECT_MESSAGE: Query = Query::local(
     "host_message",
     "SELECT id, time_created, CASE WHEN length(data) <= 16777216 THEN data ELSE '' END FROM message WHERE id = ?1",
 );
+/// The parts of a message, in order.
 const SELECT_PARTS: Query = Query::local(
     "host_parts",
     "SELECT id, time_created, CASE WHEN length(data) <= 16777216 THEN data ELSE '' END FROM part \
@@ -54,7 +60,7 @@ const SELECT_PARTS: Query = Query::local(
 
 /// Waiting time for the host's own writes.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
-/// Largest value that is read.
+/// Largest value that `SQLite` loads from this file. The statements above pass on less.
 const MAX_VALUE_BYTES: i32 = 64 << 20;
 
 /// Reads the sessions in a host's database, oldest first.
@@ -97,7 +103,8 @@ fn visit_messages(
     Ok(())
 }
 
-/// The host's database is never encrypted with a key of this program, so that hint would mislead.
+/// Replaces an error that suggests a missing key: the host's database is never encrypted with a key
+/// of this program.
 fn without_key_hint(error: Error) -> Error {
     match error {
         Error::NotADatabase { path } => {
@@ -107,21 +114,22 @@ fn without_key_hint(error: Error) -> Error {
     }
 }
 
+/// Opens the file without leaving a trace in it.
 fn open_read_only(path: &Path) -> Result<Db, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let failed =
         |it: &rusqlite::Error| Error::Damaged { path: path.to_owned(), what: it.to_string() };
     let conn = Connection::open_with_flags(path, flags).map_err(|it| failed(&it))?;
-    let guarded = || -> rusqlite::Result<()> {
+    let configure = || -> rusqlite::Result<()> {
         conn.busy_timeout(LOCK_TIMEOUT)?;
         conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES);
         // Even if this connection closes last, merging the log is left to the host.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        // A prepared schema could otherwise run functions with side effects.
+        // A malicious schema could otherwise run functions with side effects.
         conn.pragma_update(None, "trusted_schema", false)?;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         conn.pragma_update(None, "query_only", true)
     };
-    guarded().map_err(|it| failed(&it))?;
+    configure().map_err(|it| failed(&it))?;
     Ok(Db::new(conn, path, None))
 }

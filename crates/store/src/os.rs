@@ -1,4 +1,8 @@
 //! Operating system specifics: file modes, owners, file identities, signals.
+//!
+//! All files and folders of the store are created here, private to their owner. The functions are
+//! the same on every system; the two `imp` modules at the end hold what differs. On systems other
+//! than Unix, modes and identities do nothing.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -23,13 +27,13 @@ pub(crate) fn private_dir(path: &Path) -> io::Result<()> {
     }
     imp::create_dir(path)?;
     // The name must be as durable as the files in the folder. If the folder above cannot be opened,
-    // the system decides.
+    // it becomes durable when the system writes it.
     let _ = path.parent().map(imp::sync_dir);
     imp::set_mode(path, 0o700)
 }
 
-/// Creates an empty file that only its owner may read; an existing one is closed to others. `SQLite`
-/// gives `-wal` and `-shm` the mode of the main file.
+/// Creates an empty file that only its owner may read; an existing one is closed to others.
+/// `SQLite` gives `-wal` and `-shm` the mode of the main file.
 ///
 /// An existing file is not opened: it may be a database in use, and closing any handle of a file
 /// ends every POSIX lock the process holds on it.
@@ -105,8 +109,9 @@ pub(crate) fn path_bytes(path: &Path) -> &[u8] {
 pub fn write_private_file(path: &Path, bytes: &[u8]) -> Result<(), crate::Error> {
     let io = |it: io::Error| crate::Error::from_io(path, &it);
     let target = resolve_links(path).map_err(io)?;
-    let named = target.parent().filter(|it| !it.as_os_str().is_empty());
-    let dir = named.unwrap_or(Path::new("."));
+    // The parent of a bare file name is the empty path.
+    let parent = target.parent().filter(|it| !it.as_os_str().is_empty());
+    let dir = parent.unwrap_or(Path::new("."));
     // An existing folder belongs to the user; its mode is not changed.
     let folder_ready = if dir.exists() { Ok(()) } else { private_dir(dir) };
     let (scratch, file) = folder_ready.and_then(|()| create_scratch_file(&target)).map_err(io)?;
@@ -121,6 +126,7 @@ pub fn write_private_file(path: &Path, bytes: &[u8]) -> Result<(), crate::Error>
     replaced.map_err(io)
 }
 
+/// Writes the bytes and makes them durable, with the mode of the file that will be replaced.
 fn write_scratch_file(
     mut file: fs::File,
     scratch: &Path,
@@ -147,6 +153,7 @@ fn create_scratch_file(target: &Path) -> io::Result<(PathBuf, fs::File)> {
         scratch.push(format!(".{}-{n}.writing", std::process::id()));
         let path = target.with_file_name(scratch);
         match options.open(&path) {
+            // Left behind by an earlier process; the next number is tried.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
             Ok(file) => {
@@ -165,6 +172,7 @@ fn resolve_links(path: &Path) -> io::Result<PathBuf> {
         match fs::read_link(&resolved) {
             // A relative link starts at the folder it lies in.
             Ok(next) => resolved = resolved.parent().unwrap_or(Path::new("")).join(next),
+            // Not a link, or nothing at all: this is the file.
             Err(_) => return Ok(resolved),
         }
     }
@@ -183,13 +191,14 @@ pub(crate) fn foreign_owner(path: &Path) -> Option<u32> {
 
 /// Finds a file or folder below `root` that other users may read.
 pub fn find_readable_by_others(root: &Path) -> Option<PathBuf> {
-    let mut todo = vec![root.to_owned()];
-    while let Some(path) = todo.pop() {
+    let mut unvisited = vec![root.to_owned()];
+    while let Some(path) = unvisited.pop() {
         if imp::is_open_to_others(&path) {
             return Some(path);
         }
         if path.is_dir() {
-            todo.extend(fs::read_dir(&path).into_iter().flatten().flatten().map(|it| it.path()));
+            unvisited
+                .extend(fs::read_dir(&path).into_iter().flatten().flatten().map(|it| it.path()));
         }
     }
     None

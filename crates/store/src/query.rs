@@ -1,4 +1,7 @@
 //! SQL statements as named constants, and the connection that runs them.
+//!
+//! All SQL of the crate goes through `Db`, so that errors name the file and, in the replay build,
+//! every statement is recorded.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -20,7 +23,7 @@ pub(crate) enum QueryTarget {
 /// One SQL statement. Plans, recordings and tests refer to it by its name.
 #[cfg_attr(
     not(feature = "replay"),
-    expect(dead_code, reason = "names and places are read by the replay tests")
+    expect(dead_code, reason = "names and targets are read by the replay tests")
 )]
 pub(crate) struct Query {
     pub(crate) name: &'static str,
@@ -47,7 +50,7 @@ pub(crate) struct Db {
     /// Identity of the opened file; a restore may put another one in its place.
     file: Option<FileIdentity>,
     pub(crate) is_encrypted: bool,
-    /// The full check ran on this connection and found nothing.
+    /// The full check ran on this connection and found nothing, see `check_empty_result`.
     pub(crate) known_sound: Cell<bool>,
     #[cfg(feature = "replay")]
     pub(crate) recorder: Option<crate::recorder::StatementRecorder>,
@@ -81,8 +84,10 @@ impl Db {
         &self,
         body: impl FnOnce(&Self) -> Result<T, Error>,
     ) -> Result<T, Error> {
+        // IMMEDIATE takes the write lock now: a lock that is taken at the first write can fail.
         self.execute_batch("BEGIN IMMEDIATE")?;
         let committed = body(self).and_then(|it| self.execute_batch("COMMIT").map(|()| it));
+        // Does nothing after a successful commit.
         self.roll_back();
         committed
     }
@@ -99,12 +104,13 @@ impl Db {
         #[cfg(feature = "replay")]
         crate::recorder::record_boundary(self, "BEGIN");
         let result = body(self);
+        // Nothing was written, so there is nothing to commit.
         self.roll_back();
         result
     }
 
-    /// Rolls back a transaction that is still open. If that fails, the connection is not used
-    /// again, and the caller's error says more than this one.
+    /// Rolls back a transaction that is still open. A failure is ignored: the caller has a more
+    /// telling error, and the connection is not used again.
     pub(crate) fn roll_back(&self) {
         if !self.conn.is_autocommit() {
             let _ = self.conn.prepare_cached("ROLLBACK").and_then(|mut it| it.execute(()));
@@ -120,6 +126,7 @@ impl Db {
         params: &[&dyn ToSql],
         mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, Error> {
+        // A closure, so that all errors of the library are converted in one place.
         let rows_read = (|| {
             let mut statement = self.conn.prepare_cached(query.sql)?;
             let mut rows = statement.query(params)?;
@@ -145,7 +152,8 @@ impl Db {
         Ok(self.select(query, params, read)?.into_iter().next())
     }
 
-    /// Runs a query once per row number. Numbers without a row are left out.
+    /// Runs a query once per row number, which is its only parameter. Numbers without a row are
+    /// left out.
     pub(crate) fn select_each<T>(
         &self,
         query: &Query,
@@ -170,7 +178,7 @@ impl Db {
         Ok(rows_read)
     }
 
-    /// Runs a query and returns its single integer.
+    /// Runs a query and returns its single integer; 0 if there is no row.
     pub(crate) fn select_number(&self, query: &Query, params: &[&dyn ToSql]) -> Result<i64, Error> {
         Ok(self.select_one(query, params, |row| row.get(0))?.unwrap_or_default())
     }
@@ -202,6 +210,7 @@ impl Db {
         }
     }
 
+    /// Converts an error of the library into one that names the file.
     pub(crate) fn error(&self, error: &rusqlite::Error) -> Error {
         Error::from_database(&self.path, error)
     }

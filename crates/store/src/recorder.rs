@@ -1,5 +1,8 @@
 //! Records every statement with its parameters and result, so that a test can replay it on a server
 //! and compare. Only in builds with the `replay` feature.
+//!
+//! `Db` calls the `record_` functions. The `inside_` functions let tests run their own SQL on the
+//! threads of a store.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -51,8 +54,16 @@ impl StatementRecorder {
     }
 }
 
-/// Lists the name and SQL of every statement, and whether a server must run it, too.
-pub fn list_statements() -> Vec<(&'static str, &'static str, bool)> {
+/// A statement of the store.
+pub struct NamedStatement {
+    pub name: &'static str,
+    pub sql: &'static str,
+    /// True if a server must run it, too.
+    pub runs_on_server: bool,
+}
+
+/// Lists every statement of the store.
+pub fn list_statements() -> Vec<NamedStatement> {
     let all = [
         apply_batch::STATEMENTS,
         damage_check::STATEMENTS,
@@ -72,10 +83,12 @@ pub fn list_statements() -> Vec<(&'static str, &'static str, bool)> {
         vectors::STATEMENTS,
         cross_check::STATEMENTS,
     ];
-    all.iter()
-        .flat_map(|it| it.iter())
-        .map(|it| (it.name, it.sql, it.target == QueryTarget::LocalAndServer))
-        .collect()
+    let to_named = |it: &&Query| NamedStatement {
+        name: it.name,
+        sql: it.sql,
+        runs_on_server: it.target == QueryTarget::LocalAndServer,
+    };
+    all.iter().flat_map(|it| it.iter()).map(to_named).collect()
 }
 
 /// Lists the migrations of the user's database, which include those of a project's.
@@ -83,24 +96,27 @@ pub fn list_migrations() -> Vec<&'static str> {
     schema::USER.migrations.to_vec()
 }
 
+/// Records a query with its rows.
 pub(crate) fn record_rows(db: &Db, query: &Query, params: &[&dyn ToSql]) {
     let Some(recorder) = &db.recorder else { return };
-    // Run a second time: the first run handed its rows to the reader.
+    // Runs a second time, because the caller's `read` consumed the rows of the first run.
     let mut statement = db.conn.prepare(query.sql).expect("the statement has just run");
     let width = statement.column_count();
     let mut rows = statement.query(params).expect("the statement has just run");
     let mut rows_read = Vec::new();
     while let Ok(Some(row)) = rows.next() {
-        rows_read.push((0..width).filter_map(|at| row.get::<_, Value>(at).ok()).collect());
+        rows_read.push((0..width).filter_map(|column| row.get::<_, Value>(column).ok()).collect());
     }
     recorder.add(to_recorded(query, params, RecordedResult::Rows(rows_read)));
 }
 
+/// Records a change with the number of changed rows.
 pub(crate) fn record_change(db: &Db, query: &Query, params: &[&dyn ToSql], changed: usize) {
     let Some(recorder) = &db.recorder else { return };
     recorder.add(to_recorded(query, params, RecordedResult::Changed(changed)));
 }
 
+/// Records the beginning or end of a transaction. Other statements about the file are left out.
 pub(crate) fn record_boundary(db: &Db, sql: &str) {
     let Some(recorder) = &db.recorder else { return };
     let boundaries = ["BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE"];

@@ -1,4 +1,7 @@
 //! The registry of projects and the folders they were seen in. Only the user's database has it.
+//!
+//! The engine looks a folder up here to find out which project it belongs to. A project that moved
+//! has several locations; `source` decides whether two locations are the same project.
 
 use model::{ProjectId, Timestamp};
 use rusqlite::Row;
@@ -43,10 +46,12 @@ impl<'a> RegistryQueries<'a> {
     }
 }
 
+/// Every statement of this file, for the tests that replay them on a server.
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] =
     &[&SELECT_LOCATION, &SELECT_LOCATIONS, &PUT_PROJECT, &PUT_LOCATION, &DELETE_PROJECT];
 
+/// SQL: selects locations with their projects, in the order that `read_location` expects.
 macro_rules! select_joined {
     () => {
         "SELECT p.id, p.name, p.root_commit, p.remote, l.key_dir, l.dir_key, l.last_seen FROM project_places l \
@@ -54,23 +59,28 @@ macro_rules! select_joined {
     };
 }
 
+/// The location at a folder.
 const SELECT_LOCATION: Query =
     Query::shared("location_at", concat!(select_joined!(), " WHERE l.key_dir = ?1"));
+/// All locations of all projects.
 const SELECT_LOCATIONS: Query =
     Query::shared("locations", concat!(select_joined!(), " ORDER BY p.id, l.key_dir"));
-// A commit or remote that is known stays known when a later sighting lacks it.
+/// Adds a project, or completes what is known of it.
+// A commit or remote that is known stays known if the project is seen without it later.
 const PUT_PROJECT: Query = Query::shared(
     "add_project",
     "INSERT INTO projects (id, name, root_commit, remote, created_at) VALUES (?1, ?2, ?3, ?4, ?5) \
      ON CONFLICT (id) DO UPDATE SET root_commit = coalesce(excluded.root_commit, root_commit), \
      remote = coalesce(excluded.remote, remote)",
 );
+/// Adds a location, or moves it to another project.
 const PUT_LOCATION: Query = Query::shared(
     "add_location",
     "INSERT INTO project_places (key_dir, dir_key, project, last_seen) VALUES (?1, ?2, ?3, ?4) \
      ON CONFLICT (key_dir) DO UPDATE SET dir_key = excluded.dir_key, project = excluded.project, \
      last_seen = excluded.last_seen",
 );
+/// Deletes a project.
 // Its locations go with it (ON DELETE CASCADE).
 const DELETE_PROJECT: Query = Query::shared("drop_project", "DELETE FROM projects WHERE id = ?1");
 
@@ -99,12 +109,12 @@ pub(crate) fn put_location(db: &Db, location: &ProjectLocation) -> Result<(), Er
 /// same project there, nothing is changed. Returns the project at the location.
 pub(crate) fn claim_location(db: &Db, location: &ProjectLocation) -> Result<ProjectId, Error> {
     // Same folder, same identity: another process registered the project a moment ago.
-    let same = |it: &ProjectLocation| {
+    let is_same_project = |it: &ProjectLocation| {
         it.dir_key == location.dir_key
             && it.root_commit == location.root_commit
             && it.remote == location.remote
     };
-    if let Some(row) = select_location(db, &location.key_dir)?.filter(same) {
+    if let Some(row) = select_location(db, &location.key_dir)?.filter(is_same_project) {
         return Ok(row.project);
     }
     put_location(db, location)?;
@@ -122,6 +132,7 @@ pub(crate) fn delete_project(db: &Db, project: ProjectId) -> Result<bool, Error>
     Ok(db.execute(&DELETE_PROJECT, &[&project.0.as_bytes().as_slice()])? > 0)
 }
 
+/// Reads a location; `None` if the id of its project is malformed.
 fn read_location(row: &Row<'_>) -> rusqlite::Result<Option<ProjectLocation>> {
     let Some(project) = ProjectId::from_bytes(&row.get::<_, Vec<u8>>(0)?) else {
         return Ok(None);

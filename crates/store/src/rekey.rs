@@ -31,8 +31,8 @@ pub(crate) fn change_key(state: &DatabaseState, to: Option<EncryptionKey>) -> Re
     copy_database(&db, &paths.staging_database(), &converted)?;
     drop(db);
     restore::commit_staged(&converted)?;
-    // The database in its old form takes the place of an earlier replaced one, and both are
-    // deleted.
+    // `finish_restore` moves the database in its old form to where an earlier replaced one may lie.
+    // Both are deleted.
     if let Some(replaced) = backup::find_replaced(paths) {
         state.record_dropped_copy(&replaced.path);
     }
@@ -84,6 +84,7 @@ fn rekey_backup(
     for key in old_keys {
         let before = state.with_key(key.clone());
         if backup::verify_backup(&before, path).is_err() {
+            // Damaged, or another of the keys opens it.
             continue;
         }
         let scratch = backup::scratch_path(path);

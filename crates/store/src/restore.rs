@@ -1,4 +1,9 @@
 //! Replaces the database by another one. A crash at any point leaves one of the two complete.
+//!
+//! It takes three steps. `stage_backup` prepares a copy under a name that is discarded after a
+//! crash. `commit_staged` renames it, which commits the replacement. `finish_restore` moves the old
+//! files aside and the new one to its place; the next opening repeats it after a crash. A key
+//! change uses the last two steps as well.
 
 use std::fs;
 use std::path::Path;
@@ -72,8 +77,8 @@ pub(crate) fn finish_restore(paths: &DatabasePaths) -> Result<(), Error> {
     let io = |it: std::io::Error| Error::from_io(&target, &it);
     let _guard = OpenGuard::acquire(paths)?;
     if target.exists() {
-        // The folder holds an earlier restore's database; an interrupted run of this one would have
-        // moved the target already.
+        // The old database is still in place, so what the folder holds is from an earlier restore.
+        // After a crash in the loop below the target is gone, and the folder must be kept.
         erase::discard_replaced(paths)?;
     }
     os::private_dir(&replaced).map_err(io)?;
@@ -83,6 +88,7 @@ pub(crate) fn finish_restore(paths: &DatabasePaths) -> Result<(), Error> {
         let name = old.file_name().expect("database files have names").to_owned();
         match fs::rename(&old, replaced.join(name)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(io(error)),
+            // Moved now or before a crash, or there was no such file.
             _ => {}
         }
     }

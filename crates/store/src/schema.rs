@@ -1,4 +1,8 @@
 //! The schema as an append-only list of migrations.
+//!
+//! The version of a file is the number of migrations that ran on it, stored in `PRAGMA
+//! user_version`. The writer runs the missing ones when it opens a file. Files of newer versions
+//! and of other programs are refused and left untouched.
 
 #[cfg(test)]
 mod tests;
@@ -43,6 +47,7 @@ pub(crate) const USER: DatabaseSchema = DatabaseSchema {
 /// `WALO`: marks database files of this program.
 const APPLICATION_ID: i64 = 0x5741_4c4f;
 
+/// SQL of every table, index and trigger.
 const SELECT_DEFINITIONS: Query = Query::local(
     "definitions",
     "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name",
@@ -58,20 +63,22 @@ impl DatabaseSchema {
 pub(crate) fn read_version(db: &Db, schema: &DatabaseSchema) -> Result<i64, Error> {
     let number = |sql: &str| db.query_pragma(sql).map(|it| it.parse::<i64>().unwrap_or(-1));
     let found = number("PRAGMA user_version")?;
-    let tables = number("SELECT count(*) FROM sqlite_schema")?;
-    let ours = number("PRAGMA application_id")? == APPLICATION_ID;
-    match (found, tables, ours) {
-        // Ok(0), => A new, empty file.
-        (0, 0, _) => Ok(0),
-        (1.., _, true) if found > schema.version() => {
-            Err(Error::NewerSchema { path: db.path.clone(), found, known: schema.version() })
-        }
-        (1.., 1.., true) => Ok(found),
-        _ => Err(Error::Damaged {
-            path: db.path.clone(),
-            what: "it is not a database of this program, or its header is damaged".to_owned(),
-        }),
+    let n_tables = number("SELECT count(*) FROM sqlite_schema")?;
+    let is_ours = number("PRAGMA application_id")? == APPLICATION_ID;
+    if found == 0 && n_tables == 0 {
+        // A new, empty file.
+        return Ok(0);
     }
+    if is_ours && found > schema.version() {
+        return Err(Error::NewerSchema { path: db.path.clone(), found, known: schema.version() });
+    }
+    if is_ours && found > 0 && n_tables > 0 {
+        return Ok(found);
+    }
+    Err(Error::Damaged {
+        path: db.path.clone(),
+        what: "it is not a database of this program, or its header is damaged".to_owned(),
+    })
 }
 
 /// Migrates to the newest version, after a backup of the old one. The caller holds the write lock.
@@ -86,13 +93,13 @@ pub(crate) fn migrate_with_backup(db: &Db, state: &DatabaseState) -> Result<(), 
 
 /// Runs the missing migrations, each in its own transaction.
 pub(crate) fn run_migrations(db: &Db, schema: &DatabaseSchema) -> Result<(), Error> {
-    let done = usize::try_from(read_version(db, schema)?).unwrap_or(0);
-    for (at, sql) in schema.migrations.iter().enumerate().skip(done) {
+    let n_done = usize::try_from(read_version(db, schema)?).unwrap_or(0);
+    for (position, sql) in schema.migrations.iter().enumerate().skip(n_done) {
         db.transaction(|db| {
             db.execute_batch(sql)?;
             db.execute_batch(&format!(
                 "PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {};",
-                at + 1
+                position + 1
             ))
         })?;
     }
@@ -117,5 +124,5 @@ pub(crate) fn find_altered_definitions(
     // A changed definition counts as missing, an additional object as unknown.
     let missing = expected.iter().filter(|it| !found.contains(it));
     let unknown = found.iter().filter(|it| !expected.iter().any(|known| known.0 == it.0));
-    Ok(missing.chain(unknown).map(|it| it.0.clone()).collect())
+    Ok(missing.chain(unknown).map(|(name, _)| name.clone()).collect())
 }

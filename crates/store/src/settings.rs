@@ -1,11 +1,14 @@
-//! Settings of one project or of the user, beside their memories.
+//! Reads the settings of one project or of the user, stored beside their memories. Writes are
+//! changes of a batch, see `apply_batch`.
 
 use crate::Error;
 use crate::query::{Db, Query};
 
+/// Every statement of this file, for the tests that replay them on a server.
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] = &[&SELECT_SETTINGS];
 
+/// Every setting with its value.
 const SELECT_SETTINGS: Query =
     Query::shared("settings", "SELECT key, value FROM settings ORDER BY key");
 

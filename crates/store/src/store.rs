@@ -1,7 +1,8 @@
 //! The writing handle of one database: cheap to clone, async outside, one writer thread inside.
 //!
 //! It reads as well, through the `StoreReader` it dereferences to. Code that only reads takes a
-//! `StoreReader`.
+//! `StoreReader`. Most methods only queue a job for the writer thread; the work is in the module
+//! that the job calls.
 
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use crate::damage_check::{self, DamageFinding};
 use crate::data_dir::DatabasePaths;
 use crate::database_state::DatabaseState;
 use crate::encryption_key::EncryptionKey;
+use crate::failed_sessions::FailedSessionFile;
 use crate::file_lock::FairFileLock;
 use crate::journal::JournalWriter;
 use crate::maintenance::CompactMode;
@@ -30,7 +32,7 @@ use crate::{Error, apply_batch, erase, erasure_proof, maintenance, rekey, restor
 /// One database file with its reader threads and its writer thread.
 #[derive(Clone)]
 pub struct Store {
-    // Dropped first to last: the writer is the last to close its connection and merges the log.
+    // Fields are dropped in this order: the writer closes its connection last and merges the log.
     reader: StoreReader,
     writer: Arc<OnceLock<WriterThread>>,
 }
@@ -44,13 +46,13 @@ impl Deref for Store {
 }
 
 impl Store {
-    /// Opens the memories of a project. The file is touched by the first call, which creates it if
-    /// it is missing; see `exists`.
+    /// A handle for the memories of a project. The first query or write opens the file, and creates
+    /// it if it is missing; see `exists`.
     pub fn project(paths: DatabasePaths, key: Option<EncryptionKey>, now: Timestamp) -> Self {
         Self::new(paths, &MEMORY, key, now)
     }
 
-    /// Opens the user's own memories and the registry of projects.
+    /// A handle for the user's own memories and the registry of projects.
     pub fn user(paths: DatabasePaths, key: Option<EncryptionKey>, now: Timestamp) -> Self {
         Self::new(paths, &USER, key, now)
     }
@@ -76,6 +78,11 @@ impl Store {
     /// Writes the journals of unfinished sessions.
     pub fn journal_writer(&self) -> JournalWriter<'_> {
         JournalWriter::new(self.paths())
+    }
+
+    /// Changes the list of sessions that could not be learned.
+    pub fn failed_session_file(&self) -> FailedSessionFile<'_> {
+        FailedSessionFile::new(self.paths())
     }
 
     /// Applies a batch in one transaction.
@@ -115,6 +122,7 @@ impl Store {
     pub async fn erase(&self, ids: Vec<MemoryId>, now: Timestamp) -> Result<(), Error> {
         let state = Arc::clone(self.state());
         self.run_exclusive(move |db| {
+            // From here on a crash cannot stop the erasure: the next opening continues it.
             erase::record_intent(&state.paths, &ids)?;
             erase::erase_ledgered(&state, db, now)
         })
@@ -188,7 +196,8 @@ impl Store {
         self.replace_database(|state| rekey::change_key(state, to).map(|()| state.dropped()))
     }
 
-    /// Closes this handle and runs `body` with the write lock held.
+    /// Closes this handle and runs `body` with the write lock held. The connections must be closed
+    /// first, because the file under them is about to be replaced.
     fn replace_database<T>(
         self,
         body: impl FnOnce(&DatabaseState) -> Result<T, Error>,
@@ -221,7 +230,7 @@ impl Store {
     }
 
     /// Repairs the database: rebuilds indexes, restores damaged rows from backups that hold exactly
-    /// the saved ones, and acknowledges losses. Returns sentences that say what was done.
+    /// the saved ones, and acknowledges losses. Returns a sentence for each thing that was done.
     pub async fn repair(&self, now: Timestamp) -> Result<Vec<String>, Error> {
         let state = Arc::clone(self.state());
         self.run_exclusive(move |db| maintenance::repair_database(&state, db, now)).await
@@ -248,6 +257,7 @@ impl Store {
         self.writer().run_exclusive(job).await
     }
 
+    /// The writer thread, started by the first write.
     fn writer(&self) -> &WriterThread {
         let state = self.state();
         self.writer.get_or_init(|| WriterThread::start(WriterConnection::new(Arc::clone(state))))

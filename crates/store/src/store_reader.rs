@@ -10,6 +10,7 @@ use crate::backup::{self, BackupFile};
 use crate::damage_check::DamageFinding;
 use crate::data_dir::DatabasePaths;
 use crate::database_state::DatabaseState;
+use crate::failed_sessions::{FailedSession, FailedSessionFile};
 use crate::history::HistoryQueries;
 use crate::journal::JournalFiles;
 use crate::learning::LearningQueries;
@@ -37,9 +38,13 @@ struct ReaderInner {
 /// Sizes of a database and its companion files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DatabaseSize {
+    /// Bytes of the database file.
     pub database: u64,
+    /// Bytes of the write-ahead log.
     pub log: u64,
+    /// Bytes of all backups.
     pub backups: u64,
+    /// Pages of the database file that hold nothing.
     pub free_pages: i64,
     pub pages: i64,
 }
@@ -79,6 +84,11 @@ impl StoreReader {
         JournalFiles::new(self.paths())
     }
 
+    /// The sessions that could not be learned, listed in a file beside the database.
+    pub fn failed_sessions(&self) -> Vec<FailedSession> {
+        FailedSessionFile::new(self.paths()).list()
+    }
+
     pub fn path(&self) -> PathBuf {
         self.paths().database()
     }
@@ -109,7 +119,7 @@ impl StoreReader {
         self.inner.state.findings()
     }
 
-    /// Settings of the project or the user, by key.
+    /// Settings of the project or the user, as keys and values.
     pub async fn settings(&self) -> Result<Vec<(String, String)>, Error> {
         self.read(settings::select_settings).await
     }
@@ -130,8 +140,8 @@ impl StoreReader {
         backup::find_replaced(self.paths()).into_iter().collect()
     }
 
-    /// Copies that were deleted since this handle was made: they could not be opened or were
-    /// damaged, so they could not be cleaned.
+    /// Backups and other copies that were deleted since this handle was made, because they could
+    /// not be opened or checked, and so not be cleaned or encrypted.
     pub fn dropped_copies(&self) -> Vec<PathBuf> {
         self.inner.state.dropped()
     }

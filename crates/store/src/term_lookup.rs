@@ -1,8 +1,9 @@
 //! Memories by row number: which of them contain some terms, which are about a file, and the rows
 //! themselves.
 //!
-//! These are the building blocks of ranking. The ranking names the candidates by number before the
-//! best are chosen, so that a limit never comes before a filter.
+//! These are the building blocks of ranking, which the engine does in memory. Ranking works on row
+//! numbers and reads only the best rows at the end, so that a limit never comes before a filter.
+//! `MemoryQueries` calls these functions.
 
 use model::{Memory, MemoryKind, ProjectPath, QuietSpan, Timestamp};
 
@@ -19,7 +20,8 @@ use crate::query::{Db, Query};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TermMatches {
     numbers: Vec<i64>,
-    /// For each memory all terms in the order of the expression, with the occurrences per column.
+    /// One entry per memory and term: the occurrences in each column. Memories are in the order of
+    /// `numbers`, and the terms of each in the order of the expression.
     counts: Vec<[u8; FTS_COLUMNS]>,
 }
 
@@ -35,6 +37,7 @@ impl TermMatches {
     /// Iterates over the memories: row number, and per term the occurrences in content, tags and
     /// files.
     pub fn iter(&self) -> impl Iterator<Item = (i64, &[[u8; FTS_COLUMNS]])> {
+        // `max` avoids a division by zero and empty chunks if there is no match.
         let n_terms = self.counts.len() / self.numbers.len().max(1);
         self.numbers.iter().copied().zip(self.counts.chunks_exact(n_terms.max(1)))
     }
@@ -56,62 +59,13 @@ impl TermLookup<'_> {
         let mut matches = TermMatches::default();
         self.db.select(&SELECT_TERM_MATCHES, &[&expression], |row| {
             matches.numbers.push(row.get(0)?);
-            matches.counts.extend(row.get_ref(1)?.as_blob()?.as_chunks::<FTS_COLUMNS>().0);
+            let counts_per_term = row.get_ref(1)?.as_blob()?.as_chunks::<FTS_COLUMNS>().0;
+            matches.counts.extend(counts_per_term);
             Ok(())
         })?;
         Ok(matches)
     }
 }
-
-#[cfg(feature = "replay")]
-pub(crate) const STATEMENTS: &[&Query] = &[
-    &SELECT_TERM_MATCHES,
-    &COUNT_MATCHES,
-    &SELECT_BY_NUMBER,
-    &SELECT_NUMBERS_BY_FILE,
-    &SELECT_NUMBERS_BY_MODULE,
-    &SELECT_NUMBERS_BY_TAG,
-    &SELECT_WARNINGS,
-    &SELECT_FILES,
-];
-
-// Local only: `occurrences` is a function of this program's connections.
-const SELECT_TERM_MATCHES: Query = Query::local(
-    "term_matches",
-    "SELECT rowid, occurrences(memories_fts) FROM memories_fts WHERE memories_fts MATCH ?1",
-);
-const COUNT_MATCHES: Query =
-    Query::shared("count_matches", "SELECT count(*) FROM memories_fts WHERE memories_fts MATCH ?1");
-const SELECT_FILES: Query = Query::local("files_of", "SELECT file FROM memory_files WHERE n = ?1");
-const SELECT_ALL_FILES: Query = Query::local(
-    "files_of_all",
-    "SELECT f.file, f.n FROM memory_files f JOIN memories m ON m.n = f.n \
-     WHERE m.deleted_at IS NULL AND m.deprecated_at IS NULL",
-);
-const SELECT_ALL_MODULES: Query = Query::local(
-    "modules_of_all",
-    "SELECT f.module, f.n FROM memory_modules f JOIN memories m ON m.n = f.n \
-     WHERE m.deleted_at IS NULL AND m.deprecated_at IS NULL",
-);
-const SELECT_BY_NUMBER: Query =
-    Query::shared("by_number", concat!("SELECT ", columns!(), " FROM memories WHERE n = ?1"));
-const SELECT_NUMBERS_BY_FILE: Query =
-    Query::shared("numbers_by_file", "SELECT n FROM memory_files WHERE file = ?1");
-const SELECT_NUMBERS_BY_MODULE: Query =
-    Query::shared("numbers_by_module", "SELECT n FROM memory_modules WHERE module = ?1");
-const SELECT_NUMBERS_BY_TAG: Query =
-    Query::shared("numbers_by_tag", "SELECT n FROM memory_tags WHERE tag = ?1");
-// The conditions are those of `MemoryStatus::Live`.
-const SELECT_WARNINGS: Query = Query::shared(
-    "warnings",
-    concat!(
-        "SELECT ",
-        columns!(),
-        " FROM memories WHERE n IN (SELECT n FROM memory_files WHERE file = ?1) \
-         AND type IN (?2, ?3, ?4) AND deleted_at IS NULL AND deprecated_at IS NULL \
-         AND tainted = 0 AND stale_at IS NULL AND needs_review = 0 ORDER BY n DESC LIMIT ?5"
-    ),
-);
 
 /// Types that warn: worth knowing before a file is touched.
 pub const WARNING_KINDS: [MemoryKind; 3] =
@@ -123,6 +77,13 @@ pub struct FileWarnings {
     /// Newest first, without duplicates.
     pub memories: Vec<Memory>,
     pub quiet: QuietPeriods,
+}
+
+/// Files and modules of all active memories, each with the row number of the memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MemorySubjects {
+    pub files: Vec<(String, i64)>,
+    pub modules: Vec<(String, i64)>,
 }
 
 /// Spans in which the store was not used.
@@ -140,6 +101,69 @@ impl QuietPeriods {
         self.spans
     }
 }
+
+/// Every statement of this file, for the tests that replay them on a server.
+#[cfg(feature = "replay")]
+pub(crate) const STATEMENTS: &[&Query] = &[
+    &SELECT_TERM_MATCHES,
+    &COUNT_MATCHES,
+    &SELECT_BY_NUMBER,
+    &SELECT_NUMBERS_BY_FILE,
+    &SELECT_NUMBERS_BY_MODULE,
+    &SELECT_NUMBERS_BY_TAG,
+    &SELECT_WARNINGS,
+    &SELECT_FILES,
+    &SELECT_ALL_FILES,
+    &SELECT_ALL_MODULES,
+];
+
+/// Memories that match an expression, with the occurrences of each term per column.
+// Local only: `occurrences` is a function of this program's connections.
+const SELECT_TERM_MATCHES: Query = Query::local(
+    "term_matches",
+    "SELECT rowid, occurrences(memories_fts) FROM memories_fts WHERE memories_fts MATCH ?1",
+);
+/// Number of memories that match an expression.
+const COUNT_MATCHES: Query =
+    Query::shared("count_matches", "SELECT count(*) FROM memories_fts WHERE memories_fts MATCH ?1");
+/// Files that a memory is about.
+const SELECT_FILES: Query = Query::local("files_of", "SELECT file FROM memory_files WHERE n = ?1");
+/// Every file that an active memory is about.
+const SELECT_ALL_FILES: Query = Query::local(
+    "files_of_all",
+    "SELECT f.file, f.n FROM memory_files f JOIN memories m ON m.n = f.n \
+     WHERE m.deleted_at IS NULL AND m.deprecated_at IS NULL",
+);
+/// Every module that an active memory is about.
+const SELECT_ALL_MODULES: Query = Query::local(
+    "modules_of_all",
+    "SELECT f.module, f.n FROM memory_modules f JOIN memories m ON m.n = f.n \
+     WHERE m.deleted_at IS NULL AND m.deprecated_at IS NULL",
+);
+/// The memory in a row.
+const SELECT_BY_NUMBER: Query =
+    Query::shared("by_number", concat!("SELECT ", columns!(), " FROM memories WHERE n = ?1"));
+/// Rows of the memories about a file.
+const SELECT_NUMBERS_BY_FILE: Query =
+    Query::shared("numbers_by_file", "SELECT n FROM memory_files WHERE file = ?1");
+/// Rows of the memories about a module.
+const SELECT_NUMBERS_BY_MODULE: Query =
+    Query::shared("numbers_by_module", "SELECT n FROM memory_modules WHERE module = ?1");
+/// Rows of the memories with a tag.
+const SELECT_NUMBERS_BY_TAG: Query =
+    Query::shared("numbers_by_tag", "SELECT n FROM memory_tags WHERE tag = ?1");
+/// Live memories of three types about a file, last written first.
+// The conditions are those of `MemoryStatus::Live`.
+const SELECT_WARNINGS: Query = Query::shared(
+    "warnings",
+    concat!(
+        "SELECT ",
+        columns!(),
+        " FROM memories WHERE n IN (SELECT n FROM memory_files WHERE file = ?1) \
+         AND type IN (?2, ?3, ?4) AND deleted_at IS NULL AND deprecated_at IS NULL \
+         AND tainted = 0 AND stale_at IS NULL AND needs_review = 0 ORDER BY n DESC LIMIT ?5"
+    ),
+);
 
 /// Selects the spans in which the store was not used, and the time of the last write.
 pub(crate) fn select_quiet_periods(db: &Db) -> Result<QuietPeriods, Error> {
@@ -164,16 +188,16 @@ pub(crate) fn select_file_warnings(
     files: &[ProjectPath],
     limit: u32,
 ) -> Result<(FileWarnings, Vec<DamageFinding>), Error> {
-    let [first, second, third] = WARNING_KINDS.map(MemoryKind::slug);
+    let [kind_1, kind_2, kind_3] = WARNING_KINDS.map(MemoryKind::slug);
     let (mut warnings, mut damaged) = (FileWarnings::default(), Vec::new());
     for file in files {
-        let params: [&dyn rusqlite::ToSql; 5] = [&file.as_str(), &first, &second, &third, &limit];
+        let params: [&dyn rusqlite::ToSql; 5] = [&file.as_str(), &kind_1, &kind_2, &kind_3, &limit];
         let rows = db.select(&SELECT_WARNINGS, &params, |row| read_memory(row, 0))?;
         let checked = CheckedRows::partition(rows, DamageFinding::DamagedMemory);
         // A memory about several of the files is listed once.
         let is_new = |it: &Memory| warnings.memories.iter().all(|known| known.id != it.id);
-        let fresh: Vec<Memory> = checked.found.into_iter().filter(is_new).collect();
-        warnings.memories.extend(fresh);
+        let new_memories: Vec<Memory> = checked.found.into_iter().filter(is_new).collect();
+        warnings.memories.extend(new_memories);
         damaged.extend(checked.damaged);
     }
     // Most files have no warnings; then the quiet periods are not needed either.
@@ -197,6 +221,7 @@ pub(crate) fn select_numbers_matching(
     ];
     let mut numbers: Option<Vec<i64>> = None;
     for (query, value) in lookups {
+        // The filter leaves this criterion open.
         let Some(value) = value else { continue };
         let found: Vec<i64> = db.select(query, &[value], |row| row.get(0))?;
         // A memory must match every criterion that the filter names.
@@ -225,11 +250,4 @@ pub(crate) fn select_subjects(db: &Db) -> Result<MemorySubjects, Error> {
         files: select_pairs(&SELECT_ALL_FILES)?,
         modules: select_pairs(&SELECT_ALL_MODULES)?,
     })
-}
-
-/// Files and modules of all active memories, each with the row number of the memory.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MemorySubjects {
-    pub files: Vec<(String, i64)>,
-    pub modules: Vec<(String, i64)>,
 }

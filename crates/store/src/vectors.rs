@@ -1,8 +1,10 @@
 //! Embedding vectors, stored as plain blobs with their model and length. Vectors of different
 //! models are never mixed.
 //!
-//! Vectors are derived from the text of a memory. A change of the text deletes them, so a stored
-//! vector always belongs to the stored text.
+//! A memory has one vector per part of its text (see `Grain`). Each vector is stored twice: as
+//! floats, and as a code of one byte per dimension, which is enough to find candidates. Vectors are
+//! derived from the text of a memory. A change of the text deletes them, so a stored vector always
+//! belongs to the stored text.
 
 use std::collections::HashMap;
 
@@ -74,6 +76,7 @@ impl<'a> VectorQueries<'a> {
     }
 }
 
+/// Every statement of this file, for the tests that replay them on a server.
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] = &[
     &SELECT_MEMORY_VERSION,
@@ -86,31 +89,39 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &DELETE_OTHER_MODELS,
 ];
 
+/// The current version number of a memory.
 const SELECT_MEMORY_VERSION: Query =
     Query::shared("version", "SELECT version FROM memories WHERE id = ?1");
+/// Adds the vector of one part of a memory.
 const INSERT_VECTOR: Query = Query::shared(
     "put_vector",
     "INSERT INTO embeddings (owner, model, part, grain, dims, vector, code) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 );
+/// Deletes the vectors of a memory by one model.
 const DELETE_VECTORS_OF_MODEL: Query = Query::shared(
     "drop_vectors_of_model",
     "DELETE FROM embeddings WHERE owner = ?1 AND model = ?2",
 );
+/// Vectors of a memory by one model, in the order of its parts.
 const SELECT_VECTORS: Query = Query::shared(
     "vectors_of_owner",
     "SELECT dims, vector, code, grain FROM embeddings WHERE owner = ?1 AND model = ?2 ORDER BY part",
 );
+/// Codes of a model after a vector number, in the order of writing.
 const SELECT_CODES_AFTER: Query = Query::shared(
     "vector_codes",
     "SELECT owner, code, grain FROM embeddings WHERE model = ?1 AND n > ?2 ORDER BY n",
 );
+/// Codes of a memory by one model.
 const SELECT_CODES: Query = Query::shared(
     "vector_codes_of_owner",
     "SELECT code, grain FROM embeddings WHERE owner = ?1 AND model = ?2 ORDER BY part",
 );
+/// The highest vector number of a model; 0 if it has none.
 // Numbers are never reused (AUTOINCREMENT), so a higher one is always newer.
 const SELECT_LAST_NUMBER: Query =
     Query::shared("last_vector", "SELECT coalesce(max(n), 0) FROM embeddings WHERE model = ?1");
+/// Deletes the vectors of all models but one.
 const DELETE_OTHER_MODELS: Query =
     Query::shared("drop_other_models", "DELETE FROM embeddings WHERE model <> ?1");
 
@@ -182,8 +193,8 @@ fn select_undamaged_parts(
             bytes.as_chunks::<4>().0.iter().map(|it| f32::from_le_bytes(*it)).collect();
         // Rows of vectors have no hash; length and finiteness are the checks there are.
         let is_complete = bytes.len() % 4 == 0 && i64::try_from(values.len()) == Ok(dims);
-        let grain = Grain::from_slug(&grain).filter(|_| is_complete);
-        let Some(grain) = grain.filter(|_| values.iter().all(|it| it.is_finite())) else {
+        let is_finite = values.iter().all(|it| it.is_finite());
+        let (true, true, Some(grain)) = (is_complete, is_finite, Grain::from_slug(&grain)) else {
             return Ok(None);
         };
         parts.push(VectorPart { grain, values, code: to_signed_bytes(code) });
@@ -200,6 +211,7 @@ pub(crate) fn select_parts_of_many(
     let mut vectors = MemoryVectors::default();
     for owner in owners {
         match select_undamaged_parts(db, *owner, model)? {
+            // Not embedded yet.
             Some(parts) if parts.is_empty() => {}
             Some(parts) => drop(vectors.parts.insert(*owner, parts)),
             None => vectors.damaged.push(*owner),
@@ -213,6 +225,7 @@ pub(crate) fn codes_after(db: &Db, model: &str, after: i64) -> Result<Vec<Vector
     let rows = db.select(&SELECT_CODES_AFTER, &[&model, &after], |row| {
         Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?, row.get::<_, String>(2)?))
     })?;
+    // A malformed row is left out: its memory is then not found by this vector.
     let read = |(owner, code, grain): (Vec<u8>, Vec<u8>, String)| {
         let (owner, grain) = (MemoryId::from_bytes(&owner)?, Grain::from_slug(&grain)?);
         Some(VectorCode { owner, grain, code: to_signed_bytes(code) })

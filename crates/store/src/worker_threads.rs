@@ -1,6 +1,8 @@
 //! The threads of a store: one writer that commits in groups, and a few readers.
 //!
-//! Local database calls block, so they never run on a caller's thread; callers only queue jobs.
+//! Local database calls block, so they never run on a caller's thread. Callers queue a closure and
+//! await its reply. A job is wrapped in a `Box` that also knows how to send the reply, so that the
+//! threads need not know result types.
 
 mod group;
 
@@ -23,19 +25,25 @@ const N_READER_THREADS: usize = 2;
 /// A read with its reply. It gets the connection, or the error of opening it.
 type ReadJob = Box<dyn FnOnce(Result<&Db, &Error>) + Send>;
 
-/// A queue with its threads. Dropping it lets them finish and waits for them.
-struct ThreadPool<W> {
-    queue: Option<Sender<W>>,
+/// A queue of jobs of type `J`, with its threads. Dropping it lets them finish and waits for them.
+struct ThreadPool<J> {
+    /// `None` only while the pool is dropped.
+    queue: Option<Sender<J>>,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl<W> ThreadPool<W> {
-    fn send(&self, work: W) -> bool {
-        self.queue.as_ref().is_some_and(|it| it.send(work).is_ok())
+impl<J> ThreadPool<J> {
+    /// Queues a job.
+    fn send(&self, job: J) {
+        if let Some(queue) = &self.queue {
+            // If all threads are gone, this drops the job and with it its reply: the caller, who
+            // waits for the reply, gets `stopped_error`.
+            let _ = queue.send(job);
+        }
     }
 }
 
-impl<W> Drop for ThreadPool<W> {
+impl<J> Drop for ThreadPool<J> {
     fn drop(&mut self) {
         // Closing the queue ends the loops of the threads.
         self.queue = None;
@@ -81,11 +89,13 @@ impl ReaderPool {
     }
 }
 
+/// The loop of one reader thread: takes jobs until the queue is closed.
 fn read_loop(jobs: &Mutex<Receiver<ReadJob>>, open: &dyn Fn() -> Result<Db, Error>) {
     let mut db: Option<Db> = None;
     loop {
         // Only one idle thread waits in `recv`; the others wait for the lock.
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        // The queue is closed: the store was dropped.
         let Ok(job) = job else { return };
         // After a restore the path names another file, which has to be opened anew.
         let opened = match db.take().filter(Db::is_current) {
@@ -118,11 +128,11 @@ impl WriterThread {
         let job: WriteJob = Box::new(move |db| {
             let result = db.map_err(Clone::clone).and_then(job);
             // The group needs to know about success now; the caller learns of it after the commit.
-            let done = result.as_ref().map(|_| ()).map_err(Clone::clone);
+            let outcome = result.as_ref().map(|_| ()).map_err(Clone::clone);
             let reply_after_commit: ReplyAfterCommit = Box::new(move |committed| {
                 let _ = reply.send(result.and_then(|it| committed.map(|()| it)));
             });
-            (done, reply_after_commit)
+            (outcome, reply_after_commit)
         });
         self.0.send(WriterTask::Write(job));
         response.await.unwrap_or_else(|_| Err(stopped_error()))

@@ -1,4 +1,5 @@
-//! Batches of changes, and the result of applying one.
+//! Batches of changes, and the result of applying one. The engine builds them; `apply_batch` runs
+//! them.
 
 use model::{Actor, HybridTimestamp, Memory, MemoryId, Timestamp, closed};
 
@@ -73,17 +74,18 @@ pub enum StoreChange {
     CountUse {
         id: MemoryId,
     },
+    /// Sets a setting, or deletes it if there is no value.
     Setting {
         key: String,
         value: Option<String>,
     },
-    /// Marks the batch that this one undoes.
+    /// Marks an earlier batch, by its number, as undone by this one.
     MarkUndone(i64),
     /// Stores what a session adds beside memories.
     PutLesson(Box<SessionLesson>),
     /// Records a milestone, so that it is not announced again.
     PassMilestone(Milestone),
-    /// Moves the evidence of one memory to another that says the same.
+    /// Moves the evidence of one memory to another with the same meaning.
     MoveEvidence {
         from: MemoryId,
         to: MemoryId,
@@ -93,8 +95,9 @@ pub enum StoreChange {
 /// Result of applying a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppliedBatch {
+    /// Number of the batch in the audit trail.
     pub batch: i64,
-    /// Memories it inserted or replaced, in order.
+    /// Memories that the batch inserted or replaced, in order.
     pub ids: Vec<MemoryId>,
     /// A batch with the same key had been applied before; nothing was changed now.
     pub is_repeat: bool,

@@ -1,5 +1,8 @@
 //! The life of the writing connection: opening, the write lock, the mark after each commit,
 //! checkpoints.
+//!
+//! The writer thread calls it through `WriterHooks`. "Merging the log" is what `SQLite` calls a
+//! checkpoint: pages of the write-ahead log are copied into the database file.
 
 use std::sync::Arc;
 
@@ -19,6 +22,7 @@ const FORCED_MERGE_LOG_BYTES: u64 = 16 * IDLE_MERGE_LOG_BYTES;
 /// The only connection of a process that writes to a database.
 pub(crate) struct WriterConnection {
     state: Arc<DatabaseState>,
+    /// Set when the database is opened.
     write_lock: Option<Arc<FairFileLock>>,
 }
 

@@ -1,18 +1,20 @@
 //! The commands of scripts. Only this module calls the engine.
 
-mod carry;
 mod change;
-mod look;
+mod environment;
+mod inspect;
+mod maintenance;
 mod recall;
-mod stage;
-mod upkeep;
+mod transfer;
+
+pub(crate) use environment::all_files;
 
 use engine::Error;
 
 use crate::TestWorld;
 use crate::script_line::ScriptLine;
 
-/// A command that calls the engine and appends output lines.
+/// A command that opens the project, calls the engine and appends lines to the output.
 type ScriptCommand = fn(&mut TestWorld, &ScriptLine, &mut Vec<String>) -> Result<(), Error>;
 
 #[rustfmt::skip]
@@ -20,16 +22,16 @@ const PROJECT_COMMANDS: &[(&str, ScriptCommand)] = &[
     ("teach", change::teach), ("edit", change::edit), ("pin", change::pin), ("unpin", change::pin),
     ("used", change::used), ("flag", change::flag), ("forget", change::forget),
     ("restore", change::restore), ("undo", change::undo),
-    ("list", look::list), ("show", look::show), ("find", look::find),
+    ("list", inspect::list), ("show", inspect::show), ("find", inspect::find),
     ("search", recall::search), ("ask", recall::ask), ("context", recall::context),
-    ("about", recall::about), ("touch", recall::touch),
-    ("history", look::history), ("settings", look::settings), ("doctor", look::doctor),
-    ("export", carry::export), ("import", carry::import), ("purge", carry::purge),
-    ("rules", carry::rules),
-    ("maintain", upkeep::maintain), ("backup", upkeep::backup), ("backups", upkeep::backups),
-    ("restore-backup", upkeep::restore_backup), ("set", upkeep::set), ("unset", upkeep::set),
-    ("index", upkeep::index), ("follow", upkeep::follow), ("at", stage::at), ("live", stage::live), ("damage", stage::damage),
-    ("smuggle", carry::smuggle), ("litter", stage::litter), ("look", stage::look),
+    ("file-context", recall::file_context), ("touch", recall::touch),
+    ("history", inspect::history), ("settings", inspect::settings), ("doctor", inspect::doctor),
+    ("export", transfer::export), ("import", transfer::import), ("purge", transfer::purge),
+    ("rules", transfer::rules),
+    ("maintain", maintenance::maintain), ("backup", maintenance::backup), ("backups", maintenance::backups),
+    ("restore-backup", maintenance::restore_backup), ("set", maintenance::set), ("unset", maintenance::set),
+    ("index", maintenance::index), ("follow", maintenance::follow), ("project", environment::project), ("active-days", environment::active_days), ("damage", environment::damage),
+    ("insert-unchecked", transfer::insert_unchecked), ("stray-file", environment::create_stray_file), ("exists", environment::file_exists),
 ];
 
 /// A command that changes only files, clock and folders.
@@ -37,22 +39,24 @@ type WorldCommand = fn(&mut TestWorld, &ScriptLine);
 
 #[rustfmt::skip]
 const WORLD_COMMANDS: &[(&str, WorldCommand)] = &[
-    ("days", stage::days), ("cd", stage::cd), ("on", stage::on), ("move", stage::rename),
-    ("write", stage::write), ("parcel", carry::parcel), ("copy", stage::copy), ("git", stage::git),
-    ("commit", stage::commit), ("branch", stage::branch), ("merge", stage::merge),
-    ("delete", stage::delete), ("aged", stage::aged),
+    ("days", environment::days), ("cd", environment::cd), ("machine", environment::machine), ("move", environment::rename),
+    ("write", environment::write), ("foreign", transfer::add_foreign_record), ("copy", environment::copy), ("git", environment::git),
+    ("commit", environment::commit), ("branch", environment::branch), ("merge", environment::merge),
+    ("delete", environment::delete), ("age", environment::age),
 ];
 
+/// Runs one script line. An unknown command is a mistake in the test, so it panics.
 pub(crate) fn run(
     world: &mut TestWorld,
     line: &ScriptLine,
     acc: &mut Vec<String>,
 ) -> Result<(), Error> {
-    if let Some((_, scene)) = WORLD_COMMANDS.iter().find(|it| it.0 == line.verb) {
-        scene(world, line);
+    if let Some((_, run_command)) = WORLD_COMMANDS.iter().find(|it| it.0 == line.verb) {
+        run_command(world, line);
         return Ok(());
     }
-    let verb = PROJECT_COMMANDS.iter().find(|it| it.0 == line.verb);
-    let (_, verb) = verb.unwrap_or_else(|| panic!("unknown script command `{}`", line.verb));
-    verb(world, line, acc)
+    let command = PROJECT_COMMANDS.iter().find(|it| it.0 == line.verb);
+    let (_, run_command) =
+        command.unwrap_or_else(|| panic!("unknown script command `{}`", line.verb));
+    run_command(world, line, acc)
 }

@@ -16,19 +16,19 @@
 //! | `list [--all] [--user] [--status S] [--type T] [--tag T] [--file P] [--module M] [--limit N] [--offset N]` | newest first |
 //! | `search [the same, --source S, --scope S, --branch B] [--without STAGE] WORDS` · `show ID` · `find ID` | |
 //! | `ask [like search] QUESTION` | generated text, if a text provider is set, then the evidence |
-//! | `context [--file P] [--phase P] [--budget N] [--full] [--explain] [TASK]` · `about [the same] FILE…` | context for a session start · for files |
+//! | `context [--file P] [--phase P] [--budget N] [--full] [--explain] [TASK]` · `file-context [the same] FILE…` | context for a session start · for files |
 //! | `touch FILE… [--shown ID]` | notes for a step that accesses files |
 //! | `export [--user]` · `import [--user] [--vouched] [--skip] [--redact] [--dry]` | writes the import file · reads it |
-//! | `parcel [--tag T] [--module M] [--like ID] [--short HEX] [--rests-on ID] [--says WORD --hide FIELD] [--boast] TEXT` | adds a foreign record to the import file |
-//! | `parcel --bad WHY` · `parcel --empty` | a record that cannot be parsed · an empty import file |
+//! | `foreign [--tag T] [--module M] [--like ID] [--short HEX] [--rests-on ID] [--content WORD --into FIELD] [--inflated] TEXT` | adds a foreign record to the import file |
+//! | `foreign --bad WHY` · `foreign --empty` | a record that cannot be parsed · an empty import file |
 //! | `purge ID…` · `purge secret TEXT` · `purge secrets` · `purge project` · `purge everything` | with the proof |
 //! | `maintain [--dry]` · `backup` · `backups` · `restore-backup N [--user]` · `doctor [--fix]` | |
 //! | `set KEY VALUE` · `unset KEY` · `settings` | |
-//! | `live N` · `days N` | days with sessions · days without use |
-//! | `at PLACE` · `cd DIR` · `on MACHINE` · `move FROM TO` · `copy FROM TO` · `write PATH` · `git BRANCH` | places, machines, folders |
-//! | `write PATH [TEXT] [--times N]` · `delete PATH` · `aged PATH DAYS` · `index` · `follow` · `commit` · `branch NAME` · `merge NAME` | files and their history |
-//! | `damage ID` · `smuggle [like parcel] [--user] [--plain] [--type T] [--file P] [--branch B] [--source S] [--scope S] [--for V] [--session N] [--requires ID] TEXT` | changes a stored text · stores a memory, both without the engine |
-//! | `litter [--user] NAME` · `look NAME` | creates a foreign file in the data folder · checks that it still exists |
+//! | `active-days N` · `days N` | days with sessions · days without use |
+//! | `project NAME` · `cd DIR` · `machine NAME` · `move FROM TO` · `copy FROM TO` · `write PATH` · `git BRANCH` | projects, machines, folders |
+//! | `write PATH [TEXT] [--times N]` · `delete PATH` · `age PATH DAYS` · `index` · `follow` · `commit` · `branch NAME` · `merge NAME` | files and their history |
+//! | `damage ID` · `insert-unchecked [like foreign] [--user] [--plain] [--type T] [--file P] [--branch B] [--source S] [--scope S] [--for V] [--session N] [--requires ID] TEXT` | changes a stored text · stores a memory, both without the engine |
+//! | `stray-file [--user] NAME` · `exists NAME` | creates a foreign file in the data folder · checks that it still exists |
 //!
 //! The output has one line per memory: its name, type, current confidence, text, and attributes that
 //! differ from the defaults. Damage messages begin with `!`.

@@ -8,6 +8,7 @@ pub struct RandomScript {
     n_marks: usize,
 }
 
+// Few subjects and values, so that statements often repeat or contradict one another.
 const SUBJECTS: &[&str] = &[
     "retry limit",
     "pool size",
@@ -56,37 +57,39 @@ const SECRETS: &[&str] = &["{token}", "{key}", "password = \"{password}\""];
 type WeightedCommand = (usize, fn(&mut RandomScript, &str) -> String);
 
 const COMMAND_WEIGHTS: &[WeightedCommand] = &[
-    (34, |story, _| story.teach()),
-    (4, |story, _| format!("teach {} {}", story.random.pick(&["", "--redact"]), story.secret())),
-    (2, |story, _| format!("teach --tag {{token}} {}", story.fact())),
-    (9, |story, id| format!("edit {id} {}", story.fact())),
-    (3, |story, id| format!("edit {id} --tag {}", story.random.pick(&["net", "web", "-"]))),
-    (2, |story, id| format!("edit {id} --redact {}", story.secret())),
+    (34, |script, _| script.teach()),
+    (4, |script, _| format!("teach {} {}", script.random.pick(&["", "--redact"]), script.secret())),
+    (2, |script, _| format!("teach --tag {{token}} {}", script.fact())),
+    (9, |script, id| format!("edit {id} {}", script.fact())),
+    (3, |script, id| format!("edit {id} --tag {}", script.random.pick(&["net", "web", "-"]))),
+    (2, |script, id| format!("edit {id} --redact {}", script.secret())),
     (3, |_, id| format!("pin {id}")),
     (2, |_, id| format!("unpin {id}")),
     (3, |_, id| format!("used {id}")),
     (3, |_, id| format!("flag {id} right")),
     (3, |_, id| format!("flag {id} outdated")),
-    (4, |story, id| format!("flag {id} outdated {}", story.fact())),
-    (4, |story, id| format!("flag {id} partly {}", story.fact())),
-    (3, |story, id| format!("flag {id} incorrect {}", story.fact())),
-    (1, |story, id| format!("flag {id} incorrect {}", story.secret())),
+    (4, |script, id| format!("flag {id} outdated {}", script.fact())),
+    (4, |script, id| format!("flag {id} partly {}", script.fact())),
+    (3, |script, id| format!("flag {id} incorrect {}", script.fact())),
+    (1, |script, id| format!("flag {id} incorrect {}", script.secret())),
     (8, |_, id| format!("flag {id} nothere --module web")),
     (8, |_, id| format!("forget {id}")),
     (8, |_, id| format!("restore {id}")),
     (2, |_, id| format!("restore {id} 1")),
     (8, |_, _| "undo".to_owned()),
     (4, |_, id| format!("undo {id}")),
-    (3, |story, _| format!("live {}", 1 + story.random.below(12))),
+    (3, |script, _| format!("active-days {}", 1 + script.random.below(12))),
     (1, |_, _| "days 90".to_owned()),
     (2, |_, _| "maintain".to_owned()),
     (3, |_, id| format!("purge {id}")),
     (1, |_, _| "backup".to_owned()),
-    (5, |story, id| format!("parcel --rests-on {id} {}", story.fact())),
-    (2, |story, _| format!("parcel {}", story.secret())),
-    (4, |story, _| format!("import --skip {}", story.random.pick(&["", "--vouched", "--redact"]))),
+    (5, |script, id| format!("foreign --rests-on {id} {}", script.fact())),
+    (2, |script, _| format!("foreign {}", script.secret())),
+    (4, |script, _| {
+        format!("import --skip {}", script.random.pick(&["", "--vouched", "--redact"]))
+    }),
     (1, |_, _| "export".to_owned()),
-    (1, |_, _| "parcel --empty".to_owned()),
+    (1, |_, _| "foreign --empty".to_owned()),
 ];
 
 impl RandomScript {
@@ -100,16 +103,16 @@ impl RandomScript {
         if n_known == 0 {
             return self.teach();
         }
-        // The smaller of two draws prefers recent memories.
+        // The smaller of two draws prefers recent memories, as real use does.
         let back = self.random.below(n_known).min(self.random.below(n_known));
         let id = format!("m{}", n_known - back);
         let total: usize = COMMAND_WEIGHTS.iter().map(|it| it.0).sum();
-        let mut at = self.random.below(total);
-        for (weight, turn) in COMMAND_WEIGHTS {
-            if at < *weight {
-                return turn(self, &id);
+        let mut draw = self.random.below(total);
+        for (weight, generate) in COMMAND_WEIGHTS {
+            if draw < *weight {
+                return generate(self, &id);
             }
-            at -= weight;
+            draw -= weight;
         }
         unreachable!("the weights add up to the total")
     }

@@ -7,7 +7,7 @@ use crate::fake_secrets::insert_secrets;
 /// Options without a value; all others take the next word.
 const SWITCH_OPTIONS: &[&str] = &[
     "user", "pin", "new", "redact", "dry", "all", "vouched", "skip", "fix", "empty", "compact",
-    "boast", "plain", "full", "explain",
+    "inflated", "plain", "full", "explain",
 ];
 
 #[derive(Clone, Debug, Default)]
@@ -22,19 +22,19 @@ impl ScriptLine {
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut words = text.split_whitespace().map(insert_secrets);
         let verb = words.next().filter(|it| !it.starts_with('#'))?;
-        let mut res = Self { verb, ..Self::default() };
+        let mut line = Self { verb, ..Self::default() };
         while let Some(word) = words.next() {
             match word.strip_prefix("--") {
                 Some(switch) if SWITCH_OPTIONS.contains(&switch) => {
-                    res.options.push((switch.to_owned(), String::new()));
+                    line.options.push((switch.to_owned(), String::new()));
                 }
                 Some(name) => {
-                    res.options.push((name.to_owned(), words.next().unwrap_or_default()));
+                    line.options.push((name.to_owned(), words.next().unwrap_or_default()));
                 }
-                None => res.words.push(word),
+                None => line.words.push(word),
             }
         }
-        Some(res)
+        Some(line)
     }
 
     pub(crate) fn has_switch(&self, switch: &str) -> bool {
@@ -60,16 +60,16 @@ impl ScriptLine {
     /// Values of a list option: `None` if absent, empty for `-`.
     pub(crate) fn list_option(&self, name: &str) -> Option<Vec<String>> {
         let given = self.options(name);
-        let named = !given.is_empty();
-        named.then(|| given.into_iter().filter(|it| it != "-").collect())
+        let is_given = !given.is_empty();
+        is_given.then(|| given.into_iter().filter(|it| it != "-").collect())
     }
 
-    pub(crate) fn word(&self, at: usize) -> &str {
-        self.words.get(at).map_or("", String::as_str)
+    pub(crate) fn word(&self, index: usize) -> &str {
+        self.words.get(index).map_or("", String::as_str)
     }
 
-    /// The words from `at` on.
-    pub(crate) fn text_from(&self, at: usize) -> String {
-        self.words.get(at..).unwrap_or_default().join(" ").replace("\\n", "\n")
+    /// The words from `first` on as one text; `\n` stands for a line end.
+    pub(crate) fn text_from(&self, first: usize) -> String {
+        self.words.get(first..).unwrap_or_default().join(" ").replace("\\n", "\n")
     }
 }

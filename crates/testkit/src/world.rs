@@ -12,7 +12,7 @@ use model::{DAY_MS, MemoryId, Timestamp};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use crate::commands;
+use crate::commands::{self, all_files};
 use crate::normalise::normalise_output;
 use crate::random::{id_bytes, seed_ids};
 use crate::script_line::ScriptLine;
@@ -28,10 +28,13 @@ pub struct TestWorld {
     runtime: Runtime,
     pub now: Timestamp,
     pub(crate) machine: String,
-    pub(crate) place: String,
+    /// Name of the current project.
+    pub(crate) project: String,
     pub(crate) cwd: PathBuf,
+    /// Memories in the order of creation: the first is `m1`.
     names: Vec<MemoryId>,
-    pub(crate) parcel: Vec<ImportRecord>,
+    /// Records of the import file, which `export` and `foreign` fill and `import` reads.
+    pub(crate) import_records: Vec<ImportRecord>,
     damage_messages: Vec<String>,
     /// Models for embedding, reranking and text generation.
     pub models: ModelSet,
@@ -47,10 +50,10 @@ impl TestWorld {
             runtime: runtime.expect("a runtime can be made"),
             now: START_TIME,
             machine: "desk".to_owned(),
-            place: String::new(),
+            project: String::new(),
             cwd: PathBuf::new(),
             names: Vec::new(),
-            parcel: Vec::new(),
+            import_records: Vec::new(),
             damage_messages: Vec::new(),
             models: shared_models(None),
         };
@@ -83,12 +86,12 @@ impl TestWorld {
         &mut self,
         work: impl AsyncFnOnce(&mut Project) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let (res, complaints) = self.with_opened_project(async |engine| {
-            let mut engine = engine?;
-            let res = work(&mut engine).await;
-            Ok::<_, Error>((res, engine.maintenance().damage_messages(&engine.notebooks())))
+        let (res, damage_messages) = self.with_opened_project(async |project| {
+            let mut project = project?;
+            let res = work(&mut project).await;
+            Ok::<_, Error>((res, project.maintenance().damage_messages(&project.notebooks())))
         })?;
-        self.damage_messages.extend(complaints);
+        self.damage_messages.extend(damage_messages);
         res
     }
 
@@ -100,14 +103,15 @@ impl TestWorld {
         self.now = self.now.plus_millis(MILLIS_BETWEEN_COMMANDS);
         let (config, start, now) = (self.config(), self.cwd.clone(), self.now);
         self.runtime.block_on(async {
-            let mut engine = Project::open(config, &start, now).await;
-            if let Ok(engine) = &mut engine {
+            let mut project = Project::open(config, &start, now).await;
+            if let Ok(project) = &mut project {
+                // The command line applies this setting; scripts run below it and do so themselves.
                 let off = |it: &(String, String)| it.0 == "memory.enabled" && it.1 == "false";
-                let is_off = engine.project_settings().await.is_ok_and(|it| it.iter().any(off));
+                let is_off = project.project_settings().await.is_ok_and(|it| it.iter().any(off));
                 let memory = if is_off { MemoryState::Disabled } else { MemoryState::Enabled };
-                engine.set_policy(ProjectPolicy { memory, ..engine.policy });
+                project.set_policy(ProjectPolicy { memory, ..project.policy });
             }
-            work(engine).await
+            work(project).await
         })
     }
 
@@ -128,20 +132,29 @@ impl TestWorld {
         self.root_folder().join("data").join(&self.machine)
     }
 
+    /// Files of the data folder that contain a text.
+    pub fn files_with(&self, text: &str) -> Vec<String> {
+        let contains_text =
+            |bytes: Vec<u8>| bytes.windows(text.len()).any(|it| it == text.as_bytes());
+        let found = all_files(&self.data_folder()).into_iter();
+        let found = found.filter(|it| std::fs::read(it).is_ok_and(contains_text));
+        found.map(|it| it.to_string_lossy().into_owned()).collect()
+    }
+
     /// Root of the temporary directory. Canonical, because the engine returns canonical paths.
     pub(crate) fn root_folder(&self) -> PathBuf {
         fs::canonicalize(self.dir.path()).expect("the folder is there")
     }
 
     /// Folder of a project.
-    pub(crate) fn project_folder(&self, place: &str) -> PathBuf {
-        self.root_folder().join("code").join(place)
+    pub(crate) fn project_folder(&self, project: &str) -> PathBuf {
+        self.root_folder().join("code").join(project)
     }
 
     /// Changes to a project and creates its folder if necessary.
-    pub(crate) fn enter_project(&mut self, place: &str) {
-        place.clone_into(&mut self.place);
-        self.cwd = self.project_folder(place);
+    pub(crate) fn enter_project(&mut self, project: &str) {
+        project.clone_into(&mut self.project);
+        self.cwd = self.project_folder(project);
         fs::create_dir_all(&self.cwd).expect("a folder can be made");
     }
 
@@ -151,17 +164,17 @@ impl TestWorld {
 
     /// Name of a memory; a new memory gets the next one.
     pub fn name_of(&mut self, id: MemoryId) -> String {
-        let at = self.names.iter().position(|it| *it == id).unwrap_or_else(|| {
+        let index = self.names.iter().position(|it| *it == id).unwrap_or_else(|| {
             self.names.push(id);
             self.names.len() - 1
         });
-        format!("m{}", at + 1)
+        format!("m{}", index + 1)
     }
 
     /// Resolves the id in a script: a memory name, otherwise the word itself.
     pub fn resolve_id(&self, word: &str) -> String {
-        let nth = word.strip_prefix('m').and_then(|it| it.parse::<usize>().ok());
-        let known = nth.and_then(|it| self.names.get(it.wrapping_sub(1)));
+        let number = word.strip_prefix('m').and_then(|it| it.parse::<usize>().ok());
+        let known = number.and_then(|it| self.names.get(it.wrapping_sub(1)));
         known.map_or_else(|| word.to_owned(), MemoryId::to_string)
     }
 

@@ -1,7 +1,7 @@
 //! Review sheet: calls to be checked by hand, some of them resolved by the graph, some found in the
 //! text.
 //!
-//! `waylore-eval graph --repo FOLDER --lang rust --sheet 30 --seed 7` prints both lists as tables.
+//! `waylore-eval graph --repo FOLDER --lang rust --review-sheet 30 --seed 7` prints both lists as tables.
 //! The second is drawn from the text by a scan that knows no syntax, so it contains what the graph
 //! misses.
 

@@ -42,7 +42,7 @@ impl RecentFile {
             None => Ok(Self::Nothing),
             Some("file") => Ok(Self::File),
             Some("test") => Ok(Self::Test),
-            Some(other) => anyhow::bail!("--at-hand takes `file` or `test`, not `{other}`"),
+            Some(other) => anyhow::bail!("--recent-file takes `file` or `test`, not `{other}`"),
         }
     }
 

@@ -1,7 +1,8 @@
-//! Claude Code: hooks in its settings, our MCP server in its server list, or both in a plugin.
+//! The host Claude Code: its row in the table of hosts, its settings and its hook messages.
 //!
+//! Hooks are installed in its settings and our MCP server in its server list, or both as a plugin.
 //! Of a message only the fields that its event needs are read, because others come and go with
-//! versions.
+//! versions. Its transcripts are read in `claude_code_transcript.rs`.
 
 mod events;
 
@@ -10,9 +11,9 @@ use serde_json::{Value, json};
 use super::mcp_servers::{self, JsonFlavor, SERVER_NAME};
 use super::{
     FilePlace, HookProtocol, Host, HostPlugin, HostSetup, HostVersion, SettingsBase, SettingsError,
-    SettingsFile, hooks,
+    SettingsFile, build_common_answer, hook_settings,
 };
-use crate::claude_code::is_user_written;
+use crate::claude_code_transcript::is_user_written;
 use crate::hook_message::{
     EVENT_KEY, HookEvent, HookMessage, RefusedCall, SessionSource, truncate_text,
 };
@@ -25,15 +26,15 @@ pub(super) const CLAUDE_CODE: Host = Host {
     aliases: &["claude"],
     title: "Claude Code",
     bases: &[
-        SettingsBase { variable: Some("CLAUDE_CONFIG_DIR"), below: "" },
-        SettingsBase { variable: None, below: ".claude" },
+        SettingsBase { variable: Some("CLAUDE_CONFIG_DIR"), folder: "" },
+        SettingsBase { variable: None, folder: ".claude" },
     ],
     files: &[
         SettingsFile {
             place: FilePlace::Folder("settings.json"),
             backup_name: "claude-code",
             install: install_hooks,
-            uninstall: hooks::uninstall,
+            uninstall: hook_settings::uninstall,
         },
         SettingsFile {
             place: FilePlace::Root(".claude.json"),
@@ -45,7 +46,7 @@ pub(super) const CLAUDE_CODE: Host = Host {
             place: FilePlace::Project(".claude/settings.json"),
             backup_name: "claude-code-project",
             install: install_hooks,
-            uninstall: hooks::uninstall,
+            uninstall: hook_settings::uninstall,
         },
         SettingsFile {
             place: FilePlace::Project(".mcp.json"),
@@ -55,9 +56,9 @@ pub(super) const CLAUDE_CODE: Host = Host {
         },
     ],
     hook_protocol: Some(HookProtocol {
-        parse,
-        events: events::message_events,
-        render_answer: hooks::render_answer,
+        read_body,
+        build_events: events::build_events,
+        build_answer: build_common_answer,
     }),
     plugin: Some(HostPlugin { files: plugin_files, install: install_hint }),
     hook_trust: None,
@@ -82,17 +83,18 @@ const HOOK_EVENTS: &[(&str, Option<&str>, HostVersion)] = &[
 ];
 /// Time after which the host stops waiting. The hook's own limit is far below.
 const HOOK_TIMEOUT_SECONDS: u64 = 5;
+/// Key of the servers in `.claude.json` and `.mcp.json`.
 const SERVERS_KEY: &str = "mcpServers";
 
 fn install_hooks(settings: &str, setup: &HostSetup<'_>) -> Result<String, SettingsError> {
-    hooks::install_entries(settings, &hook_entries(setup))
+    hook_settings::install_entries(settings, &hook_entries(setup))
 }
 
 fn hook_entries(setup: &HostSetup<'_>) -> Vec<(&'static str, Value)> {
     // The default, 0.0.0, selects the events that every version supports.
     let version = setup.version.unwrap_or_default();
-    let known = HOOK_EVENTS.iter().filter(|it| it.2 <= version);
-    known.map(|(event, matcher, _)| (*event, hook_entry(setup.program, *matcher))).collect()
+    let supported = HOOK_EVENTS.iter().filter(|(_, _, since)| *since <= version);
+    supported.map(|(event, tools, _)| (*event, hook_entry(setup.program, *tools))).collect()
 }
 
 fn hook_entry(program: &str, matcher: Option<&str>) -> Value {
@@ -125,7 +127,8 @@ fn server_entry(program: &str) -> Value {
     json!({ "type": "stdio", "command": program, "args": ["mcp"], "alwaysLoad": true })
 }
 
-fn parse(body: Value) -> Option<HookMessage> {
+/// Interprets the body of a message.
+fn read_body(body: Value) -> Option<HookMessage> {
     let text = |name: &str| body[name].as_str();
     let event_name = text(EVENT_KEY)?.to_owned();
     let event = match event_name.as_str() {
@@ -136,16 +139,17 @@ fn parse(body: Value) -> Option<HookMessage> {
         "PostToolUseFailure" => failure_event(&body),
         "PostToolBatch" => step_event(&body),
         "SessionEnd" => HookEvent::SessionEnd,
+        // `Stop`, and events of other versions.
         _ => HookEvent::Other,
     };
     let (session, cwd) = (text("session_id")?, text("cwd")?.to_owned());
     // A subagent has a conversation of its own, so it must be shown notes that its parent has seen.
     // The `transcript_path` in its messages is that of the parent.
-    let (session, transcript) = match text("agent_id") {
+    let (session, transcript_key) = match text("agent_id") {
         Some(agent) => (format!("{session}/{agent}"), "agent_transcript_path"),
         None => (session.to_owned(), "transcript_path"),
     };
-    let source = SessionSource::from_transcript(text(transcript));
+    let source = SessionSource::from_transcript(text(transcript_key));
     Some(HookMessage { host: Some(HOST_NAME), event_name, session, cwd, source, event, body })
 }
 
@@ -159,6 +163,7 @@ fn prompt_event(text: &str) -> HookEvent {
     }
 }
 
+/// The event of a tool that works on a file.
 fn touch_event(body: &Value) -> HookEvent {
     let input = &body["tool_input"];
     let path = ["file_path", "notebook_path"].iter().find_map(|it| input[*it].as_str());
@@ -172,6 +177,7 @@ fn touch_event(body: &Value) -> HookEvent {
 /// the only event that reports such calls.
 const REFUSED_CALL_PREFIX: &str = "<tool_use_error>";
 
+/// The event of a step with all of its calls.
 fn step_event(body: &Value) -> HookEvent {
     let (mut paths, mut searches, mut commands) = (Vec::new(), Vec::new(), Vec::new());
     let mut refused = None;
@@ -208,7 +214,7 @@ fn failure_event(body: &Value) -> HookEvent {
 /// Slug of the tool that a call names.
 fn called_tool(call: &Value) -> String {
     let name = call["tool_name"].as_str().unwrap_or_default();
-    tool_names::tool_by_name(name).slug().into_owned()
+    tool_names::find_tool(name).slug().into_owned()
 }
 
 /// A marketplace with one plugin, which holds our hooks and our server.
@@ -251,9 +257,10 @@ fn install_hint(folder: &str) -> String {
 mod tests {
     use super::*;
 
+    /// The event of a message with these fields.
     fn event(body: &str) -> Option<HookEvent> {
         let head = r#""session_id":"s1","cwd":"/p","transcript_path":"/t.jsonl","#;
-        CLAUDE_CODE.parse(format!("{{{head}{body}}}").as_bytes(), None).map(|it| it.event)
+        CLAUDE_CODE.parse_message(format!("{{{head}{body}}}").as_bytes(), None).map(|it| it.event)
     }
 
     #[test]
@@ -285,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_everything_that_was_called_in_it() {
+    fn a_step_lists_the_files_searches_and_commands_of_its_calls() {
         let calls = r#"{"tool_name":"Read","tool_input":{"file_path":"/p/a.rs"},"tool_response":"1"},{"tool_name":"Grep","tool_input":{"pattern":"fn main"}},{"tool_name":"Bash","tool_input":{"command":"rg verify src"}},{"tool_name":"Edit","tool_input":{"file_path":"/p/b.rs"},"tool_response":"<tool_use_error>String to replace not found"}"#;
         let body = format!(r#""hook_event_name":"PostToolBatch","tool_calls":[{calls}]"#);
         let output = "<tool_use_error>String to replace not found".to_owned();
@@ -306,7 +313,7 @@ mod tests {
             let input = format!(
                 r#"{{"session_id":"s1","cwd":"/p",{agent}"transcript_path":"/t.jsonl","hook_event_name":"SubagentStart"}}"#
             );
-            CLAUDE_CODE.parse(input.as_bytes(), None).unwrap()
+            CLAUDE_CODE.parse_message(input.as_bytes(), None).unwrap()
         };
         let (subagent, main) = (message(r#""agent_id":"a7","#), message(""));
         assert_eq!(subagent.event, HookEvent::SessionStart { compacted: false });
@@ -329,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn events_without_a_use_are_other() {
+    fn notices_of_the_host_interrupts_and_unknown_events_are_other() {
         let notice = "<task-notification>\\n<task-id>a1</task-id>";
         let notice = format!(r#""hook_event_name":"UserPromptSubmit","prompt":"{notice}""#);
         assert_eq!(event(&notice), Some(HookEvent::Other), "no user wrote it");
@@ -347,7 +354,7 @@ mod tests {
     #[test]
     fn an_answer_names_its_event() {
         let start = br#"{"hook_event_name":"SessionStart","session_id":"s","cwd":"/p"}"#;
-        let message = CLAUDE_CODE.parse(start, None).unwrap();
+        let message = CLAUDE_CODE.parse_message(start, None).unwrap();
         let answer = CLAUDE_CODE.render_answer(&message, "a \"note\"\n");
         let answer: Value = serde_json::from_str(&answer).unwrap();
         assert_eq!(answer["hookSpecificOutput"]["hookEventName"], "SessionStart");

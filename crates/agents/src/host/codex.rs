@@ -1,15 +1,17 @@
-//! Codex: hooks in a file of their own, our MCP server in its configuration.
+//! The host Codex: its row in the table of hosts, its settings and its hook messages.
 //!
-//! It runs only hooks that its user trusts and ignores all others silently. Its messages lack the
-//! exit code of a command, which its transcript has; so the events of a session are read from
-//! there.
+//! Hooks are installed in a file of their own and our MCP server in its configuration. It runs only
+//! hooks that its user trusts and ignores all others silently. Its messages lack the exit code of a
+//! command, which its transcript has; so the events of a session are read from there
+//! (`codex_transcript.rs`).
 
 use model::{EventEnvelope, Timestamp, fingerprint_text};
 use serde_json::{Value, json};
 
 use super::{
     FilePlace, HookProtocol, HookTrust, Host, HostSetup, InstalledHook, SettingsBase,
-    SettingsError, SettingsFile, hooks, runs_waylore, shell, start_log, toml_config,
+    SettingsError, SettingsFile, build_common_answer, hook_settings, runs_waylore, shell,
+    start_log, toml_config,
 };
 use crate::event_log::{CallOutcome, EventLog};
 use crate::hook_message::{EVENT_KEY, HookEvent, HookMessage, SessionSource, truncate_text};
@@ -22,15 +24,15 @@ pub(super) const CODEX: Host = Host {
     aliases: &["codex-cli"],
     title: "Codex",
     bases: &[
-        SettingsBase { variable: Some("CODEX_HOME"), below: "" },
-        SettingsBase { variable: None, below: ".codex" },
+        SettingsBase { variable: Some("CODEX_HOME"), folder: "" },
+        SettingsBase { variable: None, folder: ".codex" },
     ],
     files: &[
         SettingsFile {
             place: FilePlace::Folder("hooks.json"),
             backup_name: "codex",
             install: install_hooks,
-            uninstall: hooks::uninstall,
+            uninstall: hook_settings::uninstall,
         },
         SettingsFile {
             place: FilePlace::Folder("config.toml"),
@@ -42,7 +44,7 @@ pub(super) const CODEX: Host = Host {
             place: FilePlace::Project(".codex/hooks.json"),
             backup_name: "codex-project",
             install: install_hooks,
-            uninstall: hooks::uninstall,
+            uninstall: hook_settings::uninstall,
         },
         SettingsFile {
             place: FilePlace::Project(".codex/config.toml"),
@@ -51,7 +53,11 @@ pub(super) const CODEX: Host = Host {
             uninstall: toml_config::uninstall,
         },
     ],
-    hook_protocol: Some(HookProtocol { parse, events, render_answer: hooks::render_answer }),
+    hook_protocol: Some(HookProtocol {
+        read_body,
+        build_events,
+        build_answer: build_common_answer,
+    }),
     plugin: None,
     hook_trust: Some(HookTrust {
         file: "config.toml",
@@ -84,7 +90,7 @@ fn install_hooks(settings: &str, setup: &HostSetup<'_>) -> Result<String, Settin
         }
         (*event, json!({ "hooks": [hook] }))
     };
-    hooks::install_entries(settings, &HOOK_EVENTS.iter().map(entry).collect::<Vec<_>>())
+    hook_settings::install_entries(settings, &HOOK_EVENTS.iter().map(entry).collect::<Vec<_>>())
 }
 
 /// Requests that list the hooks. Only the host itself knows the keys and checksums under which it
@@ -104,6 +110,7 @@ fn list_requests(folder: &str) -> Vec<String> {
 /// Id of the request whose reply lists the hooks.
 const HOOK_LIST_ID: u64 = 2;
 
+/// Our hooks in the reply to the list request; `None` for any other line.
 fn parse_hook_list(line: &str) -> Option<Vec<InstalledHook>> {
     let value: Value = serde_json::from_str(line).ok()?;
     if value["id"] != HOOK_LIST_ID {
@@ -111,15 +118,17 @@ fn parse_hook_list(line: &str) -> Option<Vec<InstalledHook>> {
     }
     let folders = value["result"]["data"].as_array().into_iter().flatten();
     let hooks = folders.filter_map(|it| it["hooks"].as_array()).flatten();
-    let own = hooks.filter(|it| it["source"] == "user" && runs_waylore(it, "hook")).map(|it| {
-        let text = |name: &str| it[name].as_str().unwrap_or_default().to_owned();
-        let is_trusted = it["trustStatus"] == "trusted";
+    let own_hooks = hooks.filter(|it| it["source"] == "user" && runs_waylore(it, "hook"));
+    let to_installed = |hook: &Value| {
+        let text = |name: &str| hook[name].as_str().unwrap_or_default().to_owned();
+        let is_trusted = hook["trustStatus"] == "trusted";
         InstalledHook { key: text("key"), hash: text("currentHash"), is_trusted }
-    });
-    Some(own.collect())
+    };
+    Some(own_hooks.map(to_installed).collect())
 }
 
-fn parse(body: Value) -> Option<HookMessage> {
+/// Interprets the body of a message.
+fn read_body(body: Value) -> Option<HookMessage> {
     let text = |name: &str| body[name].as_str();
     let event_name = text(EVENT_KEY)?.to_owned();
     let event = match event_name.as_str() {
@@ -147,12 +156,13 @@ fn tool_event(body: &Value) -> HookEvent {
             command: truncate_text(command),
             output: truncate_text(&tool_output::extract_text(&body["tool_response"])),
         },
+        // MCP tools, plans and web searches touch no files.
         _ => HookEvent::Other,
     }
 }
 
 /// Session start and end; everything else only if the host keeps no transcript.
-fn events(message: &HookMessage, project: Option<&str>, at: Timestamp) -> Vec<EventEnvelope> {
+fn build_events(message: &HookMessage, project: Option<&str>, at: Timestamp) -> Vec<EventEnvelope> {
     let mut log = start_log(HOST_NAME, message, project, at);
     if message.event == HookEvent::SessionEnd {
         log.push_session_end();
@@ -162,16 +172,17 @@ fn events(message: &HookMessage, project: Option<&str>, at: Timestamp) -> Vec<Ev
     log.acc
 }
 
+/// Adds the prompt, or the call with its result, that a message reports.
 fn push_activity(log: &mut EventLog, message: &HookMessage, at: Timestamp) {
     if let HookEvent::Prompt { text } = &message.event {
-        // The host gives prompts no id; the time tells apart two with the same text.
+        // The host gives prompts no id; the time distinguishes two with the same text.
         let id = fingerprint_text(&format!("{} {text}", at.0));
         log.push_user_message(&format!("prompt {id}"), text);
     }
     let body = &message.body;
     let call_id = body["tool_use_id"].as_str().filter(|_| message.event_name == "PostToolUse");
     if let Some(id) = call_id {
-        let tool = tool_names::tool_by_name(body["tool_name"].as_str().unwrap_or_default());
+        let tool = tool_names::find_tool(body["tool_name"].as_str().unwrap_or_default());
         // The `command` of an edit is the patch itself, which the transcript holds as bare text.
         let input = match &message.event {
             HookEvent::FilesTouched { .. } => &body["tool_input"]["command"],
@@ -189,12 +200,13 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
+    /// A message with these fields.
     fn message(body: &str) -> String {
         format!(r#"{{"session_id":"s1","cwd":"/p","transcript_path":"/r.jsonl",{body}}}"#)
     }
 
     fn event(body: &str) -> Option<HookEvent> {
-        CODEX.parse(message(body).as_bytes(), None).map(|it| it.event)
+        CODEX.parse_message(message(body).as_bytes(), None).map(|it| it.event)
     }
 
     #[test]
@@ -231,14 +243,15 @@ mod tests {
         assert_eq!(parse_hook_list(line), Some(vec![hook]));
     }
 
+    /// Compares the events of a message, each with its id.
     fn check(message: &str, expect: Expect) {
         let line = |it: &EventEnvelope| {
             let line = it.to_line();
             let rest = line.split_once("\"event\":").map_or("", |it| it.1);
             format!("{} {rest}\n", it.id)
         };
-        let message = CODEX.parse(message.as_bytes(), None).unwrap();
-        let events = CODEX.events(&message, Some("/p"), Timestamp(7));
+        let message = CODEX.parse_message(message.as_bytes(), None).unwrap();
+        let events = CODEX.journal_events(&message, Some("/p"), Timestamp(7));
         expect.assert_eq(&events.iter().map(line).collect::<String>());
     }
 

@@ -1,7 +1,8 @@
-//! GitHub Copilot CLI: hooks in a file of our own, our MCP server in its server list.
+//! The host GitHub Copilot CLI: its row in the table of hosts, its settings and its hook messages.
 //!
-//! A message does not name its event; the hook gets the name as an argument. Messages have no call
-//! ids either, so the events of a session are read from the host's transcript.
+//! Hooks are installed in a file of our own and our MCP server in its server list. A message does not
+//! name its event; the hook gets the name as an argument. Messages have no call ids either, so the
+//! events of a session are read from the host's transcript (`copilot_transcript.rs`).
 
 use model::{EventEnvelope, Timestamp, Tool};
 use serde_json::{Value, json};
@@ -21,8 +22,8 @@ pub(super) const COPILOT: Host = Host {
     aliases: &["copilot-cli"],
     title: "GitHub Copilot CLI",
     bases: &[
-        SettingsBase { variable: Some("COPILOT_HOME"), below: "" },
-        SettingsBase { variable: None, below: ".copilot" },
+        SettingsBase { variable: Some("COPILOT_HOME"), folder: "" },
+        SettingsBase { variable: None, folder: ".copilot" },
     ],
     files: &[
         SettingsFile {
@@ -51,7 +52,7 @@ pub(super) const COPILOT: Host = Host {
             uninstall: claude_code::uninstall_server,
         },
     ],
-    hook_protocol: Some(HookProtocol { parse, events, render_answer }),
+    hook_protocol: Some(HookProtocol { read_body, build_events, build_answer }),
     plugin: None,
     hook_trust: None,
     is_tested: true,
@@ -96,9 +97,9 @@ fn is_own_file(text: &str) -> Result<bool, SettingsError> {
     let value: Value =
         serde_json::from_str(text).map_err(|it| SettingsError::Unreadable(it.to_string()))?;
     let lists = value["hooks"].as_object().ok_or(SettingsError::UnexpectedShape("hooks"))?.values();
-    let mut all = lists.flat_map(|it| it.as_array().into_iter().flatten());
-    Ok(all.all(|it| {
-        let words = shell::split_words(it["bash"].as_str().unwrap_or_default());
+    let mut hooks = lists.flat_map(|it| it.as_array().into_iter().flatten());
+    Ok(hooks.all(|hook| {
+        let words = shell::split_words(hook["bash"].as_str().unwrap_or_default());
         runs_waylore(&json!({ "command": words }), "hook")
     }))
 }
@@ -113,7 +114,8 @@ fn uninstall_server(settings: &str) -> Result<String, SettingsError> {
     mcp_servers::uninstall(JsonFlavor::Strict, settings, SERVERS_KEY)
 }
 
-fn parse(body: Value) -> Option<HookMessage> {
+/// Interprets the body of a message.
+fn read_body(body: Value) -> Option<HookMessage> {
     let text = |name: &str| body[name].as_str();
     let event_name = text(EVENT_KEY)?.to_owned();
     let event = match event_name.as_str() {
@@ -131,7 +133,7 @@ fn parse(body: Value) -> Option<HookMessage> {
     Some(HookMessage { host: Some(HOST_NAME), event_name, session, cwd, source, event, body })
 }
 
-fn render_answer(_: &HookMessage, text: &str) -> String {
+fn build_answer(_: &HookMessage, text: &str) -> String {
     json!({ "additionalContext": text }).to_string()
 }
 
@@ -145,7 +147,7 @@ fn result_text(body: &Value) -> String {
 /// The host reports a failed command as a success; the exit code is part of the output text.
 fn tool_event(body: &Value) -> HookEvent {
     let output = result_text(body);
-    let tool = tool_names::tool_by_name(body["toolName"].as_str().unwrap_or_default());
+    let tool = tool_names::find_tool(body["toolName"].as_str().unwrap_or_default());
     let exit_code = tool_output::find_exit_code(&output).filter(|_| tool == Tool::Shell);
     if exit_code.is_some_and(|it| it != 0) || body["toolResult"]["resultType"] == "failure" {
         return failure_event(body, &output);
@@ -158,7 +160,7 @@ fn tool_event(body: &Value) -> HookEvent {
 }
 
 fn failure_event(body: &Value, output: &str) -> HookEvent {
-    let tool = tool_names::tool_by_name(body["toolName"].as_str().unwrap_or_default());
+    let tool = tool_names::find_tool(body["toolName"].as_str().unwrap_or_default());
     HookEvent::CallFailed {
         tool: tool.slug().into_owned(),
         command: body["toolArgs"]["command"].as_str().map(str::to_owned),
@@ -168,7 +170,7 @@ fn failure_event(body: &Value, output: &str) -> HookEvent {
 
 /// Session start, the path of the transcript, and session end; everything else is in the
 /// transcript.
-fn events(message: &HookMessage, project: Option<&str>, at: Timestamp) -> Vec<EventEnvelope> {
+fn build_events(message: &HookMessage, project: Option<&str>, at: Timestamp) -> Vec<EventEnvelope> {
     let mut log = start_log(HOST_NAME, message, project, at);
     if message.source != SessionSource::JournalOnly {
         // The session started before, without this path. Another id keeps the event from being
@@ -186,10 +188,11 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
+    /// Compares the event of a message with these fields and the ids of the events to journal.
     fn check(event: &str, body: &str, expect: Expect) {
         let input = format!(r#"{{"hook_event_name":"{event}","sessionId":"s1","cwd":"/p"{body}}}"#);
-        let message = COPILOT.parse(input.as_bytes(), None).unwrap();
-        let events = COPILOT.events(&message, Some("/p"), Timestamp(7));
+        let message = COPILOT.parse_message(input.as_bytes(), None).unwrap();
+        let events = COPILOT.journal_events(&message, Some("/p"), Timestamp(7));
         let ids: Vec<String> = events.into_iter().map(|it| it.id).collect();
         expect.assert_eq(&format!("{:?} {ids:?}", message.event));
     }
@@ -227,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn hooks_of_another_program_stay() {
+    fn a_hook_file_of_another_program_is_not_changed() {
         let setup = HostSetup { program: "/my tools/waylore", version: None };
         let ours = install_hooks("", &setup).unwrap();
         assert!(ours.contains("'/my tools/waylore' hook copilot sessionStart"), "{ours}");

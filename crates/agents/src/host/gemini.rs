@@ -1,17 +1,17 @@
-//! Gemini CLI: hooks and our MCP server in one settings file.
+//! The host Gemini CLI: its row in the table of hosts, its settings and its hook messages.
 //!
-//! Its messages name no call ids, so the events of a session are read from its transcript, which
-//! always exists.
+//! Hooks and our MCP server are installed in one settings file. Its messages name no call ids, so the
+//! events of a session are read from its transcript (`gemini_transcript.rs`), which always exists.
 
 use model::{EventEnvelope, Timestamp, Tool};
 use serde_json::{Value, json};
 
 use super::mcp_servers::{self, JsonFlavor};
 use super::{
-    FilePlace, HookProtocol, Host, HostSetup, SettingsBase, SettingsError, SettingsFile, hooks,
-    shell, start_log,
+    FilePlace, HookProtocol, Host, HostSetup, SettingsBase, SettingsError, SettingsFile,
+    build_common_answer, hook_settings, shell, start_log,
 };
-use crate::gemini::strip_host_wrappers;
+use crate::gemini_transcript::strip_host_wrappers;
 use crate::hook_message::{EVENT_KEY, HookEvent, HookMessage, SessionSource, truncate_text};
 use crate::{tool_names, tool_output};
 
@@ -22,8 +22,8 @@ pub(super) const GEMINI: Host = Host {
     aliases: &["gemini-cli"],
     title: "Gemini CLI",
     bases: &[
-        SettingsBase { variable: Some("GEMINI_CLI_HOME"), below: ".gemini" },
-        SettingsBase { variable: None, below: ".gemini" },
+        SettingsBase { variable: Some("GEMINI_CLI_HOME"), folder: ".gemini" },
+        SettingsBase { variable: None, folder: ".gemini" },
     ],
     files: &[
         SettingsFile {
@@ -39,7 +39,11 @@ pub(super) const GEMINI: Host = Host {
             uninstall,
         },
     ],
-    hook_protocol: Some(HookProtocol { parse, events, render_answer: hooks::render_answer }),
+    hook_protocol: Some(HookProtocol {
+        read_body,
+        build_events,
+        build_answer: build_common_answer,
+    }),
     plugin: None,
     hook_trust: None,
     is_tested: true,
@@ -63,23 +67,26 @@ fn install(settings: &str, setup: &HostSetup<'_>) -> Result<String, SettingsErro
     let hook = json!({ "type": "command", "name": "waylore", "command": command, "timeout": HOOK_TIMEOUT_MILLIS });
     let entry =
         |it: &(&'static str, &str)| (it.0, json!({ "matcher": it.1, "hooks": [hook.clone()] }));
-    let settings =
-        hooks::install_entries(settings, &HOOK_EVENTS.iter().map(entry).collect::<Vec<_>>())?;
+    let settings = hook_settings::install_entries(
+        settings,
+        &HOOK_EVENTS.iter().map(entry).collect::<Vec<_>>(),
+    )?;
     // Both entries are in one file, so the second edit works on the result of the first.
     let server = json!({ "command": setup.program, "args": ["mcp"] });
     mcp_servers::install(JsonFlavor::Strict, &settings, SERVERS_KEY, &server)
 }
 
 fn uninstall(settings: &str) -> Result<String, SettingsError> {
-    hooks::uninstall(&mcp_servers::uninstall(JsonFlavor::Strict, settings, SERVERS_KEY)?)
+    hook_settings::uninstall(&mcp_servers::uninstall(JsonFlavor::Strict, settings, SERVERS_KEY)?)
 }
 
-fn parse(body: Value) -> Option<HookMessage> {
+/// Interprets the body of a message.
+fn read_body(body: Value) -> Option<HookMessage> {
     let text = |name: &str| body[name].as_str();
     let event_name = text(EVENT_KEY)?.to_owned();
     let event = match event_name.as_str() {
         "SessionStart" => HookEvent::SessionStart { compacted: false },
-        // The host puts what was injected at the start before the first prompt.
+        // The host puts the context injected at the start before the first prompt.
         "BeforeAgent" => {
             let prompt = strip_host_wrappers(text("prompt").unwrap_or_default());
             HookEvent::Prompt { text: truncate_text(&prompt) }
@@ -97,7 +104,7 @@ fn parse(body: Value) -> Option<HookMessage> {
 /// The host reports a failed command as a success; the exit code is part of the output text.
 fn tool_event(body: &Value) -> HookEvent {
     let (input, response) = (&body["tool_input"], &body["tool_response"]);
-    let tool = tool_names::tool_by_name(body["tool_name"].as_str().unwrap_or_default());
+    let tool = tool_names::find_tool(body["tool_name"].as_str().unwrap_or_default());
     let output = strip_host_wrappers(&tool_output::extract_text(&response["llmContent"]));
     let exit_code = tool_output::find_exit_code(&output).filter(|_| tool == Tool::Shell);
     if exit_code.is_some_and(|it| it != 0) || !response["error"].is_null() {
@@ -121,7 +128,7 @@ fn tool_event(body: &Value) -> HookEvent {
     if paths.is_empty() { HookEvent::Other } else { HookEvent::FilesTouched { paths } }
 }
 
-fn events(message: &HookMessage, project: Option<&str>, at: Timestamp) -> Vec<EventEnvelope> {
+fn build_events(message: &HookMessage, project: Option<&str>, at: Timestamp) -> Vec<EventEnvelope> {
     let mut log = start_log(HOST_NAME, message, project, at);
     if message.event == HookEvent::SessionEnd {
         log.push_session_end();
@@ -133,9 +140,10 @@ fn events(message: &HookMessage, project: Option<&str>, at: Timestamp) -> Vec<Ev
 mod tests {
     use super::*;
 
+    /// The event of a message with these fields.
     fn event(body: &str) -> Option<HookEvent> {
         let head = r#""session_id":"s1","cwd":"/p","transcript_path":"/c.jsonl","#;
-        GEMINI.parse(format!("{{{head}{body}}}").as_bytes(), None).map(|it| it.event)
+        GEMINI.parse_message(format!("{{{head}{body}}}").as_bytes(), None).map(|it| it.event)
     }
 
     #[test]
@@ -176,10 +184,10 @@ mod tests {
     }
 
     #[test]
-    fn activity_is_left_to_the_hosts_transcript() {
+    fn only_session_start_and_end_are_journalled() {
         let end = br#"{"hook_event_name":"SessionEnd","session_id":"s1","cwd":"/p"}"#;
-        let message = GEMINI.parse(end, None).unwrap();
-        let events = GEMINI.events(&message, None, Timestamp(7));
+        let message = GEMINI.parse_message(end, None).unwrap();
+        let events = GEMINI.journal_events(&message, None, Timestamp(7));
         let ids: Vec<String> = events.into_iter().map(|it| it.id).collect();
         assert_eq!(ids, ["start", "end"]);
     }

@@ -1,5 +1,5 @@
-//! Hosts without hooks, or with hooks that no session of ours has tested: only our MCP server is
-//! added to their settings, as their documentation describes.
+//! Hosts without hooks, or with hooks that we have not tested: Cursor, Windsurf, Cline and Zed. Only
+//! our MCP server is added to their settings, as their documentation describes.
 
 use serde_json::{Value, json};
 
@@ -67,11 +67,11 @@ const fn mcp_only_host(
 }
 
 const fn home_base(below: &'static str) -> SettingsBase {
-    SettingsBase { variable: None, below }
+    SettingsBase { variable: None, folder: below }
 }
 
 const fn variable_base(variable: &'static str, below: &'static str) -> SettingsBase {
-    SettingsBase { variable: Some(variable), below }
+    SettingsBase { variable: Some(variable), folder: below }
 }
 
 const fn plain_file(place: FilePlace, backup_name: &'static str) -> SettingsFile {

@@ -1,7 +1,8 @@
-//! Our MCP server in a JSON object that maps server names to entries: adds and removes it.
+//! Adds and removes our MCP server in JSON settings: one key holds an object that maps server names to
+//! entries.
 //!
-//! Everything else in the file stays, byte for byte. Our entry is recognised by its name and by the
-//! command it runs.
+//! The text is edited in place (see `json_spans`), so everything else in the file stays, byte for
+//! byte. Our entry is recognised by its name and by the command it runs.
 
 use serde_json::{Value, json};
 
@@ -27,13 +28,14 @@ pub(super) fn install(
     server: &Value,
 ) -> Result<String, SettingsError> {
     let before = parse_settings(flavor, settings, list_key)?;
-    let known = &before[list_key][SERVER_NAME];
-    if known == server {
+    let existing = &before[list_key][SERVER_NAME];
+    if existing == server {
         return Ok(settings.to_owned());
     }
-    if !known.is_null() && !runs_waylore(known, "mcp") {
+    if !existing.is_null() && !runs_waylore(existing, "mcp") {
         return Err(SettingsError::NameTaken);
     }
+    // An older entry of ours is replaced.
     let mut text = uninstall(flavor, settings, list_key)?;
     // A file with nothing but comments keeps them above the new object.
     if parse_settings(flavor, &text, list_key)? == json!({}) && scan_json(&text).is_none() {
@@ -61,6 +63,7 @@ pub(super) fn uninstall(
     Ok(span.map_or_else(|| settings.to_owned(), |it| json_spans::remove_span(settings, &it)))
 }
 
+/// Parses settings and checks the shape of the list; a text without content is an empty object.
 fn parse_settings(
     flavor: JsonFlavor,
     settings: &str,
@@ -105,12 +108,12 @@ mod tests {
 
     const LIST: &str = "mcpServers";
 
-    fn registered(settings: &str, program: &str) -> Result<String, SettingsError> {
+    fn install_program(settings: &str, program: &str) -> Result<String, SettingsError> {
         let server = json!({ "command": program, "args": ["mcp"], "alwaysLoad": true });
         install(JsonFlavor::Strict, settings, LIST, &server)
     }
 
-    fn unregistered(settings: &str) -> Result<String, SettingsError> {
+    fn uninstall_program(settings: &str) -> Result<String, SettingsError> {
         uninstall(JsonFlavor::Strict, settings, LIST)
     }
 
@@ -120,31 +123,32 @@ mod tests {
     #[test]
     fn installing_and_uninstalling_leaves_other_servers() {
         for before in [OTHER_SETTINGS, "{}", "", "{ \"mcpServers\": {} }", "{\"a\":1}"] {
-            let with = registered(before, "/bin/waylore").unwrap();
+            let with = install_program(before, "/bin/waylore").unwrap();
             let value: Value = serde_json::from_str(&with).unwrap();
             assert_eq!(value[LIST][SERVER_NAME]["alwaysLoad"], true, "{with}");
-            assert_eq!(registered(&with, "/bin/waylore").unwrap(), with, "once");
-            let moved = registered(&with, "/opt/waylore").unwrap();
+            assert_eq!(install_program(&with, "/bin/waylore").unwrap(), with, "once");
+            let moved = install_program(&with, "/opt/waylore").unwrap();
             assert!(!moved.contains("/bin/waylore") && moved.contains("/opt/waylore"), "{moved}");
-            let after: Value = serde_json::from_str(&unregistered(&with).unwrap()).unwrap();
-            let mut was: Value = serde_json::from_str(before).unwrap_or_else(|_| json!({}));
-            if was[LIST] == json!({}) {
-                was.as_object_mut().unwrap().remove(LIST);
+            let after: Value = serde_json::from_str(&uninstall_program(&with).unwrap()).unwrap();
+            // An empty list goes with our entry; everything else is as before.
+            let mut expected: Value = serde_json::from_str(before).unwrap_or_else(|_| json!({}));
+            if expected[LIST] == json!({}) {
+                expected.as_object_mut().unwrap().remove(LIST);
             }
-            assert_eq!(after, was, "{before}");
+            assert_eq!(after, expected, "{before}");
         }
-        assert_eq!(unregistered(OTHER_SETTINGS).unwrap(), OTHER_SETTINGS);
-        let with = registered(OTHER_SETTINGS, "/bin/waylore").unwrap();
+        assert_eq!(uninstall_program(OTHER_SETTINGS).unwrap(), OTHER_SETTINGS);
+        let with = install_program(OTHER_SETTINGS, "/bin/waylore").unwrap();
         assert!(with.contains("\"db\": { \"command\": \"db\" }"), "{with}");
     }
 
     #[test]
     fn a_server_of_another_program_is_left_alone() {
         let taken = "{\"mcpServers\": {\"waylore\": {\"command\": \"/usr/bin/other\"}}}";
-        assert_eq!(registered(taken, "/bin/waylore"), Err(SettingsError::NameTaken));
-        assert_eq!(unregistered(taken).unwrap(), taken);
+        assert_eq!(install_program(taken, "/bin/waylore"), Err(SettingsError::NameTaken));
+        assert_eq!(uninstall_program(taken).unwrap(), taken);
         for odd in ["[]", "{", "\u{c}", "{\"mcpServers\": []}"] {
-            assert!(registered(odd, "/bin/waylore").is_err(), "{odd}");
+            assert!(install_program(odd, "/bin/waylore").is_err(), "{odd}");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! `OpenCode`: a plugin of ours in its plugin folder, our MCP server in its settings, which may
-//! contain comments.
+//! The host `OpenCode`: its row in the table of hosts, its settings and the messages of our plugin.
 //!
-//! The plugin calls `waylore hook`. The shape of its messages is ours; the names in them are the
-//! host's.
+//! A plugin of ours is installed in its plugin folder and our MCP server in its settings, which may
+//! contain comments. The plugin calls `waylore hook`. The shape of its messages is ours; the names in
+//! them are the host's. Sessions are read from its database (`opencode_transcript.rs`).
 
 use model::{EventEnvelope, Timestamp, Tool};
 use serde_json::{Value, json};
@@ -20,8 +20,8 @@ pub(super) const OPENCODE: Host = Host {
     aliases: &[],
     title: "OpenCode",
     bases: &[
-        SettingsBase { variable: Some("XDG_CONFIG_HOME"), below: "opencode" },
-        SettingsBase { variable: None, below: ".config/opencode" },
+        SettingsBase { variable: Some("XDG_CONFIG_HOME"), folder: "opencode" },
+        SettingsBase { variable: None, folder: ".config/opencode" },
     ],
     files: &[
         SettingsFile {
@@ -49,7 +49,7 @@ pub(super) const OPENCODE: Host = Host {
             uninstall: uninstall_server,
         },
     ],
-    hook_protocol: Some(HookProtocol { parse, events, render_answer }),
+    hook_protocol: Some(HookProtocol { read_body, build_events, build_answer }),
     plugin: None,
     hook_trust: None,
     is_tested: true,
@@ -89,7 +89,8 @@ fn uninstall_server(settings: &str) -> Result<String, SettingsError> {
     mcp_servers::uninstall(JsonFlavor::Commented, settings, SERVERS_KEY)
 }
 
-fn parse(body: Value) -> Option<HookMessage> {
+/// Interprets the body of a message.
+fn read_body(body: Value) -> Option<HookMessage> {
     let text = |name: &str| body[name].as_str();
     let event_name = text(EVENT_KEY)?.to_owned();
     let event = match event_name.as_str() {
@@ -117,7 +118,7 @@ fn parse(body: Value) -> Option<HookMessage> {
     Some(HookMessage { host: Some(HOST_NAME), event_name, session, cwd, source, event, body })
 }
 
-fn render_answer(_: &HookMessage, text: &str) -> String {
+fn build_answer(_: &HookMessage, text: &str) -> String {
     json!({ "additionalContext": text }).to_string()
 }
 
@@ -147,7 +148,7 @@ fn step_event(body: &Value) -> HookEvent {
 }
 
 fn called_tool(call: &Value) -> Tool {
-    tool_names::tool_by_name(call["tool"].as_str().unwrap_or_default())
+    tool_names::find_tool(call["tool"].as_str().unwrap_or_default())
 }
 
 /// Files that a call read or changed.
@@ -169,7 +170,7 @@ fn failure_event(body: &Value) -> HookEvent {
 
 /// Events under the ids that the rows of the host's database have, so that an event read from both
 /// counts once.
-fn events(message: &HookMessage, project: Option<&str>, at: Timestamp) -> Vec<EventEnvelope> {
+fn build_events(message: &HookMessage, project: Option<&str>, at: Timestamp) -> Vec<EventEnvelope> {
     let body = &message.body;
     let text = |name: &str| body[name].as_str();
     let mut log = EventLog::new(HOST_NAME, project.map(str::to_owned), String::new());
@@ -192,12 +193,14 @@ fn events(message: &HookMessage, project: Option<&str>, at: Timestamp) -> Vec<Ev
         }
         "tool.execute.after" | "tool.error" => push_result(&mut log, body, CallOutcome::Failed),
         "session.end" => log.push_session_end(),
+        // The session start is all that other events add.
         _ => {}
     }
     log.acc
 }
 
 fn push_result(log: &mut EventLog, body: &Value, outcome: CallOutcome) {
+    // Without an id the call could not be matched with its row in the database.
     let Some(id) = body["callID"].as_str() else { return };
     log.push_call(id, body["tool"].as_str().unwrap_or_default(), &body["args"]);
     log.push_result(id, outcome, body["output"].as_str().unwrap_or_default());
@@ -208,13 +211,15 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
+    /// Compares the event of a message with these fields and the events to journal, without the
+    /// session start.
     fn check(body: &str, expect: Expect) {
         let input = format!(r#"{{"sessionID":"ses_1","directory":"/p",{body}}}"#);
-        let message = OPENCODE.parse(input.as_bytes(), None).unwrap();
+        let message = OPENCODE.parse_message(input.as_bytes(), None).unwrap();
         let line = |it: &EventEnvelope| {
             format!("{} {}\n", it.id, it.to_line().split_once("\"event\":").unwrap().1)
         };
-        let events = OPENCODE.events(&message, Some("/p"), Timestamp(7));
+        let events = OPENCODE.journal_events(&message, Some("/p"), Timestamp(7));
         let lines: String = events.iter().skip(1).map(line).collect();
         expect.assert_eq(&format!("{:?}\n{lines}", message.event));
     }
@@ -263,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rejected_call_is_no_failure_to_look_up() {
+    fn a_rejected_call_is_journalled_but_is_no_failure() {
         let rejected = r#""hook_event_name":"tool.error","callID":"c3","tool":"bash","output":"The user rejected permission to use this""#;
         check(
             rejected,
@@ -276,10 +281,10 @@ mod tests {
     }
 
     #[test]
-    fn a_subagent_has_the_session_id_of_its_rows() {
+    fn a_subagent_has_the_session_id_that_its_database_rows_give() {
         let input = r#"{"hook_event_name":"session.start","sessionID":"ses_2","parentID":"ses_1","directory":"/p","database":"/d.db"}"#;
-        let message = OPENCODE.parse(input.as_bytes(), None).unwrap();
-        let first = &OPENCODE.events(&message, None, Timestamp(7))[0];
+        let message = OPENCODE.parse_message(input.as_bytes(), None).unwrap();
+        let first = &OPENCODE.journal_events(&message, None, Timestamp(7))[0];
         let row = crate::OpenCodeSession {
             id: "ses_2".to_owned(),
             directory: "/p".to_owned(),
@@ -293,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plugin_of_another_program_stays() {
+    fn a_plugin_file_of_another_program_is_not_changed() {
         let setup = HostSetup { program: "/my \"tools\"/waylore", version: None };
         let ours = install_plugin("", &setup).unwrap();
         assert!(

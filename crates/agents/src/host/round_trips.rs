@@ -1,10 +1,11 @@
-//! Installing and uninstalling in every settings file of every host restores the file byte for
-//! byte.
+//! Property of every settings file of every host: installing and then uninstalling restores the file
+//! byte for byte. Tested with settings in common layouts, with broken ones and with random JSON.
 
 use super::mcp_servers::JsonFlavor;
 use super::*;
 
 const PROGRAMS: &[&str] = &["/usr/bin/waylore", "/opt/my \"tools\"/waylore", "waylore"];
+const SETUP: HostSetup<'_> = HostSetup { program: "waylore", version: None };
 
 /// Settings in common layouts, with entries of other programs in every list that we write into.
 const EXISTING_SETTINGS: &[&str] = &[
@@ -27,6 +28,7 @@ const BROKEN_SETTINGS: &[&str] = &[
     "mcp_servers = 7",
 ];
 
+/// Calls `check` with every settings file in the table of hosts.
 fn for_each_file(mut check: impl FnMut(&Host, &SettingsFile)) {
     for host in HOSTS {
         for file in host.files {
@@ -38,17 +40,17 @@ fn for_each_file(mut check: impl FnMut(&Host, &SettingsFile)) {
 /// Installs twice, installs another path, and uninstalls. Returns whether the file accepts this
 /// text.
 fn round_trips(host: &Host, file: &SettingsFile, before: &str) -> bool {
-    let what = format!("{} {:?}", host.name, file.place);
+    let case = format!("{} {:?}", host.name, file.place);
     let mut text = before.to_owned();
     for program in PROGRAMS {
         let setup = HostSetup { program, version: None };
         let Ok(with) = (file.install)(&text, &setup) else { return false };
-        assert_ne!(with, before, "{what}");
-        assert_eq!((file.install)(&with, &setup).as_ref(), Ok(&with), "{what}: installing twice");
+        assert_ne!(with, before, "{case}");
+        assert_eq!((file.install)(&with, &setup).as_ref(), Ok(&with), "{case}: installing twice");
         assert_eq!(
             (file.uninstall)(&with).as_deref(),
             Ok(before),
-            "{what}: uninstalled from {with}"
+            "{case}: uninstalled from {with}"
         );
         text = with;
     }
@@ -59,20 +61,18 @@ fn round_trips(host: &Host, file: &SettingsFile, before: &str) -> bool {
 fn existing_settings_are_restored() {
     for_each_file(|host, file| {
         let n_accepted = EXISTING_SETTINGS.iter().filter(|it| round_trips(host, file, it)).count();
-        let is_own = (file.uninstall)(
-            &(file.install)("", &HostSetup { program: "waylore", version: None }).unwrap(),
-        )
-        .is_ok_and(|it| it.is_empty());
-        assert!(n_accepted >= 2 || is_own, "{} {:?}: {n_accepted}", host.name, file.place);
+        // A file that holds only our hooks accepts no other settings; uninstalling empties it.
+        let with = (file.install)("", &SETUP).unwrap();
+        let is_own_file = (file.uninstall)(&with).is_ok_and(|it| it.is_empty());
+        assert!(n_accepted >= 2 || is_own_file, "{} {:?}: {n_accepted}", host.name, file.place);
     });
 }
 
 #[test]
-fn broken_settings_are_refused() {
+fn broken_settings_are_rejected() {
     for_each_file(|host, file| {
         for broken in BROKEN_SETTINGS {
-            let installed =
-                (file.install)(broken, &HostSetup { program: "waylore", version: None });
+            let installed = (file.install)(broken, &SETUP);
             assert!(
                 installed.is_err(),
                 "{} {:?}: {broken} became {installed:?}",
@@ -84,11 +84,11 @@ fn broken_settings_are_refused() {
 }
 
 #[test]
-fn a_server_of_another_program_with_our_name_stays() {
+fn a_server_of_another_program_with_our_name_is_not_changed() {
     let other = r#"{"mcpServers":{"waylore":{"command":"/usr/bin/other"}},"mcp":{"waylore":{"command":["other"]}},"context_servers":{"waylore":{"command":"other","args":["mcp"]}}}"#;
     for_each_file(|host, file| {
-        let refused = (file.install)(other, &HostSetup { program: "waylore", version: None });
-        if let Ok(with) = &refused {
+        // A file whose servers are under another key accepts the text and keeps the entries.
+        if let Ok(with) = (file.install)(other, &SETUP) {
             assert!(with.contains("/usr/bin/other"), "{} {:?}: {with}", host.name, file.place);
         }
         if let Ok(without) = (file.uninstall)(other) {
@@ -122,6 +122,7 @@ fn random_gap(rng: &mut SeededRng, flavor: JsonFlavor) -> &'static str {
     })
 }
 
+/// Appends a random value; at depth 0 no list or object.
 fn push_value(acc: &mut String, rng: &mut SeededRng, depth: u64, flavor: JsonFlavor) {
     match rng.below(if depth == 0 { 3 } else { 5 }) {
         0 => acc.push_str(rng.choose(&["1", "-2.5e3", "true", "null"])),
@@ -133,6 +134,7 @@ fn push_value(acc: &mut String, rng: &mut SeededRng, depth: u64, flavor: JsonFla
     }
 }
 
+/// Appends a list between these brackets: with `names` an object, otherwise an array.
 fn push_list(
     acc: &mut String,
     rng: &mut SeededRng,
@@ -146,11 +148,12 @@ fn push_list(
     for nth in 0..n {
         acc.push_str(random_gap(rng, flavor));
         if let Some(name) = names.get(usize::try_from(nth).unwrap_or(0)) {
-            let (before, behind) = (rng.choose(&["", " "]), rng.choose(&["", " "]));
-            acc.push_str(&["\"", name, "\"", before, ":", behind].concat());
+            let (before_colon, after_colon) = (rng.choose(&["", " "]), rng.choose(&["", " "]));
+            acc.push_str(&["\"", name, "\"", before_colon, ":", after_colon].concat());
         }
         push_value(acc, rng, depth.saturating_sub(1), flavor);
         acc.push_str(random_gap(rng, flavor));
+        // Commented JSON may have a trailing comma.
         if nth + 1 < n || (flavor == JsonFlavor::Commented && rng.below(4) == 0) {
             acc.push(',');
         }
@@ -169,23 +172,20 @@ fn random_settings_keep_their_values_and_comments() {
         let names = ["z", "mcpServers", "mcp", "context_servers", "y"];
         push_list(&mut before, &mut rng, 3, flavor, ('{', '}'), &names);
         for_each_file(|host, file| {
-            let Ok(with) =
-                (file.install)(&before, &HostSetup { program: "waylore", version: None })
-            else {
-                return;
-            };
+            // Rejecting settings of an unexpected shape is allowed; most are accepted, see below.
+            let Ok(with) = (file.install)(&before, &SETUP) else { return };
             n_accepted += 1;
-            let what =
+            let case =
                 format!("seed {seed}, {} {:?}:\n{before}\n--\n{with}", host.name, file.place);
             let parsed = |text: &str| {
                 serde_json::from_str::<Value>(&crate::json_spans::to_strict_json(text))
             };
-            if let Ok(was) = parsed(&before) {
-                let after = (file.uninstall)(&with).expect(&what);
-                assert_eq!(parsed(&after).ok(), Some(was), "{what}\n--\n{after}");
+            if let Ok(expected) = parsed(&before) {
+                let after = (file.uninstall)(&with).expect(&case);
+                assert_eq!(parsed(&after).ok(), Some(expected), "{case}\n--\n{after}");
                 let n_comments =
                     |it: &str| it.matches("// , }").count() + it.matches("/* {").count();
-                assert_eq!(n_comments(&after), n_comments(&before), "{what}");
+                assert_eq!(n_comments(&after), n_comments(&before), "{case}");
             }
         });
     }

@@ -1,5 +1,5 @@
 //! Backup of a settings file that connecting changes, so that disconnecting can restore it byte for
-//! byte.
+//! byte. The engine stores the backup; this file decides what is in it and what is restored.
 
 use super::{SettingsError, SettingsFile};
 
@@ -20,7 +20,8 @@ impl SettingsBackup {
             Some(previous) if Some(previous.written.as_str()) == before => {
                 Self { written, ..previous }
             }
-            _ => Self { before: before.map(str::to_owned), written },
+            // The first time, or someone else has changed the file since.
+            Some(_) | None => Self { before: before.map(str::to_owned), written },
         }
     }
 }

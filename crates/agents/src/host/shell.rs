@@ -14,20 +14,25 @@ pub(super) fn quote_word(word: &str) -> String {
 /// nothing else of a shell.
 pub(super) fn split_words(line: &str) -> Vec<String> {
     let mut acc = Vec::new();
-    let (mut word, mut quote, mut rest) = (None::<String>, None, line);
+    // `None` between two words; an empty word is possible, as in `''`.
+    let mut word: Option<String> = None;
+    // The quote that is open.
+    let mut quote = None;
+    let mut rest = line;
     while let Some(next) = rest.chars().next() {
         // A single quote inside single quotes is written as `'\''`.
         let is_escaped = quote.is_none() && rest.starts_with("\\'");
         rest = &rest[if is_escaped { 2 } else { next.len_utf8() }..];
         match quote {
             _ if is_escaped => word.get_or_insert_default().push('\''),
-            Some(it) if it == next => quote = None,
+            Some(open) if open == next => quote = None,
             None if next == '\'' || next == '"' => {
                 quote = Some(next);
                 word.get_or_insert_default();
             }
             None if next.is_whitespace() => acc.extend(word.take()),
-            _ => word.get_or_insert_default().push(next),
+            // Any other character, with or without quotes around it.
+            Some(_) | None => word.get_or_insert_default().push(next),
         }
     }
     acc.extend(word);

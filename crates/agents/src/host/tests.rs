@@ -1,4 +1,5 @@
-//! Properties that hold for every row of the host table.
+//! Properties that hold for every row of the host table: unique names, idempotent installation,
+//! rejection of foreign messages, one parse per message.
 
 use super::*;
 use crate::hook_message::tests::N_PARSES;
@@ -18,7 +19,7 @@ const INVALID_MESSAGES: &[&str] = &[
 ];
 
 #[test]
-fn names_are_unique() {
+fn host_names_aliases_and_backup_names_are_unique() {
     let names = |it: &Host| [&[it.name], it.aliases].concat();
     let all: Vec<&str> = HOSTS.iter().flat_map(names).collect();
     for (i, name) in all.iter().enumerate() {
@@ -54,7 +55,7 @@ fn installing_is_idempotent_and_uninstalling_leaves_no_trace() {
 fn invalid_messages_are_rejected() {
     for host in HOSTS {
         for input in INVALID_MESSAGES {
-            assert_eq!(host.parse(input.as_bytes(), None), None, "{} {input}", host.name);
+            assert_eq!(host.parse_message(input.as_bytes(), None), None, "{} {input}", host.name);
         }
     }
 }
@@ -107,8 +108,8 @@ fn a_message_is_parsed_once_whatever_is_done_with_it() {
         let mut n_events = 0;
         for input in sample_messages() {
             let before = N_PARSES.get();
-            let message = host.parse(input.as_bytes(), Some("SessionStart")).unwrap();
-            n_events += host.events(&message, Some("/p"), Timestamp(7)).len();
+            let message = host.parse_message(input.as_bytes(), Some("SessionStart")).unwrap();
+            n_events += host.journal_events(&message, Some("/p"), Timestamp(7)).len();
             assert!(!host.render_answer(&message, "a note").is_empty());
             assert_eq!(message.body()["cwd"], "/p");
             assert_eq!(message.content_hash(), message.clone().content_hash());
@@ -122,10 +123,11 @@ fn a_message_is_parsed_once_whatever_is_done_with_it() {
 fn a_folder_from_the_environment_takes_precedence_over_home() {
     let claude = find_host("claude-code").unwrap();
     let home = Path::new("/home/user");
-    let at = |text: &str| Some((PathBuf::from(text), PathBuf::from(text)));
-    assert_eq!(claude.settings_folder(Some(home), |_| Some(PathBuf::from("/own"))), at("/own"));
-    let of_home = (home.to_owned(), home.join(".claude"));
-    assert_eq!(claude.settings_folder(Some(home), |_| None), Some(of_home));
+    let own = PathBuf::from("/own");
+    let from_variable = claude.settings_folder(Some(home), |_| Some(own.clone()));
+    assert_eq!(from_variable, Some((own.clone(), own.clone())), "root and folder are the same");
+    let below_home = (home.to_owned(), home.join(".claude"));
+    assert_eq!(claude.settings_folder(Some(home), |_| None), Some(below_home));
     assert_eq!(claude.settings_folder(None, |_| None), None);
 }
 
@@ -141,8 +143,8 @@ fn our_program_is_recognised_by_its_name_in_any_folder() {
         for file in host.files {
             let setup = HostSetup { program: "/x/waylore-0.2", version: None };
             let with = (file.install)("", &setup).unwrap();
-            let left = (file.uninstall)(&with).unwrap();
-            assert!(!left.contains("waylore"), "{}: {left}", host.name);
+            let without = (file.uninstall)(&with).unwrap();
+            assert!(!without.contains("waylore"), "{}: {without}", host.name);
         }
     }
 }

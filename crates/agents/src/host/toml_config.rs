@@ -1,8 +1,8 @@
-//! Our MCP server in a TOML configuration, as a table below `mcp_servers`, and the trust in our
-//! hooks.
+//! Adds and removes our MCP server in a TOML configuration, as a table below `mcp_servers`, and
+//! records that the user trusts our hooks. Codex is the only host with such a file.
 //!
 //! Everything else stays, comments and order included. Our server is recognised by its name and by
-//! the command it runs.
+//! the command it runs, our trust entries by a comment above them.
 
 use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table, value};
@@ -20,21 +20,21 @@ const TRUST_COMMENT: &str = "# trusted for waylore";
 /// Configuration with our server; unchanged if it is present.
 pub(super) fn install(config: &str, setup: &HostSetup<'_>) -> Result<String, SettingsError> {
     let mut document = parse_config(config)?;
-    let known = own_server(&document)?;
+    let existing = own_server(&document)?;
     let wanted = json!({ "command": setup.program, "args": ["mcp"] });
-    if known.as_ref() == Some(&wanted) {
+    if existing.as_ref() == Some(&wanted) {
         return Ok(config.to_owned());
     }
-    if known.is_some_and(|it| !runs_waylore(&it, "mcp")) {
+    if existing.is_some_and(|it| !runs_waylore(&it, "mcp")) {
         return Err(SettingsError::NameTaken);
     }
     // An older entry of ours goes first, so that no key of it is left.
     remove_path(&mut document, &[SERVERS_KEY, SERVER_NAME]);
     let servers = table_or_insert(document.as_table_mut(), SERVERS_KEY)?;
-    let mut own = Table::new();
-    own.insert("command", value(setup.program));
-    own.insert("args", value(toml_edit::Array::from_iter(["mcp"])));
-    servers.insert(SERVER_NAME, Item::Table(own));
+    let mut entry = Table::new();
+    entry.insert("command", value(setup.program));
+    entry.insert("args", value(toml_edit::Array::from_iter(["mcp"])));
+    servers.insert(SERVER_NAME, Item::Table(entry));
     Ok(document.to_string())
 }
 
@@ -96,13 +96,14 @@ fn own_server(document: &DocumentMut) -> Result<Option<Value>, SettingsError> {
     let Some(servers) = document.get(SERVERS_KEY) else { return Ok(None) };
     let servers = servers.as_table().ok_or(SettingsError::UnexpectedShape(SERVERS_KEY))?;
     let Some(item) = servers.get(SERVER_NAME) else { return Ok(None) };
-    let known = item.as_table_like().ok_or(SettingsError::UnexpectedShape(SERVERS_KEY))?;
+    let entry = item.as_table_like().ok_or(SettingsError::UnexpectedShape(SERVERS_KEY))?;
     let mut server = json!({});
     // As JSON, so that one function recognises our command in every format.
-    for (key, item) in known.iter() {
+    for (key, item) in entry.iter() {
         server[key] = match (item.as_str(), item.as_array()) {
             (Some(text), _) => text.into(),
             (None, Some(list)) => list.iter().filter_map(|it| it.as_str()).collect(),
+            // Any other type: its text is enough to see that the entry differs from ours.
             (None, None) => item.to_string().into(),
         };
     }
@@ -144,6 +145,7 @@ mod tests {
 
     const OTHER_CONFIG: &str = "# mine\nmodel = \"x\"   # the big one\n\n[mcp_servers.db]\ncommand = \"db\"\n\n[hooks.state.\"/h:stop:0:0\"]\ntrusted_hash = \"sha256:0\"\n";
 
+    /// A configuration with our server and two trusted hooks.
     fn connected(config: &str) -> String {
         let hook = |event: &str| InstalledHook {
             key: format!("/home/user/.codex/hooks.json:{event}:0:0"),
@@ -180,7 +182,7 @@ mod tests {
             trusted_hash = "sha256:session_end"
         "#]]
         .assert_eq(&with);
-        assert_eq!(connected(&with), with, "once");
+        assert_eq!(connected(&with), with, "installing twice changes nothing");
         for before in
             [OTHER_CONFIG, "", "a = 1\n", "[mcp_servers]\n\n[other]\nx = 1\n", "# only this\n"]
         {

@@ -1,4 +1,5 @@
-//! Shared by `search`, `ask` and `context`: query options and explanations of results.
+//! Shared by `search`, `ask` and `context`: the query options, the list of hits, and the tables of
+//! `--explain`.
 
 use engine::{
     DisabledStages, MemoryFilter, NotebookScope, RankingStage, RelevanceVerdict, RetrievalPath,
@@ -6,12 +7,13 @@ use engine::{
 };
 use model::Phase;
 
-use super::CommandSession;
+use super::CommandContext;
+use super::shared::format_memory;
 use crate::output::DIM_STYLE;
 
 /// Query options.
 #[derive(clap::Args, Debug)]
-pub(crate) struct AskingArgs {
+pub(crate) struct QueryArgs {
     /// Phase of work: define, implement, validate, refine, explore, reflect
     #[arg(long, value_name = "PHASE")]
     pub(crate) phase: Option<String>,
@@ -22,28 +24,28 @@ pub(crate) struct AskingArgs {
     without: Vec<String>,
 }
 
-impl AskingArgs {
+impl QueryArgs {
     /// True if no option was given.
-    pub(crate) fn is_plain(&self) -> bool {
+    pub(crate) fn is_default(&self) -> bool {
         self.phase.is_none() && self.without.is_empty()
     }
 
+    /// The query of these options; `scope` limits it to one notebook.
     pub(crate) fn search_query(
         &self,
         text: String,
         filter: MemoryFilter,
-        reach: Option<NotebookScope>,
+        scope: Option<NotebookScope>,
     ) -> Result<SearchQuery, engine::Error> {
-        let (phase, without) = (self.parse_phase()?, self.disabled_stages()?);
-        let files = Vec::new();
         Ok(SearchQuery {
             text,
-            files,
+            // A command has no session, so there are no recent files.
+            files: Vec::new(),
             filter,
-            scope: reach,
-            phase,
+            scope,
+            phase: self.parse_phase()?,
             purpose: SearchPurpose::Search,
-            disabled_stages: without,
+            disabled_stages: self.disabled_stages()?,
         })
     }
 
@@ -64,53 +66,59 @@ fn stage_names() -> String {
     format!("Leave stages out: {}", slugs.join(", "))
 }
 
+/// Prints the hits, best first, each with its reasons.
+pub(crate) fn print_hits(hits: &[SearchHit], command: &CommandContext<'_>) {
+    for hit in hits {
+        let memory = format_memory(&hit.rated, &command.settings.types);
+        let reasons = format_reasons(hit);
+        command.output.print_line(&format!("{memory}  {DIM_STYLE}({reasons}){DIM_STYLE:#}"));
+    }
+}
+
 /// Short reasons for a hit.
-pub(crate) fn format_reasons(hit: &SearchHit) -> String {
-    let because = &hit.explanation;
-    if let Some(by) = because.linked_from {
-        return format!("belongs to #{}", by.short());
+fn format_reasons(hit: &SearchHit) -> String {
+    let explanation = &hit.explanation;
+    // The text of this memory did not match; a related memory brought it in.
+    if let Some(linked_from) = explanation.linked_from {
+        return format!("belongs to #{}", linked_from.short());
     }
     let mut res = Vec::new();
-    for trace in &because.traces {
-        match trace.path {
-            RetrievalPath::Dense => res.push(format!("meaning {:.2}", trace.score)),
-            RetrievalPath::Keyword if because.matched_terms.is_empty() => {
-                res.push("words".to_owned());
-            }
-            RetrievalPath::Keyword => {
-                res.push(format!("words {}", because.matched_terms.join(" ")));
-            }
-            RetrievalPath::Graph => res.push("nearby files".to_owned()),
-        }
+    for trace in &explanation.traces {
+        res.push(match trace.path {
+            RetrievalPath::Dense => format!("meaning {:.2}", trace.score),
+            RetrievalPath::Keyword if explanation.matched_terms.is_empty() => "words".to_owned(),
+            RetrievalPath::Keyword => format!("words {}", explanation.matched_terms.join(" ")),
+            RetrievalPath::Graph => "nearby files".to_owned(),
+        });
     }
-    if because.neighbour_boost > 0.0 {
+    if explanation.neighbour_boost > 0.0 {
         res.push("recorded next to it".to_owned());
     }
-    if because.file_boost > 0.0 {
+    if explanation.file_boost > 0.0 {
         res.push("near the files of better hits".to_owned());
     }
-    res.extend(because.caveats.iter().cloned());
+    res.extend(explanation.caveats.iter().cloned());
     res.join(" · ")
 }
 
 /// Prints all factors of hits and excluded memories.
-pub(crate) fn explain_results(answer: &SearchResults, session: &CommandSession<'_>) {
-    let out = session.output;
+pub(crate) fn explain_results(results: &SearchResults, command: &CommandContext<'_>) {
+    let out = command.output;
     out.say("");
-    out.say(&format!("query class `{}`", answer.query_class));
-    say_verdict(answer.verdict, session);
-    say_columns(session);
-    for hit in &answer.hits {
+    out.say(&format!("query class `{}`", results.query_class));
+    say_verdict(results.verdict, command);
+    say_columns(command);
+    for hit in &results.hits {
         out.say(&format_hit(hit));
     }
-    for (hit, why) in &answer.excluded {
+    for (hit, why) in &results.excluded {
         out.say(&format!("{DIM_STYLE}{}  {}{DIM_STYLE:#}", format_hit(hit), why.description()));
     }
 }
 
 /// Prints the relevance verdict with its numbers.
-pub(crate) fn say_verdict(verdict: RelevanceVerdict, session: &CommandSession<'_>) {
-    session.output.say(&match verdict {
+pub(crate) fn say_verdict(verdict: RelevanceVerdict, command: &CommandContext<'_>) {
+    command.output.say(&match verdict {
         RelevanceVerdict::Answered { strength, needed } => {
             format!("relevant: strength {strength:.2}, required {needed:.2}")
         }
@@ -122,31 +130,32 @@ pub(crate) fn say_verdict(verdict: RelevanceVerdict, session: &CommandSession<'_
 }
 
 /// Header of the table that [`format_hit`] fills.
-pub(crate) fn say_columns(session: &CommandSession<'_>) {
-    session.output.say("id         score   rel   rec  freq phase trust  conf  paths");
+pub(crate) fn say_columns(command: &CommandContext<'_>) {
+    command.output.say("id         score   rel   rec  freq phase trust  conf  paths");
 }
 
 /// All factors of a hit in one line.
 pub(crate) fn format_hit(hit: &SearchHit) -> String {
-    let factors = hit.explanation.factors;
-    let mut paths: Vec<String> = hit
-        .explanation
+    let explanation = &hit.explanation;
+    let mut paths: Vec<String> = explanation
         .traces
         .iter()
         .map(|it| {
             format!("{} {:.3} (rank {}, adds {:.2})", it.path, it.score, it.rank, it.contribution)
         })
         .collect();
-    if hit.explanation.neighbour_boost > 0.0 {
-        paths.push(format!("neighbours add {:.2}", hit.explanation.neighbour_boost));
+    if explanation.neighbour_boost > 0.0 {
+        paths.push(format!("neighbours add {:.2}", explanation.neighbour_boost));
     }
-    if hit.explanation.file_boost > 0.0 {
-        paths.push(format!("boost adds {:.2}", hit.explanation.file_boost));
+    if explanation.file_boost > 0.0 {
+        paths.push(format!("boost adds {:.2}", explanation.file_boost));
     }
-    if let Some(score) = hit.explanation.rerank_score {
+    if let Some(score) = explanation.rerank_score {
         paths.push(format!("reranked {score:.2}"));
     }
-    paths.extend(hit.explanation.caveats.iter().cloned());
+    paths.extend(explanation.caveats.iter().cloned());
+    let factors = explanation.factors;
+    // The widths fit the header of `say_columns`.
     format!(
         "#{}  {:>5.3} {:>5.2} {:>5.2} {:>5.2} {:>5.2} {:>5.2} {:>5.2}  {}",
         hit.rated.memory.id.short(),

@@ -1,12 +1,12 @@
-//! `waylore ask`.
+//! `waylore ask`: a search whose hits a text model turns into an answer. Without a text provider it is
+//! `search` with other words.
 
-use super::CommandSession;
-use super::answer::{AskingArgs, explain_results, format_reasons};
+use super::CommandContext;
+use super::answer::{QueryArgs, explain_results, print_hits};
 use super::list::ListFilterArgs;
-use super::shared::{format_memory, text_or_stdin};
-use crate::output::DIM_STYLE;
+use super::shared::text_or_stdin;
 use crate::wire::JsonDetail;
-use crate::wire::answer::reply_json;
+use crate::wire::answer::answered_json;
 
 /// Ask a question and get an answer with its evidence
 ///
@@ -18,42 +18,39 @@ pub(crate) struct AskArgs {
     #[arg(required = true)]
     question: Vec<String>,
     #[command(flatten)]
-    which: ListFilterArgs,
+    filter_args: ListFilterArgs,
     #[command(flatten)]
-    asking: AskingArgs,
+    query_args: QueryArgs,
 }
 
-pub(crate) async fn run(args: AskArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
+pub(crate) async fn run(args: AskArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
     let text = text_or_stdin(&args.question)?;
-    let (filter, reach) = args.which.to_filter(session)?;
-    let question = args.asking.search_query(text, filter, reach)?;
-    let notice = session.project.embedding_indexer().embed_before_search().await;
-    let mut reply = session.project.retriever().ask(&question).await?;
-    reply.results.notices.extend(notice);
-    for notice in &reply.results.notices {
-        session.output.warn(notice);
+    let (filter, scope) = args.filter_args.to_filter(command)?;
+    let query = args.query_args.search_query(text, filter, scope)?;
+    // Memories written a moment ago have no vector yet; a failure is only a notice.
+    let notice = command.project.embedding_indexer().embed_new_memories().await;
+    let mut answer = command.project.retriever().ask(&query).await?;
+    answer.results.notices.extend(notice);
+    for notice in &answer.results.notices {
+        command.output.warn(notice);
     }
-    let code = u8::from(reply.results.hits.is_empty());
-    if session.output.json {
-        let body =
-            reply_json(&question.text, &reply, JsonDetail::from_explain_flag(args.asking.explain));
-        session.output.data_json("reply", body);
+    let code = u8::from(answer.results.hits.is_empty());
+    if command.output.json {
+        let detail = JsonDetail::from_explain_flag(args.query_args.explain);
+        let body = answered_json(&query.text, &answer, detail);
+        command.output.print_json("reply", body);
         return Ok(code);
     }
-    if let Some(prose) = &reply.generated {
-        session.output.print_line(&prose.text);
-        session.output.print_line("");
+    if let Some(generated) = &answer.generated {
+        command.output.print_line(&generated.text);
+        command.output.print_line("");
     }
-    for hit in &reply.results.hits {
-        let line = format_memory(&hit.rated, &session.settings.types);
-        session
-            .output
-            .print_line(&format!("{line}  {DIM_STYLE}({}){DIM_STYLE:#}", format_reasons(hit)));
-    }
-    if args.asking.explain {
-        explain_results(&reply.results, session);
-    } else if reply.results.hits.is_empty() {
-        session.output.say("no memory answers this");
+    // The evidence, below the generated text or alone.
+    print_hits(&answer.results.hits, command);
+    if args.query_args.explain {
+        explain_results(&answer.results, command);
+    } else if answer.results.hits.is_empty() {
+        command.output.say("no memory answers this");
     }
     Ok(code)
 }

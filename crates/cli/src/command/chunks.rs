@@ -1,10 +1,10 @@
-//! `waylore chunks`.
+//! `waylore chunks`: shows how a file is cut at symbol boundaries.
 
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::CommandSession;
+use super::CommandContext;
 use crate::output::{BOLD_STYLE, DIM_STYLE, format_count};
 use crate::wire;
 
@@ -18,23 +18,23 @@ pub(crate) struct ChunksArgs {
     text: bool,
 }
 
-pub(crate) fn run(args: &ChunksArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let out = session.output;
-    let path = session.project.project_path(&args.file, &session.base)?;
-    let found = session.project.code_graph().chunks(&path)?;
+pub(crate) fn run(args: &ChunksArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
+    let out = command.output;
+    let path = command.project.project_path(&args.file, &command.base)?;
+    let chunks = command.project.code_graph().chunks(&path)?;
     if out.json {
-        let chunks: Vec<Value> = found.iter().map(wire::graph::chunk_json).collect();
-        out.data_json("chunks", json!({ "path": path, "chunks": chunks }));
+        let chunks: Vec<Value> = chunks.iter().map(wire::graph::chunk_json).collect();
+        out.print_json("chunks", json!({ "path": path, "chunks": chunks }));
         return Ok(0);
     }
-    for it in &found {
-        let lines = format_count(it.text.lines().count(), "line", "lines");
+    for chunk in &chunks {
+        let lines = format_count(chunk.text.lines().count(), "line", "lines");
         out.print_line(&format!(
             "{BOLD_STYLE}{}{BOLD_STYLE:#}  {DIM_STYLE}{lines}{DIM_STYLE:#}",
-            it.title
+            chunk.title
         ));
         if args.text {
-            out.print_line(&it.text);
+            out.print_line(&chunk.text);
         }
     }
     Ok(0)

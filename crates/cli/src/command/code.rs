@@ -1,35 +1,42 @@
-//! Output shared by the commands about code.
+//! Output shared by the commands about code (`impact`, `deps`, `path`, `symbols`, `neighbours`).
 
 use engine::{IndexFreshness, ReachedSymbol, SymbolInfo};
 
 use crate::output::{BOLD_STYLE, DIM_STYLE, Output, format_count};
 
-/// Formats a symbol as `path:line  name` with its kind.
-pub(crate) fn format_symbol(it: &SymbolInfo) -> String {
-    let kind = it.kind.map_or("file", engine::DefKind::slug);
-    let is_said = it.kind == Some(engine::DefKind::Test);
-    let test = if it.is_test && !is_said { ", test" } else { "" };
-    if it.name.is_empty() {
-        return format!(
-            "{BOLD_STYLE}{}{BOLD_STYLE:#}  {DIM_STYLE}file{test}{DIM_STYLE:#}",
-            it.path
-        );
+/// Changed files named in a warning.
+const MAX_NAMED_FILES: usize = 3;
+
+/// Formats a symbol as `path:name` with its kind and line.
+pub(crate) fn format_symbol(symbol: &SymbolInfo) -> String {
+    let kind = symbol.kind.map_or("file", engine::DefKind::slug);
+    // A symbol of the kind `test` is marked by its kind already.
+    let is_marked = symbol.kind == Some(engine::DefKind::Test);
+    let test = if symbol.is_test && !is_marked { ", test" } else { "" };
+    let path = &symbol.path;
+    // The symbol of a whole file has no name.
+    if symbol.name.is_empty() {
+        return format!("{BOLD_STYLE}{path}{BOLD_STYLE:#}  {DIM_STYLE}file{test}{DIM_STYLE:#}");
     }
+    let (first_line, _) = symbol.lines;
     format!(
-        "{BOLD_STYLE}{}:{}{BOLD_STYLE:#}  {DIM_STYLE}{kind}{test}, line {}{DIM_STYLE:#}",
-        it.path, it.name, it.lines.0
+        "{BOLD_STYLE}{path}:{}{BOLD_STYLE:#}  {DIM_STYLE}{kind}{test}, line {first_line}{DIM_STYLE:#}",
+        symbol.name
     )
 }
 
 /// Prints reached symbols by depth, nearest first.
-pub(crate) fn print_by_depth(out: &Output, mentions: &[ReachedSymbol], limit: usize) {
+pub(crate) fn print_by_depth(out: &Output, reached: &[ReachedSymbol], limit: usize) {
     let mut depth = 0;
-    for it in mentions.iter().take(limit) {
+    for it in reached.iter().take(limit) {
+        // A heading at each new depth.
         if it.depth != depth {
             depth = it.depth;
-            let n = mentions.iter().filter(|it| it.depth == depth).count();
-            out.print_line(&format!("{} away: {n}", format_count(depth as usize, "step", "steps")));
+            let n_at_depth = reached.iter().filter(|it| it.depth == depth).count();
+            let steps = format_count(depth as usize, "step", "steps");
+            out.print_line(&format!("{steps} away: {n_at_depth}"));
         }
+        // An edge without scope or type information may be wrong.
         let guess = match it.resolution {
             engine::ResolutionKind::Unique => ", guessed by name",
             engine::ResolutionKind::Overload => ", ambiguous by name",
@@ -43,8 +50,8 @@ pub(crate) fn print_by_depth(out: &Output, mentions: &[ReachedSymbol], limit: us
             it.line
         ));
     }
-    if mentions.len() > limit {
-        out.print_line(&format!("  … and {} more; -n shows more", mentions.len() - limit));
+    if reached.len() > limit {
+        out.print_line(&format!("  … and {} more; -n shows more", reached.len() - limit));
     }
 }
 
@@ -56,13 +63,14 @@ pub(crate) fn warn_if_stale(out: &Output, freshness: &IndexFreshness) {
         out.hint("`waylore index` continues where it was interrupted");
     }
     if !freshness.changed_files.is_empty() {
-        let shown: Vec<&str> = freshness.changed_files.iter().take(3).map(String::as_str).collect();
+        let named = freshness.changed_files.iter().take(MAX_NAMED_FILES);
+        let named: Vec<&str> = named.map(String::as_str).collect();
         let files = format_count(
             freshness.changed_files.len(),
             "file in these results has",
             "files in these results have",
         );
-        out.warn(&format!("{files} changed since it was indexed: {}", shown.join(", ")));
+        out.warn(&format!("{files} changed since it was indexed: {}", named.join(", ")));
         out.hint("`waylore index` updates the index");
     }
 }

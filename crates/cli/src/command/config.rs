@@ -1,4 +1,4 @@
-//! `waylore config`.
+//! `waylore config`: shows and changes settings, encrypts data, stores provider keys and tests providers.
 
 mod key;
 mod test_provider;
@@ -6,9 +6,9 @@ mod test_provider;
 use engine::{SettingScope, check_setting};
 use serde_json::json;
 
-use super::CommandSession;
-use super::shared::begin_everywhere;
-use crate::config::{self, SettingOrigin, Settings};
+use super::CommandContext;
+use super::shared::report_start_everywhere;
+use crate::config::{self, EffectiveSetting, SettingOrigin, Settings};
 use crate::environment::{self, Environment};
 use crate::failure::{CliFailure, usage_error};
 use crate::keychain;
@@ -21,7 +21,7 @@ use crate::output::{BOLD_STYLE, DIM_STYLE, format_count};
 #[derive(clap::Args, Debug)]
 pub(crate) struct ConfigArgs {
     #[command(subcommand)]
-    what: Option<ConfigAction>,
+    action: Option<ConfigAction>,
 }
 
 #[derive(clap::Subcommand, Debug)]
@@ -89,56 +89,68 @@ enum EncryptionSwitch {
 impl ConfigArgs {
     /// True if the command encrypts or decrypts data.
     pub(crate) const fn changes_encryption(&self) -> bool {
-        matches!(self.what, Some(ConfigAction::Encryption { .. }))
+        matches!(self.action, Some(ConfigAction::Encryption { .. }))
     }
 }
 
-pub(crate) async fn run(args: ConfigArgs, mut session: CommandSession<'_>) -> anyhow::Result<u8> {
-    for problem in &session.settings.problems {
-        session.output.warn(problem);
+pub(crate) async fn run(args: ConfigArgs, mut command: CommandContext<'_>) -> anyhow::Result<u8> {
+    for problem in &command.settings.problems {
+        command.output.warn(problem);
     }
-    match args.what {
-        None => show_settings(&session),
-        Some(ConfigAction::Get { key }) => {
-            let value = session.settings.values.iter().find(|it| it.setting.key == key);
-            let value = value.ok_or_else(|| {
-                usage_error(
-                    check_setting(&key, "").err().unwrap_or_default(),
-                    "`waylore config` lists them",
-                )
-            })?;
-            if session.output.json {
-                session.output.data_json(
-                    "setting",
-                    json!({ "key": key, "value": value.value, "origin": value.origin.describe_origin() }),
-                );
-            } else {
-                session.output.print_line(&value.value);
-            }
-        }
+    match args.action {
+        None => show_settings(&command),
+        Some(ConfigAction::Get { key }) => print_setting(&key, &command)?,
         Some(ConfigAction::Set { key, value, for_project }) => {
-            set_value(&key, Some(&value), for_project, &mut session).await?;
+            set_value(&key, Some(&value), for_project, &mut command).await?;
         }
         Some(ConfigAction::Unset { key, for_project }) => {
-            set_value(&key, None, for_project, &mut session).await?;
+            set_value(&key, None, for_project, &mut command).await?;
         }
-        Some(ConfigAction::Encryption { state }) => change_encryption(state, session)?,
-        Some(ConfigAction::Key { role, remove }) => key::run(role, remove, &session)?,
+        Some(ConfigAction::Encryption { state }) => change_encryption(state, command)?,
+        Some(ConfigAction::Key { role, remove }) => key::run(role, remove, &command)?,
         Some(ConfigAction::TestProvider { role }) => {
-            return test_provider::run(role, &session).await;
+            return test_provider::run(role, &command).await;
         }
     }
     Ok(0)
 }
 
-fn show_settings(session: &CommandSession<'_>) {
-    let out = session.output;
-    let environment = &session.environment;
+fn print_setting(key: &str, command: &CommandContext<'_>) -> anyhow::Result<()> {
+    let Some(effective) = command.settings.values.iter().find(|it| it.setting.key == key) else {
+        // Checking an unknown key gives the error with the most similar known one.
+        let message = check_setting(key, "").err().unwrap_or_default();
+        return Err(usage_error(message, "`waylore config` lists them"));
+    };
+    if command.output.json {
+        let origin = effective.origin.describe_origin();
+        let body = json!({ "key": key, "value": effective.value, "origin": origin });
+        command.output.print_json("setting", body);
+    } else {
+        command.output.print_line(&effective.value);
+    }
+    Ok(())
+}
+
+fn show_settings(command: &CommandContext<'_>) {
+    let out = command.output;
+    let environment = &command.environment;
     if out.json {
-        let values: Vec<_> = session.settings.values.iter().map(|it| {
-            json!({ "key": it.setting.key, "value": it.value, "origin": it.origin.describe_origin(), "default": it.setting.default, "meaning": it.setting.meaning })
-        }).collect();
-        out.data_json("config", json!({ "data": environment.data, "file": environment.config_file(), "settings": values, "problems": session.settings.problems }));
+        let setting_json = |it: &EffectiveSetting| {
+            json!({
+                "key": it.setting.key,
+                "value": it.value,
+                "origin": it.origin.describe_origin(),
+                "default": it.setting.default,
+                "meaning": it.setting.meaning,
+            })
+        };
+        let body = json!({
+            "data": environment.data,
+            "file": environment.config_file(),
+            "settings": command.settings.values.iter().map(setting_json).collect::<Vec<_>>(),
+            "problems": command.settings.problems,
+        });
+        out.print_json("config", body);
         return;
     }
     out.print_line(&format!("{DIM_STYLE}data{DIM_STYLE:#}  {}", environment.data.display()));
@@ -147,7 +159,7 @@ fn show_settings(session: &CommandSession<'_>) {
         environment.config_file().display()
     ));
     let width = engine::SETTINGS.iter().map(|it| it.key.len()).max().unwrap_or_default();
-    for it in &session.settings.values {
+    for it in &command.settings.values {
         let origin = if it.origin == SettingOrigin::Default {
             String::new()
         } else {
@@ -160,7 +172,7 @@ fn show_settings(session: &CommandSession<'_>) {
         ));
         out.print_line(&format!("{:<width$} {DIM_STYLE}{}{DIM_STYLE:#}", "", it.setting.meaning));
     }
-    for it in &session.settings.types {
+    for it in &command.settings.types {
         out.print_line(&format!(
             "{BOLD_STYLE}{:<width$}{BOLD_STYLE:#} custom type, shown as {}",
             it.slug, it.label
@@ -168,16 +180,19 @@ fn show_settings(session: &CommandSession<'_>) {
     }
 }
 
+/// Sets or, without a value, unsets a setting.
 async fn set_value(
     key: &str,
     value: Option<&str>,
     for_project: bool,
-    session: &mut CommandSession<'_>,
+    command: &mut CommandContext<'_>,
 ) -> anyhow::Result<()> {
+    // Unsetting checks the key alone: its default is always a valid value.
     let known = engine::SETTINGS.iter().find(|it| it.key == key);
     let value_or_default = value.or_else(|| known.map(|it| it.default)).unwrap_or("");
     let setting = check_setting(key, value_or_default)
         .map_err(|it| usage_error(it, "`waylore config` lists the settings"))?;
+    // The key setting and the data must change together.
     if key == "encryption.key" {
         return Err(usage_error(
             "changing that alone would make the data unreadable",
@@ -185,48 +200,51 @@ async fn set_value(
         ));
     }
     if for_project {
+        // For example the location of the encryption key: one for all databases.
         if setting.scope == SettingScope::User {
             return Err(usage_error(
                 format!("`{key}` cannot differ between projects"),
                 "leave out --for-project",
             ));
         }
-        session.project.set_setting(key, value).await?;
+        command.project.set_setting(key, value).await?;
     } else {
-        config::write_setting(&session.environment.config_file(), key, value)?;
+        config::write_setting(&command.environment.config_file(), key, value)?;
     }
-    let overruled = environment::setting_variable(key).is_some();
-    if overruled {
-        session
+    let is_overruled = environment::setting_variable(key).is_some();
+    if is_overruled {
+        command
             .output
             .warn(&format!("{} is set and takes precedence", environment::variable_name(key)));
     }
-    if session.output.json {
+    if command.output.json {
         let body = json!({ "key": key, "value": value, "for_project": for_project });
-        session.output.data_json("set", body);
+        command.output.print_json("set", body);
     }
     let place = if for_project { "for this project" } else { "in your configuration file" };
-    session.output.say(&match value {
+    command.output.say(&match value {
         Some(value) => format!("`{key}` is now `{value}` {place}"),
         None => format!("`{key}` is no longer set {place}"),
     });
-    after_provider(key, value, session)
+    report_provider_change(key, value, command)
 }
 
-/// Reports consequences of a changed provider: chosen model, missing settings, missing vectors.
-fn after_provider(
+/// Reports consequences of a changed provider: chosen model, missing settings, missing vectors. Does
+/// nothing for other settings.
+fn report_provider_change(
     key: &str,
     value: Option<&str>,
-    session: &CommandSession<'_>,
+    command: &CommandContext<'_>,
 ) -> anyhow::Result<()> {
     let Some(role) = ModelRole::ALL.into_iter().find(|it| key == format!("{}.provider", it.slug()))
     else {
         return Ok(());
     };
-    let (out, environment) = (session.output, &session.environment);
-    let settings = Settings::load_anyway(environment);
+    let (out, environment) = (command.output, &command.environment);
+    let settings = Settings::load_tolerantly(environment);
     let plan = match models::plan_models(&settings) {
         Ok(plan) => plan,
+        // Not an error yet: the user may be about to set the rest.
         Err(error) => {
             out.say(&error.to_string());
             if let Some(hint) = error.downcast_ref::<CliFailure>().and_then(|it| it.hint.as_ref()) {
@@ -235,19 +253,20 @@ fn after_provider(
             return Ok(());
         }
     };
-    if let Some(model) = models::open_choice(&plan).filter(|_| role == ModelRole::Embeddings) {
+    if let Some(model) = models::unfixed_model(&plan).filter(|_| role == ModelRole::Embeddings) {
         config::write_setting(&environment.config_file(), "embeddings.model", Some(&model))?;
         out.say(&format!(
             "`embeddings.model` is now `{model}`, the best available model that fits"
         ));
     }
-    for what in ["url", "model", "dimensions"] {
-        let name = format!("{}.{what}", role.slug());
-        let left = settings.values.iter().find(|it| it.setting.key == name);
-        if let Some(left) = left.filter(|it| !it.value.is_empty() && value.is_some()) {
+    // These may belong to the provider that was set before.
+    for name in ["url", "model", "dimensions"] {
+        let key = format!("{}.{name}", role.slug());
+        let remaining = settings.values.iter().find(|it| it.setting.key == key);
+        if let Some(remaining) = remaining.filter(|it| !it.value.is_empty() && value.is_some()) {
             out.hint(&format!(
-                "`{name}` is still `{}`; `config unset {name}`, if that was for another provider",
-                left.value
+                "`{key}` is still `{}`; `config unset {key}`, if that was for another provider",
+                remaining.value
             ));
         }
     }
@@ -261,59 +280,38 @@ fn after_provider(
 /// Encrypts or decrypts all data. An unencrypted file opens with a key as well, so the setting is
 /// written first when encrypting and last when decrypting: an interrupted run leaves readable data
 /// and can be repeated.
-fn change_encryption(state: EncryptionSwitch, session: CommandSession<'_>) -> anyhow::Result<()> {
-    let now = session.settings.get("encryption.key").to_owned();
+fn change_encryption(state: EncryptionSwitch, command: CommandContext<'_>) -> anyhow::Result<()> {
+    let current = command.settings.get("encryption.key").to_owned();
     // Check before creating a key.
-    refuse_second_key(&now, state)?;
+    reject_second_key(&current, state)?;
     if !engine::ENCRYPTION_AVAILABLE {
         return Err(engine::Error::from(engine::StoreError::EncryptionUnavailable).into());
     }
     let doing = if state == EncryptionSwitch::Off { "decrypting" } else { "encrypting" };
-    begin_everywhere(doing, &session);
-    let CommandSession { environment, project: engine, output, .. } = session;
-    let (wanted, secret) = match state {
-        EncryptionSwitch::Off => ("none", None),
-        EncryptionSwitch::Passphrase => {
-            let none = || usage_error("no passphrase was given", "give it in WAYLORE_PASSPHRASE");
-            ("passphrase", Some(environment::passphrase_variable().ok_or_else(none)?))
-        }
-        EncryptionSwitch::File => ("file", Some(in_file(&environment)?)),
-        EncryptionSwitch::Keychain => {
-            let none = || {
-                usage_error(
-                    "no keychain is available",
-                    "unlock it, or store the key in a file: waylore config encryption file",
-                )
-            };
-            ("keychain", Some(in_keychain(&environment).ok_or_else(none)?))
-        }
-        EncryptionSwitch::On if now == "file" => ("file", Some(in_file(&environment)?)),
-        EncryptionSwitch::On => match in_keychain(&environment) {
-            Some(secret) => ("keychain", Some(secret)),
-            None => ("file", Some(in_file(&environment)?)),
-        },
-    };
+    report_start_everywhere(doing, &command);
+    let CommandContext { environment, project, output, .. } = command;
+    let (location, secret) = obtain_key(state, &current, &environment)?;
     let key = secret
         .map(|it| engine::EncryptionKey::new(&it))
         .transpose()
         .map_err(engine::Error::from)?;
     if key.is_some() {
-        config::write_setting(&environment.config_file(), "encryption.key", Some(wanted))?;
+        config::write_setting(&environment.config_file(), "encryption.key", Some(location))?;
     }
-    let converted = engine.change_encryption(key.as_ref())?;
+    let n_converted = project.change_encryption(key.as_ref())?;
     if key.is_none() {
         config::write_setting(&environment.config_file(), "encryption.key", None)?;
     }
     if output.json {
-        output.data_json("encryption", json!({ "key": wanted, "converted": converted }));
+        output.print_json("encryption", json!({ "key": location, "converted": n_converted }));
         return Ok(());
     }
     let verb = if key.is_some() { "encrypted" } else { "decrypted" };
     output.print_line(&format!(
         "{verb} {} with their backups",
-        format_count(converted, "database", "databases")
+        format_count(n_converted, "database", "databases")
     ));
-    match wanted {
+    match location {
         "file" => output.hint(&format!(
             "the key is in `{}`: without it the data cannot be read, so keep a copy elsewhere",
             environment.key_file().display()
@@ -323,24 +321,58 @@ fn change_encryption(state: EncryptionSwitch, session: CommandSession<'_>) -> an
                 "the key is in the keychain of this system: without it the data cannot be read",
             );
         }
+        // The user has the passphrase, or nothing is encrypted.
         _ => {}
     }
     Ok(())
 }
 
-/// Rejects removing the key of encrypted data.
-fn refuse_second_key(now: &str, wanted: EncryptionSwitch) -> anyhow::Result<()> {
-    let same = match wanted {
+/// The location of the wanted key, as the value of `encryption.key`, and the key itself. A key that does
+/// not exist yet is created.
+fn obtain_key(
+    state: EncryptionSwitch,
+    current: &str,
+    environment: &Environment,
+) -> anyhow::Result<(&'static str, Option<String>)> {
+    Ok(match state {
+        EncryptionSwitch::Off => ("none", None),
+        EncryptionSwitch::Passphrase => {
+            let missing =
+                || usage_error("no passphrase was given", "give it in WAYLORE_PASSPHRASE");
+            ("passphrase", Some(environment::passphrase_variable().ok_or_else(missing)?))
+        }
+        EncryptionSwitch::File => ("file", Some(key_from_file(environment)?)),
+        EncryptionSwitch::Keychain => {
+            let unavailable = || {
+                usage_error(
+                    "no keychain is available",
+                    "unlock it, or store the key in a file: waylore config encryption file",
+                )
+            };
+            ("keychain", Some(key_from_keychain(environment).ok_or_else(unavailable)?))
+        }
+        // Data that is encrypted already keeps its key.
+        EncryptionSwitch::On if current == "file" => ("file", Some(key_from_file(environment)?)),
+        EncryptionSwitch::On => match key_from_keychain(environment) {
+            Some(secret) => ("keychain", Some(secret)),
+            None => ("file", Some(key_from_file(environment)?)),
+        },
+    })
+}
+
+/// Rejects a second key for data that is encrypted with another one.
+fn reject_second_key(current: &str, wanted: EncryptionSwitch) -> anyhow::Result<()> {
+    let is_same_key = match wanted {
         EncryptionSwitch::Off => true,
-        EncryptionSwitch::On => now != "passphrase",
-        EncryptionSwitch::Keychain => now == "keychain",
-        EncryptionSwitch::File => now == "file",
-        EncryptionSwitch::Passphrase => now == "passphrase",
+        EncryptionSwitch::On => current != "passphrase",
+        EncryptionSwitch::Keychain => current == "keychain",
+        EncryptionSwitch::File => current == "file",
+        EncryptionSwitch::Passphrase => current == "passphrase",
     };
-    if same || now == "none" {
+    if is_same_key || current == "none" {
         return Ok(());
     }
-    let how = match now {
+    let how = match current {
         "file" => "with the key in a file",
         "keychain" => "with the key in the keychain",
         _ => "with a passphrase",
@@ -352,20 +384,20 @@ fn refuse_second_key(now: &str, wanted: EncryptionSwitch) -> anyhow::Result<()> 
 }
 
 /// The key in the key file, created if absent.
-fn in_file(environment: &Environment) -> anyhow::Result<String> {
+fn key_from_file(environment: &Environment) -> anyhow::Result<String> {
     let path = environment.key_file();
     if !path.exists() {
-        engine::write_private_file(&path, environment::fresh_key().as_bytes())
+        engine::write_private_file(&path, environment::random_key().as_bytes())
             .map_err(engine::Error::from)?;
     }
     Ok(std::fs::read_to_string(&path)?)
 }
 
 /// The key in the keychain, created if absent; `None` without a usable keychain.
-fn in_keychain(environment: &Environment) -> Option<String> {
+fn key_from_keychain(environment: &Environment) -> Option<String> {
     let entry = keychain::KeychainEntry::Data(&environment.data);
     keychain::read(&entry).or_else(|| {
-        let fresh = environment::fresh_key();
+        let fresh = environment::random_key();
         keychain::write(&entry, &fresh).then_some(fresh)
     })
 }

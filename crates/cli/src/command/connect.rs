@@ -1,7 +1,11 @@
-//! `waylore connect` and `waylore disconnect`.
+//! `waylore connect` and `waylore disconnect`: add our hooks and our MCP server to the settings files of
+//! a host, and remove them. `init` and `doctor` use the functions at the end.
+//!
+//! Every command runs in the same stages: find the settings files of the host, plan the change of each
+//! (`engine::plan_connect`, `plan_disconnect`), show the changes and ask, apply them, report.
 
-mod scope;
-mod shown;
+mod change_display;
+mod double_connection;
 mod trust;
 
 use std::path::{Path, PathBuf};
@@ -48,11 +52,11 @@ pub(crate) struct DisconnectArgs {
 #[derive(clap::Args, Debug)]
 struct WhichHost {
     /// Host
-    #[arg(value_name = "HOST", value_parser = host_name())]
+    #[arg(value_name = "HOST", value_parser = host_parser())]
     host: &'static Host,
     /// Settings to change: yours, or those of this project for everyone who works on it (the program is then found by name)
-    #[arg(long, value_name = "SCOPE", value_enum, default_value_t = HostScope::User)]
-    scope: HostScope,
+    #[arg(long, value_name = "SCOPE", default_value = "user", value_parser = scope_parser())]
+    scope: SettingsScope,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
@@ -61,19 +65,19 @@ struct WhichHost {
     dry_run: bool,
 }
 
-#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-enum HostScope {
-    User,
-    Project,
+pub(super) use double_connection::hosts_in_both_scopes;
+
+/// Parses the name of a host on the command line.
+pub(super) fn host_parser() -> impl TypedValueParser<Value = &'static Host> {
+    let possible_value = |it: &'static Host| PossibleValue::new(it.name).aliases(it.aliases);
+    PossibleValuesParser::new(HOSTS.iter().map(possible_value))
+        .map(|it| engine::find_host(&it).expect("only names of hosts are possible"))
 }
 
-pub(super) use scope::hosts_in_both_scopes;
-
-/// Host names for the command line.
-pub(super) fn host_name() -> impl TypedValueParser<Value = &'static Host> {
-    let named = |it: &'static Host| PossibleValue::new(it.name).aliases(it.aliases);
-    PossibleValuesParser::new(HOSTS.iter().map(named))
-        .map(|it| engine::find_host(&it).expect("only names of hosts are possible"))
+/// Parses `--scope`.
+fn scope_parser() -> impl TypedValueParser<Value = SettingsScope> {
+    PossibleValuesParser::new(["user", "project"])
+        .map(|it| if it == "project" { SettingsScope::Project } else { SettingsScope::User })
 }
 
 /// A settings file of a host and the folder of its backup.
@@ -83,32 +87,34 @@ struct HostFile {
     backup_folder: PathBuf,
 }
 
-/// Settings files of a host, for the user or for a project.
+/// Settings files of a host: those of the user, or with a project root those of the project. The file
+/// with the hooks comes first, the one with the MCP server last; they may be the same file.
 fn settings_files(
     host: &'static Host,
-    project: Option<&Path>,
+    project_root: Option<&Path>,
     environment: &Environment,
 ) -> anyhow::Result<Vec<HostFile>> {
-    let (root, folder) = host
+    let (host_root, settings_folder) = host
         .settings_folder(environment.home.as_deref(), environment::folder_variable)
         .ok_or_else(|| missing_home(host))?;
     let path = |place: FilePlace| match place {
-        FilePlace::Folder(name) => folder.join(name),
-        FilePlace::Root(name) => root.join(name),
-        FilePlace::Project(name) => project.unwrap_or(&root).join(name),
+        FilePlace::Folder(name) => settings_folder.join(name),
+        FilePlace::Root(name) => host_root.join(name),
+        FilePlace::Project(name) => project_root.unwrap_or(&host_root).join(name),
     };
-    let all = environment.data.join("connected");
-    let kept = |name: &str| match project {
-        Some(root) => all.join(name).join(model::fingerprint_text(&root.to_string_lossy())),
-        None => all.join(name),
+    // The text of each file before the first change is kept here, so that `disconnect` can restore it.
+    let backups = environment.data.join("connected");
+    let backup_folder = |name: &str| match project_root {
+        Some(root) => backups.join(name).join(model::fingerprint_text(&root.to_string_lossy())),
+        None => backups.join(name),
     };
-    let here = |file: &'static SettingsFile| HostFile {
+    let host_file = |file: &'static SettingsFile| HostFile {
         file,
         path: path(file.place),
-        backup_folder: kept(file.backup_name),
+        backup_folder: backup_folder(file.backup_name),
     };
-    let scope = if project.is_some() { SettingsScope::Project } else { SettingsScope::User };
-    Ok(host.files_in(scope).map(here).collect())
+    let scope = if project_root.is_some() { SettingsScope::Project } else { SettingsScope::User };
+    Ok(host.files_in(scope).map(host_file).collect())
 }
 
 fn missing_home(host: &Host) -> CliFailure {
@@ -126,7 +132,7 @@ fn files_for_scope(
     global: &GlobalArgs,
     environment: &Environment,
 ) -> anyhow::Result<Vec<HostFile>> {
-    if which.scope == HostScope::User {
+    if which.scope == SettingsScope::User {
         return settings_files(which.host, None, environment);
     }
     let start = environment.working_folder(global.project.as_deref());
@@ -146,44 +152,78 @@ pub(crate) fn connect_host(
     output: &Output,
 ) -> anyhow::Result<u8> {
     let environment = Environment::read()?;
-    let host = args.which.host;
-    let program =
-        if args.which.scope == HostScope::Project { "waylore".to_owned() } else { own_program()? };
+    let (host, scope) = (args.which.host, args.which.scope);
+    // People who share the settings of a project have the program at different paths, and may have
+    // different versions of the host.
+    let program = match scope {
+        SettingsScope::User => own_program()?,
+        SettingsScope::Project => "waylore".to_owned(),
+    };
     if let Some(folder) = &args.plugin {
         return write_plugin(host, &environment.cwd.join(folder), &program, output);
     }
     check_program_name(&program)?;
+    let version = match scope {
+        SettingsScope::User => host_version(host),
+        SettingsScope::Project => None,
+    };
+
     let files = files_for_scope(&args.which, global, &environment)?;
-    let in_both_scopes = scope::is_connected_elsewhere(&args.which, global, &environment);
-    // People who share a project may have different versions of the host.
-    let version = if args.which.scope == HostScope::Project { None } else { host_version(host) };
-    let plans = plan_changes(&files, &HostSetup { program: &program, version })?;
-    let kept: Vec<_> = files.into_iter().map(|it| Some(it.backup_folder)).collect();
-    let done = carry_out(&args.which, &plans, &kept, output)?;
-    let is_connected = done || plans.iter().all(HostChange::is_empty);
-    let trusted = if is_connected && args.which.scope == HostScope::User && !args.which.dry_run {
+    let in_both_scopes =
+        double_connection::is_connected_elsewhere(&args.which, global, &environment);
+    let plans = plan_connection(&files, &HostSetup { program: &program, version })?;
+    let backups: Vec<_> = files.into_iter().map(|it| Some(it.backup_folder)).collect();
+    let has_changed = confirm_and_apply(&args.which, &plans, &backups, output)?;
+
+    let is_connected = has_changed || plans.iter().all(HostChange::is_empty);
+    // Trust is personal, so it is not part of a change to the shared settings of a project.
+    let may_trust = is_connected && scope == SettingsScope::User && !args.which.dry_run;
+    let trusted = if may_trust {
         trust::ensure_trusted(host, args.trust, &environment, output)?
     } else {
         None
     };
-    if output.json {
-        let mut res = to_json(&args.which, &plans, done);
-        res["trusted"] = json!(trusted);
-        res["connected_twice"] = json!(in_both_scopes);
-        output.data_json("connected", res);
-    } else if done && trusted == Some(false) {
-        output.say(&format!("{} will call waylore once you trust the hooks", host.name));
-    } else if done {
-        output.say(&format!("{} will call waylore from its next session on", host.name));
-        warn_if_untested(host, output);
-        output.hint(&format!("`waylore disconnect {}` reverts it", describe_host(&args.which)));
-    } else if plans.iter().all(HostChange::is_empty) {
-        output.say(&format!("{} is connected already", host.name));
-    }
-    if in_both_scopes && is_connected {
-        scope::warn_both_scopes(&args.which, output);
-    }
+    let outcome = ConnectOutcome { has_changed, is_connected, trusted, in_both_scopes };
+    report_connect(&args.which, &plans, &outcome, output);
     Ok(0)
+}
+
+/// The result of `connect`.
+struct ConnectOutcome {
+    has_changed: bool,
+    /// True also if nothing had to change.
+    is_connected: bool,
+    /// `None` if the host has no notion of trust, or if it was not asked.
+    trusted: Option<bool>,
+    /// The host is connected in the settings of the user and of the project.
+    in_both_scopes: bool,
+}
+
+fn report_connect(
+    which: &WhichHost,
+    plans: &[HostChange],
+    outcome: &ConnectOutcome,
+    output: &Output,
+) {
+    let name = which.host.name;
+    if output.json {
+        let mut res = change_json(which, plans, outcome.has_changed);
+        res["trusted"] = json!(outcome.trusted);
+        res["connected_twice"] = json!(outcome.in_both_scopes);
+        output.print_json("connected", res);
+    } else if outcome.has_changed && outcome.trusted == Some(false) {
+        output.say(&format!("{name} will call waylore once you trust the hooks"));
+    } else if outcome.has_changed {
+        output.say(&format!("{name} will call waylore from its next session on"));
+        warn_if_untested(which.host, output);
+        output.hint(&format!("`waylore disconnect {}` reverts it", disconnect_arguments(which)));
+    } else if outcome.is_connected {
+        output.say(&format!("{name} is connected already"));
+    }
+    // Otherwise the user declined, or it was a dry run: the changes were shown, nothing to add.
+    if outcome.in_both_scopes && outcome.is_connected {
+        double_connection::warn_both_scopes(which, output);
+    }
 }
 
 /// The command that a host runs.
@@ -205,19 +245,20 @@ fn host_version(host: &Host) -> Option<HostVersion> {
     engine::parse_version(&environment::command_output(host.version_command()?, "--version")?)
 }
 
-fn plan_changes(
+/// Plans the change of each file; a file that has our entries gets an empty change.
+fn plan_connection(
     files: &[HostFile],
     setup: &HostSetup<'_>,
 ) -> Result<Vec<HostChange>, engine::Error> {
     files.iter().map(|it| plan_connect(it.file, &it.path, setup)).collect()
 }
 
-fn describe_host(which: &WhichHost) -> String {
-    format!(
-        "{}{}",
-        which.host.name,
-        if which.scope == HostScope::Project { " --scope project" } else { "" }
-    )
+/// The arguments of `disconnect` that revert a connection.
+fn disconnect_arguments(which: &WhichHost) -> String {
+    match which.scope {
+        SettingsScope::User => which.host.name.to_owned(),
+        SettingsScope::Project => format!("{} --scope project", which.host.name),
+    }
 }
 
 fn warn_if_untested(host: &Host, output: &Output) {
@@ -238,11 +279,13 @@ pub(crate) fn disconnect_host(
     let files = files_for_scope(&args.which, global, &environment)?;
     let plan = |it: &HostFile| plan_disconnect(it.file, &it.path, &it.backup_folder);
     let plans = files.iter().map(plan).collect::<Result<Vec<_>, _>>()?;
-    let done = carry_out(&args.which, &plans, &vec![None; plans.len()], output)?;
+    // The backups of `connect` must not be overwritten, so none are made.
+    let no_backups = vec![None; plans.len()];
+    let has_changed = confirm_and_apply(&args.which, &plans, &no_backups, output)?;
     let host = args.which.host.name;
     if output.json {
-        output.data_json("disconnected", to_json(&args.which, &plans, done));
-    } else if done {
+        output.print_json("disconnected", change_json(&args.which, &plans, has_changed));
+    } else if has_changed {
         output.say(&format!("{host} no longer calls waylore"));
     } else if plans.iter().all(HostChange::is_empty) {
         output.say(&format!("{host} is not connected"));
@@ -256,7 +299,7 @@ pub(super) struct HostConnection {
     pub(super) connected: bool,
 }
 
-/// Offers to connect every installed host.
+/// Offers to connect every installed host, for `init`.
 pub(super) fn connect_found_hosts(
     environment: &Environment,
     yes: bool,
@@ -269,12 +312,13 @@ pub(super) fn connect_found_hosts(
         return Ok(res);
     }
     for host in HOSTS {
+        // Without a home directory no host has settings.
         let Ok(files) = settings_files(host, None, environment) else { continue };
         if !is_installed(host, environment) {
             continue;
         }
         let plans =
-            plan_changes(&files, &HostSetup { program: &program, version: host_version(host) })?;
+            plan_connection(&files, &HostSetup { program: &program, version: host_version(host) })?;
         let name = host.name;
         if plans.iter().all(HostChange::is_empty) {
             output.say(&format!("agents: {name} is connected already"));
@@ -282,19 +326,19 @@ pub(super) fn connect_found_hosts(
             continue;
         }
         if yes {
-            shown::print_summary(&plans, output);
+            change_display::print_summary(&plans, output);
         } else {
             output.say(&format!("agents: {name} is installed; this would change:"));
-            shown::print_full_diff(&plans, output);
+            change_display::print_full_diff(&plans, output);
         }
         let connected = ask_yes_no(yes, &format!("Connect {name}?"))?;
         if connected {
-            let kept: Vec<_> = files.into_iter().map(|it| Some(it.backup_folder)).collect();
-            apply_changes(&plans, &kept)?;
+            let backups: Vec<_> = files.into_iter().map(|it| Some(it.backup_folder)).collect();
+            apply_changes(&plans, &backups)?;
             let trusted = trust::ensure_trusted(host, false, environment, output)?;
             let when = match trusted {
                 Some(false) => "once you trust the hooks",
-                _ => "from its next session on",
+                Some(true) | None => "from its next session on",
             };
             output.say(&format!("agents: {name} will call waylore {when}"));
             warn_if_untested(host, output);
@@ -310,10 +354,10 @@ pub(super) enum ConnectionState {
     Connected,
     /// Connected, but with entries that differ from those of this version.
     Outdated,
-    Not,
+    NotConnected,
 }
 
-/// Installed hosts with their connection states.
+/// Installed hosts with their connection states, for `doctor`.
 pub(super) fn connection_states(
     environment: &Environment,
 ) -> anyhow::Result<Vec<(&'static Host, ConnectionState)>> {
@@ -322,28 +366,33 @@ pub(super) fn connection_states(
     for host in HOSTS.iter().filter(|it| is_installed(it, environment)) {
         let files = settings_files(host, None, environment)?;
         let setup = HostSetup { program: &program, version: host_version(host) };
-        let with = |it: &HostFile| plan_connect(it.file, &it.path, &setup);
-        // An unreadable file counts as not connected.
-        let is_done = |it: &HostFile| with(it).is_ok_and(|it| it.is_empty());
-        let standing = match (files.iter().all(is_done), files.iter().any(has_waylore_entries)) {
-            (true, _) => ConnectionState::Connected,
-            (false, true) => ConnectionState::Outdated,
-            (false, false) => ConnectionState::Not,
+        // Connecting again would change nothing. An unreadable file counts as not connected.
+        let is_up_to_date = |it: &HostFile| {
+            plan_connect(it.file, &it.path, &setup).is_ok_and(|change| change.is_empty())
         };
-        res.push((host, standing));
+        let state = if files.iter().all(is_up_to_date) {
+            ConnectionState::Connected
+        } else if files.iter().any(has_waylore_entries) {
+            ConnectionState::Outdated
+        } else {
+            ConnectionState::NotConnected
+        };
+        res.push((host, state));
     }
     Ok(res)
 }
 
 /// True if a file contains our entries; an unreadable file does not.
-fn has_waylore_entries(it: &HostFile) -> bool {
-    plan_disconnect(it.file, &it.path, Path::new("")).is_ok_and(|it| !it.is_empty())
+fn has_waylore_entries(host_file: &HostFile) -> bool {
+    // Only planned, never applied, so no folder of backups is needed.
+    let no_backups = Path::new("");
+    plan_disconnect(host_file.file, &host_file.path, no_backups).is_ok_and(|it| !it.is_empty())
 }
 
 /// True if the settings folder of a host exists.
 fn is_installed(host: &Host, environment: &Environment) -> bool {
     let folder = host.settings_folder(environment.home.as_deref(), environment::folder_variable);
-    folder.is_some_and(|it| it.1.is_dir())
+    folder.is_some_and(|(_, settings_folder)| settings_folder.is_dir())
 }
 
 /// Writes the files of a plugin; replaces an existing folder only if it is our plugin.
@@ -353,19 +402,20 @@ fn write_plugin(host: &Host, folder: &Path, program: &str, output: &Output) -> a
         return Err(usage_error(message, "leave out `--plugin`"));
     };
     let files = (plugin.files)(program, env!("CARGO_PKG_VERSION"));
-    let is_ours = folder.join(files[0].0).exists();
-    let is_taken = folder.read_dir().is_ok_and(|mut it| it.next().is_some());
-    if is_taken && !is_ours {
+    let (manifest, _) = files[0];
+    let is_our_plugin = folder.join(manifest).exists();
+    let is_empty = folder.read_dir().map_or(true, |mut it| it.next().is_none());
+    if !is_empty && !is_our_plugin {
         let message = format!("`{}` is not empty and holds no plugin", folder.display());
         return Err(usage_error(message, "name a folder that is empty or does not exist"));
     }
     for (path, text) in &files {
         write_private_file(&folder.join(path), text.as_bytes()).map_err(engine::Error::from)?;
     }
-    let paths: Vec<&str> = files.iter().map(|it| it.0).collect();
+    let paths: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
     if output.json {
         let folder = folder.display().to_string();
-        output.data_json("plugin", json!({ "folder": folder, "files": paths }));
+        output.print_json("plugin", json!({ "folder": folder, "files": paths }));
     } else {
         output.say(&format!("a plugin is in `{}`", folder.display()));
         output.hint(&(plugin.install)(&folder.display().to_string()));
@@ -374,39 +424,43 @@ fn write_plugin(host: &Host, folder: &Path, program: &str, output: &Output) -> a
 }
 
 /// Shows the changes, asks once and applies them; true if any was made.
-fn carry_out(
+fn confirm_and_apply(
     which: &WhichHost,
     plans: &[HostChange],
-    kept: &[Option<PathBuf>],
+    backups: &[Option<PathBuf>],
     output: &Output,
 ) -> anyhow::Result<bool> {
     if plans.iter().all(HostChange::is_empty) {
         return Ok(false);
     }
     if !output.json {
-        shown::print_full_diff(plans, output);
+        change_display::print_full_diff(plans, output);
     }
     if which.dry_run || !confirm_or_fail(which.yes, "Change it?")? {
         return Ok(false);
     }
-    apply_changes(plans, kept)?;
+    apply_changes(plans, backups)?;
     Ok(true)
 }
 
-fn apply_changes(plans: &[HostChange], kept: &[Option<PathBuf>]) -> Result<(), engine::Error> {
-    for (plan, kept) in plans.iter().zip(kept).filter(|it| !it.0.is_empty()) {
-        apply_host_change(plan, kept.as_deref())?;
+/// Applies the changes; `backups` has the backup folder of each file, or `None` for no backup.
+fn apply_changes(plans: &[HostChange], backups: &[Option<PathBuf>]) -> Result<(), engine::Error> {
+    for (plan, backup_folder) in plans.iter().zip(backups) {
+        if !plan.is_empty() {
+            apply_host_change(plan, backup_folder.as_deref())?;
+        }
     }
     Ok(())
 }
 
-fn to_json(which: &WhichHost, plans: &[HostChange], done: bool) -> serde_json::Value {
-    let path = |it: Option<&HostChange>| it.map(|it| it.path.display().to_string());
+fn change_json(which: &WhichHost, plans: &[HostChange], has_changed: bool) -> serde_json::Value {
+    let path = |it: &HostChange| it.path.display().to_string();
+    // In the order of `settings_files`: hooks first, MCP server last.
     json!({
         "host": which.host.name,
-        "path": path(plans.first()),
-        "mcp_path": path(plans.last()),
-        "changed": done,
+        "path": plans.first().map(path),
+        "mcp_path": plans.last().map(path),
+        "changed": has_changed,
         "would_change": plans.iter().any(|it| !it.is_empty()),
     })
 }

@@ -1,4 +1,5 @@
-//! `waylore context`.
+//! `waylore context`: prints the notes that an agent would get. Without deviating options it calls the same
+//! code as a hook, but records nothing as shown; with them it builds a context request itself.
 
 mod pipeline;
 mod step;
@@ -12,8 +13,8 @@ use engine::{
 use model::{Phase, TrustLevel};
 use serde_json::json;
 
-use super::CommandSession;
-use super::answer::{AskingArgs, format_hit, say_columns, say_verdict};
+use super::CommandContext;
+use super::answer::{QueryArgs, format_hit, say_columns, say_verdict};
 use crate::output::{DIM_STYLE, escape_controls, format_count};
 use crate::wire::context::context_json;
 use crate::wire::{JsonDetail, MemoryWire};
@@ -54,7 +55,7 @@ struct StartArgs {
     #[arg(short, long, value_name = "PATH")]
     file: Vec<PathBuf>,
     #[command(flatten)]
-    listener: HookListener,
+    hook_args: SimulatedHookArgs,
     #[command(flatten)]
     packing: PackingArgs,
 }
@@ -72,14 +73,14 @@ struct FileArgs {
     #[arg(short, long)]
     all: bool,
     #[command(flatten)]
-    listener: HookListener,
+    listener: SimulatedHookArgs,
     #[command(flatten)]
     packing: PackingArgs,
 }
 
-/// The session and trust level to simulate.
+/// The session and trust level of a simulated hook.
 #[derive(clap::Args, Debug)]
-struct HookListener {
+struct SimulatedHookArgs {
     /// Session id of the host; notes it has already seen are left out
     #[arg(long, value_name = "NAME", default_value = "")]
     session: String,
@@ -88,11 +89,11 @@ struct HookListener {
     level: Option<String>,
 }
 
-impl HookListener {
-    fn trust_level(&self, session: &CommandSession<'_>) -> anyhow::Result<TrustLevel> {
+impl SimulatedHookArgs {
+    fn trust_level(&self, command: &CommandContext<'_>) -> anyhow::Result<TrustLevel> {
         match &self.level {
             Some(word) => Ok(TrustLevel::parse(word).map_err(engine::Error::from)?),
-            None => Ok(session.project.policy.injection.level),
+            None => Ok(command.project.policy.injection.level),
         }
     }
 
@@ -100,18 +101,21 @@ impl HookListener {
     async fn preview_injection(
         &self,
         event: HookEvent,
-        session: &CommandSession<'_>,
+        command: &CommandContext<'_>,
     ) -> Result<Injection, anyhow::Error> {
-        let root = session.project.place.root.to_string_lossy().into_owned();
+        let root = command.project.place.root.to_string_lossy().into_owned();
         let message = HookMessage::from_program(self.session.clone(), root, event);
-        let (injector, level) = (session.project.injector(), self.trust_level(session)?);
+        let injector = command.project.injector();
+        // Memories written a moment ago have no vector yet; a failure is only a notice.
         let notice = if injector.has_search_text(&message) {
-            session.project.embedding_indexer().embed_before_search().await
+            command.project.embedding_indexer().embed_new_memories().await
         } else {
             None
         };
-        let mut injection = injector.preview(&message, level).await?;
-        injection.context.iter_mut().for_each(|it| it.notices.extend(notice.clone()));
+        let mut injection = injector.preview(&message, self.trust_level(command)?).await?;
+        if let Some(context) = &mut injection.context {
+            context.notices.extend(notice);
+        }
         Ok(injection)
     }
 }
@@ -152,191 +156,219 @@ struct PackingArgs {
     #[arg(long)]
     full: bool,
     #[command(flatten)]
-    asking: AskingArgs,
+    query_args: QueryArgs,
 }
 
 impl PackingArgs {
     /// True if the options match those of a hook.
-    fn is_plain(&self) -> bool {
-        self.budget.is_none() && !self.full && self.asking.is_plain()
+    fn is_hook_default(&self) -> bool {
+        self.budget.is_none() && !self.full && self.query_args.is_default()
     }
 
-    /// The context request of these options; `usual` is the default phase.
+    /// The context request of these options about these files.
     fn context_request(
         &self,
         paths: &[PathBuf],
-        usual: Phase,
-        session: &CommandSession<'_>,
+        default_phase: Phase,
+        command: &CommandContext<'_>,
     ) -> anyhow::Result<ContextRequest> {
-        let mut res = ContextRequest::new(self.asking.parse_phase()?.unwrap_or(usual));
-        for path in paths {
-            res.files.push(session.project.project_path(path, &session.base)?);
-        }
-        res.detail = if self.full { NoteDetail::Full } else { NoteDetail::Summary };
-        (res.token_budget, res.disabled_stages) = (self.budget, self.asking.disabled_stages()?);
-        Ok(res)
+        let to_project_path = |it: &PathBuf| command.project.project_path(it, &command.base);
+        let files: Result<Vec<_>, engine::Error> = paths.iter().map(to_project_path).collect();
+        let phase = self.query_args.parse_phase()?.unwrap_or(default_phase);
+        Ok(ContextRequest {
+            files: files?,
+            detail: if self.full { NoteDetail::Full } else { NoteDetail::Summary },
+            token_budget: self.budget,
+            disabled_stages: self.query_args.disabled_stages()?,
+            ..ContextRequest::new(phase)
+        })
     }
 }
 
-pub(crate) async fn run(args: ContextArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
+pub(crate) async fn run(args: ContextArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
+    // Most subcommands build a context, which is printed below; the others print by themselves.
     let (context, packing) = match &args.which {
-        WhichContext::Start(args) if args.packing.is_plain() && args.file.is_empty() => {
+        // Nothing deviates from a hook: preview the hook itself.
+        WhichContext::Start(args) if args.packing.is_hook_default() && args.file.is_empty() => {
             let event = match &args.task {
                 Some(text) => HookEvent::Prompt { text: text.clone() },
                 None => HookEvent::SessionStart { compacted: false },
             };
-            let injection = args.listener.preview_injection(event, session).await?;
+            let injection = args.hook_args.preview_injection(event, command).await?;
             match injection.context {
                 Some(context) => (context, &args.packing),
-                None => return Ok(print_silence(&injection, session)),
+                // The hook would not even search: trust level, trial, or a prompt too short.
+                None => return Ok(print_silence_reason(&injection, command)),
             }
         }
-        WhichContext::Start(args) => (start_context(args, session).await?, &args.packing),
-        WhichContext::File(args) if !args.all && args.packing.is_plain() => {
-            return preview_file_notes(args, session).await;
+        // With options that a hook does not have.
+        WhichContext::Start(args) => (start_context(args, command).await?, &args.packing),
+        WhichContext::File(args) if !args.all && args.packing.is_hook_default() => {
+            return preview_file_notes(args, command).await;
         }
         WhichContext::File(args) => {
-            let request = args.packing.context_request(&args.paths, Phase::Implement, session)?;
-            (session.project.injector().file_context(&request).await?, &args.packing)
+            let request = args.packing.context_request(&args.paths, Phase::Implement, command)?;
+            (command.project.injector().file_context(&request).await?, &args.packing)
         }
-        WhichContext::Files(args) => return print_files(args, session).await,
-        WhichContext::Siblings(args) => return print_siblings(args, session),
+        WhichContext::Files(args) => return print_files(args, command).await,
+        WhichContext::Siblings(args) => return print_siblings(args, command),
         WhichContext::Plan(args) => {
-            args.about.pipeline_context(PipelineContext::Plan, String::new(), session).await?
+            args.stage_args.pipeline_context(PipelineContext::Plan, String::new(), command).await?
         }
         WhichContext::Qa(args) => {
-            args.about.pipeline_context(PipelineContext::Qa, String::new(), session).await?
+            args.stage_args.pipeline_context(PipelineContext::Qa, String::new(), command).await?
         }
         WhichContext::Recovery(args) => {
             let report = args.read_report()?;
-            args.about.pipeline_context(PipelineContext::Recovery, report, session).await?
+            args.stage_args.pipeline_context(PipelineContext::Recovery, report, command).await?
         }
         WhichContext::Spec(args) => {
-            args.about.pipeline_context(PipelineContext::Spec, String::new(), session).await?
+            args.stage_args.pipeline_context(PipelineContext::Spec, String::new(), command).await?
         }
-        WhichContext::Step(args) => return step::run(args, session).await,
+        WhichContext::Step(args) => return step::run(args, command).await,
     };
-    let detail = JsonDetail::from_explain_flag(packing.asking.explain);
-    Ok(print_context(&context, detail, session))
+    let detail = JsonDetail::from_explain_flag(packing.query_args.explain);
+    Ok(print_context(&context, detail, command))
 }
 
 /// The context at session start with options that a hook does not have.
 async fn start_context(
     args: &StartArgs,
-    session: &CommandSession<'_>,
+    command: &CommandContext<'_>,
 ) -> anyhow::Result<ContextBlock> {
-    let mut request = args.packing.context_request(&args.file, Phase::Explore, session)?;
+    let mut request = args.packing.context_request(&args.file, Phase::Explore, command)?;
     request.task = args.task.clone().unwrap_or_default();
-    let notice = embed_before(&request, session).await;
-    let mut context = session.project.injector().start_context(&request).await?;
+    let notice = embed_if_searching(&request, command).await;
+    let mut context = command.project.injector().start_context(&request).await?;
     context.notices.extend(notice);
     Ok(context)
 }
 
 /// Prints what a hook would inject at these files.
-async fn preview_file_notes(args: &FileArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
+async fn preview_file_notes(args: &FileArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
     let paths: Result<Vec<_>, engine::Error> =
-        args.paths.iter().map(|it| session.project.project_path(it, &session.base)).collect();
+        args.paths.iter().map(|it| command.project.project_path(it, &command.base)).collect();
     let paths = paths?.iter().map(|it| it.as_str().to_owned()).collect();
     let event = HookEvent::FilesTouched { paths };
-    let injection = args.listener.preview_injection(event, session).await?;
-    let detail = JsonDetail::from_explain_flag(args.packing.asking.explain);
-    Ok(print_warnings(&injection, detail, session))
+    let injection = args.listener.preview_injection(event, command).await?;
+    let detail = JsonDetail::from_explain_flag(args.packing.query_args.explain);
+    Ok(print_warnings(&injection, detail, command))
 }
 
 /// Prints a context; exit code 1 if it is empty.
-fn print_context(context: &ContextBlock, detail: JsonDetail, session: &CommandSession<'_>) -> u8 {
+fn print_context(context: &ContextBlock, detail: JsonDetail, command: &CommandContext<'_>) -> u8 {
     for notice in &context.notices {
-        session.output.warn(notice);
+        command.output.warn(notice);
     }
     let code = u8::from(context.text.is_empty());
-    if session.output.json {
-        session.output.data_json("context", context_json(context, detail));
+    if command.output.json {
+        command.output.print_json("context", context_json(context, detail));
         return code;
     }
     if !context.text.is_empty() {
-        session.output.print_line(context.text.trim_end());
+        command.output.print_line(context.text.trim_end());
     }
     if detail == JsonDetail::Explained {
-        render_reasons(context, session);
+        render_reasons(context, command);
     } else if context.text.is_empty() {
-        session.output.say("nothing relevant");
+        command.output.say("nothing relevant");
         if !context.omitted.is_empty() {
-            session.output.hint("--explain shows what was left out, and why");
+            command.output.hint("--explain shows what was left out, and why");
         }
     }
     code
 }
 
 /// Embeds new memories if the request searches by text. Returns a notice if that failed.
-async fn embed_before(request: &ContextRequest, session: &CommandSession<'_>) -> Option<String> {
+async fn embed_if_searching(
+    request: &ContextRequest,
+    command: &CommandContext<'_>,
+) -> Option<String> {
     if !request.has_search_text() {
         return None;
     }
-    session.project.embedding_indexer().embed_before_search().await
+    command.project.embedding_indexer().embed_new_memories().await
 }
 
 /// Prints the reason for an empty injection.
-fn print_silence(injection: &Injection, session: &CommandSession<'_>) -> u8 {
+fn print_silence_reason(injection: &Injection, command: &CommandContext<'_>) -> u8 {
     let silence = injection.silence.unwrap_or(SilenceReason::NoRelevantMemory);
-    if session.output.json {
-        session.output.data_json("context", json!({ "text": "", "silence": silence.slug() }));
+    if command.output.json {
+        command.output.print_json("context", json!({ "text": "", "silence": silence.slug() }));
     } else {
-        session.output.say(silence.description());
+        command.output.say(silence.description());
     }
     1
 }
 
 /// Prints warnings about files, and the reasons for excluded ones.
-fn print_warnings(injection: &Injection, detail: JsonDetail, session: &CommandSession<'_>) -> u8 {
-    let explain = detail == JsonDetail::Explained;
-    let (out, code) = (session.output, u8::from(injection.text.is_empty()));
-    let Some(warned) = &injection.warnings else { return print_silence(injection, session) };
+fn print_warnings(injection: &Injection, detail: JsonDetail, command: &CommandContext<'_>) -> u8 {
+    let out = command.output;
+    let code = u8::from(injection.text.is_empty());
+    let is_explained = detail == JsonDetail::Explained;
+    // The hook would not even look, for example because of the trust level.
+    let Some(warnings) = &injection.warnings else {
+        return print_silence_reason(injection, command);
+    };
     if out.json {
-        let row = |it: &RatedMemory| json!({ "memory": MemoryWire::from(&it.memory), "current": it.current_confidence.as_fraction() });
-        let mut res = json!({ "text": injection.text, "silence": injection.silence.map(SilenceReason::slug),
-            "selected": warned.selected.iter().map(row).collect::<Vec<_>>() });
-        if explain {
-            let left_out = warned.excluded.iter().map(|(it, why)| {
-                let mut res = row(it);
-                res["why"] = json!(why.slug());
-                res
+        let warning_json = |it: &RatedMemory| {
+            let current = it.current_confidence.as_fraction();
+            json!({ "memory": MemoryWire::from(&it.memory), "current": current })
+        };
+        let mut res = json!({
+            "text": injection.text,
+            "silence": injection.silence.map(SilenceReason::slug),
+            "selected": warnings.selected.iter().map(warning_json).collect::<Vec<_>>(),
+        });
+        if is_explained {
+            let omitted = warnings.excluded.iter().map(|(rated, why)| {
+                let mut omitted_warning = warning_json(rated);
+                omitted_warning["why"] = json!(why.slug());
+                omitted_warning
             });
-            res["omitted"] = left_out.collect();
+            res["omitted"] = omitted.collect();
         }
-        out.data_json("context", res);
+        out.print_json("context", res);
         return code;
     }
     if !injection.text.is_empty() {
         out.print_line(injection.text.trim_end());
     }
     let format_line = |it: &RatedMemory| {
-        let (id, sure) = (it.memory.id.short(), it.current_confidence);
-        format!("#{id}  {}  {}", sure, escape_controls(&it.memory.summary))
+        let (id, confidence) = (it.memory.id.short(), it.current_confidence);
+        format!("#{id}  {confidence}  {}", escape_controls(&it.memory.summary))
     };
-    if explain {
+    if is_explained {
         out.say(injection.silence.map_or("injected, with confidence:", SilenceReason::description));
-        warned.selected.iter().for_each(|it| out.say(&format_line(it)));
-        for (it, why) in &warned.excluded {
-            out.say(&format!("{DIM_STYLE}{}  {}{DIM_STYLE:#}", format_line(it), why.description()));
+        for rated in &warnings.selected {
+            out.say(&format_line(rated));
+        }
+        for (rated, why) in &warnings.excluded {
+            let line = format_line(rated);
+            out.say(&format!("{DIM_STYLE}{line}  {}{DIM_STYLE:#}", why.description()));
         }
     } else if injection.text.is_empty() {
         out.say("nothing relevant");
-        if !warned.excluded.is_empty() {
+        if !warnings.excluded.is_empty() {
             out.hint("--explain shows what was left out, and why");
         }
     }
     code
 }
 
-async fn print_files(args: &FilesArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let (engine, out) = (&session.project, session.output);
-    let first = args.file.as_ref().map(|it| engine.project_path(it, &session.base)).transpose()?;
-    let first = first.as_ref().map(model::ProjectPath::as_str);
-    let files = engine.session_history().rank_task_files(&args.task, first, args.limit).await?;
-    let costs = engine.session_history().read_costs(&files).await?;
+/// Prints the files of a task, and a hint for each that is expensive to read.
+async fn print_files(args: &FilesArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
+    let (project, out) = (&command.project, command.output);
+    let known_file = match &args.file {
+        Some(path) => Some(project.project_path(path, &command.base)?),
+        None => None,
+    };
+    let known_file = known_file.as_ref().map(model::ProjectPath::as_str);
+    let history = project.session_history();
+    let files = history.rank_task_files(&args.task, known_file, args.limit).await?;
+    let costs = history.read_costs(&files).await?;
     if out.json {
-        out.data_json("files", json!({ "files": files, "costs": costs }));
+        out.print_json("files", json!({ "files": files, "costs": costs }));
     } else {
         for it in &files {
             out.print_line(&escape_controls(it));
@@ -351,46 +383,57 @@ async fn print_files(args: &FilesArgs, session: &CommandSession<'_>) -> anyhow::
     Ok(u8::from(files.is_empty()))
 }
 
-fn print_siblings(args: &SiblingsArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let notes = session.project.session_history().sibling_notes(args.session)?;
-    let out = session.output;
+fn print_siblings(args: &SiblingsArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
+    let notes = command.project.session_history().sibling_notes(args.session)?;
+    let out = command.output;
     if out.json {
-        let row = |it: &engine::SiblingNote| json!({ "session": it.session, "type": it.note.kind.slug(), "content": it.note.content, "files": it.note.files });
-        let rows: Vec<_> = notes.iter().map(row).collect();
-        out.data_json("siblings", json!({ "notes": rows }));
+        let note_json = |it: &engine::SiblingNote| {
+            json!({
+                "session": it.session,
+                "type": it.note.kind.slug(),
+                "content": it.note.content,
+                "files": it.note.files,
+            })
+        };
+        let notes: Vec<_> = notes.iter().map(note_json).collect();
+        out.print_json("siblings", json!({ "notes": notes }));
     } else if !notes.is_empty() {
         out.print_line(&engine::frame_sibling_notes(&notes));
     }
     Ok(u8::from(notes.is_empty()))
 }
 
-/// Prints the reasons for predicted files, or for none.
-fn said_of_files(it: &FilePrediction) -> String {
-    let FilePrediction { files, n_similar: alike, n_known: known } = it;
-    let of = format_count(*known as usize, "session", "sessions");
-    if *alike < MIN_SIMILAR_SESSIONS {
+/// The reason for predicted files, or for none.
+fn describe_prediction(prediction: &FilePrediction) -> String {
+    let FilePrediction { files, n_similar, n_known } = prediction;
+    let sessions = format_count(*n_known as usize, "session", "sessions");
+    if *n_similar < MIN_SIMILAR_SESSIONS {
         format!(
-            "no files predicted: {alike} of {of} had a similar task, {MIN_SIMILAR_SESSIONS} are required"
+            "no files predicted: {n_similar} of {sessions} had a similar task, {MIN_SIMILAR_SESSIONS} are required"
         )
     } else if files.is_empty() {
-        format!("no files predicted: the {alike} of {of} with a similar task share none")
+        format!("no files predicted: the {n_similar} of {sessions} with a similar task share none")
     } else {
-        let named = format_count(files.len(), "file is", "files are");
-        format!("{named} predicted: most of the {alike} of {of} with a similar task opened them")
+        let files = format_count(files.len(), "file is", "files are");
+        format!(
+            "{files} predicted: most of the {n_similar} of {sessions} with a similar task opened them"
+        )
     }
 }
 
-fn render_reasons(context: &ContextBlock, session: &CommandSession<'_>) {
-    let out = session.output;
+/// Prints budget, verdict and scores of a context, and why memories were left out.
+fn render_reasons(context: &ContextBlock, command: &CommandContext<'_>) {
+    let out = command.output;
     out.say("");
     let ContextBlock { used_tokens: used, token_budget: budget, phase, .. } = context;
     out.say(&format!("{used} of {budget} tokens, phase `{phase}`"));
-    say_verdict(context.verdict, session);
-    if let Some(it) = &context.predicted_files {
-        out.say(&said_of_files(it));
+    say_verdict(context.verdict, command);
+    if let Some(prediction) = &context.predicted_files {
+        out.say(&describe_prediction(prediction));
     }
-    say_columns(session);
+    say_columns(command);
     for it in &context.placed {
+        // Each kind of memory has a share of the budget; what a kind does not use goes to the others.
         let paid = match it.paid_by {
             BudgetSource::Share => "the share of its kind",
             BudgetSource::Rest => "unused shares",

@@ -1,8 +1,8 @@
-//! `waylore deps`.
+//! `waylore deps`: prints the symbols that a symbol or file depends on. The counterpart is `impact`.
 
 use serde_json::{Value, json};
 
-use super::CommandSession;
+use super::CommandContext;
 use super::code::{format_symbol, print_by_depth, warn_if_stale};
 use crate::wire;
 
@@ -19,27 +19,27 @@ pub(crate) struct DepsArgs {
     limit: usize,
 }
 
-pub(crate) async fn run(args: DepsArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let out = session.output;
-    let found = session.project.code_graph().dependencies(&args.target, args.depth).await?;
-    let code = u8::from(found.reached.is_empty());
+pub(crate) async fn run(args: DepsArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
+    let out = command.output;
+    let report = command.project.code_graph().dependencies(&args.target, args.depth).await?;
+    let code = u8::from(report.reached.is_empty());
     if out.json {
-        let targets: Vec<Value> = found.targets.iter().map(wire::graph::symbol_json).collect();
-        let reached: Vec<Value> = found.reached.iter().map(wire::graph::reached_json).collect();
-        let freshness = wire::graph::freshness_json(&found.freshness);
-        out.data_json(
+        let targets: Vec<Value> = report.targets.iter().map(wire::graph::symbol_json).collect();
+        let reached: Vec<Value> = report.reached.iter().map(wire::graph::reached_json).collect();
+        let freshness = wire::graph::freshness_json(&report.freshness);
+        out.print_json(
             "deps",
             json!({ "targets": targets, "reached": reached, "freshness": freshness }),
         );
         return Ok(code);
     }
-    for it in &found.targets {
-        out.print_line(&format_symbol(it));
+    for symbol in &report.targets {
+        out.print_line(&format_symbol(symbol));
     }
-    print_by_depth(out, &found.reached, args.limit);
-    if found.reached.is_empty() {
+    print_by_depth(out, &report.reached, args.limit);
+    if report.reached.is_empty() {
         out.print_line("no dependencies in this project");
     }
-    warn_if_stale(out, &found.freshness);
+    warn_if_stale(out, &report.freshness);
     Ok(code)
 }

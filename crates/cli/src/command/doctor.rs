@@ -1,9 +1,9 @@
-//! `waylore doctor`.
+//! `waylore doctor`: runs the checks of the engine and those of the settings, vectors, daemon and hosts.
 
 use engine::{DoctorMode, HealthCheck, HealthLevel};
 use serde_json::json;
 
-use super::CommandSession;
+use super::CommandContext;
 use super::connect::{self, ConnectionState};
 use super::shared::report_start;
 use crate::output::{BAD_STYLE, BOLD_STYLE, DIM_STYLE, GOOD_STYLE, WARN_STYLE, format_count};
@@ -16,25 +16,38 @@ pub(crate) struct DoctorArgs {
     fix: bool,
 }
 
-pub(crate) async fn run(args: DoctorArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
+pub(crate) async fn run(args: DoctorArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
     let mode = if args.fix { DoctorMode::Repair } else { DoctorMode::Examine };
-    report_start("examining", session);
-    let (found, done) = session.project.maintenance().doctor(mode).await?;
-    let mut checks = check_configuration(session);
-    checks.extend(found);
-    checks.extend(check_vectors(session).await);
-    checks.push(check_daemon(session));
-    checks.extend(check_hosts(session));
-    checks.extend(check_double_connection(session));
+    report_start("examining", command);
+    let (engine_checks, repairs) = command.project.maintenance().doctor(mode).await?;
+    let mut checks = check_configuration(command);
+    checks.extend(engine_checks);
+    checks.extend(check_vectors(command).await);
+    checks.push(check_daemon(command));
+    checks.extend(check_hosts(command));
+    checks.extend(check_double_connection(command));
     let worst = checks.iter().map(|it| it.health).max().unwrap_or(HealthLevel::Good);
+    // A warning is no reason for scripts to stop.
     let code = u8::from(worst == HealthLevel::Bad);
-    if session.output.json {
-        let check = |it: &HealthCheck| json!({ "name": it.name, "health": health_word(it.health), "detail": it.detail, "fix": it.fix });
-        session.output.data_json("health", json!({ "health": health_word(worst), "checks": checks.iter().map(check).collect::<Vec<_>>(), "repaired": done }));
+    if command.output.json {
+        let check_json = |it: &HealthCheck| {
+            json!({
+                "name": it.name,
+                "health": health_word(it.health),
+                "detail": it.detail,
+                "fix": it.fix,
+            })
+        };
+        let body = json!({
+            "health": health_word(worst),
+            "checks": checks.iter().map(check_json).collect::<Vec<_>>(),
+            "repaired": repairs,
+        });
+        command.output.print_json("health", body);
         return Ok(code);
     }
-    for what in &done {
-        session.output.print_line(&format!("{GOOD_STYLE}repaired{GOOD_STYLE:#}   {what}"));
+    for repair in &repairs {
+        command.output.print_line(&format!("{GOOD_STYLE}repaired{GOOD_STYLE:#}   {repair}"));
     }
     for check in &checks {
         let style = match check.health {
@@ -42,50 +55,53 @@ pub(crate) async fn run(args: DoctorArgs, session: &CommandSession<'_>) -> anyho
             HealthLevel::Warning => WARN_STYLE,
             HealthLevel::Bad => BAD_STYLE,
         };
-        session.output.print_line(&format!(
+        command.output.print_line(&format!(
             "{style}{:<9}{style:#}  {BOLD_STYLE}{}{BOLD_STYLE:#}: {}",
             health_word(check.health),
             check.name,
             check.detail
         ));
         if let Some(fix) = &check.fix {
-            session.output.print_line(&format!("{DIM_STYLE}{:<9}  → {fix}{DIM_STYLE:#}", ""));
+            command.output.print_line(&format!("{DIM_STYLE}{:<9}  → {fix}{DIM_STYLE:#}", ""));
         }
     }
     Ok(code)
 }
 
 /// Checks the settings, which `doctor` tolerates on opening.
-fn check_configuration(session: &CommandSession<'_>) -> Vec<HealthCheck> {
+fn check_configuration(command: &CommandContext<'_>) -> Vec<HealthCheck> {
     let check =
         |health, detail, fix| HealthCheck { name: "configuration".to_owned(), health, detail, fix };
-    let problems = &session.settings.problems;
+    let problems = &command.settings.problems;
     if problems.is_empty() {
-        let file = session.environment.config_file();
+        let file = command.environment.config_file();
         return vec![check(HealthLevel::Good, format!("`{}`", file.display()), None)];
     }
     let fix = "correct it; other commands fail until then";
-    let bad = |it: &String| check(HealthLevel::Bad, it.clone(), Some(fix.to_owned()));
-    problems.iter().map(bad).collect()
+    let bad_check = |it: &String| check(HealthLevel::Bad, it.clone(), Some(fix.to_owned()));
+    problems.iter().map(bad_check).collect()
 }
 
 /// Checks for missing vectors; skipped if a notebook is unreadable, which another check reports. The
 /// built-in model computes missing vectors on the fly.
-async fn check_vectors(session: &CommandSession<'_>) -> Option<HealthCheck> {
+async fn check_vectors(command: &CommandContext<'_>) -> Option<HealthCheck> {
     let check = |health, detail, fix: Option<&str>| {
         let (name, fix) = ("vectors".to_owned(), fix.map(str::to_owned));
         Some(HealthCheck { name, health, detail, fix })
     };
-    match session.project.embedding_indexer().coverage().await {
-        Ok(it) => {
-            let detail = match it.n_missing {
-                0 => format!("every memory has a vector of `{}`", it.model),
+    match command.project.embedding_indexer().coverage().await {
+        Ok(coverage) => {
+            let detail = match coverage.n_missing {
+                0 => format!("every memory has a vector of `{}`", coverage.model),
                 n => {
-                    let lack = format_count(n, "memory has", "memories have");
-                    format!("{lack} no vector of `{}`, of {}", it.model, it.n_memories)
+                    let memories = format_count(n, "memory has", "memories have");
+                    format!(
+                        "{memories} no vector of `{}`, of {}",
+                        coverage.model, coverage.n_memories
+                    )
                 }
             };
-            if it.n_missing == 0 || session.project.config.models.is_built_in() {
+            if coverage.n_missing == 0 || command.project.config.models.is_built_in() {
                 check(HealthLevel::Good, detail, None)
             } else {
                 check(HealthLevel::Warning, detail, Some("`waylore embed` computes them"))
@@ -96,52 +112,57 @@ async fn check_vectors(session: &CommandSession<'_>) -> Option<HealthCheck> {
                 "`waylore config test-provider` tests it; until then search uses keywords only";
             check(HealthLevel::Warning, format!("the provider computes none: {error}"), Some(fix))
         }
+        // An unreadable notebook, which a check of the engine reports.
         Err(_) => None,
     }
 }
 
-/// Checks whether installed hosts are connected.
-fn check_hosts(session: &CommandSession<'_>) -> Option<HealthCheck> {
-    let standings = connect::connection_states(&session.environment).ok()?;
+/// Checks whether installed hosts are connected. A host that is not connected is the user's choice; one
+/// connected by another version is a warning.
+fn check_hosts(command: &CommandContext<'_>) -> Option<HealthCheck> {
+    let states = connect::connection_states(&command.environment).ok()?;
     let word = |it: &ConnectionState| match it {
         ConnectionState::Connected => "connected",
         ConnectionState::Outdated => "connected by another version or from another path",
-        ConnectionState::Not => "not connected",
+        ConnectionState::NotConnected => "not connected",
     };
-    let said: Vec<String> =
-        standings.iter().map(|(host, it)| format!("{} is {}", host.name, word(it))).collect();
-    let of =
-        |wanted: ConnectionState| standings.iter().find(|it| it.1 == wanted).map(|it| it.0.name);
-    let old = of(ConnectionState::Outdated);
-    let fix = old.or_else(|| of(ConnectionState::Not)).map(|it| format!("`waylore connect {it}`"));
-    let health = if old.is_some() { HealthLevel::Warning } else { HealthLevel::Good };
-    let detail = if said.is_empty() { "none is here".to_owned() } else { said.join(", ") };
+    let lines: Vec<String> =
+        states.iter().map(|(host, state)| format!("{} is {}", host.name, word(state))).collect();
+    let first_in_state = |wanted: ConnectionState| {
+        states.iter().find(|(_, state)| *state == wanted).map(|(host, _)| host.name)
+    };
+    let outdated = first_in_state(ConnectionState::Outdated);
+    // One hint is enough: the most urgent host.
+    let to_connect = outdated.or_else(|| first_in_state(ConnectionState::NotConnected));
+    let fix = to_connect.map(|it| format!("`waylore connect {it}`"));
+    let health = if outdated.is_some() { HealthLevel::Warning } else { HealthLevel::Good };
+    let detail = if lines.is_empty() { "none is here".to_owned() } else { lines.join(", ") };
     Some(HealthCheck { name: "hosts".to_owned(), health, detail, fix })
 }
 
 /// Warns about hosts that run two hooks per event.
-fn check_double_connection(session: &CommandSession<'_>) -> Option<HealthCheck> {
-    let named = connect::hosts_in_both_scopes(&session.project.place.root, &session.environment);
-    let first = named.first()?;
+fn check_double_connection(command: &CommandContext<'_>) -> Option<HealthCheck> {
+    let hosts = connect::hosts_in_both_scopes(&command.project.place.root, &command.environment);
+    let first = hosts.first()?;
     let detail = format!(
         "connected in both your settings and this project's: {}; events count once but start two processes",
-        named.join(", ")
+        hosts.join(", ")
     );
     let fix = Some(format!("`waylore disconnect {first} --scope project`, or without `--scope`"));
     Some(HealthCheck { name: "hosts".to_owned(), health: HealthLevel::Warning, detail, fix })
 }
 
 /// Checks the daemon and its background jobs.
-fn check_daemon(session: &CommandSession<'_>) -> HealthCheck {
+fn check_daemon(command: &CommandContext<'_>) -> HealthCheck {
     let check = |health, detail, fix: Option<&str>| {
         let (name, fix) = ("daemon".to_owned(), fix.map(str::to_owned));
         HealthCheck { name, health, detail, fix }
     };
-    let address = serve::DaemonAddress::for_data_dir(&session.environment.data);
+    let address = serve::DaemonAddress::for_data_dir(&command.environment.data);
     match serve::client::daemon_status(&address) {
         Ok(status) => {
-            let trouble = status["last_trouble"].as_str();
-            let health = if trouble.is_some() { HealthLevel::Warning } else { HealthLevel::Good };
+            let has_error = status["last_trouble"].is_string();
+            let health = if has_error { HealthLevel::Warning } else { HealthLevel::Good };
             check(health, super::serve::format_status(&status), None)
         }
         Err(serve::client::ClientError::NotRunning) => {

@@ -1,4 +1,5 @@
-//! `waylore edit`.
+//! `waylore edit`: changes a memory, by options or in the user's editor. A text that is rejected stays in a
+//! draft file, so that no work is lost.
 
 use std::path::PathBuf;
 
@@ -6,11 +7,11 @@ use engine::{LocatedMemory, MemoryEdit, OnSecret};
 use model::PerMille;
 use serde_json::json;
 
-use super::CommandSession;
-use super::shared::{kind_label, text_or_stdin};
+use super::CommandContext;
+use super::shared::{format_summary, text_or_stdin};
 use crate::environment;
 use crate::failure::{KeptDraft, usage_error};
-use crate::output::{BOLD_STYLE, DIM_STYLE, is_conversation};
+use crate::output::{DIM_STYLE, is_interactive};
 use crate::wire::MemoryWire;
 
 /// Change a memory; the old version stays in its history
@@ -47,11 +48,14 @@ pub(crate) struct EditArgs {
 /// Prefix of draft files.
 const DRAFT_PREFIX: &str = "edit-";
 
-pub(crate) async fn run(args: EditArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
-    let nothing =
-        args.text.is_none() && args.kind.is_none() && args.files.is_none() && args.tags.is_none();
-    let nothing = nothing && args.modules.is_none() && args.confidence.is_none();
-    let draft = if nothing { Some(in_editor(&args.id, session).await?) } else { None };
+pub(crate) async fn run(args: EditArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
+    let has_options = args.text.is_some()
+        || args.kind.is_some()
+        || args.files.is_some()
+        || args.tags.is_some()
+        || args.modules.is_some()
+        || args.confidence.is_some();
+    let draft = if has_options { None } else { Some(edit_in_editor(&args.id, command).await?) };
     let content = match args.text {
         Some(text) => Some(text_or_stdin(&[text])?),
         None => draft.as_ref().map(|it| it.text.clone()),
@@ -70,34 +74,31 @@ pub(crate) async fn run(args: EditArgs, session: &mut CommandSession<'_>) -> any
             .map(|it| it.into_iter().filter(|path| !path.as_os_str().is_empty()).collect()),
         modules: args.modules.map(without_blanks),
         confidence: confidence.transpose()?,
-        cwd: session.base.clone(),
-        on_secret: if args.redact { OnSecret::Redact } else { session.settings.on_secret() },
+        cwd: command.base.clone(),
+        on_secret: if args.redact { OnSecret::Redact } else { command.settings.on_secret() },
     };
-    let edited = session.project.editor().edit(&args.id, edit).await.map_err(anyhow::Error::from);
+    let edited = command.project.editor().edit(&args.id, edit).await.map_err(anyhow::Error::from);
     let (before, after) = match (edited, draft) {
+        // The text was rejected, for example because of a secret: its draft stays.
         (Err(error), Some(EditDraft { path, id, .. })) => {
             return Err(error.context(KeptDraft { path, id }));
         }
-        (edited, None) => edited?,
-        (Ok(edited), Some(draft)) => {
+        (Err(error), None) => return Err(error),
+        (Ok(versions), None) => versions,
+        (Ok(versions), Some(draft)) => {
             std::fs::remove_file(&draft.path)?;
-            edited
+            versions
         }
     };
-    if session.output.json {
-        session.output.data_json(
+    if command.output.json {
+        command.output.print_json(
             "edited",
             json!({ "before": MemoryWire::from(&before), "memory": MemoryWire::from(&after) }),
         );
         return Ok(0);
     }
-    session.output.print_line(&format!(
-        "{BOLD_STYLE}#{}{BOLD_STYLE:#}  {:<11} {}",
-        after.id.short(),
-        kind_label(&after.kind, &session.settings.types),
-        after.summary
-    ));
-    session.output.say(&format!(
+    command.output.print_line(&format_summary(&after, &command.settings.types));
+    command.output.say(&format!(
         "version {} {DIM_STYLE}(`waylore undo {}` reverts it){DIM_STYLE:#}",
         after.version,
         after.id.short()
@@ -105,6 +106,7 @@ pub(crate) async fn run(args: EditArgs, session: &mut CommandSession<'_>) -> any
     Ok(0)
 }
 
+/// Drops blank values: an option with an empty value clears a list.
 fn without_blanks(labels: Vec<String>) -> Vec<String> {
     labels.into_iter().filter(|it| !it.trim().is_empty()).collect()
 }
@@ -118,39 +120,41 @@ struct EditDraft {
 }
 
 /// Opens the user's editor on the text, or on a rejected draft.
-async fn in_editor(id: &str, session: &CommandSession<'_>) -> anyhow::Result<EditDraft> {
-    let ways = "give a change: --text, --type, --tag, --file, --module, --confidence";
-    if !is_conversation() {
-        return Err(usage_error("nothing to change was given", ways));
+async fn edit_in_editor(id: &str, command: &CommandContext<'_>) -> anyhow::Result<EditDraft> {
+    let hint = "give a change: --text, --type, --tag, --file, --module, --confidence";
+    if !is_interactive() {
+        return Err(usage_error("nothing to change was given", hint));
     }
     let Some(editor) = environment::editor_command() else {
-        return Err(usage_error("neither VISUAL nor EDITOR is set", ways));
+        return Err(usage_error("neither VISUAL nor EDITOR is set", hint));
     };
-    let found = session.project.retriever().find_by_id(id).await?;
+    let found = command.project.retriever().find_by_id(id).await?;
     let (path, id) = (draft_path(&found), found.memory.id.short());
-    let unfinished = path.exists();
-    if unfinished {
-        session.output.say(&format!("continuing with the text saved in `{}`", path.display()));
+    // A draft exists if an earlier text was rejected.
+    if path.exists() {
+        command.output.say(&format!("continuing with the text saved in `{}`", path.display()));
     } else {
         engine::write_private_file(&path, found.memory.content.as_bytes())
             .map_err(engine::Error::from)?;
     }
+    // `code --wait`: the first word is the program, the rest are its arguments.
     let mut words = editor.split_whitespace();
     let program = words.next().unwrap_or("vi");
     let status = std::process::Command::new(program).args(words).arg(&path).status();
     let text = std::fs::read_to_string(&path);
-    let kept = KeptDraft { path: path.clone(), id: id.clone() };
+    let kept_draft = KeptDraft { path: path.clone(), id: id.clone() };
     if !status.as_ref().is_ok_and(std::process::ExitStatus::success) {
-        let error = usage_error(format!("`{editor}` failed; nothing was changed"), ways);
+        let error = usage_error(format!("`{editor}` failed; nothing was changed"), hint);
+        // Keep the draft only if the user has written something.
         if text.is_ok_and(|it| it != found.memory.content) {
-            return Err(error.context(kept));
+            return Err(error.context(kept_draft));
         }
         std::fs::remove_file(&path)?;
         return Err(error);
     }
     let text = text.map_err(|it| {
-        usage_error(format!("the text written by `{editor}` cannot be read: {it}"), ways)
-            .context(kept)
+        usage_error(format!("the text written by `{editor}` cannot be read: {it}"), hint)
+            .context(kept_draft)
     })?;
     Ok(EditDraft { path, id, text })
 }
@@ -166,15 +170,15 @@ pub(crate) fn discard_draft(found: &LocatedMemory) {
     let _ = std::fs::remove_file(draft_path(found));
 }
 
-/// Removes the drafts of these memories.
-pub(crate) fn discard_all(session: &CommandSession<'_>) {
-    let dirs = session.project.notebooks().into_iter().map(|it| it.store.paths().dir.clone());
+/// Removes all drafts of the open notebooks.
+pub(crate) fn discard_all_drafts(command: &CommandContext<'_>) {
+    let dirs = command.project.notebooks().into_iter().map(|it| it.store.paths().dir.clone());
     for entry in dirs.filter_map(|it| std::fs::read_dir(it).ok()).flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(DRAFT_PREFIX) {
             let removed = std::fs::remove_file(entry.path()).is_ok();
             if removed {
                 let path = entry.path();
-                session.output.say(&format!("draft `{}` removed", path.display()));
+                command.output.say(&format!("draft `{}` removed", path.display()));
             }
         }
     }

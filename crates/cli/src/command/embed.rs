@@ -1,9 +1,9 @@
-//! `waylore embed`.
+//! `waylore embed`: computes the vectors that memories lack, with the configured model.
 
 use engine::{EmbeddingReport, Error, TaskProgress};
 use serde_json::json;
 
-use super::CommandSession;
+use super::CommandContext;
 use crate::failure::{CliFailure, FailureKind};
 use crate::output::format_count;
 use crate::ticker::ProgressTicker;
@@ -15,56 +15,61 @@ use crate::ticker::ProgressTicker;
 #[derive(clap::Args, Debug)]
 pub(crate) struct EmbedArgs {}
 
-pub(crate) async fn run(_: EmbedArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let out = session.output;
+pub(crate) async fn run(_: EmbedArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
+    let out = command.output;
     let progress = TaskProgress::default();
-    let ticker = ProgressTicker::start_ticker(&progress, "memories", out);
-    let res = session.project.embedding_indexer().embed_all(&progress).await;
+    let ticker = ProgressTicker::start(&progress, "memories", out);
+    let embedded = command.project.embedding_indexer().embed_all(&progress).await;
     drop(ticker);
-    let done = match res {
-        Ok(done) => done,
-        Err(Error::Model(error)) => return Err(broken_off(&error.to_string(), &progress)),
+    let report = match embedded {
+        Ok(report) => report,
+        Err(Error::Model(error)) => return Err(provider_failure(&error.to_string(), &progress)),
         Err(error) => return Err(error.into()),
     };
-    let model = session.project.embedding_indexer().coverage().await?.model;
-    let code = u8::from(done.n_missing > 0);
+    let model = command.project.embedding_indexer().coverage().await?.model;
+    let code = u8::from(report.n_missing > 0);
     if out.json {
-        let EmbeddingReport { n_embedded: done, n_missing: left, n_dropped: dropped } = done;
-        let body = json!({ "model": model, "done": done, "left": left, "dropped": dropped });
-        out.data_json("embedded", body);
+        let body = json!({
+            "model": model,
+            "done": report.n_embedded,
+            "left": report.n_missing,
+            "dropped": report.n_dropped,
+        });
+        out.print_json("embedded", body);
         return Ok(code);
     }
-    out.print_line(&format_report(&done, &model));
-    if done.n_missing > 0 {
+    out.print_line(&format_report(&report, &model));
+    if report.n_missing > 0 {
         out.hint("the memories changed meanwhile; run the command again");
     }
     Ok(code)
 }
 
-fn format_report(done: &EmbeddingReport, model: &str) -> String {
-    let mut parts = vec![match done.n_embedded {
+fn format_report(report: &EmbeddingReport, model: &str) -> String {
+    let mut parts = vec![match report.n_embedded {
         0 => format!("every memory has a vector of {model}"),
         n => format!("{} a vector of {model}", format_count(n, "memory got", "memories got")),
     }];
-    if done.n_missing > 0 {
+    if report.n_missing > 0 {
         parts.push(format!(
             "{} none yet",
-            format_count(done.n_missing, "memory has", "memories have")
+            format_count(report.n_missing, "memory has", "memories have")
         ));
     }
-    if done.n_dropped > 0 {
+    if report.n_dropped > 0 {
         parts.push(format!(
             "{} of other models dropped",
-            format_count(done.n_dropped, "vector", "vectors")
+            format_count(report.n_dropped, "vector", "vectors")
         ));
     }
     parts.join(", ")
 }
 
-/// The provider failed; vectors computed before are saved.
-fn broken_off(why: &str, progress: &TaskProgress) -> anyhow::Error {
+/// The error if the provider failed half-way; vectors computed before are saved.
+fn provider_failure(why: &str, progress: &TaskProgress) -> anyhow::Error {
     let (done, total) = (progress.n_done(), progress.n_total());
     let message = match total {
+        // It failed before the first memory.
         0 => why.to_owned(),
         _ => format!("{done} of {total} memories got a vector, then: {why}"),
     };

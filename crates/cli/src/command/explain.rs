@@ -1,10 +1,11 @@
-//! `waylore explain`.
+//! `waylore explain`: prints the evidence of a memory, what was learned from a session, or all learned
+//! sessions.
 
 use engine::{ContributingSession, ExplainedSighting, Explanation, SessionExplanation};
 use model::Memory;
 use serde_json::{Value, json};
 
-use super::CommandSession;
+use super::CommandContext;
 use crate::output::{BOLD_STYLE, DIM_STYLE, Output, escape_controls};
 use crate::wire::MemoryWire;
 
@@ -18,27 +19,34 @@ pub(crate) struct ExplainArgs {
     id: Option<String>,
 }
 
-pub(crate) async fn run(args: ExplainArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let out = session.output;
-    let Some(id) = args.id else { return list_sessions(session).await };
-    match session.project.session_history().explain(&id).await? {
-        Explanation::Memory { memory, sightings: witnesses, sessions } => {
-            of_memory(&memory, &witnesses, &sessions, out);
+/// Characters of a task: in the list of sessions, beside a sighting, and for one session.
+const MAX_LISTED_TASK_CHARS: usize = 80;
+const MAX_SIGHTING_TASK_CHARS: usize = 120;
+const MAX_SESSION_TASK_CHARS: usize = 160;
+
+pub(crate) async fn run(args: ExplainArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
+    let out = command.output;
+    let Some(id) = args.id else { return list_sessions(command).await };
+    // The id is looked up among the memories first, then among the sessions.
+    match command.project.session_history().explain(&id).await? {
+        Explanation::Memory { memory, sightings, sessions } => {
+            explain_memory(&memory, &sightings, &sessions, out);
         }
-        Explanation::Session(explanation) => of_session(&explanation, out),
+        Explanation::Session(explanation) => explain_session(&explanation, out),
     }
     Ok(0)
 }
 
-async fn list_sessions(session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let (out, all) = (session.output, session.project.session_history().learned_sessions().await?);
+async fn list_sessions(command: &CommandContext<'_>) -> anyhow::Result<u8> {
+    let out = command.output;
+    let sessions = command.project.session_history().learned_sessions().await?;
     if out.json {
-        let rows: Vec<Value> = all.iter().map(session_json).collect();
-        out.data_json("sessions", json!({ "sessions": rows }));
+        let rows: Vec<Value> = sessions.iter().map(session_json).collect();
+        out.print_json("sessions", json!({ "sessions": rows }));
         return Ok(0);
     }
-    for it in &all {
-        let task = model::clean_label(&it.task, 80);
+    for it in &sessions {
+        let task = model::clean_label(&it.task, MAX_LISTED_TASK_CHARS);
         out.print_line(&format!(
             "{BOLD_STYLE}#{}{BOLD_STYLE:#} {} {} {DIM_STYLE}{}{DIM_STYLE:#}",
             it.id.short(),
@@ -47,7 +55,7 @@ async fn list_sessions(session: &CommandSession<'_>) -> anyhow::Result<u8> {
             escape_controls(&task)
         ));
     }
-    if all.is_empty() {
+    if sessions.is_empty() {
         out.say("no session was learned from yet");
         out.hint("`waylore learn` reads past sessions");
     }
@@ -74,6 +82,7 @@ fn session_json(it: &engine::SessionSummary) -> Value {
 
 fn sighting_json(it: &ExplainedSighting) -> Value {
     let dropped = it.dropped.as_ref();
+    let dropped = dropped.map(|(reason, detail)| json!({ "reason": reason, "detail": detail }));
     json!({
         "signal": it.signal,
         "key": it.key,
@@ -81,29 +90,31 @@ fn sighting_json(it: &ExplainedSighting) -> Value {
         "tainted": it.tainted,
         "evidence": it.evidence.summary_line(),
         "memory": it.memory,
-        "dropped": dropped.map(|it| json!({ "reason": it.0, "detail": it.1 })),
+        "dropped": dropped,
         "session": it.session.as_ref().map(session_json),
     })
 }
 
-fn visited_json(it: &ContributingSession) -> Value {
-    json!({ "session": session_json(&it.session), "files": it.files.iter().map(file_json).collect::<Vec<_>>() })
+fn contributing_session_json(it: &ContributingSession) -> Value {
+    let files: Vec<Value> = it.files.iter().map(file_json).collect();
+    json!({ "session": session_json(&it.session), "files": files })
 }
 
 fn file_json(it: &engine::SessionFile) -> Value {
     json!({ "path": it.path, "reads": it.reads, "edits": it.edits, "first_step": it.first_step })
 }
 
-fn of_memory(
+/// Prints a memory, its sightings, and the sessions that contributed without a sighting.
+fn explain_memory(
     memory: &Memory,
-    witnesses: &[ExplainedSighting],
+    sightings: &[ExplainedSighting],
     sessions: &[ContributingSession],
     out: &Output,
 ) {
     if out.json {
-        let evidence: Vec<Value> = witnesses.iter().map(sighting_json).collect();
-        let sessions: Vec<Value> = sessions.iter().map(visited_json).collect();
-        out.data_json(
+        let evidence: Vec<Value> = sightings.iter().map(sighting_json).collect();
+        let sessions: Vec<Value> = sessions.iter().map(contributing_session_json).collect();
+        out.print_json(
             "explanation",
             json!({ "memory": MemoryWire::from(memory), "evidence": evidence, "sessions": sessions }),
         );
@@ -116,11 +127,12 @@ fn of_memory(
         memory.confidence
     ));
     out.print_line(&format!("  {}", escape_controls(&memory.content)));
-    for sighting in witnesses {
+    for sighting in sightings {
         print_sighting(sighting, out);
     }
     for it in sessions {
-        let (session, files) = (&it.session, it.files.iter().map(format_file).collect::<Vec<_>>());
+        let session = &it.session;
+        let files: Vec<String> = it.files.iter().map(format_file).collect();
         out.print_line("");
         out.print_line(&format!(
             "session {BOLD_STYLE}#{}{BOLD_STYLE:#} {DIM_STYLE}{}, {}{DIM_STYLE:#}",
@@ -130,7 +142,7 @@ fn of_memory(
         ));
         out.print_line(&format!("  {}", escape_controls(&files.join(", "))));
     }
-    if witnesses.is_empty() && sessions.is_empty() {
+    if sightings.is_empty() && sessions.is_empty() {
         let by = &memory.created_by;
         out.say(&format!(
             "not learned from sessions; created by {by} on {}",
@@ -145,35 +157,38 @@ fn print_sighting(it: &ExplainedSighting, out: &Output) {
     out.print_line("");
     match &it.session {
         Some(session) => {
-            let held = session.validation_basis.map_or("not validated", |it| it.description());
+            let validation =
+                session.validation_basis.map_or("not validated", |it| it.description());
             out.print_line(&format!(
-                "{signal} in session {BOLD_STYLE}#{}{BOLD_STYLE:#} {DIM_STYLE}{}, {}; {held}{DIM_STYLE:#}",
+                "{signal} in session {BOLD_STYLE}#{}{BOLD_STYLE:#} {DIM_STYLE}{}, {}; {validation}{DIM_STYLE:#}",
                 session.id.short(),
                 session.agent,
                 session.ended.format_minute()
             ));
             out.print_line(&format!(
                 "  {DIM_STYLE}task{DIM_STYLE:#} {}",
-                escape_controls(&model::clean_label(&session.task, 120))
+                escape_controls(&model::clean_label(&session.task, MAX_SIGHTING_TASK_CHARS))
             ));
         }
+        // The sighting is stored, its session no longer.
         None => out.print_line(&format!("{signal} in a session that is no longer known")),
     }
     out.print_line(&format!("  {}", escape_controls(&it.evidence.summary_line())));
 }
 
-/// Formats a file with its reads and edits.
-fn format_file(it: &engine::SessionFile) -> String {
-    let what = if it.edits > 0 { "edited" } else { "read" };
-    format!("{} ({what})", it.path)
+/// Formats a file, with whether it was edited or only read.
+fn format_file(file: &engine::SessionFile) -> String {
+    let verb = if file.edits > 0 { "edited" } else { "read" };
+    format!("{} ({verb})", file.path)
 }
 
-fn of_session(explanation: &SessionExplanation, out: &Output) {
+/// Prints a session, the files it edited, and what became of each sighting.
+fn explain_session(explanation: &SessionExplanation, out: &Output) {
     let session = &explanation.session;
     if out.json {
         let files: Vec<Value> = explanation.files.iter().map(file_json).collect();
         let seen: Vec<Value> = explanation.sightings.iter().map(sighting_json).collect();
-        out.data_json(
+        out.print_json(
             "session",
             json!({ "session": session_json(session), "files": files, "seen": seen }),
         );
@@ -187,12 +202,12 @@ fn of_session(explanation: &SessionExplanation, out: &Output) {
     ));
     out.print_line(&format!(
         "  {DIM_STYLE}task{DIM_STYLE:#}      {}",
-        escape_controls(&model::clean_label(&session.task, 160))
+        escape_controls(&model::clean_label(&session.task, MAX_SESSION_TASK_CHARS))
     ));
-    let held =
+    let validation =
         session.validation_basis.map_or("the work is not validated yet", |it| it.description());
     out.print_line(&format!(
-        "  {DIM_STYLE}what{DIM_STYLE:#}      {}, {}; {held}",
+        "  {DIM_STYLE}what{DIM_STYLE:#}      {}, {}; {validation}",
         session.kind, session.outcome
     ));
     out.print_line(&format!(
@@ -205,6 +220,7 @@ fn of_session(explanation: &SessionExplanation, out: &Output) {
             escape_controls(external)
         ));
     }
+    // Files that were only read say little about a session.
     let edited: Vec<String> =
         explanation.files.iter().filter(|it| it.edits > 0).map(|it| it.path.to_string()).collect();
     if !edited.is_empty() {
@@ -214,17 +230,22 @@ fn of_session(explanation: &SessionExplanation, out: &Output) {
         ));
     }
     for it in &explanation.sightings {
-        let result = match (&it.dropped, it.memory) {
-            (Some((why, detail)), _) => format!("dropped: {why}, {detail}"),
-            (None, Some(memory)) => format!("kept as #{}", memory.short()),
-            (None, None) => "kept".to_owned(),
-        };
         out.print_line("");
         out.print_line(&format!(
             "{} {DIM_STYLE}{}{DIM_STYLE:#}",
             it.signal,
-            escape_controls(&result)
+            escape_controls(&describe_result(it))
         ));
         out.print_line(&format!("  {}", escape_controls(&it.evidence.summary_line())));
+    }
+}
+
+/// The result of a sighting: dropped with a reason, or kept.
+fn describe_result(sighting: &ExplainedSighting) -> String {
+    match (&sighting.dropped, sighting.memory) {
+        (Some((why, detail)), _) => format!("dropped: {why}, {detail}"),
+        (None, Some(memory)) => format!("kept as #{}", memory.short()),
+        // It counts as evidence of a pattern, but supports no memory yet.
+        (None, None) => "kept".to_owned(),
     }
 }

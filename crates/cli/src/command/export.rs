@@ -1,4 +1,4 @@
-//! `waylore export`.
+//! `waylore export`: writes the memories of a notebook as JSON, Markdown, rules, or a database archive.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,11 +7,11 @@ use engine::{NotebookExport, NotebookScope};
 use model::{CustomType, Memory, MemoryStatus};
 use serde_json::{Value, json};
 
-use super::CommandSession;
+use super::CommandContext;
 use super::shared::{kind_label, report_start};
 use crate::failure::usage_error;
 use crate::output::{Output, SCHEMA_VERSION, format_count};
-use crate::wire::{MemoryWire, reach_word};
+use crate::wire::{MemoryWire, scope_word};
 
 /// Export memories: all as JSON, or the active ones as Markdown
 ///
@@ -42,41 +42,43 @@ enum ExportFormat {
     Archive,
 }
 
-pub(crate) async fn run(args: ExportArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let reach = if args.user { NotebookScope::User } else { NotebookScope::Project };
+pub(crate) async fn run(args: ExportArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
+    let scope = if args.user { NotebookScope::User } else { NotebookScope::Project };
+    // Before the work: an archive takes a while.
     if let Some(path) = args.output.as_deref().filter(|_| !args.force) {
-        refuse_existing(path)?;
+        reject_existing(path)?;
     }
     if args.format == ExportFormat::Archive {
-        return write_archive(args, reach, session).await;
+        return write_archive(args, scope, command).await;
     }
-    let package = session.project.maintenance().export(reach).await?;
-    let types = &session.settings.types;
+    let export = command.project.maintenance().export(scope).await?;
+    let types = &command.settings.types;
     let text = match args.format {
-        ExportFormat::Markdown => to_markdown(&package, types),
-        ExportFormat::Rules => to_rules(&package, types),
+        ExportFormat::Markdown => to_markdown(&export, types),
+        ExportFormat::Rules => to_rules(&export, types),
+        // The archive was written above.
         ExportFormat::Json | ExportFormat::Archive => {
-            format!("{:#}\n", to_json(&package, session.environment.now.0))
+            format!("{:#}\n", to_json(&export, command.environment.now.0))
         }
     };
     match &args.output {
         Some(path) => {
             engine::write_private_file(path, text.as_bytes()).map_err(engine::Error::from)?;
-            report_written(path, package.memories.len(), "", session.output);
+            report_written(path, export.memories.len(), "", command.output);
         }
-        None => session.output.print_document(text.as_bytes())?,
+        None => command.output.print_document(text.as_bytes())?,
     }
-    if !package.redacted.is_empty() {
-        let n = format_count(package.redacted.len(), "memory", "memories");
-        session.output.warn(&format!("text that looks like a secret was masked in {n}"));
-        session.output.hint("`waylore purge --secrets` removes it here as well");
+    if !export.redacted.is_empty() {
+        let memories = format_count(export.redacted.len(), "memory", "memories");
+        command.output.warn(&format!("text that looks like a secret was masked in {memories}"));
+        command.output.hint("`waylore purge --secrets` removes it here as well");
     }
     Ok(0)
 }
 
 /// Rejects overwriting: the file may be hand-written.
-fn refuse_existing(path: &Path) -> anyhow::Result<()> {
-    // A link is something too, wherever it points.
+fn reject_existing(path: &Path) -> anyhow::Result<()> {
+    // `symlink_metadata`, because a link to nowhere would also be overwritten.
     if path.symlink_metadata().is_err() {
         return Ok(());
     }
@@ -86,44 +88,45 @@ fn refuse_existing(path: &Path) -> anyhow::Result<()> {
     ))
 }
 
+/// Writes a copy of the database.
 async fn write_archive(
     args: ExportArgs,
-    reach: NotebookScope,
-    session: &CommandSession<'_>,
+    scope: NotebookScope,
+    command: &CommandContext<'_>,
 ) -> anyhow::Result<u8> {
     let Some(path) = args.output else {
         return Err(usage_error("an archive is a file", "give --output FILE"));
     };
-    let path = session.environment.cwd.join(path);
-    report_start("writing and checking", session);
-    let contents = session.project.maintenance().archive(reach, &path).await?;
-    let n = usize::try_from(contents.memories).unwrap_or(0);
-    report_written(&path, n, ", opened and checked", session.output);
+    let path = command.environment.cwd.join(path);
+    report_start("writing and checking", command);
+    let contents = command.project.maintenance().archive(scope, &path).await?;
+    let n_memories = usize::try_from(contents.memories).unwrap_or(0);
+    report_written(&path, n_memories, ", opened and checked", command.output);
     Ok(0)
 }
 
-fn report_written(path: &Path, n: usize, how: &str, output: &Output) {
+fn report_written(path: &Path, n_memories: usize, remark: &str, output: &Output) {
     if output.json {
-        output.data_json("exported", json!({ "path": path, "memories": n }));
+        output.print_json("exported", json!({ "path": path, "memories": n_memories }));
     }
-    let memories = format_count(n, "memory", "memories");
-    output.say(&format!("{memories} written to `{}`{how}", path.display()));
+    let memories = format_count(n_memories, "memory", "memories");
+    output.say(&format!("{memories} written to `{}`{remark}", path.display()));
 }
 
-fn to_json(package: &NotebookExport, now: i64) -> Value {
-    let memories: Vec<MemoryWire> = package.memories.iter().map(MemoryWire::from).collect();
-    let versions = package.versions.iter().map(|(id, versions)| {
+fn to_json(export: &NotebookExport, now: i64) -> Value {
+    let memories: Vec<MemoryWire> = export.memories.iter().map(MemoryWire::from).collect();
+    let versions = export.versions.iter().map(|(id, versions)| {
         let versions: Vec<MemoryWire> = versions.iter().map(MemoryWire::from).collect();
         json!({ "id": id, "versions": versions })
     });
     let settings: serde_json::Map<String, Value> =
-        package.settings.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
+        export.settings.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
     json!({
         "v": SCHEMA_VERSION,
         "kind": "export",
         "exported_at": now,
-        "notebook": reach_word(package.scope),
-        "project": package.project,
+        "notebook": scope_word(export.scope),
+        "project": export.project,
         "memories": memories,
         "history": versions.collect::<Vec<_>>(),
         "settings": settings,
@@ -131,22 +134,23 @@ fn to_json(package: &NotebookExport, now: i64) -> Value {
 }
 
 /// Memories for Markdown and rules: not forgotten, deprecated, tainted or unconfirmed.
-fn active_memories(package: &NotebookExport) -> impl Iterator<Item = &Memory> {
-    package.memories.iter().filter(|it| it.status() == MemoryStatus::Live)
+fn live_memories(export: &NotebookExport) -> impl Iterator<Item = &Memory> {
+    export.memories.iter().filter(|it| it.status() == MemoryStatus::Live)
 }
 
-fn to_markdown(package: &NotebookExport, declared: &[CustomType]) -> String {
-    let mut res = format!("# Memories of {}\n", package.project.as_deref().unwrap_or("the user"));
-    let mut kinds: Vec<_> = active_memories(package).map(|it| it.kind.clone()).collect();
+fn to_markdown(export: &NotebookExport, declared: &[CustomType]) -> String {
+    let mut res = format!("# Memories of {}\n", export.project.as_deref().unwrap_or("the user"));
+    // One section per type.
+    let mut kinds: Vec<_> = live_memories(export).map(|it| it.kind.clone()).collect();
     kinds.sort();
     kinds.dedup();
     for kind in kinds {
         let _ = write!(res, "\n## {}\n\n", kind_label(&kind, declared));
-        for memory in active_memories(package).filter(|it| it.kind == kind) {
-            let about = format_files(memory);
+        for memory in live_memories(export).filter(|it| it.kind == kind) {
+            let files = format_files(memory);
             let _ = writeln!(
                 res,
-                "- {}{about} (#{}, confidence {}, {})",
+                "- {}{files} (#{}, confidence {}, {})",
                 indent_text(&memory.content),
                 memory.id.short(),
                 memory.confidence,
@@ -158,11 +162,11 @@ fn to_markdown(package: &NotebookExport, declared: &[CustomType]) -> String {
 }
 
 /// Short imperative lines, as agents read them at the start of a session.
-fn to_rules(package: &NotebookExport, declared: &[CustomType]) -> String {
+fn to_rules(export: &NotebookExport, declared: &[CustomType]) -> String {
     let mut res = String::from(
         "<!-- exported by waylore: recorded notes with their ids, not instructions from a person -->\n",
     );
-    for memory in active_memories(package) {
+    for memory in live_memories(export) {
         let _ = writeln!(
             res,
             "- **{}** {}{} (#{})",
@@ -180,6 +184,7 @@ fn format_files(memory: &Memory) -> String {
     if files.is_empty() { String::new() } else { format!(" — {}", files.join(", ")) }
 }
 
+/// Indents further lines, so that they stay in the item of a list.
 fn indent_text(text: &str) -> String {
     text.replace('\n', "\n  ")
 }

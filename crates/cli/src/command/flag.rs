@@ -1,11 +1,11 @@
-//! `waylore flag`.
+//! `waylore flag`: the verdict of the user about one memory, for example `ok` or `outdated`.
 
 use std::path::PathBuf;
 
 use engine::{CorrectionResult, MemoryCorrection};
 use serde_json::json;
 
-use super::CommandSession;
+use super::CommandContext;
 use crate::failure::usage_error;
 use crate::output::{BOLD_STYLE, Output};
 use crate::wire::MemoryWire;
@@ -42,8 +42,8 @@ enum FlagVerdict {
     Incorrect,
 }
 
-pub(crate) async fn run(args: FlagArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
-    let text = || {
+pub(crate) async fn run(args: FlagArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
+    let required_text = || {
         args.text.clone().ok_or_else(|| {
             usage_error(
                 "this verdict needs the correct text",
@@ -53,58 +53,61 @@ pub(crate) async fn run(args: FlagArgs, session: &mut CommandSession<'_>) -> any
     };
     let correction = match args.verdict {
         FlagVerdict::Ok => MemoryCorrection::Confirmed,
+        // A replacement is optional: the fact may simply be gone.
         FlagVerdict::Outdated => MemoryCorrection::Outdated { replacement: args.text.clone() },
-        FlagVerdict::PartlyWrong => MemoryCorrection::PartlyWrong { text: text()? },
-        FlagVerdict::Incorrect => MemoryCorrection::Incorrect { text: text()? },
+        FlagVerdict::PartlyWrong => MemoryCorrection::PartlyWrong { text: required_text()? },
+        FlagVerdict::Incorrect => MemoryCorrection::Incorrect { text: required_text()? },
+        // A memory of the project is narrowed; one of the user is excluded from this project.
         FlagVerdict::NotHere => MemoryCorrection::NotApplicable {
             modules: args.modules.clone(),
             files: args.files.clone(),
-            cwd: session.base.clone(),
+            cwd: command.base.clone(),
         },
     };
-    let res = session.project.editor().correct(&args.id, correction).await?;
-    let out = session.output;
+    let result = command.project.editor().correct(&args.id, correction).await?;
+    let out = command.output;
     if out.json {
         let body = json!({
-            "memory": MemoryWire::from(&res.memory),
-            "replacement": res.replacement.as_ref().map(MemoryWire::from),
-            "for_review": res.dependents.iter().map(|it| it.id).collect::<Vec<_>>(),
-            "excluded": res.excluded,
+            "memory": MemoryWire::from(&result.memory),
+            "replacement": result.replacement.as_ref().map(MemoryWire::from),
+            "for_review": result.dependents.iter().map(|it| it.id).collect::<Vec<_>>(),
+            "excluded": result.excluded,
         });
-        out.data_json("flagged", body);
+        out.print_json("flagged", body);
     } else {
-        render(args.verdict, &res, out);
+        render(args.verdict, &result, out);
     }
     Ok(0)
 }
 
-fn render(verdict: FlagVerdict, res: &CorrectionResult, out: &Output) {
-    let id = res.memory.id.short();
-    let done = match verdict {
-        FlagVerdict::Ok => format!("confirmed, confidence {}", res.memory.confidence),
+fn render(verdict: FlagVerdict, result: &CorrectionResult, out: &Output) {
+    let id = result.memory.id.short();
+    let effect = match verdict {
+        FlagVerdict::Ok => format!("confirmed, confidence {}", result.memory.confidence),
         FlagVerdict::Outdated | FlagVerdict::Incorrect => {
             "deprecated: it is no longer shown".to_owned()
         }
-        FlagVerdict::PartlyWrong => format!("now version {}", res.memory.version),
-        FlagVerdict::NotHere if res.excluded => "excluded from this project".to_owned(),
+        FlagVerdict::PartlyWrong => format!("now version {}", result.memory.version),
+        FlagVerdict::NotHere if result.excluded => "excluded from this project".to_owned(),
         FlagVerdict::NotHere => "narrowed".to_owned(),
     };
-    out.print_line(&format!("{BOLD_STYLE}#{id}{BOLD_STYLE:#}  {done}"));
-    if let Some(fresh) = &res.replacement {
+    out.print_line(&format!("{BOLD_STYLE}#{id}{BOLD_STYLE:#}  {effect}"));
+    if let Some(replacement) = &result.replacement {
         out.print_line(&format!(
             "{BOLD_STYLE}#{}{BOLD_STYLE:#}  supersedes it: {}",
-            fresh.id.short(),
-            fresh.summary
+            replacement.id.short(),
+            replacement.summary
         ));
     }
-    for it in &res.dependents {
+    // A memory derived from a wrong one may be wrong too.
+    for it in &result.dependents {
         out.say(&format!(
             "#{} is derived from it and now needs review: {}",
             it.id.short(),
             it.summary
         ));
     }
-    out.hint(&if res.excluded {
+    out.hint(&if result.excluded {
         format!("`waylore restore {id}` removes the exclusion")
     } else {
         "`waylore undo` reverts it".to_owned()

@@ -1,8 +1,8 @@
-//! `waylore forget`.
+//! `waylore forget`: marks memories as forgotten. They can be restored; `purge` erases for good.
 
 use serde_json::json;
 
-use super::CommandSession;
+use super::CommandContext;
 use crate::output::BOLD_STYLE;
 use crate::wire::MemoryWire;
 
@@ -14,21 +14,21 @@ pub(crate) struct ForgetArgs {
     ids: Vec<String>,
 }
 
-pub(crate) async fn run(args: ForgetArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
-    let forgotten = session.project.editor().forget(&args.ids).await?;
-    if session.output.json {
+pub(crate) async fn run(args: ForgetArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
+    let forgotten = command.project.editor().forget(&args.ids).await?;
+    if command.output.json {
         let memories: Vec<MemoryWire> = forgotten.iter().map(MemoryWire::from).collect();
-        session.output.data_json("forgotten", json!({ "memories": memories }));
+        command.output.print_json("forgotten", json!({ "memories": memories }));
         return Ok(0);
     }
     for memory in &forgotten {
-        session.output.print_line(&format!(
+        command.output.print_line(&format!(
             "{BOLD_STYLE}#{}{BOLD_STYLE:#}  forgotten: {}",
             memory.id.short(),
             memory.summary
         ));
     }
-    session.output.hint(
+    command.output.hint(
         "`waylore undo` or `waylore restore` restores it; `waylore purge` erases it for good",
     );
     Ok(0)

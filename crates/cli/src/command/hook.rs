@@ -1,8 +1,9 @@
 //! `waylore hook`: run by a host at every event. It fails open: whatever goes wrong, it answers
 //! nothing and exits with 0.
 //!
-//! The message is parsed once, here; the daemon, if one runs, receives it and parses it once on its
-//! side.
+//! The way of an event: parse the message on standard input; send it to the daemon (answered by
+//! `serve::requests::hook`); print the text of the reply in the format of the host. If no daemon runs,
+//! this process selects the text itself, stores the message in the inbox, and starts a daemon.
 
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,7 +14,7 @@ use std::time::Duration;
 use engine::{HookEvent, HookMessage, Host, SessionSource};
 use serve::client::ClientError;
 
-use super::connect::host_name;
+use super::connect::host_parser;
 use crate::config::Settings;
 use crate::environment::Environment;
 use crate::output::Output;
@@ -22,12 +23,12 @@ use crate::{GlobalArgs, environment};
 
 /// Longest message read from standard input, in bytes.
 const MAX_MESSAGE_BYTES: u64 = 8 << 20;
-/// Time after which the process exits without an answer.
-const HOOK_TIMEOUT: Duration = Duration::from_millis(900);
-/// Time added to that at an event whose answer is worth waiting for.
-const EXTRA_TIMEOUT: Duration = Duration::from_millis(1_500);
-/// True once the extra time applies. Set once the event is known, read by the thread that ends the
-/// process.
+/// Time after which this process exits without an answer. Most events have a shorter limit of their own
+/// ([`daemon_timeout`]); this one also covers what may hang before, such as standard input.
+const PROCESS_TIMEOUT: Duration = Duration::from_millis(900);
+/// Time added to that at an event whose own limit is longer.
+const EXTRA_PROCESS_TIMEOUT: Duration = Duration::from_millis(1_500);
+/// True once the extra time applies. Set once the event is known, read by the guard thread.
 static HAS_EXTRA_TIME: AtomicBool = AtomicBool::new(false);
 /// Longest text injected, in bytes. Hosts move a longer answer into a file that models do not open.
 /// It is dropped instead of truncated, because half a block of notes has no end.
@@ -40,17 +41,19 @@ const MAX_INJECTED_BYTES: usize = 9_000;
 #[derive(clap::Args, Debug)]
 pub(crate) struct HookArgs {
     /// The host that calls
-    #[arg(value_name = "HOST", value_parser = host_name())]
+    #[arg(value_name = "HOST", value_parser = host_parser())]
     host: &'static Host,
     /// Name of the event, for hosts whose messages lack it
     #[arg(value_name = "EVENT")]
     event: Option<String>,
 }
 
-/// Time that the daemon may take to answer an event.
-const fn answer_timeout(event: &HookEvent) -> Duration {
+/// Time that the daemon may take to answer an event: long where the user waits anyway, short between
+/// the steps of an agent.
+const fn daemon_timeout(event: &HookEvent) -> Duration {
     Duration::from_millis(match event {
         HookEvent::SessionStart { .. } => 500,
+        // The prompt is embedded for the search, perhaps by a provider.
         HookEvent::Prompt { .. } => 2_000,
         HookEvent::FilesTouched { .. }
         | HookEvent::CallFailed { .. }
@@ -69,30 +72,35 @@ pub(crate) fn run(args: HookArgs) {
     }
     // The message of a panic would appear in the host's output.
     std::panic::set_hook(Box::new(|_| {}));
-    std::thread::spawn(|| {
-        #[expect(clippy::disallowed_methods, reason = "this thread limits how long the host waits")]
-        let wait = std::thread::sleep;
-        wait(environment::hook_timeout().unwrap_or(HOOK_TIMEOUT));
-        if HAS_EXTRA_TIME.load(Ordering::Relaxed) {
-            wait(EXTRA_TIMEOUT);
-        }
-        std::process::exit(0);
-    });
+    start_guard_thread();
     let _ = catch_unwind(|| {
         let mut input = Vec::new();
         std::io::stdin().take(MAX_MESSAGE_BYTES).read_to_end(&mut input).ok()?;
-        let message = args.host.parse(&input, args.event.as_deref())?;
-        answer_hook(args.host, &message)
+        let message = args.host.parse_message(&input, args.event.as_deref())?;
+        handle_message(args.host, &message)
     });
 }
 
-/// Asks the daemon, or answers in this process if none runs. A message that the daemon did not take
-/// goes to the inbox.
-fn answer_hook(host: &Host, message: &HookMessage) -> Option<()> {
+/// Ends this process when its time is over, whatever it does then.
+fn start_guard_thread() {
+    std::thread::spawn(|| {
+        #[expect(clippy::disallowed_methods, reason = "this thread limits how long the host waits")]
+        let sleep = std::thread::sleep;
+        sleep(environment::hook_timeout().unwrap_or(PROCESS_TIMEOUT));
+        if HAS_EXTRA_TIME.load(Ordering::Relaxed) {
+            sleep(EXTRA_PROCESS_TIMEOUT);
+        }
+        std::process::exit(0);
+    });
+}
+
+/// Sends the message to the daemon, or answers in this process if none runs. A message that the daemon
+/// did not take goes to the inbox. `None` only means that a step failed; the caller ignores it.
+fn handle_message(host: &Host, message: &HookMessage) -> Option<()> {
     let environment = Environment::read().ok()?;
-    let timeout = environment::hook_timeout().unwrap_or(answer_timeout(&message.event));
-    HAS_EXTRA_TIME.store(timeout > HOOK_TIMEOUT, Ordering::Relaxed);
-    let request = serve::client::hook_request(host.name, message)?;
+    let timeout = environment::hook_timeout().unwrap_or(daemon_timeout(&message.event));
+    HAS_EXTRA_TIME.store(timeout > PROCESS_TIMEOUT, Ordering::Relaxed);
+    let request = serve::client::format_hook_request(host.name, message)?;
     let address = serve::DaemonAddress::for_data_dir(&environment.data);
     match serve::client::send_request(&address, &request, timeout) {
         Ok(answer) => {
@@ -105,23 +113,26 @@ fn answer_hook(host: &Host, message: &HookMessage) -> Option<()> {
         Err(ClientError::NotRunning) => {
             // Answering here must be quick: the project has to be opened first.
             HAS_EXTRA_TIME.store(false, Ordering::Relaxed);
-            let inject = AssertUnwindSafe(|| inject_here(&environment, message));
-            let text = catch_unwind(inject).ok().flatten();
+            // A panic must not keep the message from the inbox.
+            let select = AssertUnwindSafe(|| select_text_locally(&environment, message));
+            let text = catch_unwind(select).ok().flatten();
             print_answer(host, message, text.as_deref());
-            store_message(&environment, host, message);
-            let is_useful = !matches!(message.event, HookEvent::Other);
-            let has_started = is_useful && start_daemon(&environment);
+            store_in_inbox(&environment, host, message);
+            let needs_daemon = !matches!(message.event, HookEvent::Other);
+            let has_started = needs_daemon && start_daemon(&environment);
+            // Without a daemon, no other process learns from the session.
             if !has_started && message.event == HookEvent::SessionEnd {
                 start_learning(message);
             }
         }
         // The daemon may have failed before it journalled the message; the journal drops
         // repetitions.
-        Err(ClientError::Failed(_)) => store_message(&environment, host, message),
+        Err(ClientError::Failed(_)) => store_in_inbox(&environment, host, message),
     }
     Some(())
 }
 
+/// Prints the text in the format of the host; nothing if there is none or if it is too long.
 fn print_answer(host: &Host, message: &HookMessage, text: Option<&str>) {
     if let Some(text) = text.filter(|it| !it.is_empty() && it.len() <= MAX_INJECTED_BYTES) {
         let global = GlobalArgs { json: false, project: None, quiet: true };
@@ -131,7 +142,7 @@ fn print_answer(host: &Host, message: &HookMessage, text: Option<&str>) {
 
 /// Stores the events of a message in the inbox, from which the next daemon or `learn` takes them.
 /// On a full disk they are lost here; the host's own transcript still has them.
-fn store_message(environment: &Environment, host: &Host, message: &HookMessage) {
+fn store_in_inbox(environment: &Environment, host: &Host, message: &HookMessage) {
     let _ = engine::store_in_inbox(
         &environment.data,
         environment.home.as_deref(),
@@ -140,8 +151,8 @@ fn store_message(environment: &Environment, host: &Host, message: &HookMessage) 
     );
 }
 
-/// Selects the text to inject in this process.
-fn inject_here(environment: &Environment, message: &HookMessage) -> Option<String> {
+/// Selects the text to inject in this process, as the daemon would.
+fn select_text_locally(environment: &Environment, message: &HookMessage) -> Option<String> {
     if matches!(message.event, HookEvent::Other | HookEvent::SessionEnd) {
         return None;
     }
@@ -156,7 +167,7 @@ fn inject_here(environment: &Environment, message: &HookMessage) -> Option<Strin
         }
         if project.injector().has_search_text(message) {
             // A failure to embed is no reason to inject nothing.
-            project.embedding_indexer().embed_before_search().await;
+            project.embedding_indexer().embed_new_memories().await;
         }
         // A host with two hooks of ours runs them side by side: the second must see what the first
         // has shown.

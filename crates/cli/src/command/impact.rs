@@ -1,8 +1,9 @@
-//! `waylore impact`.
+//! `waylore impact`: prints the code affected by a change, with the memories about it. The counterpart is
+//! `deps`.
 
 use serde_json::{Value, json};
 
-use super::CommandSession;
+use super::CommandContext;
 use super::code::{format_symbol, print_by_depth, warn_if_stale};
 use super::shared::format_memory;
 use crate::output::format_count;
@@ -24,35 +25,35 @@ pub(crate) struct ImpactArgs {
     limit: usize,
 }
 
-pub(crate) async fn run(args: ImpactArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let out = session.output;
-    let found = session.project.code_graph().impact(&args.target, args.depth).await?;
+pub(crate) async fn run(args: ImpactArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
+    let out = command.output;
+    let report = command.project.code_graph().impact(&args.target, args.depth).await?;
     if out.json {
-        let memories: Vec<MemoryWire> = found.memories.iter().map(MemoryWire::from).collect();
-        let list = |it: &[engine::SymbolInfo]| {
-            it.iter().map(wire::graph::symbol_json).collect::<Vec<Value>>()
-        };
-        let reached: Vec<Value> = found.reached.iter().map(wire::graph::reached_json).collect();
+        let memories: Vec<MemoryWire> = report.memories.iter().map(MemoryWire::from).collect();
+        let targets: Vec<Value> = report.targets.iter().map(wire::graph::symbol_json).collect();
+        let reached: Vec<Value> = report.reached.iter().map(wire::graph::reached_json).collect();
         let body = json!({
-            "targets": list(&found.targets), "reached": reached, "memories": memories,
-            "freshness": wire::graph::freshness_json(&found.freshness),
+            "targets": targets,
+            "reached": reached,
+            "memories": memories,
+            "freshness": wire::graph::freshness_json(&report.freshness),
         });
-        out.data_json("impact", body);
-        return Ok(u8::from(found.reached.is_empty()));
+        out.print_json("impact", body);
+        return Ok(u8::from(report.reached.is_empty()));
     }
-    for it in &found.targets {
-        out.print_line(&format_symbol(it));
+    for symbol in &report.targets {
+        out.print_line(&format_symbol(symbol));
     }
-    print_by_depth(out, &found.reached, args.limit);
-    let n_tests = found.reached.iter().filter(|it| it.symbol.is_test).count();
-    if found.reached.is_empty() {
+    print_by_depth(out, &report.reached, args.limit);
+    let n_tests = report.reached.iter().filter(|it| it.symbol.is_test).count();
+    if report.reached.is_empty() {
         out.print_line("no references found");
     } else {
         out.print_line(&format!("{} among them", format_count(n_tests, "test", "tests")));
     }
-    for it in &found.memories {
-        out.print_line(&format_memory(it, &session.settings.types));
+    for rated in &report.memories {
+        out.print_line(&format_memory(rated, &command.settings.types));
     }
-    warn_if_stale(out, &found.freshness);
-    Ok(u8::from(found.reached.is_empty()))
+    warn_if_stale(out, &report.freshness);
+    Ok(u8::from(report.reached.is_empty()))
 }

@@ -1,14 +1,17 @@
-//! `waylore import`.
+//! `waylore import`: reads memories from an export or from JSON lines. The engine checks and stores them.
 
 use std::path::{Path, PathBuf};
 
-use engine::{ImportOptions, ImportRecord, NotebookScope, OnSecret, RecordOutcome};
+use engine::{
+    ImportOptions, ImportProblem, ImportRecord, ImportReport, NotebookScope, OnSecret,
+    RecordOutcome,
+};
 use serde_json::{Value, json};
 
-use super::CommandSession;
+use super::CommandContext;
 use super::shared::read_all;
 use crate::failure::usage_error;
-use crate::output::format_count;
+use crate::output::{Output, format_count};
 use crate::wire::MemoryWire;
 
 /// Import memories from an export
@@ -38,59 +41,74 @@ pub(crate) struct ImportArgs {
 }
 
 /// Number of records from which a start message is printed.
-const CONFIRM_ABOVE_RECORDS: usize = 5_000;
+const ANNOUNCE_ABOVE_RECORDS: usize = 5_000;
 
-pub(crate) async fn run(args: ImportArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
+pub(crate) async fn run(args: ImportArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
     let (name, bytes) = read_input(&args.file)?;
     let records = parse_records(&bytes)?;
-    let total = records.len();
-    if total > CONFIRM_ABOVE_RECORDS {
-        session.output.progress(&format!("importing {total} records"));
+    let n_records = records.len();
+    if n_records > ANNOUNCE_ABOVE_RECORDS {
+        command.output.announce(&format!("importing {n_records} records"));
     }
-    let how = ImportOptions {
-        file: if name.is_empty() { "file".to_owned() } else { name.clone() },
+    let options = ImportOptions {
+        file: if name.is_empty() { "file".to_owned() } else { name },
         scope: if args.user { NotebookScope::User } else { NotebookScope::Project },
         is_vouched: args.trust,
         skip_invalid: args.skip_bad,
         on_secret: if args.redact { OnSecret::Redact } else { OnSecret::Refuse },
         dry_run: args.dry_run,
     };
-    let res = session.project.editor().import(records, how).await?;
-    let n =
-        |wanted: fn(&RecordOutcome) -> bool| res.outcomes.iter().filter(|it| wanted(it)).count();
-    let (added, known, erased) = (
-        n(|it| matches!(it, RecordOutcome::Added(_))),
-        n(|it| matches!(it, RecordOutcome::Duplicate(_))),
-        n(|it| matches!(it, RecordOutcome::Erased(_))),
-    );
-    let kept_out = !res.problems.is_empty() && !args.skip_bad;
-    let out = session.output;
-    if out.json {
-        let problems: Vec<Value> =
-            res.problems.iter().map(|it| json!({ "record": it.at, "problem": it.what })).collect();
-        out.data_json("imported", json!({ "records": total, "added": if kept_out { 0 } else { added }, "known": known, "erased": erased, "problems": problems, "written": res.written, "held_for_review": !args.trust && res.written }));
-        return Ok(u8::from(!res.problems.is_empty()));
+    let report = command.project.editor().import(records, options).await?;
+    Ok(report_import(&report, &args, n_records, command.output))
+}
+
+/// Prints the result and returns the exit code: 1 if a record was invalid.
+fn report_import(report: &ImportReport, args: &ImportArgs, n_records: usize, out: &Output) -> u8 {
+    let (mut n_added, mut n_known, mut n_erased) = (0, 0, 0);
+    for outcome in &report.outcomes {
+        match outcome {
+            RecordOutcome::Added(_) => n_added += 1,
+            RecordOutcome::Duplicate(_) => n_known += 1,
+            RecordOutcome::Erased(_) => n_erased += 1,
+        }
     }
-    for problem in &res.problems {
+    let is_rejected = !report.problems.is_empty() && !args.skip_bad;
+    let exit_code = u8::from(!report.problems.is_empty());
+    if out.json {
+        let problem_json = |it: &ImportProblem| json!({ "record": it.at, "problem": it.what });
+        let body = json!({
+            "records": n_records,
+            "added": if is_rejected { 0 } else { n_added },
+            "known": n_known,
+            "erased": n_erased,
+            "problems": report.problems.iter().map(problem_json).collect::<Vec<_>>(),
+            "written": report.written,
+            "held_for_review": !args.trust && report.written,
+        });
+        out.print_json("imported", body);
+        return exit_code;
+    }
+    for problem in &report.problems {
         out.warn(&format!("record {}: {}", problem.at, problem.what));
     }
-    if kept_out {
+    // One bad record rejects the whole file, so that a half import is never taken for a whole one.
+    if is_rejected {
         out.error(&format!(
-            "{} of {total} are invalid, so nothing was imported",
-            format_count(res.problems.len(), "record", "records")
+            "{} of {n_records} are invalid, so nothing was imported",
+            format_count(report.problems.len(), "record", "records")
         ));
         out.hint("correct the file, or import the valid records with --skip-bad");
-        return Ok(1);
+        return exit_code;
     }
     let verb = if args.dry_run { "would be taken" } else { "taken" };
     out.print_line(&format!(
-        "{} {verb}, {known} known already, {erased} erased here before",
-        format_count(added, "memory", "memories")
+        "{} {verb}, {n_known} known already, {n_erased} erased here before",
+        format_count(n_added, "memory", "memories")
     ));
-    if res.written && !args.trust {
+    if report.written && !args.trust {
         out.hint("they need your confirmation: `waylore list --status tainted`, then `waylore flag ID ok`; --trust imports your own exports directly");
     }
-    Ok(u8::from(!res.problems.is_empty()))
+    exit_code
 }
 
 /// Reads the file or standard input; returns a label for the origin and the bytes.
@@ -108,9 +126,12 @@ fn read_input(path: &Path) -> anyhow::Result<(String, Vec<u8>)> {
     Ok((model::clean_label(&name, 80), read_all(file)?))
 }
 
+/// Some editors on Windows write it before UTF-8 text.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Parses the records of a file: an export, a list of memories, a single one, or one per line.
 fn parse_records(bytes: &[u8]) -> anyhow::Result<Vec<ImportRecord>> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|it| {
         usage_error(
             format!("the file is not valid UTF-8 at byte {}", it.valid_up_to()),
@@ -118,18 +139,15 @@ fn parse_records(bytes: &[u8]) -> anyhow::Result<Vec<ImportRecord>> {
         )
     })?;
     match serde_json::from_str::<Value>(text) {
-        Ok(Value::Object(mut whole)) if whole.contains_key("memories") => {
-            let newer = whole
-                .get("v")
-                .and_then(Value::as_u64)
-                .is_some_and(|it| it > u64::from(crate::output::SCHEMA_VERSION));
-            if newer {
+        Ok(Value::Object(mut export)) if export.contains_key("memories") => {
+            let version = export.get("v").and_then(Value::as_u64);
+            if version.is_some_and(|it| it > u64::from(crate::output::SCHEMA_VERSION)) {
                 return Err(usage_error(
                     "the file was written by a newer version",
                     "update waylore",
                 ));
             }
-            match whole.remove("memories") {
+            match export.remove("memories") {
                 Some(Value::Array(items)) => Ok(to_records(items.into_iter().map(Ok))),
                 _ => Err(usage_error(
                     "`memories` is not a list",
@@ -139,16 +157,21 @@ fn parse_records(bytes: &[u8]) -> anyhow::Result<Vec<ImportRecord>> {
         }
         Ok(Value::Array(items)) => Ok(to_records(items.into_iter().map(Ok))),
         Ok(item @ Value::Object(_)) => Ok(to_records(std::iter::once(Ok(item)))),
+        // A number, a string, null …
         Ok(_) => Err(usage_error(
             "the file holds no memories",
             "give a file that `waylore export` wrote",
         )),
-        Err(error) => by_line(text, &error),
+        // Several JSON objects, one per line, are not one JSON document.
+        Err(error) => parse_lines(text, &error),
     }
 }
 
 /// Parses one memory per line; fails if no line is a JSON object.
-fn by_line(text: &str, whole: &serde_json::Error) -> anyhow::Result<Vec<ImportRecord>> {
+fn parse_lines(
+    text: &str,
+    document_error: &serde_json::Error,
+) -> anyhow::Result<Vec<ImportRecord>> {
     let lines: Vec<Result<Value, String>> = text
         .lines()
         .filter(|it| !it.trim().is_empty())
@@ -156,17 +179,19 @@ fn by_line(text: &str, whole: &serde_json::Error) -> anyhow::Result<Vec<ImportRe
         .collect();
     if !lines.iter().any(|it| matches!(it, Ok(Value::Object(_)))) {
         return Err(usage_error(
-            format!("the file is not JSON: {whole}"),
+            format!("the file is not JSON: {document_error}"),
             "give a file that `waylore export` wrote, or one JSON memory per line",
         ));
     }
     Ok(to_records(lines.into_iter()))
 }
 
+/// Numbers the items from 1. An item that is no memory becomes a record with an error.
 fn to_records(items: impl Iterator<Item = Result<Value, String>>) -> Vec<ImportRecord> {
-    let memory = |item: Result<Value, String>| {
+    let parse_memory = |item: Result<Value, String>| {
         let wire: MemoryWire = serde_json::from_value(item?).map_err(|it| it.to_string())?;
         wire.into_memory().map(Box::new)
     };
-    items.enumerate().map(|(at, item)| ImportRecord { at: at + 1, memory: memory(item) }).collect()
+    let to_record = |(index, item)| ImportRecord { at: index + 1, memory: parse_memory(item) };
+    items.enumerate().map(to_record).collect()
 }

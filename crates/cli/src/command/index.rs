@@ -1,4 +1,5 @@
-//! `waylore index`.
+//! `waylore index`: brings the code graph, the git history and the module map up to date. With `--scip`, it
+//! refines the graph by a precise index instead.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -6,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use engine::{HistoryReport, IndexReport, TaskProgress};
 
-use super::CommandSession;
+use super::CommandContext;
 use crate::interrupt::run_stoppable;
 use crate::output::{escape_controls, format_count, format_size};
 use crate::ticker::ProgressTicker;
@@ -35,54 +36,55 @@ pub(crate) struct IndexArgs {
     below: String,
 }
 
-pub(crate) async fn run(args: IndexArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
-    let out = session.output;
+pub(crate) async fn run(args: IndexArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
+    let out = command.output;
     let threads = args.threads.unwrap_or_else(all_cores);
     let progress = TaskProgress::default();
     if let Some(file) = &args.scip {
-        return refine_index(file, args.below.trim_matches('/'), threads, session).await;
+        return refine_index(file, args.below.trim_matches('/'), threads, command).await;
     }
-    let work = read_project(&progress, threads, session);
-    let read = run_stoppable(work, || progress.stop()).await?;
-    let IndexReading { code: done, history, n_modules, .. } = &read;
-    let code = u8::from(done.is_partial);
+    let work = index_project(&progress, threads, command);
+    let report = run_stoppable(work, || progress.stop()).await?;
+    let exit_code = u8::from(report.code.is_partial);
     if out.json {
-        let mut body = wire::graph::index_json(done);
-        body["history"] = wire::graph::history_json(history);
-        body["modules"] = (*n_modules).into();
-        out.data_json("indexed", body);
-        return Ok(code);
+        let mut body = wire::graph::index_json(&report.code);
+        body["history"] = wire::graph::history_json(&report.history);
+        body["modules"] = report.n_modules.into();
+        out.print_json("indexed", body);
+        return Ok(exit_code);
     }
-    if done.is_partial {
-        let left = progress.n_total().saturating_sub(done.n_read);
-        out.print_line(&format!("stopped with {} unread", format_count(left, "file", "files")));
+    // Ctrl-C stopped it.
+    if report.code.is_partial {
+        let n_unread = progress.n_total().saturating_sub(report.code.n_read);
+        out.print_line(&format!("stopped with {} unread", format_count(n_unread, "file", "files")));
         out.hint("the progress is saved; `waylore index` continues from there");
-        return Ok(code);
+        return Ok(exit_code);
     }
-    for (_, line) in read.summary_lines() {
+    for (_, line) in report.summary_lines() {
         out.print_line(&line);
     }
-    for (why, n) in &done.skipped {
+    for (why, n) in &report.code.skipped {
         out.say(&format!("skipped: {} ({why})", format_count(*n, "file", "files")));
     }
-    Ok(code)
+    Ok(exit_code)
 }
 
 /// Result of indexing: code, history, module map.
-pub(crate) struct IndexReading {
+pub(crate) struct ProjectIndexReport {
     pub(crate) code: IndexReport,
-    took: Duration,
+    code_time: Duration,
     pub(crate) history: HistoryReport,
-    history_took: Duration,
+    /// Time for the history and the module map.
+    history_time: Duration,
     pub(crate) n_modules: usize,
 }
 
-impl IndexReading {
+impl ProjectIndexReport {
     /// Summary lines with their labels.
     pub(crate) fn summary_lines(&self) -> Vec<(&'static str, String)> {
-        let mut res = vec![("code", format_index_report(&self.code, self.took))];
+        let mut res = vec![("code", format_index_report(&self.code, self.code_time))];
         if self.history.n_commits > 0 {
-            res.push(("history", format_history(&self.history, self.history_took)));
+            res.push(("history", format_history(&self.history, self.history_time)));
         }
         if self.n_modules > 0 {
             let modules = format_count(self.n_modules, "module", "modules");
@@ -93,60 +95,64 @@ impl IndexReading {
 }
 
 /// Indexes changed code; if that completes, also the git history and the module map.
-pub(crate) async fn read_project(
+pub(crate) async fn index_project(
     progress: &TaskProgress,
     threads: usize,
-    session: &mut CommandSession<'_>,
-) -> anyhow::Result<IndexReading> {
+    command: &mut CommandContext<'_>,
+) -> anyhow::Result<ProjectIndexReport> {
     let start = Instant::now();
-    let ticker = ProgressTicker::start_ticker(progress, "files", session.output);
-    let res = session.project.code_indexer().index_code(progress, threads).await;
+    let ticker = ProgressTicker::start(progress, "files", command.output);
+    let indexed = command.project.code_indexer().index_code(progress, threads).await;
+    // Clear the progress line before anything else is printed.
     drop(ticker);
-    let (code, took) = (res?, start.elapsed());
+    let (code, code_time) = (indexed?, start.elapsed());
     let (mut history, mut n_modules) = (HistoryReport::default(), 0);
+    // The module map needs the whole graph.
     if !code.is_partial {
-        history = session.project.code_indexer().index_history(progress).await?;
-        n_modules = session.project.code_indexer().index_map().await?;
+        history = command.project.code_indexer().index_history(progress).await?;
+        n_modules = command.project.code_indexer().index_map().await?;
     }
-    let history_took = start.elapsed().saturating_sub(took);
-    Ok(IndexReading { code, took, history, history_took, n_modules })
+    let history_time = start.elapsed().saturating_sub(code_time);
+    Ok(ProjectIndexReport { code, code_time, history, history_time, n_modules })
 }
 
+/// Replaces the edges of files that a precise index covers. `below` is the folder that its paths are
+/// relative to.
 async fn refine_index(
     file: &Path,
     below: &str,
     threads: usize,
-    session: &mut CommandSession<'_>,
+    command: &mut CommandContext<'_>,
 ) -> anyhow::Result<u8> {
-    let out = session.output;
-    let bytes = engine::read_scip_file(&session.base.join(file))?;
+    let out = command.output;
+    let bytes = engine::read_scip_file(&command.base.join(file))?;
     let progress = TaskProgress::default();
-    let ticker = ProgressTicker::start_ticker(&progress, "files", out);
-    let mut indexer = session.project.code_indexer();
+    let ticker = ProgressTicker::start(&progress, "files", out);
+    let mut indexer = command.project.code_indexer();
     let work = indexer.refine_code(bytes, below, &progress, threads);
-    let res = run_stoppable(work, || progress.stop()).await;
+    let refined = run_stoppable(work, || progress.stop()).await;
     drop(ticker);
-    let done = res?;
+    let report = refined?;
     if out.json {
-        out.data_json("refined", wire::graph::refine_json(&done));
+        out.print_json("refined", wire::graph::refine_json(&report));
         return Ok(0);
     }
-    let files = format_count(done.n_files, "file", "files");
-    out.print_line(&format!("{files} refined, {} references known precisely", done.n_references));
-    if !done.changed_files.is_empty() {
-        let n = format_count(done.changed_files.len(), "file has", "files have");
-        let named: Vec<&str> =
-            done.changed_files.iter().take(MAX_NAMED_FILES).map(String::as_str).collect();
-        let more = if done.changed_files.len() > MAX_NAMED_FILES { ", …" } else { "" };
-        let which = escape_controls(&named.join(", "));
+    let files = format_count(report.n_files, "file", "files");
+    out.print_line(&format!("{files} refined, {} references known precisely", report.n_references));
+    let changed = &report.changed_files;
+    if !changed.is_empty() {
+        let files = format_count(changed.len(), "file has", "files have");
+        let names: Vec<&str> = changed.iter().take(MAX_NAMED_FILES).map(String::as_str).collect();
+        let names = escape_controls(&names.join(", "));
+        let more = if changed.len() > MAX_NAMED_FILES { ", …" } else { "" };
         out.say(&format!(
-            "{n} changed since the precise index was made and were not refined: {which}{more}"
+            "{files} changed since the precise index was made and were not refined: {names}{more}"
         ));
         out.hint("make a new index to refine them");
     }
-    if done.n_unknown > 0 {
-        let n = format_count(done.n_unknown, "file", "files");
-        out.say(&format!("{n} of the precise index are not indexed here"));
+    if report.n_unknown > 0 {
+        let files = format_count(report.n_unknown, "file", "files");
+        out.say(&format!("{files} of the precise index are not indexed here"));
     }
     Ok(0)
 }
@@ -155,34 +161,36 @@ pub(crate) fn all_cores() -> usize {
     thread::available_parallelism().map_or(1, Into::into)
 }
 
-pub(crate) fn format_index_report(done: &IndexReport, took: Duration) -> String {
-    let read = match done.n_read {
+pub(crate) fn format_index_report(report: &IndexReport, time: Duration) -> String {
+    let read = match report.n_read {
         0 => "nothing changed".to_owned(),
-        n => format!("{} read ({})", format_count(n, "file", "files"), format_size(done.n_bytes)),
+        n => format!("{} read ({})", format_count(n, "file", "files"), format_size(report.n_bytes)),
     };
-    let gone =
-        if done.n_removed > 0 { format!(", {} gone", done.n_removed) } else { String::new() };
+    let gone = match report.n_removed {
+        0 => String::new(),
+        n => format!(", {n} gone"),
+    };
     format!(
         "{read}{gone} in {:.1} s: {}, {} symbols, {} edges, {} on disk",
-        took.as_secs_f64(),
-        format_count(done.n_files, "file", "files"),
-        done.n_symbols,
-        done.n_edges,
-        format_size(done.size)
+        time.as_secs_f64(),
+        format_count(report.n_files, "file", "files"),
+        report.n_symbols,
+        report.n_edges,
+        format_size(report.size)
     )
 }
 
-fn format_history(read: &HistoryReport, took: Duration) -> String {
-    let new = match read.n_new {
+fn format_history(report: &HistoryReport, time: Duration) -> String {
+    let new = match report.n_new {
         0 => "no new commits".to_owned(),
         n => format!("{} read", format_count(n, "commit", "commits")),
     };
-    let anew =
-        if read.was_rewritten { ", all of them again: the history was rewritten" } else { "" };
-    let partial = if read.is_partial { ", incomplete" } else { "" };
+    let rewritten =
+        if report.was_rewritten { ", all of them again: the history was rewritten" } else { "" };
+    let partial = if report.is_partial { ", incomplete" } else { "" };
     format!(
-        "{new}{anew}{partial} in {:.1} s: {} stored",
-        took.as_secs_f64(),
-        format_count(read.n_commits, "commit is", "commits are")
+        "{new}{rewritten}{partial} in {:.1} s: {} stored",
+        time.as_secs_f64(),
+        format_count(report.n_commits, "commit is", "commits are")
     )
 }

@@ -1,12 +1,13 @@
-//! `waylore init`.
+//! `waylore init`: the set-up of a repository. Runs the parts of `index`, `learn` and `connect` in turn, and
+//! imports rule files.
 
 use engine::{MemoryFilter, NotebookScope, ParsedRuleFile, RatedMemory, RuleImport, TaskProgress};
 use model::{MemoryKind, MemoryStatus};
 use serde_json::json;
 
-use super::index::{IndexReading, all_cores, read_project};
+use super::index::{ProjectIndexReport, all_cores, index_project};
 use super::shared::{ask_yes_no, format_memory};
-use super::{CommandSession, connect, learn};
+use super::{CommandContext, connect, learn};
 use crate::output::{BOLD_STYLE, DIM_STYLE, Output, format_count};
 use crate::wire::MemoryWire;
 
@@ -30,47 +31,48 @@ pub(crate) struct InitArgs {
 
 /// Results by part.
 struct InitReport {
-    reading: IndexReading,
+    indexed: ProjectIndexReport,
     learned: learn::LearnTotals,
-    books: Vec<ParsedRuleFile>,
-    /// `None` if the user declined.
+    rule_files: Vec<ParsedRuleFile>,
+    /// `None` if there are none, or if the user declined.
     rules: Option<RuleImport>,
     hosts: Vec<connect::HostConnection>,
     examples: Vec<RatedMemory>,
 }
 
-pub(crate) async fn run(args: InitArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
-    let out = session.output;
-    let place = session.project.place.clone();
+pub(crate) async fn run(args: InitArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
+    let out = command.output;
+    let place = command.project.place.clone();
     out.say(&format!(
         "{BOLD_STYLE}{}{BOLD_STYLE:#}  {DIM_STYLE}{}{DIM_STYLE:#}",
-        session.project.project_state().name(),
+        command.project.project_state().name(),
         place.root.display()
     ));
-    let reading = read_project(&TaskProgress::default(), all_cores(), session).await?;
-    for (what, line) in reading.summary_lines() {
-        out.say(&format!("{what}: {line}"));
+    let indexed = index_project(&TaskProgress::default(), all_cores(), command).await?;
+    for (label, line) in indexed.summary_lines() {
+        out.say(&format!("{label}: {line}"));
     }
-    let learned = learn::all_found(session).await?;
-    out.say(&said_learned(&learned));
-    let (books, rules) = take_rules(&args, session).await?;
+    let learned = learn::learn_from_all_hosts(command).await?;
+    out.say(&describe_learning(&learned));
+    // From here on the user is asked: rules and settings are theirs.
+    let (rule_files, rules) = import_rules(&args, command).await?;
     let hosts = if args.no_connect {
         Vec::new()
     } else {
-        connect::connect_found_hosts(&session.environment, args.yes, out)?
+        connect::connect_found_hosts(&command.environment, args.yes, out)?
     };
-    let examples = example_memories(session).await?;
-    let done = InitReport { reading, learned, books, rules, hosts, examples };
+    let examples = example_memories(command).await?;
+    let report = InitReport { indexed, learned, rule_files, rules, hosts, examples };
     if out.json {
-        out.data_json("initialised", to_json(&done, session));
+        out.print_json("initialised", to_json(&report, command));
     } else {
-        render(&done, session);
+        render(&report, command);
     }
     Ok(0)
 }
 
-fn said_learned(sum: &learn::LearnTotals) -> String {
-    match (sum.n_new, sum.n_known) {
+fn describe_learning(totals: &learn::LearnTotals) -> String {
+    match (totals.n_new, totals.n_known) {
         (0, 0) => "sessions: none found for this project on this machine".to_owned(),
         (0, known) => {
             format!(
@@ -81,39 +83,41 @@ fn said_learned(sum: &learn::LearnTotals) -> String {
         (new, _) => format!(
             "sessions: {} learned from, {} kept",
             format_count(new, "session was", "sessions were"),
-            format_count(sum.kept.len(), "memory was", "memories were")
+            format_count(totals.kept.len(), "memory was", "memories were")
         ),
     }
 }
 
-/// The rules found, and the import result if the user agreed.
-async fn take_rules(
+/// Finds rule files and imports them if the user agrees. Returns the files, and the result of the import.
+async fn import_rules(
     args: &InitArgs,
-    session: &mut CommandSession<'_>,
+    command: &mut CommandContext<'_>,
 ) -> anyhow::Result<(Vec<ParsedRuleFile>, Option<RuleImport>)> {
-    let out = session.output;
-    let books = if args.no_rules { Vec::new() } else { session.project.editor().list_rules() };
-    let n_rules: usize = books.iter().map(|it| it.rules.len()).sum();
+    let out = command.output;
+    let files = if args.no_rules { Vec::new() } else { command.project.editor().list_rules() };
+    let n_rules: usize = files.iter().map(|it| it.rules.len()).sum();
     if n_rules == 0 {
-        return Ok((books, None));
+        return Ok((files, None));
     }
-    let named: Vec<String> =
-        books.iter().map(|it| format!("{} in {}", it.rules.len(), it.path)).collect();
-    out.say(&format!("rules: {}", named.join(", ")));
+    let counts: Vec<String> =
+        files.iter().map(|it| format!("{} in {}", it.rules.len(), it.path)).collect();
+    out.say(&format!("rules: {}", counts.join(", ")));
     let question = format!("Import {} as your own rules?", format_count(n_rules, "rule", "rules"));
     if !ask_yes_no(args.yes, &question)? {
         out.hint("`waylore init --yes` imports them; agents get only rules that their host does not read itself");
-        return Ok((books, None));
+        return Ok((files, None));
     }
-    let taken = session.project.editor().import_rules(&books, engine::RuleTrust::Vouched).await?;
+    // The user has just agreed to them, so they need no review.
+    let trust = engine::RuleTrust::Vouched;
+    let imported = command.project.editor().import_rules(&files, trust).await?;
     out.say(&format!(
         "rules: {} new, {} reworded, {} gone from their file, {} known already",
-        taken.added.len(),
-        taken.changed.len(),
-        taken.retired.len(),
-        taken.n_known
+        imported.added.len(),
+        imported.changed.len(),
+        imported.retired.len(),
+        imported.n_known
     ));
-    Ok((books, Some(taken)))
+    Ok((files, Some(imported)))
 }
 
 /// Kinds of memories to show as examples, most actionable first.
@@ -125,49 +129,47 @@ const EXAMPLE_KINDS: &[MemoryKind] = &[
     MemoryKind::WorkflowRecipe,
     MemoryKind::Preference,
 ];
-/// Number of examples.
 const MAX_EXAMPLES: usize = 3;
+/// Newest memories among which the examples are chosen.
+const EXAMPLE_CANDIDATES: u32 = 1_000;
 
-/// A few memories of different kinds, highest confidence first.
-async fn example_memories(session: &CommandSession<'_>) -> anyhow::Result<Vec<RatedMemory>> {
-    let mut standing = session
-        .project
-        .retriever()
-        .list(&MemoryFilter::active(1_000), Some(NotebookScope::Project))
-        .await?;
-    standing.retain(|it| it.memory.status() == MemoryStatus::Live);
-    standing.sort_by(|a, b| {
+/// A few memories: the most certain one of each kind, then the most certain others.
+async fn example_memories(command: &CommandContext<'_>) -> anyhow::Result<Vec<RatedMemory>> {
+    let filter = MemoryFilter::active(EXAMPLE_CANDIDATES);
+    let mut live = command.project.retriever().list(&filter, Some(NotebookScope::Project)).await?;
+    live.retain(|it| it.memory.status() == MemoryStatus::Live);
+    live.sort_by(|a, b| {
         b.current_confidence.cmp(&a.current_confidence).then(a.memory.id.cmp(&b.memory.id))
     });
-    let of =
-        |kind: &MemoryKind| standing.iter().find(|it| it.memory.kind.core_kind() == Some(*kind));
-    let mut res: Vec<RatedMemory> =
-        EXAMPLE_KINDS.iter().filter_map(of).take(MAX_EXAMPLES).cloned().collect();
-    for it in &standing {
-        let is_shown = res.iter().any(|known| known.memory.id == it.memory.id);
-        if res.len() < MAX_EXAMPLES && !is_shown {
-            res.push(it.clone());
+    let best_of_kind =
+        |kind: &MemoryKind| live.iter().find(|it| it.memory.kind.core_kind() == Some(*kind));
+    let mut examples: Vec<RatedMemory> =
+        EXAMPLE_KINDS.iter().filter_map(best_of_kind).take(MAX_EXAMPLES).cloned().collect();
+    for rated in &live {
+        let is_chosen = examples.iter().any(|it| it.memory.id == rated.memory.id);
+        if examples.len() < MAX_EXAMPLES && !is_chosen {
+            examples.push(rated.clone());
         }
     }
-    Ok(res)
+    Ok(examples)
 }
 
-fn render(done: &InitReport, session: &CommandSession<'_>) {
-    let out = session.output;
-    if done.examples.is_empty() {
+fn render(report: &InitReport, command: &CommandContext<'_>) {
+    let out = command.output;
+    if report.examples.is_empty() {
         out.say("no actionable memories yet; they come with the first sessions");
     } else {
         out.say("\nfor example:");
-        for it in &done.examples {
-            out.print_line(&format_memory(it, &session.project.config.types));
+        for rated in &report.examples {
+            out.print_line(&format_memory(rated, &command.project.config.types));
         }
     }
-    next_steps(done, out);
+    print_next_steps(report, out);
 }
 
-fn next_steps(done: &InitReport, out: &Output) {
+fn print_next_steps(report: &InitReport, out: &Output) {
     let connected: Vec<&str> =
-        done.hosts.iter().filter(|it| it.connected).map(|it| it.host).collect();
+        report.hosts.iter().filter(|it| it.connected).map(|it| it.host).collect();
     if connected.is_empty() {
         out.hint("`waylore connect claude-code` connects an agent");
     } else {
@@ -177,38 +179,48 @@ fn next_steps(done: &InitReport, out: &Output) {
         ));
     }
     out.hint("`waylore context start --task \"…\"` shows the notes for a task");
-    let waiting = done.learned.kept.values().filter(|it| it.memory.flags.needs_review).count();
-    if waiting > 0 {
-        let of = format_count(waiting, "memory waits", "memories wait");
-        out.hint(&format!("`waylore review`: {of} to confirm or reject"));
+    let n_pending = report.learned.kept.values().filter(|it| it.memory.flags.needs_review).count();
+    if n_pending > 0 {
+        let pending = format_count(n_pending, "memory waits", "memories wait");
+        out.hint(&format!("`waylore review`: {pending} to confirm or reject"));
     }
 }
 
-fn to_json(done: &InitReport, session: &CommandSession<'_>) -> serde_json::Value {
-    let books: Vec<_> = done
-        .books
-        .iter()
-        .map(|it| {
-            json!({ "file": it.path, "rules": it.rules.len(), "described": it.n_descriptions, "too_long": it.n_too_long })
+fn to_json(report: &InitReport, command: &CommandContext<'_>) -> serde_json::Value {
+    let rule_file_json = |it: &ParsedRuleFile| {
+        json!({
+            "file": it.path,
+            "rules": it.rules.len(),
+            "described": it.n_descriptions,
+            "too_long": it.n_too_long,
         })
-        .collect();
-    let taken = done.rules.as_ref().map(|it| {
-        json!({ "added": it.added.len(), "changed": it.changed.len(), "retired": it.retired.len(), "known": it.n_known })
+    };
+    let rule_files: Vec<_> = report.rule_files.iter().map(rule_file_json).collect();
+    let rules = report.rules.as_ref().map(|it| {
+        json!({
+            "added": it.added.len(),
+            "changed": it.changed.len(),
+            "retired": it.retired.len(),
+            "known": it.n_known,
+        })
     });
-    let hosts: Vec<_> =
-        done.hosts.iter().map(|it| json!({ "host": it.host, "connected": it.connected })).collect();
-    let examples: Vec<_> = done.examples.iter().map(|it| MemoryWire::from(&it.memory)).collect();
+    let hosts: Vec<_> = report
+        .hosts
+        .iter()
+        .map(|it| json!({ "host": it.host, "connected": it.connected }))
+        .collect();
+    let examples: Vec<_> = report.examples.iter().map(|it| MemoryWire::from(&it.memory)).collect();
     json!({
-        "project": session.project.project_state().name(),
-        "files": done.reading.code.n_files,
-        "symbols": done.reading.code.n_symbols,
-        "commits": done.reading.history.n_commits,
-        "modules": done.reading.n_modules,
-        "sessions": done.learned.n_new,
-        "known_sessions": done.learned.n_known,
-        "kept": done.learned.kept.len(),
-        "rule_files": books,
-        "rules": taken,
+        "project": command.project.project_state().name(),
+        "files": report.indexed.code.n_files,
+        "symbols": report.indexed.code.n_symbols,
+        "commits": report.indexed.history.n_commits,
+        "modules": report.indexed.n_modules,
+        "sessions": report.learned.n_new,
+        "known_sessions": report.learned.n_known,
+        "kept": report.learned.kept.len(),
+        "rule_files": rule_files,
+        "rules": rules,
         "hosts": hosts,
         "examples": examples,
     })

@@ -1,4 +1,5 @@
-//! `waylore learn`.
+//! `waylore learn`: reads transcripts of past sessions, oldest first, and learns from each. Prints the memories
+//! kept, and on request the dropped candidates.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,7 +10,7 @@ use engine::{
 };
 use serde_json::{Value, json};
 
-use super::CommandSession;
+use super::CommandContext;
 use crate::environment;
 use crate::failure::{CliFailure, FailureKind};
 use crate::output::{
@@ -39,89 +40,99 @@ pub(crate) struct LearnArgs {
 /// Totals over all sessions.
 #[derive(Default)]
 pub(super) struct LearnTotals {
+    /// Sessions learned from now.
     pub(super) n_new: usize,
+    /// Sessions learned from earlier.
     pub(super) n_known: usize,
+    /// Files that are no transcript of this project.
     n_other: usize,
-    n_damaged: u64,
-    n_waiting: usize,
+    /// Sessions that could not be learned; `doctor` lists them with their reasons.
+    n_failed: usize,
+    n_damaged_lines: u64,
+    /// Sessions whose work is not validated yet.
+    n_unvalidated: usize,
     bytes: u64,
     /// By memory id: later sessions of a run may update it.
     pub(super) kept: BTreeMap<model::MemoryId, LearnedMemory>,
+    /// Number of dropped candidates by reason.
     dropped: BTreeMap<&'static str, usize>,
     /// Memories of earlier runs that later sessions refuted.
     retired: Vec<model::MemoryId>,
 }
 
-pub(crate) async fn run(args: LearnArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
+pub(crate) async fn run(args: LearnArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
     if args.from.is_empty() && !args.dry_run {
-        take_in(session).await?;
+        import_inbox(command).await?;
     }
-    let transcripts = find_transcripts(&args, session)?;
-    let out = session.output;
+    let transcripts = find_transcripts(&args, command)?;
+    let out = command.output;
     if transcripts.is_empty() {
         return Ok(report_nothing_found(out));
     }
-    let sum = if args.dry_run {
-        dry_run(&args, session, &transcripts).await?
+    let totals = if args.dry_run {
+        dry_run(&args, command, &transcripts).await?
     } else {
-        let llm = session.settings.llm_access();
-        session.project.set_policy(ProjectPolicy { llm, ..session.project.policy });
-        learn_all(&mut session.project, &args, &transcripts, out).await?
-    };
-    let mut sum = sum;
-    if !args.dry_run {
-        for it in session.project.learner().synthesise_week().await? {
-            sum.kept.insert(it.memory.id, it);
+        // Only this command may call the text model, and only if the settings allow it.
+        let llm = command.settings.llm_access();
+        command.project.set_policy(ProjectPolicy { llm, ..command.project.policy });
+        let mut totals = learn_all(&mut command.project, &args, &transcripts, out).await?;
+        // Runs at most once a week, here or in the daemon.
+        for it in command.project.learner().synthesise_week().await? {
+            totals.kept.insert(it.memory.id, it);
         }
-    }
-    let strictness = session.project.session_history().strictness().await?;
+        totals
+    };
+    let strictness = command.project.session_history().strictness().await?;
     if out.json {
-        let mut json = to_json(&sum, &args);
-        json["strictness"] = strictness_json(strictness);
-        out.data_json("learned", json);
+        let mut body = to_json(&totals, &args);
+        body["strictness"] = strictness_json(strictness);
+        out.print_json("learned", body);
     } else {
-        render(&sum, &args, out);
+        render(&totals, &args, out);
         say_strictness(strictness, out);
     }
     Ok(0)
 }
 
-/// Learns from all sessions that are found.
-pub(super) async fn all_found(session: &mut CommandSession<'_>) -> anyhow::Result<LearnTotals> {
+/// Learns from all sessions that are found, for `init`.
+pub(super) async fn learn_from_all_hosts(
+    command: &mut CommandContext<'_>,
+) -> anyhow::Result<LearnTotals> {
     let args = LearnArgs { from: Vec::new(), dry_run: false, dropped: false };
-    if session.environment.home.is_none() {
+    if command.environment.home.is_none() {
         return Ok(LearnTotals::default());
     }
-    let transcripts = find_transcripts(&args, session)?;
-    learn_all(&mut session.project, &args, &transcripts, session.output).await
+    let transcripts = find_transcripts(&args, command)?;
+    learn_all(&mut command.project, &args, &transcripts, command.output).await
 }
 
+/// The transcripts at the given paths; otherwise those of all hosts and our own journals.
 fn find_transcripts(
     args: &LearnArgs,
-    session: &CommandSession<'_>,
+    command: &CommandContext<'_>,
 ) -> anyhow::Result<Vec<Transcript>> {
     if !args.from.is_empty() {
         let paths: Vec<PathBuf> =
-            args.from.iter().map(|it| session.environment.cwd.join(it)).collect();
+            args.from.iter().map(|it| command.environment.cwd.join(it)).collect();
         return Ok(transcripts_at_paths(&paths)?);
     }
-    let Some(home) = &session.environment.home else {
+    let Some(home) = &command.environment.home else {
         let hint = Some("`waylore learn --from <path>` reads them from elsewhere".to_owned());
         let message = "there is no home directory to look for transcripts in".to_owned();
         return Err(CliFailure { kind: FailureKind::Environment, message, hint }.into());
     };
     let mut res =
-        session.project.session_history().host_transcripts(home, &environment::folder_variable);
-    res.extend(session.project.session_history().journal_transcripts());
+        command.project.session_history().host_transcripts(home, &environment::folder_variable);
+    res.extend(command.project.session_history().journal_transcripts());
     Ok(res)
 }
 
 /// Imports messages that hooks stored for this project while no daemon ran.
-async fn take_in(session: &mut CommandSession<'_>) -> anyhow::Result<()> {
-    let engine = &mut session.project;
-    for waiting in engine::list_inbox(&engine.config.data, session.environment.now) {
-        if waiting.root.starts_with(&engine.place.root) {
-            engine.session_journal().import_inbox_session(&waiting).await?;
+async fn import_inbox(command: &mut CommandContext<'_>) -> anyhow::Result<()> {
+    let project = &mut command.project;
+    for inbox_session in engine::list_inbox(&project.config.data, command.environment.now) {
+        if inbox_session.root.starts_with(&project.place.root) {
+            project.session_journal().import_inbox_session(&inbox_session).await?;
         }
     }
     Ok(())
@@ -130,71 +141,88 @@ async fn take_in(session: &mut CommandSession<'_>) -> anyhow::Result<()> {
 /// Learns into a temporary notebook.
 async fn dry_run(
     args: &LearnArgs,
-    session: &CommandSession<'_>,
+    command: &CommandContext<'_>,
     transcripts: &[Transcript],
 ) -> anyhow::Result<LearnTotals> {
-    let suffix = model::MemoryId::new(session.environment.now, environment::random_bytes()).short();
+    // A unique name: a dry run of another process must not be disturbed.
+    let suffix = model::MemoryId::new(command.environment.now, environment::random_bytes()).short();
     let data = environment::temporary_path(&format!("rehearsal-{suffix}"));
-    let config = engine::Config { data: data.clone(), ..session.project.config.clone() };
-    let mut engine = Project::open(config, &session.base, session.environment.now).await?;
-    let res = learn_all(&mut engine, args, transcripts, session.output).await;
-    drop(engine);
+    let config = engine::Config { data: data.clone(), ..command.project.config.clone() };
+    let mut project = Project::open(config, &command.base, command.environment.now).await?;
+    let totals = learn_all(&mut project, args, transcripts, command.output).await;
+    // Close the databases before their folder is removed.
+    drop(project);
     // If removal fails, the system cleans its temporary folder; secrets in it are masked.
     let _ = std::fs::remove_dir_all(&data);
-    res
+    totals
 }
 
+/// Learns from the transcripts in their order, oldest first.
 async fn learn_all(
-    engine: &mut Project,
+    project: &mut Project,
     args: &LearnArgs,
     transcripts: &[Transcript],
     out: &Output,
 ) -> anyhow::Result<LearnTotals> {
-    let mut sum = LearnTotals::default();
-    for (nth, transcript) in transcripts.iter().enumerate() {
+    let mut totals = LearnTotals::default();
+    for (index, transcript) in transcripts.iter().enumerate() {
         out.print_progress(&format!(
             "{} of {} transcripts, {}",
-            nth + 1,
+            index + 1,
             transcripts.len(),
-            format_count(sum.kept.len(), "memory", "memories")
+            format_count(totals.kept.len(), "memory", "memories")
         ));
-        let read = match engine.session_history().read_transcript(transcript) {
-            Ok(Some(read)) => read,
+        let parsed = match project.session_history().read_transcript(transcript) {
+            Ok(Some(parsed)) => parsed,
+            // A transcript of another project, or no transcript at all.
             Ok(None) => {
-                sum.n_other += 1;
+                totals.n_other += 1;
                 continue;
             }
+            // One unreadable file does not stop the others.
             Err(error) => {
                 out.warn(&format!("`{}` was skipped: {error}", transcript.path.display()));
-                sum.n_other += 1;
+                totals.n_other += 1;
                 continue;
             }
         };
-        let ParsedTranscript { pad, n_bytes: bytes, n_damaged_lines: damaged, .. } = read;
-        sum.bytes += bytes;
-        sum.n_damaged += damaged;
-        match engine.learner().learn_session(&pad).await? {
-            Some(learned) => {
-                engine.session_journal().close(&learned)?;
-                learned.notices.iter().for_each(|it| out.warn(it));
-                add_session(&mut sum, learned, args, out);
+        let ParsedTranscript { pad, n_bytes, n_damaged_lines, .. } = parsed;
+        totals.bytes += n_bytes;
+        totals.n_damaged_lines += n_damaged_lines;
+        let learned = match project.learner().learn_session(&pad).await {
+            // One session that cannot be learned does not stop the others.
+            Err(error @ engine::Error::SessionFailed { .. }) => {
+                out.warn(&format!("{error}; `waylore doctor` lists it"));
+                totals.n_failed += 1;
+                continue;
             }
-            None => sum.n_other += 1,
+            result => result?,
+        };
+        match learned {
+            Some(learned) => {
+                // The journal of a learned session is no longer needed.
+                project.session_journal().close(&learned)?;
+                learned.notices.iter().for_each(|it| out.warn(it));
+                add_session(&mut totals, learned, args, out);
+            }
+            // A transcript without a session in it.
+            None => totals.n_other += 1,
         }
     }
     out.print_progress("");
-    Ok(sum)
+    Ok(totals)
 }
 
-fn add_session(sum: &mut LearnTotals, learned: LearnedSession, args: &LearnArgs, out: &Output) {
+/// Adds the result of one session to the totals.
+fn add_session(totals: &mut LearnTotals, learned: LearnedSession, args: &LearnArgs, out: &Output) {
     if learned.state == LessonState::Unchanged {
-        sum.n_known += 1;
+        totals.n_known += 1;
         return;
     }
-    sum.n_new += 1;
-    sum.n_waiting += usize::from(learned.session.validation_basis.is_none());
+    totals.n_new += 1;
+    totals.n_unvalidated += usize::from(learned.session.validation_basis.is_none());
     for it in &learned.dropped {
-        *sum.dropped.entry(it.reason.slug()).or_default() += 1;
+        *totals.dropped.entry(it.reason.slug()).or_default() += 1;
         if let Some(content) = it.content.as_ref().filter(|_| args.dropped && !out.json) {
             let line = format!(
                 "{DIM_STYLE}dropped, {}: {}{DIM_STYLE:#}",
@@ -206,30 +234,27 @@ fn add_session(sum: &mut LearnTotals, learned: LearnedSession, args: &LearnArgs,
     }
     for id in learned.retired {
         // A memory created and retired in the same run is not reported.
-        let made_now = sum.kept.remove(&id).is_some_and(|it| it.effect == LessonEffect::Created);
-        if !made_now {
-            sum.retired.push(id);
+        let kept = totals.kept.remove(&id);
+        let was_created_now = kept.is_some_and(|it| it.effect == LessonEffect::Created);
+        if !was_created_now {
+            totals.retired.push(id);
         }
     }
     for it in learned.memories {
         // A memory created in this run is reported as new even if it was confirmed later.
-        let how = sum.kept.get(&it.memory.id).map_or(it.effect, |known| match known.effect {
-            LessonEffect::Created => LessonEffect::Created,
-            _ => it.effect,
-        });
-        sum.kept.insert(it.memory.id, LearnedMemory { effect: how, ..it });
+        let earlier_effect = totals.kept.get(&it.memory.id).map(|earlier| earlier.effect);
+        let effect = match earlier_effect {
+            Some(LessonEffect::Created) => LessonEffect::Created,
+            Some(_) | None => it.effect,
+        };
+        totals.kept.insert(it.memory.id, LearnedMemory { effect, ..it });
     }
 }
 
 fn report_nothing_found(out: &Output) -> u8 {
     if out.json {
-        out.data_json(
-            "learned",
-            to_json(
-                &LearnTotals::default(),
-                &LearnArgs { from: Vec::new(), dry_run: false, dropped: false },
-            ),
-        );
+        let args = LearnArgs { from: Vec::new(), dry_run: false, dropped: false };
+        out.print_json("learned", to_json(&LearnTotals::default(), &args));
     } else {
         out.say("no transcripts of this project were found");
         out.hint("`waylore learn --from <path>` reads them from elsewhere");
@@ -237,23 +262,28 @@ fn report_nothing_found(out: &Output) -> u8 {
     0
 }
 
-fn strictness_json(it: JudgingStrictness) -> Value {
-    json!({ "learned": it.n_learned, "rejected": it.n_rejected, "tighter_per_mille": it.tightening })
+fn strictness_json(strictness: JudgingStrictness) -> Value {
+    json!({
+        "learned": strictness.n_learned,
+        "rejected": strictness.n_rejected,
+        "tighter_per_mille": strictness.tightening,
+    })
 }
 
-fn say_strictness(it: JudgingStrictness, out: &Output) {
-    if it.tightening > 0 {
+/// Reports that learning is stricter in this project, if it is.
+fn say_strictness(strictness: JudgingStrictness, out: &Output) {
+    if strictness.tightening > 0 {
+        let percent = strictness.tightening / 10;
         out.say(&format!(
-            "{} of {} learned memories were rejected here: thresholds are {} % higher until that changes",
-            it.n_rejected,
-            it.n_learned,
-            it.tightening / 10
+            "{} of {} learned memories were rejected here: thresholds are {percent} % higher until that changes",
+            strictness.n_rejected, strictness.n_learned
         ));
     }
 }
 
-const fn how_word(how: LessonEffect) -> &'static str {
-    match how {
+/// The word for an effect in JSON.
+const fn effect_word(effect: LessonEffect) -> &'static str {
+    match effect {
         LessonEffect::Created => "made",
         LessonEffect::Updated => "updated",
         LessonEffect::Confirmed => "confirmed",
@@ -261,33 +291,35 @@ const fn how_word(how: LessonEffect) -> &'static str {
     }
 }
 
-fn to_json(sum: &LearnTotals, args: &LearnArgs) -> Value {
-    let kept: Vec<Value> = sum
-        .kept
-        .values()
-        .map(|it| {
-            json!({ "how": how_word(it.effect), "signal": it.signal, "memory": MemoryWire::from(&it.memory) })
+fn to_json(totals: &LearnTotals, args: &LearnArgs) -> Value {
+    let memory_json = |it: &LearnedMemory| {
+        json!({
+            "how": effect_word(it.effect),
+            "signal": it.signal,
+            "memory": MemoryWire::from(&it.memory),
         })
-        .collect();
+    };
+    let kept: Vec<Value> = totals.kept.values().map(memory_json).collect();
     json!({
-        "sessions": sum.n_new,
-        "known": sum.n_known,
-        "not_transcripts": sum.n_other,
-        "waiting": sum.n_waiting,
-        "damaged_lines": sum.n_damaged,
-        "bytes": sum.bytes,
+        "sessions": totals.n_new,
+        "known": totals.n_known,
+        "not_transcripts": totals.n_other,
+        "failed": totals.n_failed,
+        "waiting": totals.n_unvalidated,
+        "damaged_lines": totals.n_damaged_lines,
+        "bytes": totals.bytes,
         "dry_run": args.dry_run,
         "memories": kept,
-        "retired": sum.retired,
-        "dropped": sum.dropped,
+        "retired": totals.retired,
+        "dropped": totals.dropped,
     })
 }
 
-fn render(sum: &LearnTotals, args: &LearnArgs, out: &Output) {
-    for it in sum.kept.values() {
+fn render(totals: &LearnTotals, args: &LearnArgs, out: &Output) {
+    for it in totals.kept.values() {
         let id = it.memory.id.short();
         let review = if it.memory.flags.needs_review { " · needs review" } else { "" };
-        let how = match it.effect {
+        let sign = match it.effect {
             LessonEffect::Created => format!("{GOOD_STYLE}+{GOOD_STYLE:#}"),
             LessonEffect::Superseded(old) => {
                 format!("{GOOD_STYLE}+{GOOD_STYLE:#} instead of #{}", old.short())
@@ -295,48 +327,48 @@ fn render(sum: &LearnTotals, args: &LearnArgs, out: &Output) {
             LessonEffect::Updated | LessonEffect::Confirmed => "~".to_owned(),
         };
         out.print_line(&format!(
-            "{how} {BOLD_STYLE}#{id}{BOLD_STYLE:#} {DIM_STYLE}{}{review}{DIM_STYLE:#}",
+            "{sign} {BOLD_STYLE}#{id}{BOLD_STYLE:#} {DIM_STYLE}{}{review}{DIM_STYLE:#}",
             it.memory.kind
         ));
         out.print_line(&format!("  {}", escape_controls(&it.memory.content)));
     }
-    for id in &sum.retired {
+    for id in &totals.retired {
         out.print_line(&format!(
             "- {BOLD_STYLE}#{}{BOLD_STYLE:#} {DIM_STYLE}contradicted by later sessions{DIM_STYLE:#}",
             id.short()
         ));
     }
     let would = if args.dry_run { "would be " } else { "" };
-    let mut said = format!(
+    let mut summary = format!(
         "{} learned from ({}); {} {would}kept",
-        format_count(sum.n_new, "session was", "sessions were"),
-        format_size(sum.bytes),
-        format_count(sum.kept.len(), "memory", "memories"),
+        format_count(totals.n_new, "session was", "sessions were"),
+        format_size(totals.bytes),
+        format_count(totals.kept.len(), "memory", "memories"),
     );
-    if sum.n_known > 0 {
-        said.push_str("; ");
-        said.push_str(&format_count(
-            sum.n_known,
+    if totals.n_known > 0 {
+        summary.push_str("; ");
+        summary.push_str(&format_count(
+            totals.n_known,
             "session was known already",
             "sessions were known already",
         ));
     }
-    out.say(&said);
-    if sum.n_waiting > 0 {
-        let of = format_count(sum.n_waiting, "session has", "sessions have");
-        out.say(&format!("{of} not validated yet; their findings are held"));
+    out.say(&summary);
+    if totals.n_unvalidated > 0 {
+        let sessions = format_count(totals.n_unvalidated, "session has", "sessions have");
+        out.say(&format!("{sessions} not validated yet; their findings are held"));
     }
-    if sum.n_damaged > 0 {
+    if totals.n_damaged_lines > 0 {
         out.warn(&format!(
             "{} left out",
             format_count(
-                usize::try_from(sum.n_damaged).unwrap_or(usize::MAX),
+                usize::try_from(totals.n_damaged_lines).unwrap_or(usize::MAX),
                 "damaged line was",
                 "damaged lines were"
             )
         ));
     }
-    if !sum.kept.is_empty() && !args.dry_run {
+    if !totals.kept.is_empty() && !args.dry_run {
         out.hint("`waylore explain <id>` shows the evidence of a memory");
     }
 }

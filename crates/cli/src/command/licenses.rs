@@ -1,4 +1,4 @@
-//! `waylore licenses`.
+//! `waylore licenses`: prints the licence of the program and the notice of the built-in model.
 
 use serde_json::json;
 
@@ -9,12 +9,12 @@ use crate::output::Output;
 pub(crate) struct LicensesArgs {}
 
 const OWN_LICENSE: &str = env!("CARGO_PKG_LICENSE");
-const TEXT_OF_APACHE: &str = "https://www.apache.org/licenses/LICENSE-2.0";
+const APACHE_LICENSE_URL: &str = "https://www.apache.org/licenses/LICENSE-2.0";
 
 pub(crate) fn run(output: &Output) -> u8 {
     let notice = engine::MODEL_NOTICE.trim_end();
     if output.json {
-        output.data_json("licenses", json!({ "license": OWN_LICENSE, "notices": [notice] }));
+        output.print_json("licenses", json!({ "license": OWN_LICENSE, "notices": [notice] }));
         return 0;
     }
     output.print_line(&format!(
@@ -26,6 +26,6 @@ pub(crate) fn run(output: &Output) -> u8 {
     output.print_line("");
     output.print_line(notice);
     output.print_line("");
-    output.print_line(&format!("The text of that licence: {TEXT_OF_APACHE}"));
+    output.print_line(&format!("The text of that licence: {APACHE_LICENSE_URL}"));
     0
 }

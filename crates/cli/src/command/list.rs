@@ -1,10 +1,10 @@
-//! `waylore list`.
+//! `waylore list`: prints memories by filters, without a search text. `search` and `ask` share the filters.
 
 use engine::{MemoryFilter, NotebookScope};
-use model::{MemoryScope, MemorySource, MemoryStatus, MemoryType, ProjectPath};
+use model::{MemoryScope, MemorySource, MemoryStatus, MemoryType};
 use serde_json::json;
 
-use super::CommandSession;
+use super::CommandContext;
 use super::shared::format_memory;
 use crate::wire::MemoryWire;
 
@@ -62,36 +62,40 @@ pub(crate) struct ListFilterArgs {
 }
 
 impl ListFilterArgs {
+    /// The filter of these options, and the notebook if only one is wanted.
     pub(crate) fn to_filter(
         &self,
-        session: &CommandSession<'_>,
+        command: &CommandContext<'_>,
     ) -> anyhow::Result<(MemoryFilter, Option<NotebookScope>)> {
-        let limit = self.limit.unwrap_or_else(|| session.settings.get_number("list.limit"));
-        let word = |it: model::UnknownWord| engine::Error::from(it);
-        let standing = MemoryFilter::active(limit);
+        let limit = self.limit.unwrap_or_else(|| command.settings.get_number("list.limit"));
+        let unknown_word = |it: model::UnknownWord| engine::Error::from(it);
         let statuses = match (&self.status, self.all) {
             // `forgotten` is the word used in messages; the stored slug is `deleted`.
             (Some(status), _) if status == "forgotten" => vec![MemoryStatus::Deleted],
-            (Some(status), _) => vec![MemoryStatus::parse(status).map_err(word)?],
+            (Some(status), _) => vec![MemoryStatus::parse(status).map_err(unknown_word)?],
             (None, true) => MemoryStatus::ALL.to_vec(),
-            (None, false) => standing.statuses.clone(),
+            (None, false) => MemoryFilter::active(limit).statuses,
         };
         let kind = match &self.kind {
             Some(kind) => {
-                let kind = MemoryType::parse(kind, &session.settings.types)
+                let kind = MemoryType::parse(kind, &command.settings.types)
                     .map_err(engine::Error::from)?;
                 Some(kind.slug().to_owned())
             }
             None => None,
         };
         let file = match &self.file {
-            Some(file) => Some(session.project.project_path(file, &session.base)?),
-            None => None::<ProjectPath>,
+            Some(file) => Some(command.project.project_path(file, &command.base)?),
+            None => None,
         };
+        let source = self.source.as_deref().map(MemorySource::parse).transpose();
+        let source = source.map_err(unknown_word)?;
+        let scope = self.scope.as_deref().map(MemoryScope::parse).transpose();
+        let scope = scope.map_err(unknown_word)?;
         let filter = MemoryFilter {
             kind,
-            source: self.source.as_deref().map(MemorySource::parse).transpose().map_err(word)?,
-            scope: self.scope.as_deref().map(MemoryScope::parse).transpose().map_err(word)?,
+            source,
+            scope,
             file,
             module: self.module.clone(),
             tag: self.tag.clone(),
@@ -105,25 +109,27 @@ impl ListFilterArgs {
     }
 }
 
-pub(crate) async fn run(args: ListArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let (filter, reach) = args.which.to_filter(session)?;
-    let found = session.project.retriever().list(&filter, reach).await?;
-    if session.output.json {
+pub(crate) async fn run(args: ListArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
+    let (filter, scope) = args.which.to_filter(command)?;
+    let found = command.project.retriever().list(&filter, scope).await?;
+    if command.output.json {
         let memories: Vec<MemoryWire> = found.iter().map(MemoryWire::from).collect();
-        session.output.data_json("memories", json!({ "memories": memories }));
+        command.output.print_json("memories", json!({ "memories": memories }));
         return Ok(0);
     }
-    for shown in &found {
-        session.output.print_line(&format_memory(shown, &session.settings.types));
+    for rated in &found {
+        command.output.print_line(&format_memory(rated, &command.settings.types));
     }
+    // Not an error: a new project has no memories.
     if found.is_empty() {
-        session
+        command
             .output
-            .say(&format!("nothing to show for `{}`", session.project.project_state().name()));
-        session.output.hint("waylore remember \"…\" stores a memory");
+            .say(&format!("nothing to show for `{}`", command.project.project_state().name()));
+        command.output.hint("waylore remember \"…\" stores a memory");
     }
+    // A full page: there may be more.
     if found.len() == usize::try_from(filter.limit).unwrap_or(usize::MAX) {
-        session
+        command
             .output
             .hint(&format!("the newest {}; -n shows more, --offset goes on", filter.limit));
     }

@@ -1,12 +1,12 @@
-//! `waylore maintain`.
+//! `waylore maintain`: the daily maintenance that the daemon also runs, for each notebook.
 
 use engine::{CompactMode, MaintenanceOptions, MaintenanceReport};
 use serde_json::json;
 
-use super::CommandSession;
+use super::CommandContext;
 use super::shared::{WriteMode, report_start};
 use crate::output::{format_count, format_size};
-use crate::wire::reach_word;
+use crate::wire::scope_word;
 
 /// Forget decayed memories, back up, check, compact
 #[derive(clap::Args, Debug)]
@@ -19,17 +19,20 @@ pub(crate) struct MaintainArgs {
     compact: bool,
 }
 
-pub(crate) async fn run(args: MaintainArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let every = session.settings.get_number("backup.every_days");
-    let compact = if args.compact { CompactMode::Always } else { CompactMode::IfWorthwhile };
-    let options = MaintenanceOptions { backup_every_days: every, compact, dry_run: args.dry_run };
-    report_start("checking and tidying", session);
-    let done = session.project.maintenance().maintain(options).await?;
-    let code = if done.iter().any(|it| !it.findings.is_empty()) { 3 } else { 0 };
-    if session.output.json {
-        let one = |it: &MaintenanceReport| {
+pub(crate) async fn run(args: MaintainArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
+    let options = MaintenanceOptions {
+        backup_every_days: command.settings.get_number("backup.every_days"),
+        compact: if args.compact { CompactMode::Always } else { CompactMode::IfWorthwhile },
+        dry_run: args.dry_run,
+    };
+    report_start("checking and tidying", command);
+    let reports = command.project.maintenance().maintain(options).await?;
+    // Damage is a problem of the machine, like in `failure.rs`.
+    let code = if reports.iter().any(|it| !it.findings.is_empty()) { 3 } else { 0 };
+    if command.output.json {
+        let report_json = |it: &MaintenanceReport| {
             json!({
-                "notebook": reach_word(it.scope),
+                "notebook": scope_word(it.scope),
                 "decayed": it.faded.iter().map(|it| it.id).collect::<Vec<_>>(),
                 "removed": it.removed,
                 "findings": it.findings.iter().map(ToString::to_string).collect::<Vec<_>>(),
@@ -37,26 +40,29 @@ pub(crate) async fn run(args: MaintainArgs, session: &CommandSession<'_>) -> any
                 "reclaimed_bytes": it.reclaimed_bytes,
             })
         };
-        session.output.data_json("maintained", json!({ "dry_run": args.dry_run, "notebooks": done.iter().map(one).collect::<Vec<_>>() }));
+        let notebooks: Vec<_> = reports.iter().map(report_json).collect();
+        let body = json!({ "dry_run": args.dry_run, "notebooks": notebooks });
+        command.output.print_json("maintained", body);
         return Ok(code);
     }
-    for it in &done {
-        render(it, WriteMode::from_dry_run_flag(args.dry_run), session);
+    for report in &reports {
+        render(report, WriteMode::from_dry_run_flag(args.dry_run), command);
     }
-    if done.is_empty() {
-        session.output.say("nothing to maintain yet");
+    if reports.is_empty() {
+        command.output.say("nothing to maintain yet");
     }
     Ok(code)
 }
 
-fn render(it: &MaintenanceReport, mode: WriteMode, session: &CommandSession<'_>) {
-    let out = session.output;
-    let whose = reach_word(it.scope);
-    for finding in &it.findings {
+/// Prints one line for a notebook.
+fn render(report: &MaintenanceReport, mode: WriteMode, command: &CommandContext<'_>) {
+    let out = command.output;
+    let notebook = scope_word(report.scope);
+    for finding in &report.findings {
         out.warn(&finding.to_string());
     }
-    if !it.findings.is_empty() {
-        out.print_line(&format!("{whose}: damaged, so nothing was changed"));
+    if !report.findings.is_empty() {
+        out.print_line(&format!("{notebook}: damaged, so nothing was changed"));
         return;
     }
     let (forgotten, removed) = match mode {
@@ -64,23 +70,23 @@ fn render(it: &MaintenanceReport, mode: WriteMode, session: &CommandSession<'_>)
         WriteMode::Write => ("forgotten", "removed"),
     };
     let mut parts = vec!["every row matches its hash".to_owned()];
-    if !it.faded.is_empty() {
+    if !report.faded.is_empty() {
         parts.push(format!(
             "{} unused for three half-lives {forgotten}",
-            format_count(it.faded.len(), "memory", "memories")
+            format_count(report.faded.len(), "memory", "memories")
         ));
     }
-    if !it.removed.is_empty() {
+    if !report.removed.is_empty() {
         parts.push(format!(
             "{} forgotten over 30 days ago {removed}",
-            format_count(it.removed.len(), "memory", "memories")
+            format_count(report.removed.len(), "memory", "memories")
         ));
     }
-    if let Some(backup) = &it.backup {
+    if let Some(backup) = &report.backup {
         parts.push(format!("backup {}", backup.name));
     }
-    if it.reclaimed_bytes > 0 {
-        parts.push(format!("{} given back", format_size(it.reclaimed_bytes)));
+    if report.reclaimed_bytes > 0 {
+        parts.push(format!("{} given back", format_size(report.reclaimed_bytes)));
     }
-    out.print_line(&format!("{whose}: {}", parts.join(", ")));
+    out.print_line(&format!("{notebook}: {}", parts.join(", ")));
 }

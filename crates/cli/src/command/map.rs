@@ -1,10 +1,10 @@
-//! `waylore map`.
+//! `waylore map`: prints the module map or one module, and stores corrections of it.
 
 use std::path::PathBuf;
 
 use engine::{MapEdit, MappedModule, ModuleMap, ProjectToolKind};
 
-use super::CommandSession;
+use super::CommandContext;
 use crate::output::{BOLD_STYLE, DIM_STYLE, Output, escape_controls, format_count};
 use crate::wire;
 
@@ -16,7 +16,7 @@ use crate::wire;
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct MapArgs {
     #[command(subcommand)]
-    edit: Option<EditMap>,
+    edit: Option<MapEditCommand>,
     /// Id or name of a module
     #[arg(value_name = "MODULE")]
     module: Option<String>,
@@ -26,7 +26,7 @@ pub(crate) struct MapArgs {
 }
 
 #[derive(clap::Subcommand, Debug)]
-enum EditMap {
+enum MapEditCommand {
     Rename(RenameArgs),
     Describe(DescribeArgs),
     Move(MoveArgs),
@@ -62,55 +62,67 @@ struct MoveArgs {
     files: Vec<PathBuf>,
 }
 
-pub(crate) async fn run(args: MapArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
+pub(crate) async fn run(args: MapArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
     if let Some(edit) = args.edit {
-        return change_map(edit, session).await;
+        return change_map(edit, command).await;
     }
-    let out = session.output;
-    let map = session.project.code_graph().module_map().await?;
-    if let Some(word) = &args.module {
-        let Some(module) = map.find_module(word) else {
-            let what = format!("no module `{word}`");
+    let out = command.output;
+    let map = command.project.code_graph().module_map().await?;
+    if let Some(name) = &args.module {
+        let Some(module) = map.find_module(name) else {
+            let what = format!("no module `{name}`");
             return Err(crate::failure::usage_error(what, "`waylore map` lists them"));
         };
         if out.json {
-            out.data_json("module", wire::map::module_json(module));
+            out.print_json("module", wire::map::module_json(module));
         } else {
             render_one(out, &map, module);
         }
         return Ok(0);
     }
     if out.json {
-        out.data_json("map", wire::map::map_json(&map));
+        out.print_json("map", wire::map::map_json(&map));
     } else {
         render(out, &map, args.tests);
     }
     Ok(0)
 }
 
-async fn change_map(edit: EditMap, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
-    let (module, edit) = match edit {
-        EditMap::Rename(it) => (it.module, MapEdit::Name(it.name.join(" "))),
-        EditMap::Describe(it) => (it.module, MapEdit::Description(it.text.join(" "))),
-        EditMap::Move(it) => {
-            let path = |it: &PathBuf| session.project.project_path(it, &session.base);
-            (it.module, MapEdit::Members(it.files.iter().map(path).collect::<Result<_, _>>()?))
+/// Stores a correction as a memory and prints the changed module.
+async fn change_map(
+    map_edit: MapEditCommand,
+    command: &mut CommandContext<'_>,
+) -> anyhow::Result<u8> {
+    let (module, edit) = match map_edit {
+        MapEditCommand::Rename(it) => (it.module, MapEdit::Name(it.name.join(" "))),
+        MapEditCommand::Describe(it) => (it.module, MapEdit::Description(it.text.join(" "))),
+        MapEditCommand::Move(it) => {
+            let to_project_path =
+                |path: &PathBuf| command.project.project_path(path, &command.base);
+            let files: Result<Vec<_>, _> = it.files.iter().map(to_project_path).collect();
+            (it.module, MapEdit::Members(files?))
         }
     };
-    let memory = session.project.code_indexer().update_module_map(&module, edit).await?;
-    let map = session.project.code_graph().module_map().await?;
-    let out = session.output;
-    let found = memory.modules.first().and_then(|it| map.find_module(it));
-    match found {
-        Some(found) if out.json => out.data_json("module", wire::map::module_json(found)),
-        Some(found) => render_one(out, &map, found),
+    let memory = command.project.code_indexer().update_module_map(&module, edit).await?;
+    let map = command.project.code_graph().module_map().await?;
+    let out = command.output;
+    let changed = memory.modules.first().and_then(|it| map.find_module(it));
+    match changed {
+        Some(module) if out.json => out.print_json("module", wire::map::module_json(module)),
+        Some(module) => render_one(out, &map, module),
+        // The changed map has no such module; the memory is stored all the same.
         None => {}
     }
     out.say(&format!("stored as memory #{}; `waylore undo` reverts it", memory.id.short()));
     Ok(0)
 }
 
-/// Labels of project tools.
+/// A longer id breaks the alignment of its own line only.
+const MAX_ID_COLUMN: usize = 32;
+/// Core files that stand for a missing description.
+const MAX_SHOWN_CORE_FILES: usize = 3;
+
+/// Labels of project tools that are commands.
 const TOOL_LABELS: &[(ProjectToolKind, &str)] = &[
     (ProjectToolKind::Build, "build"),
     (ProjectToolKind::Test, "test"),
@@ -118,10 +130,12 @@ const TOOL_LABELS: &[(ProjectToolKind, &str)] = &[
     (ProjectToolKind::Run, "run"),
 ];
 
-fn render(out: &Output, map: &ModuleMap, tests: bool) {
+/// Prints the tools of the project and one line per module.
+fn render(out: &Output, map: &ModuleMap, with_tests: bool) {
     let values = |kind: ProjectToolKind| -> Vec<&str> {
         map.tools.iter().filter(|it| it.kind == kind).map(|it| it.value.as_str()).collect()
     };
+    // Tools by name, each kind in one line.
     for (kind, label) in [
         (ProjectToolKind::BuildTool, "built with"),
         (ProjectToolKind::Framework, "uses"),
@@ -131,6 +145,7 @@ fn render(out: &Output, map: &ModuleMap, tests: bool) {
             out.print_line(&format!("{label} {}", escape_controls(&values(kind).join(", "))));
         }
     }
+    // Commands, one per line, with the file that declares them.
     for (kind, label) in TOOL_LABELS {
         for it in map.tools.iter().filter(|it| it.kind == *kind) {
             out.print_line(&format!(
@@ -141,11 +156,12 @@ fn render(out: &Output, map: &ModuleMap, tests: bool) {
         }
     }
     let shown: Vec<&MappedModule> =
-        map.modules.iter().filter(|it| tests || !it.module.is_test).collect();
-    let width = shown.iter().map(|it| it.module.id.chars().count()).max().unwrap_or(0).min(32);
+        map.modules.iter().filter(|it| with_tests || !it.module.is_test).collect();
+    let id_widths = shown.iter().map(|it| it.module.id.chars().count());
+    let width = id_widths.max().unwrap_or(0).min(MAX_ID_COLUMN);
     out.print_line("");
-    for it in &shown {
-        out.print_line(&format_module(it, width));
+    for mapped in &shown {
+        out.print_line(&format_module(mapped, width));
     }
     let n_hidden = map.modules.len() - shown.len();
     if n_hidden > 0 {
@@ -158,47 +174,53 @@ fn render(out: &Output, map: &ModuleMap, tests: bool) {
 /// File stems that say less than the name of their folder.
 const GENERIC_STEMS: &[&str] = &["mod", "lib", "main", "index", "__init__"];
 
-fn format_module(it: &MappedModule, width: usize) -> String {
-    let module = &it.module;
-    let mut notes = vec![format_count(module.files.len(), "file", "files")];
-    if it.n_memories > 0 {
-        notes.push(format_count(it.n_memories, "memory", "memories"));
+fn format_module(mapped: &MappedModule, width: usize) -> String {
+    let module = &mapped.module;
+    let mut counts = vec![format_count(module.files.len(), "file", "files")];
+    if mapped.n_memories > 0 {
+        counts.push(format_count(mapped.n_memories, "memory", "memories"));
     }
     let name = if module.name == module.id {
         String::new()
     } else {
         format!("{} · ", escape_controls(&module.name))
     };
-    let said = if module.description.is_empty() {
-        let core = short_names(&module.core_files[..module.core_files.len().min(3)]);
+    let purpose = if module.description.is_empty() {
+        let n_core = module.core_files.len().min(MAX_SHOWN_CORE_FILES);
+        let core = short_names(&module.core_files[..n_core]);
         format!("{DIM_STYLE}{}{DIM_STYLE:#}", escape_controls(&core.join(", ")))
     } else {
         escape_controls(&module.description)
     };
     format!(
-        "{BOLD_STYLE}{:<width$}{BOLD_STYLE:#}  {name}{said}  {DIM_STYLE}({}){DIM_STYLE:#}",
+        "{BOLD_STYLE}{:<width$}{BOLD_STYLE:#}  {name}{purpose}  {DIM_STYLE}({}){DIM_STYLE:#}",
         module.id,
-        notes.join(", ")
+        counts.join(", ")
     )
 }
 
 /// File names, with as many folders as needed to be specific and distinct.
 fn short_names(paths: &[String]) -> Vec<&str> {
-    let from_end =
-        |path: &'_ str, n: usize| path.rmatch_indices('/').nth(n).map_or(0, |it| it.0 + 1);
-    let name = |path: &str| path[from_end(path, 0)..].to_owned();
-    let short = |path| {
-        let own = name(path);
-        let is_nameless = GENERIC_STEMS.contains(&own.split('.').next().unwrap_or_default());
-        let is_shared = paths.iter().filter(|it| name(it) == own).count() > 1;
-        &path[from_end(path, usize::from(is_nameless || is_shared))..]
+    let file_name = |path: &str| last_parts(path, 1).to_owned();
+    let short_name = |path| {
+        let name = file_name(path);
+        let is_generic = GENERIC_STEMS.contains(&name.split('.').next().unwrap_or_default());
+        let is_shared = paths.iter().filter(|it| file_name(it) == name).count() > 1;
+        last_parts(path, if is_generic || is_shared { 2 } else { 1 })
     };
-    paths.iter().map(|it| short(it.as_str())).collect()
+    paths.iter().map(|it| short_name(it.as_str())).collect()
 }
 
-fn render_one(out: &Output, map: &ModuleMap, it: &MappedModule) {
-    let module = &it.module;
-    let edited = if it.is_edited { ", corrected by hand" } else { "" };
+/// The last `n` parts of a path.
+fn last_parts(path: &str, n: usize) -> &str {
+    let nth_slash_from_end = path.rmatch_indices('/').nth(n - 1);
+    nth_slash_from_end.map_or(path, |(slash, _)| &path[slash + 1..])
+}
+
+/// Prints all details of a module.
+fn render_one(out: &Output, map: &ModuleMap, mapped: &MappedModule) {
+    let module = &mapped.module;
+    let edited = if mapped.is_edited { ", corrected by hand" } else { "" };
     out.print_line(&format!(
         "{BOLD_STYLE}{}{BOLD_STYLE:#}  {DIM_STYLE}{} in `{}`, {}{edited}{DIM_STYLE:#}",
         escape_controls(&module.name),
@@ -209,6 +231,7 @@ fn render_one(out: &Output, map: &ModuleMap, it: &MappedModule) {
     if !module.description.is_empty() {
         out.print_line(&escape_controls(&module.description));
     }
+    // Other modules are stored by id and shown by name; the id stays if there is no such module.
     let name =
         |id: &String| map.find_module(id).map_or_else(|| id.clone(), |it| it.module.name.clone());
     let names = |ids: &[String]| ids.iter().map(name).collect::<Vec<_>>();
@@ -224,11 +247,11 @@ fn render_one(out: &Output, map: &ModuleMap, it: &MappedModule) {
             out.print_line(&format!("{label:<13}{}", escape_controls(&list.join(", "))));
         }
     }
-    if it.n_memories > 0 {
+    if mapped.n_memories > 0 {
         out.print_line(&format!(
             "{:<13}{}",
             "remembered",
-            format_count(it.n_memories, "memory", "memories")
+            format_count(mapped.n_memories, "memory", "memories")
         ));
     }
 }
@@ -238,20 +261,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_without_a_name_of_its_own_goes_by_its_folder() {
-        for (path, said) in [
+    fn a_file_with_a_generic_name_is_shown_with_its_folder() {
+        for (path, short) in [
             ("src/runtime/worker.rs", "worker.rs"),
             ("src/runtime/mod.rs", "runtime/mod.rs"),
             ("mod.rs", "mod.rs"),
             ("a/__init__.py", "a/__init__.py"),
             ("ui/index.test.ts", "ui/index.test.ts"),
         ] {
-            assert_eq!(short_names(&[path.to_owned()]), [said]);
+            assert_eq!(short_names(&[path.to_owned()]), [short]);
         }
     }
 
     #[test]
-    fn two_of_one_name_are_told_apart_by_their_folders() {
+    fn two_files_of_the_same_name_are_shown_with_their_folders() {
         let paths = ["src/flask/app.py", "src/flask/sansio/app.py", "src/flask/ctx.py"];
         assert_eq!(
             short_names(&paths.map(str::to_owned)),

@@ -1,4 +1,5 @@
-//! `waylore mcp`: the server for the Model Context Protocol.
+//! `waylore mcp`: the server for the Model Context Protocol. The server itself is the crate `mcp`; this
+//! file gives it the folder, the clock and the function that opens a project.
 
 use std::io::BufReader;
 use std::net::SocketAddr;
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &McpArgs, global: &GlobalArgs, output: &Output) -> anyho
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let folder = global.project.clone().or_else(environment::project_dir);
     let config = mcp::Config {
-        open: Arc::new(open_boxed),
+        open: Arc::new(open_for_server),
         now: environment::now,
         random: environment::random_bytes,
         folder: folder.map(|it| environment.cwd.join(it)),
@@ -48,11 +49,13 @@ pub(crate) fn run(args: &McpArgs, global: &GlobalArgs, output: &Output) -> anyho
         served.map_err(anyhow::Error::msg)?;
         return Ok(0);
     };
-    let (token, place) = http_token(&environment)?;
-    let printer = Output { json: output.json, quiet: output.quiet };
+    let (token, token_location) = http_token(&environment)?;
+    // The callback outlives the borrowed output.
+    let owned_output = Output { json: output.json, quiet: output.quiet };
     let ready = Box::new(move |address: SocketAddr| {
-        printer.say(&format!("serving at http://{address}/mcp"));
-        printer.hint(&format!("clients send `Authorization: Bearer …`; the token is in {place}"));
+        owned_output.say(&format!("serving at http://{address}/mcp"));
+        let hint = "clients send `Authorization: Bearer …`; the token is in";
+        owned_output.hint(&format!("{hint} {token_location}"));
     });
     let served = runtime.block_on(serve_http(config, HttpConfig { address, token, ready }));
     served.map_err(|error| CliFailure {
@@ -63,10 +66,12 @@ pub(crate) fn run(args: &McpArgs, global: &GlobalArgs, output: &Output) -> anyho
     Ok(0)
 }
 
-fn open_boxed(folder: PathBuf) -> OpenFuture {
+/// Opens the project when the server needs it. The environment is read again, because the server may
+/// have been running for long.
+fn open_for_server(folder: PathBuf) -> OpenFuture {
     Box::pin(async move {
         let opened = match Environment::read() {
-            Ok(environment) => open_for_mcp(&environment, &folder).await,
+            Ok(environment) => open_with_policy(&environment, &folder).await,
             Err(error) => Err(error),
         };
         opened.map_err(|it| failure::format_error(&it))
@@ -74,7 +79,7 @@ fn open_boxed(folder: PathBuf) -> OpenFuture {
 }
 
 /// Opens the project of a folder as a command would, with its policy.
-async fn open_for_mcp(environment: &Environment, folder: &Path) -> anyhow::Result<Project> {
+async fn open_with_policy(environment: &Environment, folder: &Path) -> anyhow::Result<Project> {
     let factory = ProjectFactory::new(environment)?;
     Ok(factory.open(folder, environment.now, DamageTolerance::None).await?.project)
 }
@@ -85,17 +90,17 @@ fn http_token(environment: &Environment) -> anyhow::Result<(String, String)> {
         return Ok((token, "WAYLORE_MCP_TOKEN".to_owned()));
     }
     let path = environment.data.join(TOKEN_FILE);
-    let place = format!("`{}`", path.display());
+    let location = format!("`{}`", path.display());
     match std::fs::read_to_string(&path) {
-        Ok(token) => Ok((token.trim().to_owned(), place)),
+        Ok(token) => Ok((token.trim().to_owned(), location)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let token = environment::fresh_key();
+            let token = environment::random_key();
             write_private_file(&path, token.as_bytes()).map_err(engine::Error::from)?;
-            Ok((token, place))
+            Ok((token, location))
         }
         Err(error) => Err(CliFailure {
             kind: FailureKind::Environment,
-            message: format!("the token in {place} cannot be read: {error}"),
+            message: format!("the token in {location} cannot be read: {error}"),
             hint: Some("set WAYLORE_MCP_TOKEN, or remove the file to have a new one".to_owned()),
         }
         .into()),
@@ -112,21 +117,22 @@ mod tests {
     #[test]
     fn a_server_follows_the_policy_of_its_project() {
         let dir = tempfile::tempdir().unwrap();
-        let below = |name: &str| dir.path().join(name);
+        let folder_in_dir = |name: &str| dir.path().join(name);
         let environment = Environment {
             home: Some(dir.path().to_owned()),
-            data: below("data"),
-            config: below("config"),
-            cwd: below("shop"),
+            data: folder_in_dir("data"),
+            config: folder_in_dir("config"),
+            cwd: folder_in_dir("shop"),
             now: model::Timestamp(1_700_000_000_000),
         };
         let folder = environment.cwd.clone();
         std::fs::create_dir(&folder).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
-            let mut project = open_for_mcp(&environment, &folder).await.unwrap();
+            let mut project = open_with_policy(&environment, &folder).await.unwrap();
             assert_eq!(project.policy.injection.level, TrustLevel::Standard);
             assert!(!project.policy.injection.on_trial);
+            // The settings of the project, stored in its notebook, apply from the next opening on.
             for (key, value) in [
                 ("trust.level", "cautious"),
                 ("trial.enabled", "true"),
@@ -134,7 +140,7 @@ mod tests {
             ] {
                 project.set_setting(key, Some(value)).await.unwrap();
             }
-            let project = open_for_mcp(&environment, &folder).await.unwrap();
+            let project = open_with_policy(&environment, &folder).await.unwrap();
             assert_eq!(project.policy.injection.level, TrustLevel::Cautious);
             assert!(project.policy.injection.on_trial);
             assert_eq!(project.policy.memory, MemoryState::Disabled);

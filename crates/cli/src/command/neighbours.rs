@@ -1,8 +1,8 @@
-//! `waylore neighbours`.
+//! `waylore neighbours`: prints the files with the most references to and from the given ones.
 
 use serde_json::{Value, json};
 
-use super::CommandSession;
+use super::CommandContext;
 use super::code::warn_if_stale;
 use crate::output::{BOLD_STYLE, DIM_STYLE};
 use crate::wire;
@@ -18,25 +18,25 @@ pub(crate) struct NeighboursArgs {
     limit: usize,
 }
 
-pub(crate) async fn run(args: NeighboursArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let out = session.output;
-    let (found, freshness) = session.project.code_graph().neighbours(&args.files).await?;
-    let code = u8::from(found.is_empty());
+pub(crate) async fn run(args: NeighboursArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
+    let out = command.output;
+    let (neighbours, freshness) = command.project.code_graph().neighbours(&args.files).await?;
+    let code = u8::from(neighbours.is_empty());
     if out.json {
-        let files: Vec<Value> = found.iter().map(wire::graph::neighbour_json).collect();
-        out.data_json(
+        let files: Vec<Value> = neighbours.iter().map(wire::graph::neighbour_json).collect();
+        out.print_json(
             "neighbours",
             json!({ "files": files, "freshness": wire::graph::freshness_json(&freshness) }),
         );
         return Ok(code);
     }
-    for it in found.iter().take(args.limit) {
+    for it in neighbours.iter().take(args.limit) {
         out.print_line(&format!(
             "{BOLD_STYLE}{}{BOLD_STYLE:#}  {DIM_STYLE}{} to it, {} from it{DIM_STYLE:#}",
             it.path, it.n_outgoing, it.n_incoming
         ));
     }
-    if found.is_empty() {
+    if neighbours.is_empty() {
         out.say("no coupled files");
     }
     warn_if_stale(out, &freshness);

@@ -1,8 +1,8 @@
-//! `waylore path`.
+//! `waylore path`: prints the shortest chain of references between two symbols.
 
 use serde_json::{Value, json};
 
-use super::CommandSession;
+use super::CommandContext;
 use super::code::{format_symbol, warn_if_stale};
 use crate::output::DIM_STYLE;
 use crate::wire;
@@ -16,25 +16,30 @@ pub(crate) struct PathArgs {
     to: String,
 }
 
-pub(crate) async fn run(args: PathArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let out = session.output;
-    let found = session.project.code_graph().route(&args.from, &args.to).await?;
+pub(crate) async fn run(args: PathArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
+    let out = command.output;
+    let route = command.project.code_graph().route(&args.from, &args.to).await?;
+    // Each step has the edge that leads to its symbol; the first has none.
     if out.json {
-        let step = |it: &(engine::SymbolInfo, Option<engine::RouteEdge>)| -> Value {
-            let by = it.1.map(|edge| {
-                json!({ "edge": edge.kind.slug(), "resolved_by": edge.resolution.slug(), "line": edge.line })
+        let step_json = |(symbol, edge): &(engine::SymbolInfo, Option<engine::RouteEdge>)| {
+            let edge_json = edge.map(|edge| {
+                json!({
+                    "edge": edge.kind.slug(),
+                    "resolved_by": edge.resolution.slug(),
+                    "line": edge.line,
+                })
             });
-            json!({ "symbol": wire::graph::symbol_json(&it.0), "by": by })
+            json!({ "symbol": wire::graph::symbol_json(symbol), "by": edge_json })
         };
-        let steps: Vec<Value> = found.steps.iter().map(step).collect();
-        out.data_json(
+        let steps: Vec<Value> = route.steps.iter().map(step_json).collect();
+        out.print_json(
             "path",
-            json!({ "steps": steps, "freshness": wire::graph::freshness_json(&found.freshness) }),
+            json!({ "steps": steps, "freshness": wire::graph::freshness_json(&route.freshness) }),
         );
         return Ok(0);
     }
-    for (symbol, by) in &found.steps {
-        if let Some(edge) = by {
+    for (symbol, edge) in &route.steps {
+        if let Some(edge) = edge {
             out.print_line(&format!(
                 "  {DIM_STYLE}{} (line {}){DIM_STYLE:#}",
                 edge.kind, edge.line
@@ -42,6 +47,6 @@ pub(crate) async fn run(args: PathArgs, session: &CommandSession<'_>) -> anyhow:
         }
         out.print_line(&format_symbol(symbol));
     }
-    warn_if_stale(out, &found.freshness);
+    warn_if_stale(out, &route.freshness);
     Ok(0)
 }

@@ -1,10 +1,9 @@
-//! `waylore pin`.
+//! `waylore pin`: pins a memory, or removes the pin.
 
 use serde_json::json;
 
-use super::CommandSession;
-use super::shared::kind_label;
-use crate::output::BOLD_STYLE;
+use super::CommandContext;
+use super::shared::format_summary;
 use crate::wire::MemoryWire;
 
 /// Pin a memory, so that it never decays
@@ -17,22 +16,17 @@ pub(crate) struct PinArgs {
     off: bool,
 }
 
-pub(crate) async fn run(args: PinArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
-    let (memory, changed) = session.project.editor().pin(&args.id, !args.off).await?;
-    if session.output.json {
-        session.output.data_json(
+pub(crate) async fn run(args: PinArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
+    let (memory, changed) = command.project.editor().pin(&args.id, !args.off).await?;
+    if command.output.json {
+        command.output.print_json(
             "pinned",
             json!({ "memory": MemoryWire::from(&memory), "changed": changed }),
         );
         return Ok(0);
     }
-    session.output.print_line(&format!(
-        "{BOLD_STYLE}#{}{BOLD_STYLE:#}  {:<11} {}",
-        memory.id.short(),
-        kind_label(&memory.kind, &session.settings.types),
-        memory.summary
-    ));
-    session.output.say(match (args.off, changed) {
+    command.output.print_line(&format_summary(&memory, &command.settings.types));
+    command.output.say(match (args.off, changed) {
         (false, true) => "pinned: it never decays",
         (true, true) => "no longer pinned",
         (false, false) => "was pinned already",

@@ -1,11 +1,14 @@
-//! `waylore purge`.
+//! `waylore purge`: erases memories for good and prints the proof: a search of all files for the erased
+//! text.
 
 use engine::PurgeReport;
 use serde_json::json;
 
-use super::CommandSession;
+use super::CommandContext;
 use super::edit;
-use super::shared::{begin_everywhere, confirm_or_fail, read_all, report_declined, report_start};
+use super::shared::{
+    confirm_or_fail, read_all, report_declined, report_start, report_start_everywhere,
+};
 use crate::failure::usage_error;
 use crate::output::{Output, format_count, format_size};
 
@@ -35,68 +38,77 @@ pub(crate) struct PurgeArgs {
     yes: bool,
 }
 
-pub(crate) async fn run(args: PurgeArgs, mut session: CommandSession<'_>) -> anyhow::Result<u8> {
+pub(crate) async fn run(args: PurgeArgs, mut command: CommandContext<'_>) -> anyhow::Result<u8> {
     let question = if args.everything {
         "All memories of all projects will be erased.".to_owned()
     } else if args.this_project {
-        format!("All memories of `{}` will be erased.", session.project.project_state().name())
+        format!("All memories of `{}` will be erased.", command.project.project_state().name())
     } else {
         "This cannot be undone.".to_owned()
     };
     // The secret occupies standard input, so no confirmation can be asked; only the secret is erased.
     if !args.secret && !confirm_or_fail(args.yes, &question)? {
-        return Ok(report_declined("nothing was erased", session.output));
+        return Ok(report_declined("nothing was erased", command.output));
     }
     if args.everything {
-        begin_everywhere("erasing", &session);
+        report_start_everywhere("erasing", &command);
     } else {
-        report_start("erasing and searching", &session);
+        report_start("erasing and searching", &command);
     }
     // Drafts of erased memories are removed as well; a secret may be in any draft.
     if args.secret || args.secrets {
-        edit::discard_all(&session);
+        edit::discard_all_drafts(&command);
     }
+    // Fails here, before any memory is erased, if an id is unknown.
     for id in &args.ids {
-        edit::discard_draft(&session.project.retriever().find_by_id(id).await?);
+        edit::discard_draft(&command.project.retriever().find_by_id(id).await?);
     }
-    let output = session.output;
-    let res = if args.everything {
-        session.project.purge_everything().await?
+    let output = command.output;
+    let report = if args.everything {
+        command.project.purge_everything().await?
     } else if args.this_project {
-        session.project.purge_project().await?
+        command.project.purge_project().await?
     } else if args.secret {
         let secret = String::from_utf8(read_all(std::io::stdin().lock())?).map_err(|_| {
             usage_error("the secret is not valid UTF-8", "give it as text on standard input")
         })?;
-        session.project.maintenance().purge_secret(&secret).await?
+        command.project.maintenance().purge_secret(&secret).await?
     } else if args.secrets {
-        session.project.maintenance().purge_secrets_found().await?
+        command.project.maintenance().purge_secrets_found().await?
     } else {
-        session.project.maintenance().purge_memories(&args.ids).await?
+        command.project.maintenance().purge_memories(&args.ids).await?
     };
-    Ok(render(&res, args.secret || args.secrets, output))
+    let only_secrets = args.secret || args.secrets;
+    Ok(render(&report, only_secrets, output))
 }
 
-fn render(res: &PurgeReport, cleaned: bool, output: &Output) -> u8 {
-    let proof = &res.proof;
-    let clean = proof.holds();
+/// Prints the report and returns the exit code: 3 if erased text was found afterwards. `only_secrets`
+/// means that memories stay, without the secrets in them.
+fn render(report: &PurgeReport, only_secrets: bool, output: &Output) -> u8 {
+    let proof = &report.proof;
+    let is_proven = proof.holds();
     if output.json {
-        output.data_json("purged", json!({
-            "memories": res.memories,
-            "proof": { "files": proof.files, "bytes": proof.bytes, "pieces": proof.pieces, "found_in": proof.found_in, "encrypted": proof.is_encrypted, "inside": proof.found_in_database },
-        }));
-        return if clean { 0 } else { 3 };
+        let proof = json!({
+            "files": proof.files,
+            "bytes": proof.bytes,
+            "pieces": proof.pieces,
+            "found_in": proof.found_in,
+            "encrypted": proof.is_encrypted,
+            "inside": proof.found_in_database,
+        });
+        output.print_json("purged", json!({ "memories": report.memories, "proof": proof }));
+        return if is_proven { 0 } else { 3 };
     }
-    let verb = if cleaned { "cleaned" } else { "erased for good" };
-    output
-        .print_line(&format!("{} {verb}", format_count(res.memories.len(), "memory", "memories")));
+    let verb = if only_secrets { "cleaned" } else { "erased for good" };
+    let memories = format_count(report.memories.len(), "memory", "memories");
+    output.print_line(&format!("{memories} {verb}"));
     let searched = format!(
         "searched {} ({}) for {}",
         format_count(proof.files, "file", "files"),
         format_size(proof.bytes),
         format_count(proof.pieces, "piece of the erased text", "pieces of the erased text"),
     );
-    let within = if cleaned { "every database" } else { "every database and backup" };
+    let within = if only_secrets { "every database" } else { "every database and backup" };
     if proof.found_in_database {
         output.error(&format!("looked inside {within}: still there"));
     }
@@ -106,7 +118,7 @@ fn render(res: &PurgeReport, cleaned: bool, output: &Output) -> u8 {
             output.error_detail(&path.display().to_string());
         }
     }
-    if !clean {
+    if !is_proven {
         return 3;
     }
     // The search says nothing about encrypted files, and short texts match by chance.
@@ -114,7 +126,7 @@ fn render(res: &PurgeReport, cleaned: bool, output: &Output) -> u8 {
         output.print_line(&format!("{searched}: not found anywhere"));
         return 0;
     }
-    if proof.pieces == 0 && !res.memories.is_empty() {
+    if proof.pieces == 0 && !report.memories.is_empty() {
         output.say("the erased text is too short or too common to search files for; the databases were checked");
     }
     output.print_line(&format!("looked inside {within}: not there"));

@@ -1,15 +1,15 @@
-//! `waylore remember`.
+//! `waylore remember`: stores a memory that the user states, and prints how it relates to existing ones.
 
 use std::path::PathBuf;
 
 use engine::{MemoryNovelty, NewMemory, NotebookScope, OnDuplicate, OnSecret, RememberResult};
 use serde_json::{Value, json};
 
-use super::CommandSession;
-use super::shared::{WriteMode, kind_label, text_or_stdin};
+use super::CommandContext;
+use super::shared::{WriteMode, format_summary, text_or_stdin};
 use crate::failure::usage_error;
-use crate::output::{BOLD_STYLE, DIM_STYLE, escape_controls};
-use crate::wire::{MemoryWire, reach_word};
+use crate::output::{DIM_STYLE, escape_controls};
+use crate::wire::{MemoryWire, scope_word};
 
 /// Store a memory about this project
 ///
@@ -59,34 +59,34 @@ pub(crate) struct RememberArgs {
 
 pub(crate) async fn run(
     args: RememberArgs,
-    session: &mut CommandSession<'_>,
+    command: &mut CommandContext<'_>,
 ) -> anyhow::Result<u8> {
     let files = with_symbols(args.files, &args.symbols, args.places)?;
-    let teaching = NewMemory {
+    let new_memory = NewMemory {
         content: text_or_stdin(&args.text)?,
         kind: args.kind,
         scope: if args.user { NotebookScope::User } else { NotebookScope::Project },
         tags: args.tags,
         files,
         modules: args.modules,
-        cwd: session.base.clone(),
+        cwd: command.base.clone(),
         pinned: args.pin,
-        on_secret: if args.redact { OnSecret::Redact } else { session.settings.on_secret() },
-        on_duplicate: if args.new { OnDuplicate::Keep } else { session.settings.on_duplicate() },
+        on_secret: if args.redact { OnSecret::Redact } else { command.settings.on_secret() },
+        on_duplicate: if args.new { OnDuplicate::Keep } else { command.settings.on_duplicate() },
         key: args.key,
         dry_run: args.dry_run,
     };
-    let res = session.project.editor().remember(teaching).await?;
+    let result = command.project.editor().remember(new_memory).await?;
     let mode = WriteMode::from_dry_run_flag(args.dry_run);
-    if session.output.json {
-        session.output.data_json("remembered", to_json(&res, mode));
+    if command.output.json {
+        command.output.print_json("remembered", to_json(&result, mode));
     } else {
-        render(&res, mode, session);
+        render(&result, mode, command);
     }
     Ok(0)
 }
 
-/// Splits `file:symbol` arguments.
+/// Joins --file and --symbol to `file:symbol`, the form of --at, and adds the --at arguments.
 fn with_symbols(
     files: Vec<PathBuf>,
     symbols: &[String],
@@ -95,15 +95,16 @@ fn with_symbols(
     let mut res = match (&files[..], symbols) {
         (_, []) => files,
         ([file], _) => {
-            let with = |it: &String| {
-                let mut res = file.clone().into_os_string();
-                res.push(":");
-                res.push(it);
-                res.into()
+            let file_with_symbol = |symbol: &String| {
+                let mut path = file.clone().into_os_string();
+                path.push(":");
+                path.push(symbol);
+                path.into()
             };
-            symbols.iter().map(with).collect()
+            symbols.iter().map(file_with_symbol).collect()
         }
-        _ => {
+        // Symbols with no file or with several files.
+        (_, _) => {
             let hint = "name each as --at path:symbol";
             return Err(usage_error("which of the files has the symbol?", hint));
         }
@@ -112,14 +113,11 @@ fn with_symbols(
     Ok(res)
 }
 
-fn render(result: &RememberResult, mode: WriteMode, session: &CommandSession<'_>) {
-    let (memory, out) = (&result.memory, session.output);
+fn render(result: &RememberResult, mode: WriteMode, command: &CommandContext<'_>) {
+    let (memory, out) = (&result.memory, command.output);
     let id = memory.id.short();
-    out.print_line(&format!(
-        "{BOLD_STYLE}#{id}{BOLD_STYLE:#}  {:<11} {}",
-        kind_label(&memory.kind, &session.settings.types),
-        memory.summary
-    ));
+    out.print_line(&format_summary(memory, &command.settings.types));
+    // `--key` makes a repeated call safe: it stores nothing and shows the first result.
     if result.is_repeated {
         out.say(&format!(
             "this key was used before: nothing was stored {DIM_STYLE}(#{id}){DIM_STYLE:#}"
@@ -130,6 +128,7 @@ fn render(result: &RememberResult, mode: WriteMode, session: &CommandSession<'_>
         return;
     }
     out.say(&describe_novelty(result, mode));
+    // Only if the user gave no type.
     if let Some(suggested) = result.suggestion {
         out.say(&format!(
             "{DIM_STYLE}kept as `{}`: {}{DIM_STYLE:#}",
@@ -146,6 +145,7 @@ fn render(result: &RememberResult, mode: WriteMode, session: &CommandSession<'_>
         out.warn(&format!("needs review because it reads like an instruction to an agent: {why}"));
         out.hint(&format!("to confirm it: waylore flag {id} ok"));
     }
+    // A merge or a replacement may surprise, a new memory does not.
     if mode == WriteMode::Write && !matches!(result.novelty, MemoryNovelty::New) {
         out.hint("`waylore undo` reverts it; --new keeps both");
     }
@@ -179,23 +179,30 @@ fn describe_novelty(result: &RememberResult, mode: WriteMode) -> String {
     }
 }
 
-fn to_json(res: &RememberResult, mode: WriteMode) -> Value {
-    let novelty = match &res.novelty {
+fn to_json(result: &RememberResult, mode: WriteMode) -> Value {
+    let novelty = match &result.novelty {
         MemoryNovelty::New => json!({ "is": "new" }),
-        MemoryNovelty::Merged { previous_text: was } => json!({ "is": "merged", "was": was }),
-        MemoryNovelty::Supersedes { old, explanation: what } => {
-            json!({ "is": "supersedes", "id": old.id, "content": old.content, "difference": what })
+        MemoryNovelty::Merged { previous_text } => {
+            json!({ "is": "merged", "was": previous_text })
         }
+        MemoryNovelty::Supersedes { old, explanation } => json!({
+            "is": "supersedes",
+            "id": old.id,
+            "content": old.content,
+            "difference": explanation,
+        }),
     };
+    let suggested_type =
+        result.suggestion.map(|it| json!({ "type": it.kind, "because": it.because }));
     json!({
-        "memory": MemoryWire::from(&res.memory),
-        "notebook": reach_word(res.scope),
+        "memory": MemoryWire::from(&result.memory),
+        "notebook": scope_word(result.scope),
         "novelty": novelty,
-        "suggested_type": res.suggestion.map(|it| json!({ "type": it.kind, "because": it.because })),
-        "redacted": res.n_redacted,
-        "missing_files": res.missing_files,
-        "review_reason": res.review_reason,
-        "repeated": res.is_repeated,
+        "suggested_type": suggested_type,
+        "redacted": result.n_redacted,
+        "missing_files": result.missing_files,
+        "review_reason": result.review_reason,
+        "repeated": result.is_repeated,
         "dry_run": mode == WriteMode::DryRun,
     })
 }

@@ -1,10 +1,9 @@
-//! `waylore restore`.
+//! `waylore restore`: brings a forgotten memory or an older version back.
 
 use serde_json::json;
 
-use super::CommandSession;
-use super::shared::kind_label;
-use crate::output::BOLD_STYLE;
+use super::CommandContext;
+use super::shared::format_summary;
 use crate::wire::MemoryWire;
 
 /// Restore a forgotten memory or an older version
@@ -17,18 +16,13 @@ pub(crate) struct RestoreArgs {
     version: Option<u32>,
 }
 
-pub(crate) async fn run(args: RestoreArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
-    let memory = session.project.editor().restore(&args.id, args.version).await?;
-    if session.output.json {
-        session.output.data_json("restored", json!({ "memory": MemoryWire::from(&memory) }));
+pub(crate) async fn run(args: RestoreArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
+    let memory = command.project.editor().restore(&args.id, args.version).await?;
+    if command.output.json {
+        command.output.print_json("restored", json!({ "memory": MemoryWire::from(&memory) }));
         return Ok(0);
     }
-    session.output.print_line(&format!(
-        "{BOLD_STYLE}#{}{BOLD_STYLE:#}  {:<11} {}",
-        memory.id.short(),
-        kind_label(&memory.kind, &session.settings.types),
-        memory.summary
-    ));
-    session.output.say("restored");
+    command.output.print_line(&format_summary(&memory, &command.settings.types));
+    command.output.say("restored");
     Ok(0)
 }

@@ -1,9 +1,9 @@
-//! `waylore restore-backup`.
+//! `waylore restore-backup`: replaces a database by a backup, or lists the backups.
 
 use engine::{BackupContents, BackupFile, NotebookScope, REPLACED_BACKUP_NAME, StoreError};
 use serde_json::{Value, json};
 
-use super::CommandSession;
+use super::CommandContext;
 use super::shared::{confirm_or_fail, report_declined};
 use crate::output::{BAD_STYLE, BOLD_STYLE, DIM_STYLE, format_count, format_size};
 
@@ -23,59 +23,61 @@ pub(crate) struct RestoreBackupArgs {
     yes: bool,
 }
 
-pub(crate) fn run(args: RestoreBackupArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
-    let reach = if args.user { NotebookScope::User } else { NotebookScope::Project };
+pub(crate) fn run(args: RestoreBackupArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
+    let scope = if args.user { NotebookScope::User } else { NotebookScope::Project };
     let Some(name) = args.name else {
-        return Ok(list_backups(reach, session));
+        return Ok(list_backups(scope, command));
     };
     if !confirm_or_fail(args.yes, &format!("`{name}` will replace the current database."))? {
-        return Ok(report_declined("nothing was changed", session.output));
+        return Ok(report_declined("nothing was changed", command.output));
     }
-    let contents = session.project.restore_backup(reach, &name)?;
-    if session.output.json {
-        session
+    let contents = command.project.restore_backup(scope, &name)?;
+    if command.output.json {
+        command
             .output
-            .data_json("restored_backup", json!({ "name": name, "memories": contents.memories }));
+            .print_json("restored_backup", json!({ "name": name, "memories": contents.memories }));
         return Ok(0);
     }
     let n = usize::try_from(contents.memories).unwrap_or(0);
-    session.output.print_line(&format!(
+    command.output.print_line(&format!(
         "restored {BOLD_STYLE}{name}{BOLD_STYLE:#}: {}",
         format_count(n, "memory", "memories")
     ));
-    if let Some((aside, _)) = session.project.maintenance().replaced(reach) {
-        let whose = if reach == NotebookScope::User { " --user" } else { "" };
-        session.output.hint(&format!(
-            "the replaced database is kept in `{}`; `waylore restore-backup{whose} {REPLACED_BACKUP_NAME}` restores it",
-            aside.path.display()
+    if let Some((replaced, _)) = command.project.maintenance().replaced(scope) {
+        let flag = if scope == NotebookScope::User { " --user" } else { "" };
+        command.output.hint(&format!(
+            "the replaced database is kept in `{}`; `waylore restore-backup{flag} {REPLACED_BACKUP_NAME}` restores it",
+            replaced.path.display()
         ));
     }
     Ok(0)
 }
 
-fn list_backups(reach: NotebookScope, session: &CommandSession<'_>) -> u8 {
-    let backups = session.project.maintenance().backups(reach);
-    let aside = session.project.maintenance().replaced(reach);
-    let code = u8::from(backups.is_empty() && aside.is_none());
-    if session.output.json {
+/// Prints the backups, each opened and checked, and returns the exit code.
+fn list_backups(scope: NotebookScope, command: &CommandContext<'_>) -> u8 {
+    let backups = command.project.maintenance().backups(scope);
+    // The database that the last restore replaced can be restored like a backup.
+    let replaced = command.project.maintenance().replaced(scope);
+    let code = u8::from(backups.is_empty() && replaced.is_none());
+    if command.output.json {
         let backups: Vec<_> = backups.iter().map(|it| to_json(&it.0.name, it)).collect();
-        let aside = aside.as_ref().map(|it| to_json(REPLACED_BACKUP_NAME, it));
-        session.output.data_json("backups", json!({ "backups": backups, "replaced": aside }));
+        let replaced = replaced.as_ref().map(|it| to_json(REPLACED_BACKUP_NAME, it));
+        command.output.print_json("backups", json!({ "backups": backups, "replaced": replaced }));
         return code;
     }
-    for it in &backups {
-        session.output.print_line(&render(&it.0.name, it));
+    for backup in &backups {
+        command.output.print_line(&render(&backup.0.name, backup));
     }
-    if let Some(it) = &aside {
+    if let Some(it) = &replaced {
         let note = "the database before the last restore";
-        session.output.print_line(&format!(
+        command.output.print_line(&format!(
             "{}  {DIM_STYLE}{note}{DIM_STYLE:#}",
             render(REPLACED_BACKUP_NAME, it)
         ));
     }
     if backups.is_empty() {
-        session.output.say("there are no backups yet");
-        session.output.hint("`waylore backup` makes one");
+        command.output.say("there are no backups yet");
+        command.output.hint("`waylore backup` makes one");
     }
     code
 }
@@ -83,20 +85,20 @@ fn list_backups(reach: NotebookScope, session: &CommandSession<'_>) -> u8 {
 /// A backup with the result of opening and checking it.
 type CheckedBackup = (BackupFile, Result<BackupContents, StoreError>);
 
-fn to_json(name: &str, (it, contents): &CheckedBackup) -> Value {
+fn to_json(name: &str, (file, contents): &CheckedBackup) -> Value {
     json!({
         "name": name,
-        "path": it.path,
-        "bytes": it.bytes,
+        "path": file.path,
+        "bytes": file.bytes,
         "memories": contents.as_ref().ok().map(|it| it.memories),
         "problem": contents.as_ref().err().map(ToString::to_string),
     })
 }
 
-fn render(name: &str, (it, contents): &CheckedBackup) -> String {
+fn render(name: &str, (file, contents): &CheckedBackup) -> String {
     let state = match contents {
         Ok(it) => format_count(usize::try_from(it.memories).unwrap_or(0), "memory", "memories"),
         Err(error) => format!("{BAD_STYLE}cannot be restored{BAD_STYLE:#}: {error}"),
     };
-    format!("{BOLD_STYLE}{name}{BOLD_STYLE:#}  {}, {state}", format_size(it.bytes))
+    format!("{BOLD_STYLE}{name}{BOLD_STYLE:#}  {}, {state}", format_size(file.bytes))
 }

@@ -1,4 +1,4 @@
-//! `waylore review`.
+//! `waylore review`: shows pending memories one by one and reads a key for each.
 
 use std::io::{Read as _, Write as _};
 
@@ -6,9 +6,9 @@ use engine::{MemoryCorrection, MemoryEdit, MemoryFilter, NotebookScope, OnSecret
 use model::{Memory, MemoryStatus};
 use serde_json::json;
 
-use super::CommandSession;
+use super::CommandContext;
 use super::shared::{kind_label, status_note};
-use crate::output::{BOLD_STYLE, DIM_STYLE, GOOD_STYLE, Output, WARN_STYLE, is_conversation};
+use crate::output::{BOLD_STYLE, DIM_STYLE, GOOD_STYLE, Output, WARN_STYLE, is_interactive};
 use crate::wire::MemoryWire;
 
 /// Review pending memories, one key each
@@ -26,120 +26,137 @@ pub(crate) struct ReviewArgs {
 /// Decisions of the user.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ReviewDecision {
-    Right,
-    Discard,
+    Confirm,
+    Reject,
     Edit,
-    Later,
-    Back,
-    Stop,
+    Skip,
+    UndoLast,
+    Quit,
 }
 
 /// Keys with their labels, as shown below a memory.
 #[rustfmt::skip]
 const DECISION_KEYS: &[(char, ReviewDecision, &str)] = &[
-    ('y', ReviewDecision::Right,   "right"),
-    ('x', ReviewDecision::Discard, "wrong"),
-    ('e', ReviewDecision::Edit,    "edit"),
-    ('s', ReviewDecision::Later,   "later"),
-    ('u', ReviewDecision::Back,    "take back"),
-    ('q', ReviewDecision::Stop,    "stop"),
+    ('y', ReviewDecision::Confirm,  "right"),
+    ('x', ReviewDecision::Reject,   "wrong"),
+    ('e', ReviewDecision::Edit,     "edit"),
+    ('s', ReviewDecision::Skip,     "later"),
+    ('u', ReviewDecision::UndoLast, "take back"),
+    ('q', ReviewDecision::Quit,     "stop"),
 ];
 
-pub(crate) async fn run(args: ReviewArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
-    let out = session.output;
-    let waiting = pending_memories(&args, session).await?;
+pub(crate) async fn run(args: ReviewArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
+    let out = command.output;
+    let pending = pending_memories(&args, command).await?;
     if out.json {
-        let memories: Vec<_> = waiting.iter().map(|it| MemoryWire::from(&it.memory)).collect();
-        out.data_json("review", json!({ "waiting": memories }));
+        let memories: Vec<_> = pending.iter().map(|it| MemoryWire::from(&it.memory)).collect();
+        out.print_json("review", json!({ "waiting": memories }));
         return Ok(0);
     }
-    if waiting.is_empty() {
+    if pending.is_empty() {
         out.say("nothing to review");
         return Ok(0);
     }
     let keyboard = KeyboardInput::open();
+    // Positions in `pending` with the decisions made, so that the last one can be undone.
     let mut decided: Vec<(usize, ReviewDecision)> = Vec::new();
-    let mut at = 0;
-    while let Some(shown) = waiting.get(at) {
-        show_memory(shown, at, waiting.len(), session);
+    let mut position = 0;
+    while let Some(rated) = pending.get(position) {
+        show_memory(rated, position, pending.len(), command);
         let decision = keyboard.read_decision(out)?;
-        let id = memory_id(&shown.memory);
+        let id = memory_id(&rated.memory);
         match decision {
-            ReviewDecision::Right => {
-                session.project.editor().correct(&id, MemoryCorrection::Confirmed).await?;
+            ReviewDecision::Confirm => {
+                command.project.editor().correct(&id, MemoryCorrection::Confirmed).await?;
             }
-            ReviewDecision::Discard => {
-                let wrong = MemoryCorrection::Outdated { replacement: None };
-                session.project.editor().correct(&id, wrong).await?;
+            ReviewDecision::Reject => {
+                let rejected = MemoryCorrection::Outdated { replacement: None };
+                command.project.editor().correct(&id, rejected).await?;
             }
             ReviewDecision::Edit => match keyboard.read_text("new text")? {
-                Some(text) => edit_memory(session, &id, text).await?,
+                Some(text) => edit_memory(command, &id, text).await?,
+                // No text: show the same memory again.
                 None => continue,
             },
-            ReviewDecision::Later => {}
-            ReviewDecision::Back => {
+            ReviewDecision::Skip => {
+                position += 1;
+                continue;
+            }
+            ReviewDecision::UndoLast => {
                 match decided.pop() {
-                    Some((last, _)) => {
-                        take_back(session, &waiting[last].memory).await?;
-                        at = last;
+                    Some((last_position, _)) => {
+                        undo_decision(command, &pending[last_position].memory).await?;
+                        position = last_position;
                     }
                     None => out.say("no decision yet"),
                 }
                 continue;
             }
-            ReviewDecision::Stop => break,
+            ReviewDecision::Quit => break,
         }
-        if decision != ReviewDecision::Later {
-            decided.push((at, decision));
-        }
-        at += 1;
+        decided.push((position, decision));
+        position += 1;
     }
-    let n = |wanted| decided.iter().filter(|it| it.1 == wanted).count();
+    report_decisions(&decided, pending.len(), out);
+    Ok(0)
+}
+
+fn report_decisions(decided: &[(usize, ReviewDecision)], n_pending: usize, out: &Output) {
+    let n = |wanted| decided.iter().filter(|(_, decision)| *decision == wanted).count();
     out.print_line(&format!(
         "{} confirmed, {} discarded, {} reworded, {} left",
-        n(ReviewDecision::Right),
-        n(ReviewDecision::Discard),
+        n(ReviewDecision::Confirm),
+        n(ReviewDecision::Reject),
         n(ReviewDecision::Edit),
-        waiting.len() - decided.len()
+        n_pending - decided.len()
     ));
     if !decided.is_empty() {
         out.hint("`waylore undo` reverts the last decision");
     }
-    Ok(0)
 }
+
+/// Far more memories than a user reviews in one go.
+const MAX_PENDING: u32 = 10_000;
 
 /// Pending memories: the project's before the user's, newest first.
 async fn pending_memories(
     args: &ReviewArgs,
-    session: &CommandSession<'_>,
+    command: &CommandContext<'_>,
 ) -> anyhow::Result<Vec<RatedMemory>> {
     let filter = MemoryFilter {
         statuses: vec![MemoryStatus::NeedsReview, MemoryStatus::Tainted],
-        ..MemoryFilter::active(10_000)
+        ..MemoryFilter::active(MAX_PENDING)
     };
-    let mut res = session.project.retriever().list(&filter, None).await?;
+    let mut res = command.project.retriever().list(&filter, None).await?;
     if args.all {
-        let rest = session.project.retriever().list(&MemoryFilter::active(10_000), None).await?;
-        let is_open = |it: &RatedMemory| {
+        let active = MemoryFilter::active(MAX_PENDING);
+        let rest = command.project.retriever().list(&active, None).await?;
+        let is_unconfirmed = |it: &RatedMemory| {
             it.memory.status() == MemoryStatus::Live && !it.memory.flags.user_verified
         };
-        res.extend(rest.into_iter().filter(is_open));
+        res.extend(rest.into_iter().filter(is_unconfirmed));
     }
     Ok(res)
 }
 
-fn show_memory(shown: &RatedMemory, at: usize, n: usize, session: &CommandSession<'_>) {
-    let (out, memory) = (session.output, &shown.memory);
-    let kind = kind_label(&memory.kind, &session.project.config.types);
+/// Prints a memory with everything that a decision needs.
+fn show_memory(
+    rated: &RatedMemory,
+    position: usize,
+    n_pending: usize,
+    command: &CommandContext<'_>,
+) {
+    let (out, memory) = (command.output, &rated.memory);
+    let kind = kind_label(&memory.kind, &command.project.config.types);
     out.say(&format!(
-        "\n{DIM_STYLE}{} of {n}{DIM_STYLE:#}  {BOLD_STYLE}#{}{BOLD_STYLE:#}  {kind}",
-        at + 1,
+        "\n{DIM_STYLE}{} of {n_pending}{DIM_STYLE:#}  {BOLD_STYLE}#{}{BOLD_STYLE:#}  {kind}",
+        position + 1,
         memory.id.short()
     ));
     out.say(&memory.content);
     let mut about: Vec<String> = memory.files.iter().map(ToString::to_string).collect();
-    about.push(format!("by {}, confidence {}", memory.created_by, shown.current_confidence));
-    if shown.scope == NotebookScope::User {
+    about.push(format!("by {}, confidence {}", memory.created_by, rated.current_confidence));
+    if rated.scope == NotebookScope::User {
         about.push("yours everywhere".to_owned());
     }
     out.say(&format!("{DIM_STYLE}{}{DIM_STYLE:#}", about.join(" · ")));
@@ -153,8 +170,9 @@ fn show_memory(shown: &RatedMemory, at: usize, n: usize, session: &CommandSessio
     }
 }
 
+/// Replaces the text of a memory and confirms it.
 async fn edit_memory(
-    session: &mut CommandSession<'_>,
+    command: &mut CommandContext<'_>,
     id: &str,
     text: String,
 ) -> anyhow::Result<()> {
@@ -165,48 +183,49 @@ async fn edit_memory(
         files: None,
         modules: None,
         confidence: None,
-        cwd: session.base.clone(),
+        cwd: command.base.clone(),
         on_secret: OnSecret::Refuse,
     };
-    session.project.editor().edit(id, edit).await?;
-    // Editing a memory confirms it.
-    session.project.editor().correct(id, MemoryCorrection::Confirmed).await?;
+    command.project.editor().edit(id, edit).await?;
+    // Who rewrites a memory vouches for it.
+    command.project.editor().correct(id, MemoryCorrection::Confirmed).await?;
     Ok(())
 }
 
-/// Undoes the decision about a memory; an edit made two changes.
-async fn take_back(session: &mut CommandSession<'_>, before: &Memory) -> anyhow::Result<()> {
-    while session.project.retriever().find_by_id(&memory_id(before)).await?.memory.version
-        > before.version
-        && has_changed(session, before).await?
-    {
-        session.project.editor().undo(Some(&memory_id(before))).await?;
+/// Undoes the decision about a memory: undoes changes until the memory is as it was before. An edit made
+/// two changes, the others one.
+async fn undo_decision(command: &mut CommandContext<'_>, before: &Memory) -> anyhow::Result<()> {
+    let id = memory_id(before);
+    loop {
+        let current = command.project.retriever().find_by_id(&id).await?.memory;
+        if current.version <= before.version || is_unchanged(&current, before) {
+            return Ok(());
+        }
+        command.project.editor().undo(Some(&id)).await?;
     }
-    Ok(())
 }
 
-async fn has_changed(session: &CommandSession<'_>, before: &Memory) -> anyhow::Result<bool> {
-    let now = session.project.retriever().find_by_id(&memory_id(before)).await?.memory;
-    let same = now.content == before.content
-        && now.flags == before.flags
-        && now.states == before.states
-        && now.confidence == before.confidence;
-    Ok(!same)
+/// True if no decision separates the two. Their versions may differ, because an undo is a change too.
+fn is_unchanged(current: &Memory, before: &Memory) -> bool {
+    current.content == before.content
+        && current.flags == before.flags
+        && current.states == before.states
+        && current.confidence == before.confidence
 }
 
 fn memory_id(memory: &Memory) -> String {
     memory.id.to_string()
 }
 
-/// Keys from a terminal, or letters from standard input.
+/// The source of keys: a terminal, or letters on standard input (for scripts).
 enum KeyboardInput {
     Terminal(console::Term),
-    Input,
+    Stdin,
 }
 
 impl KeyboardInput {
     fn open() -> Self {
-        if is_conversation() { Self::Terminal(console::Term::stderr()) } else { Self::Input }
+        if is_interactive() { Self::Terminal(console::Term::stderr()) } else { Self::Stdin }
     }
 
     /// Waits for a valid key. The end of input means quit.
@@ -214,28 +233,32 @@ impl KeyboardInput {
         if matches!(self, Self::Terminal(_)) {
             let keys: Vec<String> = DECISION_KEYS
                 .iter()
-                .map(|(key, _, what)| format!("{GOOD_STYLE}{key}{GOOD_STYLE:#} {what}"))
+                .map(|(key, _, label)| format!("{GOOD_STYLE}{key}{GOOD_STYLE:#} {label}"))
                 .collect();
             out.say(&keys.join("   "));
         }
         loop {
-            let Some(key) = self.read_key()? else { return Ok(ReviewDecision::Stop) };
-            let meant = DECISION_KEYS.iter().find(|it| it.0 == key.to_ascii_lowercase());
-            if let Some((_, decision, _)) = meant {
+            let Some(key) = self.read_key()? else { return Ok(ReviewDecision::Quit) };
+            let key = key.to_ascii_lowercase();
+            // Any other key is ignored.
+            if let Some((_, decision, _)) = DECISION_KEYS.iter().find(|(known, _, _)| *known == key)
+            {
                 return Ok(*decision);
             }
         }
     }
 
+    /// The next key; `None` at the end of input, Escape or Ctrl-C.
     fn read_key(&self) -> std::io::Result<Option<char>> {
         match self {
             Self::Terminal(term) => Ok(match term.read_key()? {
                 console::Key::Char(key) => Some(key),
                 console::Key::Enter => Some('\n'),
                 console::Key::Escape | console::Key::CtrlC => None,
+                // Arrows, function keys: a character that is no decision.
                 _ => Some('\0'),
             }),
-            Self::Input => {
+            Self::Stdin => {
                 let mut byte = [0];
                 let n = std::io::stdin().lock().read(&mut byte)?;
                 Ok((n == 1).then(|| char::from(byte[0])))
@@ -244,15 +267,15 @@ impl KeyboardInput {
     }
 
     /// A line of text; `None` if it is empty.
-    fn read_text(&self, what: &str) -> std::io::Result<Option<String>> {
+    fn read_text(&self, prompt: &str) -> std::io::Result<Option<String>> {
         if let Self::Terminal(_) = self {
-            let mut err = anstream::stderr();
-            write!(err, "{what}: ")?;
-            err.flush()?;
+            let mut stderr = anstream::stderr();
+            write!(stderr, "{prompt}: ")?;
+            stderr.flush()?;
         }
-        let mut res = String::new();
-        std::io::stdin().read_line(&mut res)?;
-        let res = res.trim().to_owned();
-        Ok((!res.is_empty()).then_some(res))
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line)?;
+        let text = line.trim();
+        Ok((!text.is_empty()).then(|| text.to_owned()))
     }
 }

@@ -1,12 +1,12 @@
-//! `waylore search`.
+//! `waylore search`: a search by meaning and keywords. `engine::Retriever::search` does the work; this
+//! file builds the query from the arguments and prints the hits.
 
-use super::CommandSession;
-use super::answer::{AskingArgs, explain_results, format_reasons};
+use super::CommandContext;
+use super::answer::{QueryArgs, explain_results, print_hits};
 use super::list::ListFilterArgs;
-use super::shared::{format_memory, text_or_stdin};
-use crate::output::DIM_STYLE;
+use super::shared::text_or_stdin;
 use crate::wire::JsonDetail;
-use crate::wire::answer::answer_json;
+use crate::wire::answer::results_json;
 
 /// Search memories by meaning and keywords
 ///
@@ -18,43 +18,36 @@ pub(crate) struct SearchArgs {
     #[arg(required = true)]
     words: Vec<String>,
     #[command(flatten)]
-    which: ListFilterArgs,
+    filter_args: ListFilterArgs,
     #[command(flatten)]
-    asking: AskingArgs,
+    query_args: QueryArgs,
 }
 
-pub(crate) async fn run(args: SearchArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
+pub(crate) async fn run(args: SearchArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
     let text = text_or_stdin(&args.words)?;
-    let (filter, reach) = args.which.to_filter(session)?;
-    let question = args.asking.search_query(text, filter, reach)?;
-    let notice = session.project.embedding_indexer().embed_before_search().await;
-    let mut answer = session.project.retriever().search(&question).await?;
-    answer.notices.extend(notice);
-    for notice in &answer.notices {
-        session.output.warn(notice);
+    let (filter, scope) = args.filter_args.to_filter(command)?;
+    let query = args.query_args.search_query(text, filter, scope)?;
+    // Memories written a moment ago have no vector yet; a failure is only a notice.
+    let notice = command.project.embedding_indexer().embed_new_memories().await;
+    let mut results = command.project.retriever().search(&query).await?;
+    results.notices.extend(notice);
+    for notice in &results.notices {
+        command.output.warn(notice);
     }
-    let code = u8::from(answer.hits.is_empty());
-    if session.output.json {
-        let body = answer_json(
-            &question.text,
-            &answer,
-            JsonDetail::from_explain_flag(args.asking.explain),
-        );
-        session.output.data_json("hits", body);
+    let code = u8::from(results.hits.is_empty());
+    if command.output.json {
+        let detail = JsonDetail::from_explain_flag(args.query_args.explain);
+        let body = results_json(&query.text, &results, detail);
+        command.output.print_json("hits", body);
         return Ok(code);
     }
-    for hit in &answer.hits {
-        let line = format_memory(&hit.rated, &session.settings.types);
-        session
-            .output
-            .print_line(&format!("{line}  {DIM_STYLE}({}){DIM_STYLE:#}", format_reasons(hit)));
-    }
-    if args.asking.explain {
-        explain_results(&answer, session);
-    } else if answer.hits.is_empty() {
-        session.output.say("nothing relevant");
-        if !answer.excluded.is_empty() {
-            session
+    print_hits(&results.hits, command);
+    if args.query_args.explain {
+        explain_results(&results, command);
+    } else if results.hits.is_empty() {
+        command.output.say("nothing relevant");
+        if !results.excluded.is_empty() {
+            command
                 .output
                 .hint("--explain shows the nearest candidates, --without abstain shows them all");
         }

@@ -1,4 +1,5 @@
-//! `waylore serve`.
+//! `waylore serve`: runs the daemon, or shows its status, or stops it. The daemon itself is the crate
+//! `serve`; this file gives it the settings, the clock and the function that opens projects.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -41,10 +42,11 @@ const MAX_BLOCKING_THREADS: usize = 16;
 
 pub(crate) fn run(args: ServeArgs, out: &Output) -> anyhow::Result<u8> {
     if args.detached {
-        serve::leave_host();
+        serve::detach_from_host();
     }
     let environment = Environment::read()?;
     let address = DaemonAddress::for_data_dir(&environment.data);
+    // Requests to a running daemon; they need no project and no runtime.
     if args.status {
         return Ok(print_status(&address, out));
     }
@@ -65,9 +67,9 @@ pub(crate) fn run(args: ServeArgs, out: &Output) -> anyhow::Result<u8> {
     } else {
         runtime.block_on(serve::run(config)).map_err(anyhow::Error::from)
     };
-    // Work that is still running may be cut off.
+    // The daemon has closed everything within its time limits; other work may be cut off.
     runtime.shutdown_background();
-    if let DaemonExit::AlreadyThere { version } = res? {
+    if let DaemonExit::AlreadyRunning { version } = res? {
         out.say(&format!("the daemon is already running, version {version}"));
     }
     Ok(0)
@@ -76,13 +78,13 @@ pub(crate) fn run(args: ServeArgs, out: &Output) -> anyhow::Result<u8> {
 fn daemon_config(environment: Environment) -> anyhow::Result<serve::Config> {
     let factory = ProjectFactory::new(&environment)?;
     let models = factory.config.models.clone();
-    let file = environment.config_file();
-    let read_from = file_stamp(&file);
-    let minutes = factory.settings.get_number("serve.idle_minutes");
+    let config_file = environment.config_file();
+    let stamp_at_start = file_stamp(&config_file);
+    let idle_minutes = factory.settings.get_number("serve.idle_minutes");
     let backup_every_days = factory.settings.get_number("backup.every_days");
-    let opening_factory = factory.clone();
-    let open: serve::OpenProjectFn = Arc::new(move |folder, now| {
-        let factory = opening_factory.clone();
+    let open_factory = factory.clone();
+    let open_project: serve::OpenProjectFn = Arc::new(move |folder, now| {
+        let factory = open_factory.clone();
         Box::pin(async move {
             // The daemon reads the settings of a project again before each piece of work.
             let opened = factory.open(&folder, now, DamageTolerance::ProjectSettings).await?;
@@ -90,28 +92,29 @@ fn daemon_config(environment: Environment) -> anyhow::Result<serve::Config> {
         })
     });
     Ok(serve::Config {
-        data: environment.data,
+        data_dir: environment.data,
         version: environment::own_version(),
-        idle: Duration::from_secs(u64::from(minutes) * 60),
-        quiet: PROJECT_IDLE_TIMEOUT,
+        daemon_idle_timeout: Duration::from_secs(u64::from(idle_minutes) * 60),
+        project_idle_timeout: PROJECT_IDLE_TIMEOUT,
         now: environment::now,
-        open,
+        open_project,
         backup_every_days,
-        resolve: Arc::new(move |stored| factory.policy(stored)),
-        is_outdated: Arc::new(move || file_stamp(&file) != read_from),
+        resolve_policy: Arc::new(move |stored| factory.policy(stored)),
+        is_outdated: Arc::new(move || file_stamp(&config_file) != stamp_at_start),
         models,
     })
 }
 
 /// Modification time and size, to detect changes of the settings file.
 fn file_stamp(path: &PathBuf) -> Option<(SystemTime, u64)> {
-    let found = std::fs::metadata(path).ok()?;
-    Some((found.modified().ok()?, found.len()))
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
 }
 
+/// Prints the status of the daemon and returns the exit code.
 fn print_status(address: &DaemonAddress, out: &Output) -> u8 {
     match serve::client::daemon_status(address) {
-        Ok(status) if out.json => out.data_json("daemon", status),
+        Ok(status) if out.json => out.print_json("daemon", status),
         Ok(status) => {
             out.print_line(&format_status(&status));
             for project in status["projects"].as_array().into_iter().flatten() {
@@ -133,23 +136,26 @@ fn print_status(address: &DaemonAddress, out: &Output) -> u8 {
 /// The status of the daemon in one line.
 pub(crate) fn format_status(status: &Value) -> String {
     let number = |name: &str| status[name].as_u64().unwrap_or(0);
-    let some =
-        |n: u64, one: &str, more: &str| format_count(usize::try_from(n).unwrap_or(0), one, more);
-    let projects = status["projects"].as_array().map_or(0, Vec::len);
+    let count =
+        |n: u64, one: &str, many: &str| format_count(usize::try_from(n).unwrap_or(0), one, many);
+    let n_projects = status["projects"].as_array().map_or(0, Vec::len);
     let mut res = format!(
         "version {}, process {}, up for {} s; {} open, {}, {}",
         status["version"].as_str().unwrap_or("?"),
         number("pid"),
         number("seconds_up"),
-        format_count(projects, "project", "projects"),
-        some(number("sessions"), "session", "sessions"),
-        some(number("events"), "event", "events"),
+        format_count(n_projects, "project", "projects"),
+        count(number("sessions"), "session", "sessions"),
+        count(number("events"), "event", "events"),
     );
-    let job = status["job"]["name"].as_str();
-    let job = job.map(|it| format!("; running: {it} for {} s", status["job"]["seconds"]));
-    let queued = Some(number("queued")).filter(|it| *it > 0);
-    let queued = queued.map(|it| format!("; {} waiting", some(it, "job", "jobs")));
-    let trouble = status["last_trouble"].as_str().map(|it| format!("; last error: {it}"));
-    res.extend([job, queued, trouble].into_iter().flatten());
+    if let Some(job) = status["job"]["name"].as_str() {
+        res += &format!("; running: {job} for {} s", status["job"]["seconds"]);
+    }
+    if number("queued") > 0 {
+        res += &format!("; {} waiting", count(number("queued"), "job", "jobs"));
+    }
+    if let Some(error) = status["last_trouble"].as_str() {
+        res += &format!("; last error: {error}");
+    }
     res
 }

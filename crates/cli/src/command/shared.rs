@@ -1,13 +1,14 @@
-//! Input and output shared by several commands.
+//! Input and output shared by several commands: texts from standard input, one-line memories, questions
+//! to the user, and announcements of long work.
 
 use std::fmt::Write as _;
 use std::io::Read as _;
 
 use engine::{NotebookScope, RatedMemory};
-use model::{CustomType, MemoryStatus, MemoryType};
+use model::{CustomType, Memory, MemoryStatus, MemoryType};
 use serde_json::json;
 
-use super::CommandSession;
+use super::CommandContext;
 use crate::output::{BAD_STYLE, BOLD_STYLE, DIM_STYLE, Output, WARN_STYLE, format_size};
 
 /// Write mode of a command: write, or only show what would be done.
@@ -29,9 +30,9 @@ pub(crate) fn text_or_stdin(words: &[String]) -> anyhow::Result<String> {
     if words.is_empty() || words == ["-"] {
         let bytes = read_all(std::io::stdin().lock())?;
         return String::from_utf8(bytes).map_err(|it| {
-            let at = it.utf8_error().valid_up_to();
+            let position = it.utf8_error().valid_up_to();
             crate::failure::usage_error(
-                format!("the text is not valid UTF-8 at byte {at}"),
+                format!("the text is not valid UTF-8 at byte {position}"),
                 "convert it to UTF-8 first",
             )
         });
@@ -42,9 +43,11 @@ pub(crate) fn text_or_stdin(words: &[String]) -> anyhow::Result<String> {
 /// Input limit, far above any memory; stops a mistaken `cat`.
 const MAX_INPUT_BYTES: u64 = 64 << 20;
 
-pub(crate) fn read_all(from: impl std::io::Read) -> anyhow::Result<Vec<u8>> {
+/// Reads everything, up to the limit.
+pub(crate) fn read_all(input: impl std::io::Read) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    from.take(MAX_INPUT_BYTES + 1).read_to_end(&mut bytes)?;
+    // One byte more than allowed tells a full input from one that is too long.
+    input.take(MAX_INPUT_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_INPUT_BYTES {
         return Err(crate::failure::usage_error("the input is larger than 64 MiB", "split it"));
     }
@@ -53,6 +56,7 @@ pub(crate) fn read_all(from: impl std::io::Read) -> anyhow::Result<Vec<u8>> {
 
 /// The label of a memory type; custom types declare theirs.
 pub(crate) fn kind_label(kind: &MemoryType, declared: &[CustomType]) -> String {
+    // A built-in type has its label in the table of the model.
     if let Some(core) = kind.core_kind() {
         return core.row().label.to_owned();
     }
@@ -60,20 +64,21 @@ pub(crate) fn kind_label(kind: &MemoryType, declared: &[CustomType]) -> String {
     custom.map_or_else(|| kind.slug().to_owned(), |it| it.label.clone())
 }
 
-/// One memory in one line.
-pub(crate) fn format_memory(shown: &RatedMemory, declared: &[CustomType]) -> String {
-    let memory = &shown.memory;
-    let mut res = format!(
-        "{BOLD_STYLE}#{}{BOLD_STYLE:#}  {:<11} {}",
-        memory.id.short(),
-        kind_label(&memory.kind, declared),
-        memory.summary
-    );
+/// Id, type and summary of a memory in one line.
+pub(crate) fn format_summary(memory: &Memory, declared: &[CustomType]) -> String {
+    let (id, kind) = (memory.id.short(), kind_label(&memory.kind, declared));
+    format!("{BOLD_STYLE}#{id}{BOLD_STYLE:#}  {kind:<11} {}", memory.summary)
+}
+
+/// The line of [`format_summary`] with remarks: pinned, notebook, files, status.
+pub(crate) fn format_memory(rated: &RatedMemory, declared: &[CustomType]) -> String {
+    let memory = &rated.memory;
+    let mut res = format_summary(memory, declared);
     let mut notes: Vec<String> = Vec::new();
     if memory.flags.pinned {
         notes.push("pinned".to_owned());
     }
-    if shown.scope == NotebookScope::User {
+    if rated.scope == NotebookScope::User {
         notes.push("yours everywhere".to_owned());
     }
     let files: Vec<&str> = memory.files.iter().map(model::ProjectPath::as_str).collect();
@@ -89,7 +94,7 @@ pub(crate) fn format_memory(shown: &RatedMemory, declared: &[CustomType]) -> Str
     res
 }
 
-/// Remarks on a memory that is not simply live.
+/// The remark on a memory that is not simply live.
 pub(crate) fn status_note(status: MemoryStatus) -> Option<&'static str> {
     match status {
         MemoryStatus::Live => None,
@@ -106,12 +111,13 @@ pub(crate) fn status_word(status: MemoryStatus) -> &'static str {
     if status == MemoryStatus::Deleted { "forgotten" } else { status.slug() }
 }
 
-/// Asks for the word `yes` unless `--yes` was given.
+/// Asks for the word `yes`, for a change that cannot be undone. With `--yes` it does not ask; without
+/// a terminal it fails.
 pub(crate) fn confirm_or_fail(yes: bool, question: &str) -> anyhow::Result<bool> {
     if yes {
         return Ok(true);
     }
-    if !crate::output::is_conversation() {
+    if !crate::output::is_interactive() {
         return Err(crate::failure::usage_error(
             "this cannot be undone and there is no terminal to confirm on",
             "say --yes",
@@ -124,7 +130,7 @@ pub(crate) fn confirm_or_fail(yes: bool, question: &str) -> anyhow::Result<bool>
 
 /// Asks for consent to a reversible change; without a terminal the answer is no.
 pub(crate) fn ask_yes_no(yes: bool, question: &str) -> anyhow::Result<bool> {
-    if yes || !crate::output::is_conversation() {
+    if yes || !crate::output::is_interactive() {
         return Ok(yes);
     }
     let answer = crate::output::ask_line(&format!("{BOLD_STYLE}{question}{BOLD_STYLE:#} [y/N]"))?;
@@ -134,7 +140,7 @@ pub(crate) fn ask_yes_no(yes: bool, question: &str) -> anyhow::Result<bool> {
 /// Reports that the user declined.
 pub(crate) fn report_declined(what: &str, output: &Output) -> u8 {
     if output.json {
-        output.data_json("declined", json!({}));
+        output.print_json("declined", json!({}));
     }
     output.say(what);
     1
@@ -144,23 +150,28 @@ pub(crate) fn report_declined(what: &str, output: &Output) -> u8 {
 const LARGE_DATABASE_BYTES: u64 = 32 << 20;
 
 /// Announces a long operation if the databases are large.
-pub(crate) fn report_start(doing: &str, session: &CommandSession<'_>) {
-    let databases = session.project.notebooks().into_iter().map(|it| it.store.path());
-    begin_with(doing, databases, session.output);
+pub(crate) fn report_start(doing: &str, command: &CommandContext<'_>) {
+    let notebooks = command.project.notebooks().into_iter();
+    let databases = notebooks.map(|it| it.store.path());
+    report_start_if_large(doing, databases, command.output);
 }
 
 /// Like [`report_start`], for operations on all projects.
-pub(crate) fn begin_everywhere(doing: &str, session: &CommandSession<'_>) {
-    let data = session.project.data_dir();
-    let projects = data.list_projects().into_iter().map(|it| data.project_paths(it));
-    let homes = projects.chain(std::iter::once(data.user_paths()));
-    begin_with(doing, homes.map(|it| it.database()), session.output);
+pub(crate) fn report_start_everywhere(doing: &str, command: &CommandContext<'_>) {
+    let data_dir = command.project.data_dir();
+    let projects = data_dir.list_projects().into_iter().map(|it| data_dir.project_paths(it));
+    let all = projects.chain(std::iter::once(data_dir.user_paths()));
+    report_start_if_large(doing, all.map(|it| it.database()), command.output);
 }
 
-fn begin_with(doing: &str, databases: impl Iterator<Item = std::path::PathBuf>, output: &Output) {
-    let bytes = |it: std::path::PathBuf| std::fs::metadata(it).map_or(0, |it| it.len());
-    let total: u64 = databases.map(bytes).sum();
-    if total > LARGE_DATABASE_BYTES {
-        output.progress(&format!("{doing} {}", format_size(total)));
+fn report_start_if_large(
+    doing: &str,
+    databases: impl Iterator<Item = std::path::PathBuf>,
+    output: &Output,
+) {
+    let size = |path: std::path::PathBuf| std::fs::metadata(path).map_or(0, |it| it.len());
+    let total_bytes: u64 = databases.map(size).sum();
+    if total_bytes > LARGE_DATABASE_BYTES {
+        output.announce(&format!("{doing} {}", format_size(total_bytes)));
     }
 }

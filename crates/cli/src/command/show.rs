@@ -1,10 +1,10 @@
-//! `waylore show`.
+//! `waylore show`: prints all fields of one memory.
 
 use engine::RatedMemory;
 use model::{CustomType, MemoryId, ProjectPath, Relation, RelationTarget};
 use serde_json::json;
 
-use super::CommandSession;
+use super::CommandContext;
 use super::shared::{kind_label, status_note};
 use crate::output::{BOLD_STYLE, DIM_STYLE, WARN_STYLE, escape_controls};
 use crate::wire::MemoryWire;
@@ -16,31 +16,34 @@ pub(crate) struct ShowArgs {
     id: String,
 }
 
-pub(crate) async fn run(args: ShowArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let found = session.project.retriever().find_by_id(&args.id).await?;
-    let gone = session.project.retriever().missing_relation_targets(&found.memory).await?;
-    let mut shown =
-        session.project.retriever().rate(&found.notebook, vec![found.memory]).await?.remove(0);
-    let doubts = session.project.retriever().check_staleness(&mut shown).await;
-    if session.output.json {
-        let body = json!({ "memory": MemoryWire::from(&shown), "caveats": doubts });
-        session.output.data_json("memory", body);
+pub(crate) async fn run(args: ShowArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
+    let found = command.project.retriever().find_by_id(&args.id).await?;
+    let missing = command.project.retriever().missing_relation_targets(&found.memory).await?;
+    // One memory in, one rated memory out.
+    let mut rated =
+        command.project.retriever().rate(&found.notebook, vec![found.memory]).await?.remove(0);
+    let caveats = command.project.retriever().check_staleness(&mut rated).await;
+    if command.output.json {
+        let body = json!({ "memory": MemoryWire::from(&rated), "caveats": caveats });
+        command.output.print_json("memory", body);
     } else {
-        for it in render(&shown, &gone, &doubts, &session.settings.types) {
-            session.output.print_line(&it);
+        for line in render(&rated, &missing, &caveats, &command.settings.types) {
+            command.output.print_line(&line);
         }
     }
     Ok(0)
 }
 
+/// All lines: a header, the text, and the fields that are not empty. `missing` are the targets of
+/// relations that no longer exist.
 fn render(
-    shown: &RatedMemory,
-    gone: &[MemoryId],
-    doubts: &[String],
+    rated: &RatedMemory,
+    missing: &[MemoryId],
+    caveats: &[String],
     declared: &[CustomType],
 ) -> Vec<String> {
-    let memory = &shown.memory;
-    let mut lines = header_lines(shown);
+    let memory = &rated.memory;
+    let mut lines = header_lines(rated);
     lines.push(String::new());
     lines.extend(escape_controls(&memory.content).lines().map(|it| format!("  {it}")));
     lines.push(String::new());
@@ -52,10 +55,10 @@ fn render(
     let anchors = memory.anchors.iter().map(|it| format!("{}:{}", it.file, it.symbol));
     field("files", join_items(memory.files.iter().map(ProjectPath::as_str)));
     field("symbols", join_items(anchors));
-    field("caveats", doubts.join("; "));
+    field("caveats", caveats.join("; "));
     field("modules", memory.modules.join(", "));
     field("tags", memory.tags.join(", "));
-    field("relations", join_items(memory.relations.iter().map(|it| format_relation(it, gone))));
+    field("relations", join_items(memory.relations.iter().map(|it| format_relation(it, missing))));
     if let Some(payload) = &memory.payload {
         field("payload", payload.to_json().to_string());
     }
@@ -74,9 +77,10 @@ fn render(
 }
 
 /// Id, kind and confidence, and a remark if the memory is not live.
-fn header_lines(shown: &RatedMemory) -> Vec<String> {
-    let memory = &shown.memory;
-    let stored = if shown.current_confidence == memory.confidence {
+fn header_lines(rated: &RatedMemory) -> Vec<String> {
+    let memory = &rated.memory;
+    // The current confidence is lower than the stored one if the memory has decayed.
+    let stored = if rated.current_confidence == memory.confidence {
         String::new()
     } else {
         format!(" (was {})", memory.confidence)
@@ -85,7 +89,7 @@ fn header_lines(shown: &RatedMemory) -> Vec<String> {
         "{BOLD_STYLE}#{}{BOLD_STYLE:#} · {} · confidence {}{stored}",
         memory.id.short(),
         memory.kind,
-        shown.current_confidence,
+        rated.current_confidence,
     )];
     if let Some(note) = status_note(memory.status()) {
         let reason = memory.states.deprecated_reason.as_deref();
@@ -95,9 +99,9 @@ fn header_lines(shown: &RatedMemory) -> Vec<String> {
     lines
 }
 
-fn format_relation(relation: &Relation, gone: &[MemoryId]) -> String {
+fn format_relation(relation: &Relation, missing: &[MemoryId]) -> String {
     let target = match &relation.target {
-        RelationTarget::Memory(id) if gone.contains(id) => format!("#{} (gone)", id.short()),
+        RelationTarget::Memory(id) if missing.contains(id) => format!("#{} (gone)", id.short()),
         RelationTarget::Memory(id) => format!("#{}", id.short()),
         RelationTarget::File(path) => path.to_string(),
     };

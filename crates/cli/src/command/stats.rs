@@ -1,4 +1,4 @@
-//! `waylore stats`.
+//! `waylore stats`: counts and sizes of the notebooks, activity of sessions, savings, and trial results.
 
 use std::collections::BTreeMap;
 
@@ -6,107 +6,119 @@ use engine::{NotebookStats, ProjectActivity, ToolCallSavings, TrialComparison, T
 use model::MemoryStatus;
 use serde_json::json;
 
-use super::CommandSession;
+use super::CommandContext;
 use super::shared::status_word;
 use crate::output::{BOLD_STYLE, DIM_STYLE, format_count, format_size};
-use crate::wire::reach_word;
+use crate::wire::scope_word;
 
 /// Show counts, sizes, usage and savings
 #[derive(clap::Args, Debug)]
 pub(crate) struct StatsArgs {}
 
-pub(crate) async fn run(_: StatsArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let stats = session.project.maintenance().stats().await?;
-    let activity = session.project.maintenance().activity().await?;
-    let trial = session.project.maintenance().trial().await?;
-    let coverage = match session.project.embedding_indexer().coverage().await {
-        Ok(it) => Some(it),
+pub(crate) async fn run(_: StatsArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
+    let stats = command.project.maintenance().stats().await?;
+    let activity = command.project.maintenance().activity().await?;
+    let trial = command.project.maintenance().trial().await?;
+    // A provider that fails does not keep the other numbers from being shown.
+    let coverage = match command.project.embedding_indexer().coverage().await {
+        Ok(coverage) => Some(coverage),
         Err(engine::Error::Model(error)) => {
-            session.output.warn(&format!("the provider of vectors fails: {error}"));
+            command.output.warn(&format!("the provider of vectors fails: {error}"));
             None
         }
         Err(error) => return Err(error.into()),
     };
-    if session.output.json {
+    if command.output.json {
         let notebooks: Vec<_> = stats.iter().map(to_json).collect();
         let vectors = coverage.map(
             |it| json!({ "model": it.model, "memories": it.n_memories, "without": it.n_missing }),
         );
-        session.output.data_json(
-            "stats",
-            json!({ "project": session.project.project_state().name(), "notebooks": notebooks, "vectors": vectors, "activity": activity_json(&activity), "trial": trial.as_ref().map(trial_json) }),
-        );
+        let body = json!({
+            "project": command.project.project_state().name(),
+            "notebooks": notebooks,
+            "vectors": vectors,
+            "activity": activity_json(&activity),
+            "trial": trial.as_ref().map(trial_json),
+        });
+        command.output.print_json("stats", body);
         return Ok(0);
     }
-    for it in &stats {
-        render(it, session);
+    for notebook in &stats {
+        render(notebook, command);
     }
     if activity.n_sessions > 0 || activity.n_shown > 0 {
-        session.output.print_line(&format_activity(&activity));
-        session.output.print_line(&format_savings(&activity.savings));
+        command.output.print_line(&format_activity(&activity));
+        command.output.print_line(&format_savings(&activity.savings));
     }
     if let Some(trial) = &trial {
-        render_trial(trial, session);
+        render_trial(trial, command);
     }
     if let Some(it) = coverage.filter(|it| it.n_memories > 0) {
-        let lacking = match it.n_missing {
+        let state = match it.n_missing {
             0 => "all memories have a vector".to_owned(),
             n => format!("{} no vector", format_count(n, "memory has", "memories have")),
         };
-        session.output.print_line(&format!("{DIM_STYLE}{lacking} of {}{DIM_STYLE:#}", it.model));
+        command.output.print_line(&format!("{DIM_STYLE}{state} of {}{DIM_STYLE:#}", it.model));
     }
     if !stats.iter().any(|it| it.scope == engine::NotebookScope::Project) {
-        session
+        command
             .output
-            .say(&format!("no memories about `{}` yet", session.project.project_state().name()));
-        session.output.hint("waylore remember \"…\" stores a memory");
+            .say(&format!("no memories about `{}` yet", command.project.project_state().name()));
+        command.output.hint("waylore remember \"…\" stores a memory");
     }
     Ok(0)
 }
 
-fn format_activity(it: &ProjectActivity) -> String {
+fn format_activity(activity: &ProjectActivity) -> String {
+    let failed = match activity.n_failed {
+        0 => String::new(),
+        n => format!(", {n} could not be learned, see `waylore doctor`"),
+    };
     format!(
-        "{} ({} validated): {} learned, {} dropped; agents got {}, and followed {}",
-        format_count(it.n_sessions, "session", "sessions"),
-        it.n_validated,
-        format_count(it.n_learned, "memory", "memories"),
-        format_count(it.n_dropped, "sighting", "sightings"),
-        format_times(it.n_shown),
-        format_times(it.n_used)
+        "{} ({} validated{failed}): {} learned, {} dropped; agents got {}, and followed {}",
+        format_count(activity.n_sessions, "session", "sessions"),
+        activity.n_validated,
+        format_count(activity.n_learned, "memory", "memories"),
+        format_count(activity.n_dropped, "sighting", "sightings"),
+        format_notes(activity.n_shown),
+        format_notes(activity.n_used)
     )
 }
 
-/// Formats measured savings; nothing is estimated.
-fn format_savings(it: &ToolCallSavings) -> String {
-    if it.n_errors == 0 {
+/// Formats savings. Calls are measured against the fastest unaided session; tokens are calls times the
+/// average of this project.
+fn format_savings(savings: &ToolCallSavings) -> String {
+    if savings.n_errors == 0 {
         return "saved: nothing measured yet".to_owned();
     }
-    let n = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-    let tokens = it
-        .estimate_tokens()
-        .zip(it.tokens_per_step)
-        .map(|(all, each)| format!(", about {all} tokens at {each} a step, the average here"));
+    let to_usize = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    let tokens = savings.estimate_tokens().zip(savings.tokens_per_step).map(|(total, per_step)| {
+        format!(", about {total} tokens at {per_step} a step, the average here")
+    });
     format!(
         "saved: {} fixed or avoided with a note, {} fewer than the fastest unaided session{}",
-        format_count(n(it.n_errors), "error was", "errors were"),
-        format_count(n(it.n_calls), "call", "calls"),
+        format_count(to_usize(savings.n_errors), "error was", "errors were"),
+        format_count(to_usize(savings.n_calls), "call", "calls"),
         tokens.unwrap_or_default()
     )
 }
 
-fn format_times(n: u64) -> String {
+fn format_notes(n: u64) -> String {
     format_count(usize::try_from(n).unwrap_or(usize::MAX), "note", "notes")
 }
 
-fn render_trial(it: &TrialResults, session: &CommandSession<'_>) {
+/// Prints the sessions per group and the comparison of each measure.
+fn render_trial(trial: &TrialResults, command: &CommandContext<'_>) {
     let groups: Vec<String> =
-        it.sessions.iter().map(|(group, n)| format!("{n} {}", group.slug())).collect();
-    session.output.print_line(&format!("trial: sessions {}", groups.join(", ")));
-    for (what, compared) in trial_measures(it) {
+        trial.sessions.iter().map(|(group, n)| format!("{n} {}", group.slug())).collect();
+    command.output.print_line(&format!("trial: sessions {}", groups.join(", ")));
+    for (measure, compared) in trial_measures(trial) {
         let text = match compared {
             TrialComparison::TooFew { have, need } => {
                 format!("{have} of {need} sessions a group so far")
             }
+            // `effect` is the share of pairs (one session of each group) that memory won; `p` must be
+            // below `level` to count.
             TrialComparison::Result { n, effect, interval, p, level } => {
                 let verdict = if compared.is_significant() { "certain" } else { "may be chance" };
                 format!(
@@ -117,21 +129,21 @@ fn render_trial(it: &TrialResults, session: &CommandSession<'_>) {
                 )
             }
         };
-        session.output.print_line(&format!("  {what}: {text}"));
+        command.output.print_line(&format!("  {measure}: {text}"));
     }
 }
 
-fn trial_measures(it: &TrialResults) -> [(&'static str, TrialComparison); 3] {
-    [("steps", it.steps), ("tokens", it.tokens), ("retries", it.retries)]
+fn trial_measures(trial: &TrialResults) -> [(&'static str, TrialComparison); 3] {
+    [("steps", trial.steps), ("tokens", trial.tokens), ("retries", trial.retries)]
 }
 
-fn trial_json(it: &TrialResults) -> serde_json::Value {
+fn trial_json(trial: &TrialResults) -> serde_json::Value {
     let mut res = json!({});
-    for (group, n) in &it.sessions {
+    for (group, n) in &trial.sessions {
         res["sessions"][group.slug()] = json!(n);
     }
-    for (what, compared) in trial_measures(it) {
-        res[what] = match compared {
+    for (measure, compared) in trial_measures(trial) {
+        res[measure] = match compared {
             TrialComparison::TooFew { have, need } => json!({ "have": have, "need": need }),
             TrialComparison::Result { n, effect, interval, p, level } => json!({
                 "sessions": n, "effect": effect, "interval": [interval.0, interval.1], "p": p,
@@ -142,72 +154,77 @@ fn trial_json(it: &TrialResults) -> serde_json::Value {
     res
 }
 
-fn activity_json(it: &ProjectActivity) -> serde_json::Value {
+fn activity_json(activity: &ProjectActivity) -> serde_json::Value {
+    let savings = &activity.savings;
     json!({
-        "sessions": it.n_sessions,
-        "validated": it.n_validated,
-        "learned": it.n_learned,
-        "dropped": it.n_dropped,
-        "shown": it.n_shown,
-        "used": it.n_used,
+        "sessions": activity.n_sessions,
+        "validated": activity.n_validated,
+        "failed": activity.n_failed,
+        "learned": activity.n_learned,
+        "dropped": activity.n_dropped,
+        "shown": activity.n_shown,
+        "used": activity.n_used,
         "saved": {
-            "errors": it.savings.n_errors,
-            "calls": it.savings.n_calls,
-            "tokens": it.savings.estimate_tokens(),
-            "tokens_per_step": it.savings.tokens_per_step,
+            "errors": savings.n_errors,
+            "calls": savings.n_calls,
+            "tokens": savings.estimate_tokens(),
+            "tokens_per_step": savings.tokens_per_step,
         },
     })
 }
 
-fn to_json(it: &NotebookStats) -> serde_json::Value {
-    let tally: Vec<_> = it
+fn to_json(notebook: &NotebookStats) -> serde_json::Value {
+    let tally: Vec<_> = notebook
         .memories
         .iter()
         .map(|it| json!({ "type": it.kind, "status": it.status, "count": it.count }))
         .collect();
     json!({
-        "notebook": reach_word(it.scope),
+        "notebook": scope_word(notebook.scope),
         "tally": tally,
-        "database_bytes": it.size.database,
-        "log_bytes": it.size.log,
-        "backup_bytes": it.size.backups,
-        "backups": it.backups.len(),
+        "database_bytes": notebook.size.database,
+        "log_bytes": notebook.size.log,
+        "backup_bytes": notebook.size.backups,
+        "backups": notebook.backups.len(),
     })
 }
 
-fn render(it: &NotebookStats, session: &CommandSession<'_>) {
-    let out = session.output;
-    let standing =
+/// Prints the active memories by type, the others by status, and the sizes.
+fn render(notebook: &NotebookStats, command: &CommandContext<'_>) {
+    let out = command.output;
+    let is_active =
         |status: MemoryStatus| !matches!(status, MemoryStatus::Deleted | MemoryStatus::Deprecated);
-    let n: u64 = it.memories.iter().filter(|it| standing(it.status)).map(|it| it.count).sum();
-    let name = match it.scope {
-        engine::NotebookScope::Project => session.project.project_state().name(),
+    let active = notebook.memories.iter().filter(|it| is_active(it.status));
+    let n_active: u64 = active.map(|it| it.count).sum();
+    let name = match notebook.scope {
+        engine::NotebookScope::Project => command.project.project_state().name(),
         engine::NotebookScope::User => "yours, in every project",
     };
     out.print_line(&format!(
         "{BOLD_STYLE}{name}{BOLD_STYLE:#}: {}",
-        format_count(usize::try_from(n).unwrap_or(0), "active memory", "active memories")
+        format_count(usize::try_from(n_active).unwrap_or(0), "active memory", "active memories")
     ));
-    let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut others: BTreeMap<MemoryStatus, u64> = BTreeMap::new();
-    for tally in &it.memories {
-        if standing(tally.status) {
-            *kinds.entry(&tally.kind).or_default() += tally.count;
+    let mut n_by_type: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut n_by_status: BTreeMap<MemoryStatus, u64> = BTreeMap::new();
+    // A memory that needs review is active and not live: it counts in both lists.
+    for tally in &notebook.memories {
+        if is_active(tally.status) {
+            *n_by_type.entry(&tally.kind).or_default() += tally.count;
         }
         if tally.status != MemoryStatus::Live {
-            *others.entry(tally.status).or_default() += tally.count;
+            *n_by_status.entry(tally.status).or_default() += tally.count;
         }
     }
-    for (kind, n) in &kinds {
+    for (kind, n) in &n_by_type {
         out.print_line(&format!("  {n:>5}  {kind}"));
     }
-    for (status, n) in &others {
+    for (status, n) in &n_by_status {
         out.print_line(&format!("  {n:>5}  {DIM_STYLE}{}{DIM_STYLE:#}", status_word(*status)));
     }
     out.print_line(&format!(
         "  {DIM_STYLE}{} on disk, {} ({}){DIM_STYLE:#}",
-        format_size(it.size.database + it.size.log),
-        format_count(it.backups.len(), "backup", "backups"),
-        format_size(it.size.backups)
+        format_size(notebook.size.database + notebook.size.log),
+        format_count(notebook.backups.len(), "backup", "backups"),
+        format_size(notebook.size.backups)
     ));
 }

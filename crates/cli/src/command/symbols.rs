@@ -1,8 +1,8 @@
-//! `waylore symbols`.
+//! `waylore symbols`: prints the symbols of a file, indented by nesting.
 
 use serde_json::{Value, json};
 
-use super::CommandSession;
+use super::CommandContext;
 use super::code::warn_if_stale;
 use crate::output::{BOLD_STYLE, DIM_STYLE};
 use crate::wire;
@@ -14,26 +14,27 @@ pub(crate) struct SymbolsArgs {
     file: String,
 }
 
-pub(crate) async fn run(args: SymbolsArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let out = session.output;
-    let (found, freshness) = session.project.code_graph().symbols(&args.file).await?;
-    let code = u8::from(found.is_empty());
+pub(crate) async fn run(args: SymbolsArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
+    let out = command.output;
+    let (symbols, freshness) = command.project.code_graph().symbols(&args.file).await?;
+    let code = u8::from(symbols.is_empty());
     if out.json {
-        let symbols: Vec<Value> = found.iter().map(wire::graph::symbol_json).collect();
-        out.data_json(
+        let symbols: Vec<Value> = symbols.iter().map(wire::graph::symbol_json).collect();
+        out.print_json(
             "symbols",
             json!({ "symbols": symbols, "freshness": wire::graph::freshness_json(&freshness) }),
         );
         return Ok(code);
     }
-    for it in &found {
-        let depth = it.name.matches('.').count();
-        let kind = it.kind.map_or("file", engine::DefKind::slug);
-        let name = it.name.rsplit('.').next().unwrap_or(&it.name);
-        let pad = "  ".repeat(depth);
+    for symbol in &symbols {
+        // A nested symbol is named `Outer.inner`.
+        let depth = symbol.name.matches('.').count();
+        let name = symbol.name.rsplit('.').next().unwrap_or(&symbol.name);
+        let kind = symbol.kind.map_or("file", engine::DefKind::slug);
+        let indent = "  ".repeat(depth);
+        let (first_line, _) = symbol.lines;
         out.print_line(&format!(
-            "{:>5}  {pad}{BOLD_STYLE}{name}{BOLD_STYLE:#}  {DIM_STYLE}{kind}{DIM_STYLE:#}",
-            it.lines.0
+            "{first_line:>5}  {indent}{BOLD_STYLE}{name}{BOLD_STYLE:#}  {DIM_STYLE}{kind}{DIM_STYLE:#}"
         ));
     }
     warn_if_stale(out, &freshness);

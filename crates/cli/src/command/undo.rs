@@ -1,8 +1,8 @@
-//! `waylore undo`.
+//! `waylore undo`: reverts the last change and prints the state of the memories afterwards.
 
 use serde_json::json;
 
-use super::CommandSession;
+use super::CommandContext;
 use crate::output::BOLD_STYLE;
 use crate::wire::MemoryWire;
 
@@ -15,26 +15,30 @@ pub(crate) struct UndoArgs {
     id: Option<String>,
 }
 
-pub(crate) async fn run(args: UndoArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
-    let undone = session.project.editor().undo(args.id.as_deref()).await?;
-    if session.output.json {
-        let memory = |(id, memory): &(model::MemoryId, Option<model::Memory>)| json!({ "id": id, "memory": memory.as_ref().map(MemoryWire::from) });
-        let memories: Vec<_> = undone.memories.iter().map(memory).collect();
-        session.output.data_json("undone", json!({ "action": undone.entry.action.slug(), "at": undone.entry.at.0, "memories": memories }));
+pub(crate) async fn run(args: UndoArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
+    let undone = command.project.editor().undo(args.id.as_deref()).await?;
+    if command.output.json {
+        let memory_json = |(id, memory): &(model::MemoryId, Option<model::Memory>)| json!({ "id": id, "memory": memory.as_ref().map(MemoryWire::from) });
+        let body = json!({
+            "action": undone.entry.action.slug(),
+            "at": undone.entry.at.0,
+            "memories": undone.memories.iter().map(memory_json).collect::<Vec<_>>(),
+        });
+        command.output.print_json("undone", body);
         return Ok(0);
     }
-    session.output.say(&format!(
+    command.output.say(&format!(
         "undone: {} of {}",
         undone.entry.action,
         undone.entry.at.format_minute()
     ));
     for (id, memory) in &undone.memories {
-        let now = match memory {
+        let state = match memory {
             None => "forgotten: the undone change had created it".to_owned(),
             Some(memory) if memory.states.deleted_at.is_some() => "forgotten".to_owned(),
             Some(memory) => memory.summary.clone(),
         };
-        session.output.print_line(&format!("{BOLD_STYLE}#{}{BOLD_STYLE:#}  {now}", id.short()));
+        command.output.print_line(&format!("{BOLD_STYLE}#{}{BOLD_STYLE:#}  {state}", id.short()));
     }
     Ok(0)
 }

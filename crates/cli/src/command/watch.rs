@@ -1,11 +1,11 @@
-//! `waylore watch`.
+//! `waylore watch`: indexes the project, then every change, until Ctrl-C.
 
 use std::time::Instant;
 
 use engine::{CodeWatch, FollowUpReport, IndexPass, Project, TaskProgress};
 use serde_json::json;
 
-use super::CommandSession;
+use super::CommandContext;
 use super::index::{all_cores, format_index_report};
 use crate::interrupt::run_stoppable;
 use crate::output::{Output, format_count};
@@ -23,60 +23,67 @@ pub(crate) struct WatchArgs {
     threads: Option<usize>,
 }
 
-pub(crate) async fn run(args: WatchArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
-    let out = session.output;
+pub(crate) async fn run(args: WatchArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
+    let out = command.output;
     let mut watch =
-        session.project.code_indexer().watch_code(args.threads.unwrap_or_else(all_cores)).await?;
-    let (progress, stop) = (TaskProgress::default(), watch.stop_handle());
-    let end = || {
+        command.project.code_indexer().watch_code(args.threads.unwrap_or_else(all_cores)).await?;
+    let (progress, watch_stop) = (TaskProgress::default(), watch.stop_handle());
+    // Ctrl-C may come while a pass runs, or while the watch waits for changes.
+    let stop = || {
         progress.stop();
-        stop.stop();
+        watch_stop.stop();
     };
-    run_stoppable(follow_changes(&mut session.project, &mut watch, &progress, out), end).await?;
+    run_stoppable(follow_changes(&mut command.project, &mut watch, &progress, out), stop).await?;
     out.say("no longer watching");
     Ok(0)
 }
 
+/// Runs one indexing pass per set of changes, until the watch is stopped.
 async fn follow_changes(
-    engine: &mut Project,
+    project: &mut Project,
     watch: &mut CodeWatch,
     progress: &TaskProgress,
     out: &Output,
 ) -> Result<(), engine::Error> {
-    let (mut is_first, mut trouble) = (true, None);
+    let mut is_first = true;
+    let mut last_polling_reason = None;
     loop {
         let start = Instant::now();
         // Later passes are short; a progress line would only flicker.
-        let ticker = is_first.then(|| ProgressTicker::start_ticker(progress, "files", out));
+        let ticker = is_first.then(|| ProgressTicker::start(progress, "files", out));
         let pass = watch.next_pass(progress).await?;
         drop(ticker);
+        // No pass or a partial one: the watch was stopped.
         let Some(pass) = pass.filter(|it| !it.indexed.is_partial) else { return Ok(()) };
         if is_first || !pass.indexed_files.is_empty() || !pass.removed.is_empty() {
             let took = is_first.then(|| start.elapsed());
             report_pass(&pass, took, out);
         }
         // Also without changed files: new commits may have arrived.
-        tell_more(engine.code_indexer().follow_up(&pass.indexed, progress).await?, out);
-        let now = watch.polling_reason().map(str::to_owned);
-        if now != trouble
-            && let Some(why) = &now
+        let follow_up = project.code_indexer().follow_up(&pass.indexed, progress).await?;
+        report_follow_up(follow_up, out);
+        // Warn once if the system no longer reports changes.
+        let polling_reason = watch.polling_reason().map(str::to_owned);
+        if polling_reason != last_polling_reason
+            && let Some(why) = &polling_reason
         {
             out.warn(&format!("{why}: polling every five seconds instead"));
             out.hint("on Linux, `sysctl fs.inotify.max_user_watches` says how many there are");
         }
-        trouble = now;
+        last_polling_reason = polling_reason;
         if std::mem::take(&mut is_first) {
             out.say("watching; Ctrl-C stops it");
         }
     }
 }
 
+/// Prints a pass; with a time, as the report of a whole index.
 fn report_pass(pass: &IndexPass, took: Option<std::time::Duration>, out: &Output) {
     if out.json {
         let mut body = wire::graph::index_json(&pass.indexed);
         body["read_files"] = json!(pass.indexed_files);
         body["gone_files"] = json!(pass.removed);
-        out.data_json("indexed", body);
+        out.print_json("indexed", body);
         return;
     }
     match took {
@@ -85,29 +92,34 @@ fn report_pass(pass: &IndexPass, took: Option<std::time::Duration>, out: &Output
     }
 }
 
-fn tell_more(done: FollowUpReport, out: &Output) {
-    if out.json && done != FollowUpReport::default() {
-        let body = json!({ "new_commits": done.n_commits, "modules": done.n_modules });
-        return out.data_json("followed_up", body);
+/// Prints new commits and a changed module map, if any.
+fn report_follow_up(report: FollowUpReport, out: &Output) {
+    if out.json && report != FollowUpReport::default() {
+        let body = json!({ "new_commits": report.n_commits, "modules": report.n_modules });
+        return out.print_json("followed_up", body);
     }
-    let commits =
-        (done.n_commits > 0).then(|| format_count(done.n_commits, "new commit", "new commits"));
-    let modules = done.n_modules.map(|it| format_count(it, "module", "modules"));
-    let parts: Vec<String> = [commits, modules].into_iter().flatten().collect();
+    let mut parts = Vec::new();
+    if report.n_commits > 0 {
+        parts.push(format_count(report.n_commits, "new commit", "new commits"));
+    }
+    if let Some(n_modules) = report.n_modules {
+        parts.push(format_count(n_modules, "module", "modules"));
+    }
     if !parts.is_empty() {
         out.say(&parts.join(", "));
     }
 }
 
-/// Formats the changes; names files if there are few.
+/// Formats the changes; names the first file of each list.
 fn format_pass(pass: &IndexPass) -> String {
-    let named = |verb: &str, paths: &[String]| match paths {
+    let format_paths = |verb: &str, paths: &[String]| match paths {
         [] => None,
-        [one] => Some(format!("{verb} {one}")),
-        [one, rest @ ..] => Some(format!("{verb} {one} and {} more", rest.len())),
+        [path] => Some(format!("{verb} {path}")),
+        [path, rest @ ..] => Some(format!("{verb} {path} and {} more", rest.len())),
     };
-    let parts = [named("read", &pass.indexed_files), named("gone", &pass.removed)];
-    let concerned = format!("{} resolved again", pass.indexed.n_resolved);
-    let parts: Vec<String> = parts.into_iter().flatten().chain([concerned]).collect();
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(format_paths("read", &pass.indexed_files));
+    parts.extend(format_paths("gone", &pass.removed));
+    parts.push(format!("{} resolved again", pass.indexed.n_resolved));
     parts.join(", ")
 }

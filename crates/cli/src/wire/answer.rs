@@ -1,4 +1,4 @@
-//! Search results in JSON, with all score factors.
+//! Search results in JSON, with all score factors: the output of `search` and `ask` with `--json`.
 
 use engine::{
     AnsweredQuery, HitExplanation, RejectionReason, RelevanceVerdict, SearchHit, SearchResults,
@@ -8,35 +8,33 @@ use serde_json::{Value, json};
 use super::{JsonDetail, MemoryWire};
 
 /// Fields of search results. Excluded memories are included only with `--explain`.
-pub(crate) fn answer_json(query: &str, answer: &SearchResults, detail: JsonDetail) -> Value {
-    let hits: Vec<Value> = answer.hits.iter().map(hit_json).collect();
+pub(crate) fn results_json(query: &str, results: &SearchResults, detail: JsonDetail) -> Value {
+    let hits: Vec<Value> = results.hits.iter().map(hit_json).collect();
     let mut res = json!({
         "query": query,
         "hits": hits,
-        "class": answer.query_class.slug(),
-        "verdict": verdict_json(answer.verdict),
-        "notices": answer.notices,
+        "class": results.query_class.slug(),
+        "verdict": verdict_json(results.verdict),
+        "notices": results.notices,
     });
     if detail == JsonDetail::Explained {
-        let passed_over: Vec<Value> = answer
-            .excluded
-            .iter()
-            .map(|(hit, why)| {
-                let mut res = hit_json(hit);
-                res["excluded"] = passed_over_json(*why);
-                res
-            })
-            .collect();
-        res["excluded"] = Value::Array(passed_over);
+        let excluded = results.excluded.iter().map(|(hit, why)| {
+            let mut excluded_hit = hit_json(hit);
+            excluded_hit["excluded"] = rejection_json(*why);
+            excluded_hit
+        });
+        res["excluded"] = excluded.collect();
     }
     res
 }
 
 /// Fields of `ask`: search results and the generated text; `prose` is null without one.
-pub(crate) fn reply_json(question: &str, reply: &AnsweredQuery, detail: JsonDetail) -> Value {
-    let mut res = answer_json(question, &reply.results, detail);
-    let prose = reply.generated.as_ref();
-    res["prose"] = json!(prose.map(|it| json!({ "text": it.text, "cited": it.cited_memories })));
+pub(crate) fn answered_json(question: &str, answer: &AnsweredQuery, detail: JsonDetail) -> Value {
+    let mut res = results_json(question, &answer.results, detail);
+    res["prose"] = match &answer.generated {
+        Some(it) => json!({ "text": it.text, "cited": it.cited_memories }),
+        None => Value::Null,
+    };
     res
 }
 
@@ -44,31 +42,34 @@ pub(crate) fn hit_json(hit: &SearchHit) -> Value {
     json!({
         "memory": MemoryWire::from(&hit.rated),
         "score": hit.score,
-        "because": because_json(&hit.explanation),
+        "because": explanation_json(&hit.explanation),
     })
 }
 
-fn because_json(because: &HitExplanation) -> Value {
-    let paths: Vec<Value> = because
-        .traces
-        .iter()
-        .map(|it| json!({ "path": it.path.slug(), "rank": it.rank, "score": it.score, "share": it.contribution }))
-        .collect();
-    let factors = because.factors;
+fn explanation_json(explanation: &HitExplanation) -> Value {
+    let paths = explanation.traces.iter().map(|it| {
+        json!({
+            "path": it.path.slug(),
+            "rank": it.rank,
+            "score": it.score,
+            "share": it.contribution,
+        })
+    });
+    let factors = explanation.factors;
     json!({
-        "paths": paths,
-        "words": because.matched_terms,
-        "neighbours": because.neighbour_boost,
-        "boost": because.file_boost,
+        "paths": paths.collect::<Vec<_>>(),
+        "words": explanation.matched_terms,
+        "neighbours": explanation.neighbour_boost,
+        "boost": explanation.file_boost,
         "relevance": factors.relevance,
         "recency": factors.recency,
         "frequency": factors.frequency,
         "phase": factors.phase,
         "trust": factors.trust,
         "confidence": factors.confidence,
-        "reranked": because.rerank_score,
-        "pulled_by": because.linked_from,
-        "caveats": because.caveats,
+        "reranked": explanation.rerank_score,
+        "pulled_by": explanation.linked_from,
+        "caveats": explanation.caveats,
     })
 }
 
@@ -80,12 +81,14 @@ pub(crate) fn verdict_json(verdict: RelevanceVerdict) -> Value {
         RelevanceVerdict::Nothing { strength, needed } => {
             json!({ "answered": false, "strength": strength, "needed": needed })
         }
+        // Not judged: the stage is disabled, or the query has no text.
         RelevanceVerdict::Open => json!({ "answered": null }),
     }
 }
 
-pub(crate) fn passed_over_json(why: RejectionReason) -> Value {
+pub(crate) fn rejection_json(why: RejectionReason) -> Value {
     match why {
+        // The only reason that names another memory.
         RejectionReason::Duplicate(of) => json!({ "why": why.slug(), "of": of }),
         _ => json!({ "why": why.slug() }),
     }

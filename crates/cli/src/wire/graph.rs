@@ -1,4 +1,5 @@
-//! Symbols and edges in JSON. Lines count from 1, fractions are between 0 and 1.
+//! Results of the code commands in JSON: symbols, edges, chunks, and reports of indexing. Lines count from
+//! 1, fractions are between 0 and 1.
 
 use engine::{
     CodeChunk, HistoryReport, IndexFreshness, IndexReport, NeighbourFile, ReachedSymbol,
@@ -6,64 +7,88 @@ use engine::{
 };
 use serde_json::{Value, json};
 
-pub(crate) fn symbol_json(it: &SymbolInfo) -> Value {
+pub(crate) fn symbol_json(symbol: &SymbolInfo) -> Value {
     json!({
-        "path": it.path,
-        "name": it.name,
-        "kind": it.kind.map_or("file", engine::DefKind::slug),
-        "line": it.lines.0,
-        "end_line": it.lines.1,
-        "test": it.is_test,
-        "exported": it.is_exported,
-        "meaning": format!("{:016x}", it.structural_hash),
+        "path": symbol.path,
+        "name": symbol.name,
+        "kind": symbol.kind.map_or("file", engine::DefKind::slug),
+        "line": symbol.lines.0,
+        "end_line": symbol.lines.1,
+        "test": symbol.is_test,
+        "exported": symbol.is_exported,
+        "meaning": format!("{:016x}", symbol.structural_hash),
     })
 }
 
-pub(crate) fn reached_json(it: &ReachedSymbol) -> Value {
+pub(crate) fn reached_json(reached: &ReachedSymbol) -> Value {
     json!({
-        "symbol": symbol_json(&it.symbol),
-        "depth": it.depth,
-        "edge": it.kind.slug(),
-        "resolved_by": it.resolution.slug(),
-        "via": it.via,
-        "line": it.line,
-        "weight": f64::from(it.weight) / 1000.0,
+        "symbol": symbol_json(&reached.symbol),
+        "depth": reached.depth,
+        "edge": reached.kind.slug(),
+        "resolved_by": reached.resolution.slug(),
+        "via": reached.via,
+        "line": reached.line,
+        // Per mille inside.
+        "weight": f64::from(reached.weight) / 1000.0,
     })
 }
 
-pub(crate) fn freshness_json(it: &IndexFreshness) -> Value {
-    json!({ "complete": !it.is_partial && it.n_unresolved == 0, "waiting": it.n_unresolved, "changed": it.changed_files })
-}
-
-pub(crate) fn neighbour_json(it: &NeighbourFile) -> Value {
-    json!({ "path": it.path, "out": it.n_outgoing, "in": it.n_incoming })
-}
-
-pub(crate) fn chunk_json(it: &CodeChunk) -> Value {
+pub(crate) fn freshness_json(freshness: &IndexFreshness) -> Value {
     json!({
-        "title": it.title,
-        "symbol": it.symbol,
-        "line": it.lines.0,
-        "end_line": it.lines.1,
-        "meaning": it.structural_hash.map(|it| format!("{it:016x}")),
-        "text": it.text,
+        "complete": !freshness.is_partial && freshness.n_unresolved == 0,
+        "waiting": freshness.n_unresolved,
+        "changed": freshness.changed_files,
     })
 }
 
-pub(crate) fn index_json(it: &IndexReport) -> Value {
-    let passed: Vec<Value> =
-        it.skipped.iter().map(|(why, n)| json!({ "why": why, "files": n })).collect();
+pub(crate) fn neighbour_json(neighbour: &NeighbourFile) -> Value {
+    json!({ "path": neighbour.path, "out": neighbour.n_outgoing, "in": neighbour.n_incoming })
+}
+
+pub(crate) fn chunk_json(chunk: &CodeChunk) -> Value {
     json!({
-        "files": it.n_files, "symbols": it.n_symbols, "edges": it.n_edges, "read": it.n_read, "bytes": it.n_bytes,
-        "gone": it.n_removed, "resolved": it.n_resolved, "unresolved_calls": it.n_unresolved,
-        "foreign_calls": it.n_foreign, "skipped": passed, "complete": !it.is_partial, "database_bytes": it.size,
+        "title": chunk.title,
+        "symbol": chunk.symbol,
+        "line": chunk.lines.0,
+        "end_line": chunk.lines.1,
+        "meaning": chunk.structural_hash.map(|hash| format!("{hash:016x}")),
+        "text": chunk.text,
     })
 }
 
-pub(crate) fn history_json(it: &HistoryReport) -> Value {
-    json!({ "new": it.n_new, "commits": it.n_commits, "anew": it.was_rewritten, "complete": !it.is_partial })
+pub(crate) fn index_json(report: &IndexReport) -> Value {
+    let skipped: Vec<Value> =
+        report.skipped.iter().map(|(why, n)| json!({ "why": why, "files": n })).collect();
+    json!({
+        "files": report.n_files,
+        "symbols": report.n_symbols,
+        "edges": report.n_edges,
+        "read": report.n_read,
+        "bytes": report.n_bytes,
+        "gone": report.n_removed,
+        "resolved": report.n_resolved,
+        "unresolved_calls": report.n_unresolved,
+        "foreign_calls": report.n_foreign,
+        "skipped": skipped,
+        "complete": !report.is_partial,
+        "database_bytes": report.size,
+    })
 }
 
-pub(crate) fn refine_json(it: &RefineReport) -> Value {
-    json!({ "files": it.n_files, "references": it.n_references, "changed_since": it.changed_files, "unknown": it.n_unknown })
+pub(crate) fn history_json(report: &HistoryReport) -> Value {
+    json!({
+        "new": report.n_new,
+        "commits": report.n_commits,
+        "anew": report.was_rewritten,
+        "complete": !report.is_partial,
+    })
+}
+
+pub(crate) fn refine_json(report: &RefineReport) -> Value {
+    json!({
+        "files": report.n_files,
+        "references": report.n_references,
+        "changed_since": report.changed_files,
+        "unknown": report.n_unknown,
+    })
 }

@@ -1,24 +1,35 @@
-//! The module map in JSON.
+//! The module map in JSON: the output of `map --json`.
 
 use engine::{MappedModule, ModuleMap, ProjectTool};
 use serde_json::{Value, json};
 
-pub(crate) fn map_json(it: &ModuleMap) -> Value {
-    let modules: Vec<Value> = it.modules.iter().map(module_json).collect();
-    let tools: Vec<Value> = it.tools.iter().map(tool_json).collect();
+pub(crate) fn map_json(map: &ModuleMap) -> Value {
+    let modules: Vec<Value> = map.modules.iter().map(module_json).collect();
+    let tools: Vec<Value> = map.tools.iter().map(tool_json).collect();
     json!({ "modules": modules, "tools": tools })
 }
 
-pub(crate) fn module_json(it: &MappedModule) -> Value {
-    let found = &it.module;
+pub(crate) fn module_json(mapped: &MappedModule) -> Value {
+    let module = &mapped.module;
     json!({
-        "id": found.id, "name": found.name, "root": found.root, "description": found.description,
-        "confidence": found.coverage().slug(), "edited": it.is_edited, "memories": it.n_memories,
-        "files": found.files.len(), "core": found.core_files, "entry_points": found.entry_points, "tests": found.test_files,
-        "needs": found.dependencies, "needed_by": found.dependents, "related": found.co_changing, "only_tests": found.is_test,
+        "id": module.id,
+        "name": module.name,
+        "root": module.root,
+        "description": module.description,
+        "confidence": module.coverage().slug(),
+        "edited": mapped.is_edited,
+        "memories": mapped.n_memories,
+        "files": module.files.len(),
+        "core": module.core_files,
+        "entry_points": module.entry_points,
+        "tests": module.test_files,
+        "needs": module.dependencies,
+        "needed_by": module.dependents,
+        "related": module.co_changing,
+        "only_tests": module.is_test,
     })
 }
 
-fn tool_json(it: &ProjectTool) -> Value {
-    json!({ "kind": it.kind.slug(), "value": it.value, "from": it.declared_in })
+fn tool_json(tool: &ProjectTool) -> Value {
+    json!({ "kind": tool.kind.slug(), "value": tool.value, "from": tool.declared_in })
 }

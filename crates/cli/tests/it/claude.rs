@@ -1,398 +1,436 @@
-//! The real Claude Code against an API of our own: what one session learned reaches the next, in what
-//! the model is sent.
+//! Waylore with the real Claude Code: the tests run the host against a scripted model and inspect the
+//! requests that the model receives, because the injected notes are part of them.
+//!
+//! The model is a local server that speaks Anthropic's messages API and answers each request with
+//! the next step of a script. The tests are skipped if `claude` is not installed.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
 use serde_json::{Value, json};
 
-use crate::chat::{self, git};
-use crate::kit::{Desk, binary, finish, skip};
-use crate::server::{Reply, Seen, Server};
+use crate::chat_model::{
+    COMMIT_COMMAND, FAILING_COMMAND, FAILING_COMMAND_VARIANT, FIXED_COMMAND, find_host,
+    offers_tools, run_git, run_host,
+};
+use crate::http_server::{ReceivedRequest, ServerReply, TestServer};
+use crate::sandbox::{Sandbox, binary, run_command, skip};
+#[cfg(unix)]
+use crate::{daemon::RunningDaemon, sandbox::files_containing};
 
-/// What the model does in one step: what it thinks, if anything, and the tool it calls.
+/// The model's reaction to one request: an optional thought, and a tool call.
 #[derive(Clone)]
-struct Step {
+struct ModelStep {
     thought: &'static str,
     tool: &'static str,
     input: Value,
-    /// Tokens of the conversation, as the model says.
-    tokens: u64,
+    /// Length of the conversation in tokens, as the model reports it.
+    reported_tokens: u64,
 }
 
-type Script = Vec<Step>;
+type StepScript = Vec<ModelStep>;
 
-fn step(tool: &'static str, input: Value) -> Step {
-    Step { thought: "", tool, input, tokens: 10 }
-}
-
-impl Step {
-    fn after(self, thought: &'static str) -> Self {
+impl ModelStep {
+    fn with_thought(self, thought: &'static str) -> Self {
         Self { thought, ..self }
     }
 
-    /// After which the conversation is as long as any may be.
-    fn at_last(self) -> Self {
-        Self { tokens: 990_000, ..self }
+    /// Reports a conversation so long that the host compacts it next.
+    fn with_full_context(self) -> Self {
+        Self { reported_tokens: 990_000, ..self }
     }
 }
 
-/// The host, if it could be had.
-fn host() -> Option<PathBuf> {
-    chat::host("WAYLORE_CLAUDE", "claude-code/current/claude")
-}
-
-/// What a model that is asked to sum up a conversation says.
-const SUMMARY: &str = "<analysis>Short.</analysis><summary>We counted.</summary>";
-
-/// A model that follows a script: one step a request, a request that is said again the same step.
-fn model(script: Script) -> Server {
-    let made = Mutex::new((0, String::new()));
-    Server::start(move |seen: &Seen| {
-        if !seen.line.starts_with("POST /v1/messages") || seen.line.contains("count_tokens") {
-            return Reply::Json(json!({ "data": [], "input_tokens": 1 }));
-        }
-        let messages = seen.body["messages"].as_array().cloned().unwrap_or_default();
-        let id = model::fingerprint_text(&seen.body["messages"].to_string());
-        let step = if sums_up(&messages) || !offers_tools(&seen.body) {
-            None
-        } else {
-            let mut made = made.lock().unwrap();
-            if made.1 != id {
-                *made = (made.0 + 1, id.clone());
-            }
-            script.get(made.0 - 1)
-        };
-        let blocks = match step {
-            Some(step) => blocks(step, &id),
-            None if sums_up(&messages) => vec![json!({ "type": "text", "text": SUMMARY })],
-            None => vec![json!({ "type": "text", "text": "Done." })],
-        };
-        let tokens = step.map_or(10, |it| it.tokens);
-        if seen.body["stream"] == true {
-            Reply::Events(events(&id, tokens, &blocks))
-        } else {
-            Reply::Json(message(&id, tokens, &blocks))
-        }
-    })
-}
-
-fn offers_tools(body: &Value) -> bool {
-    body["tools"].as_array().is_some_and(|it| !it.is_empty())
-}
-
-/// Whether the host asks for a summary to go on with instead of the conversation.
-fn sums_up(messages: &[Value]) -> bool {
-    let asked = messages.iter().rfind(|it| it["role"] == "user");
-    asked.is_some_and(|it| it.to_string().contains("create a detailed summary of the conversation"))
-}
-
-fn blocks(step: &Step, id: &str) -> Vec<Value> {
-    let thought =
-        json!({ "type": "thinking", "thinking": step.thought, "signature": "not-a-signature" });
-    let call = json!({ "type": "tool_use", "id": format!("toolu_{id}"), "name": step.tool, "input": step.input });
-    if step.thought.is_empty() { vec![call] } else { vec![thought, call] }
-}
-
-/// Messages with one id are one message in the eyes of the host.
-fn message(id: &str, tokens: u64, content: &[Value]) -> Value {
-    json!({ "id": format!("msg_{id}"), "type": "message", "role": "assistant", "model": "scripted", "content": content,
-        "stop_reason": "end_turn", "stop_sequence": null, "usage": { "input_tokens": tokens, "output_tokens": 10 } })
-}
-
-/// Blocks as they come over a stream.
-fn events(id: &str, tokens: u64, blocks: &[Value]) -> String {
-    let mut all = vec![json!({ "type": "message_start", "message": message(id, tokens, &[]) })];
-    let mut stop = "end_turn";
-    for (index, block) in blocks.iter().enumerate() {
-        let (start, deltas) = match block["type"].as_str().unwrap() {
-            "tool_use" => {
-                stop = "tool_use";
-                let start = json!({ "type": "tool_use", "id": block["id"], "name": block["name"], "input": {} });
-                let input = block["input"].to_string();
-                (start, vec![json!({ "type": "input_json_delta", "partial_json": input })])
-            }
-            "thinking" => {
-                let thought = json!({ "type": "thinking_delta", "thinking": block["thinking"] });
-                let seal = json!({ "type": "signature_delta", "signature": block["signature"] });
-                let start = json!({ "type": "thinking", "thinking": "", "signature": "" });
-                (start, vec![thought, seal])
-            }
-            _ => {
-                let text = json!({ "type": "text_delta", "text": block["text"] });
-                (json!({ "type": "text", "text": "" }), vec![text])
-            }
-        };
-        all.push(json!({ "type": "content_block_start", "index": index, "content_block": start }));
-        let delta = |it| json!({ "type": "content_block_delta", "index": index, "delta": it });
-        all.extend(deltas.into_iter().map(delta));
-        all.push(json!({ "type": "content_block_stop", "index": index }));
-    }
-    all.push(json!({ "type": "message_delta", "delta": { "stop_reason": stop, "stop_sequence": null }, "usage": { "output_tokens": 10 } }));
-    all.push(json!({ "type": "message_stop" }));
-    let line = |it: &Value| format!("event: {}\ndata: {it}\n\n", it["type"].as_str().unwrap());
-    all.iter().map(line).collect()
-}
-
-/// Runs one session; what the model was sent, request by request.
-fn session(desk: &Desk, host: &PathBuf, prompt: &str, script: Script) -> Vec<String> {
-    named(desk, host, &[], prompt, script)
-}
-
-/// Runs one session, or goes on with it, as arguments say.
-fn named(desk: &Desk, host: &PathBuf, which: &[&str], prompt: &str, script: Script) -> Vec<String> {
-    let asked = requests(desk, host, which, prompt, script);
-    asked.iter().map(|it| it["messages"].to_string()).collect()
-}
-
-/// Runs one session; the requests that offered tools.
-fn requests(
-    desk: &Desk,
-    host: &PathBuf,
-    which: &[&str],
-    prompt: &str,
-    script: Script,
-) -> Vec<Value> {
-    let server = model(script);
-    let mut command = Command::new(host);
-    desk.surround(&mut command);
-    command.args(which).args([
-        "-p",
-        prompt,
-        "--permission-mode",
-        "bypassPermissions",
-        "--output-format",
-        "json",
-        "--max-turns",
-        "20",
-    ]);
-    let (path, ours) = (std::env::var("PATH").unwrap_or_default(), binary());
-    command.env("PATH", format!("{}:{path}", ours.parent().unwrap().display()));
-    command.env("ANTHROPIC_BASE_URL", server.url()).env("ANTHROPIC_API_KEY", "not-a-key");
-    for quiet in [
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
-        "DISABLE_AUTOUPDATER",
-        "DISABLE_TELEMETRY",
-        "DISABLE_ERROR_REPORTING",
-        "IS_SANDBOX",
-    ] {
-        command.env(quiet, "1");
-    }
-    command.env("SHELL", "/bin/bash").env("TMPDIR", &desk.root).env("NO_PROXY", "127.0.0.1");
-    chat::run(command);
-    server.seen().into_iter().map(|it| it.body).filter(offers_tools).collect()
-}
-
-/// Connects the host, which is looked up to be asked for its version.
-fn connect(desk: &Desk, host: &std::path::Path) {
-    let mut command = desk.command(&["connect", "claude-code", "--yes"]);
-    let path = std::env::var("PATH").unwrap_or_default();
-    command.env("PATH", format!("{}:{path}", host.parent().unwrap().display()));
-    finish(command).ends(0, "connected");
-}
-
-fn unavailable() {
-    skip(
-        "a real session of Claude Code",
-        "`claude` is not here; `scripts/setup hosts` installs it",
-    );
-}
-
-fn bash(command: &str) -> Step {
-    step("Bash", json!({ "command": command, "description": "Run it" }))
-}
-
-/// What the model believes no longer: said in two sessions, it is told to the next.
-const CORRECTED: &str =
+/// A thought that corrects an earlier belief. After two sessions with it, Waylore knows `LEARNED_FACT`.
+const CORRECTION: &str =
     "Wait, I was wrong about the quotes. `greet()` in `greet.py` returns plain text, never HTML.";
-const FACT: &str = "returns plain text, never HTML";
+const LEARNED_FACT: &str = "returns plain text, never HTML";
+
+/// The model's answer to a request for a summary, and a part of it.
+const SUMMARY: &str = "<analysis>Short.</analysis><summary>We counted.</summary>";
+const SUMMARY_TEXT: &str = "We counted.";
 
 #[test]
-fn what_one_session_learned_reaches_the_next() {
-    let Some(host) = host() else { return unavailable() };
-    let desk = Desk::new();
-    let file = desk.project.join("greet.py").display().to_string();
+fn a_session_gets_what_earlier_sessions_learned() {
+    let Some(host) = find_claude() else { return };
+    let sandbox = Sandbox::new();
+    let file = sandbox.project.join("greet.py").display().to_string();
     fs::write(&file, "def greet():\n    return 'hello'\n").unwrap();
-    git(&desk, &["init", "-q"]);
-    git(&desk, &["add", "-A"]);
-    git(&desk, &["commit", "-qm", "init"]);
-    connect(&desk, &host);
-    let settings = fs::read_to_string(desk.root.join(".claude/settings.json")).unwrap();
-    assert!(settings.contains("PostToolBatch"), "this version knows it: {settings}");
+    run_git(&sandbox, &["init", "-q"]);
+    run_git(&sandbox, &["add", "-A"]);
+    run_git(&sandbox, &["commit", "-qm", "init"]);
+    connect(&sandbox, &host);
+    let settings = fs::read_to_string(sandbox.root.join(".claude/settings.json")).unwrap();
+    assert!(settings.contains("PostToolBatch"), "an event of this version: {settings}");
     let read = step("Read", json!({ "file_path": file }));
 
-    // The first session makes a mistake, finds the way round it, corrects itself, and commits its work.
-    let first = vec![
+    // The first session fails with a command, corrects itself, finds the command that works, and
+    // commits its work.
+    let script = vec![
         read.clone(),
         step("Edit", json!({ "file_path": file, "old_string": "hello", "new_string": "hi" })),
-        bash("git show --no-stat HEAD"),
-        bash("git --version").after(CORRECTED),
-        bash("git show --stat HEAD"),
-        bash("git -c user.name=t -c user.email=t@t commit -qam 'say hi'"),
+        bash(FAILING_COMMAND),
+        bash("git --version").with_thought(CORRECTION),
+        bash(FIXED_COMMAND),
+        bash(COMMIT_COMMAND),
     ];
-    let asked = session(&desk, &host, "Please make greet.py say hi.", first);
-    assert!(asked.iter().all(|it| !it.contains("waylore-notes")), "nothing is known yet");
-    desk.run(&[
-        "remember",
-        "--type",
-        "gotcha",
-        "--file",
-        "greet.py",
-        "greet() is called by the installer: keep its name",
-    ])
-    .ends(0, "kept");
+    let conversation = run_session(&sandbox, &host, "Please make greet.py say hi.", script);
+    assert!(conversation.iter().all(|it| !it.contains("waylore-notes")), "nothing is known yet");
+    let note = "greet() is called by the installer: keep its name";
+    sandbox
+        .run(&["remember", "--type", "gotcha", "--file", "greet.py", note])
+        .expect_code(0, "remember a note about greet.py");
+    sandbox.run(&["learn"]).expect_code(0, "learn, unless the session's end already did");
 
-    // The second meets the same error and is told; and it is told about the file.
-    let mistake = bash("git show --no-stat HEAD~0");
-    let again = vec![read.clone(), mistake, bash("git show --stat HEAD~0")];
-    desk.run(&["learn"]).ends(0, "whether or not the end of the first session was quick enough");
+    // The second session gets the file's note, and the fix after it met the same error.
     #[cfg(unix)]
-    let running = crate::daemon::Running::start(&desk);
-    let asked = session(&desk, &host, "Show me the last change.", again);
-    let all = asked.last().unwrap();
-    assert!(all.contains("keep its name"), "{all}");
-    assert!(all.contains("git show --stat HEAD") && all.contains("seen once"), "{all}");
-    assert!(!asked[1].contains("seen once"), "not before the error: {}", asked[1]);
-
-    // What the host wrote down itself was followed while the session went on.
+    let daemon = RunningDaemon::start(&sandbox);
+    let script = vec![read.clone(), bash(FAILING_COMMAND_VARIANT), bash("git show --stat HEAD~0")];
+    let conversation = run_session(&sandbox, &host, "Show me the last change.", script);
+    let end = conversation.last().unwrap();
+    assert!(end.contains("keep its name"), "{end}");
+    assert!(end.contains(FIXED_COMMAND) && end.contains("seen once"), "{end}");
+    assert!(!conversation[1].contains("seen once"), "not before the error: {}", conversation[1]);
+    // The daemon journalled the session from the host's transcript while it ran.
     #[cfg(unix)]
     {
-        let journals =
-            crate::kit::holding(&desk.notebook().join("journals"), "git show --no-stat HEAD~0");
-        assert_eq!(journals.len(), 1, "{journals:?}");
-        let journal = fs::read_to_string(&journals[0]).unwrap();
+        let journal = read_only_journal_with(&sandbox, FAILING_COMMAND_VARIANT);
         assert!(
             journal.contains("Show me the last change.") && journal.contains("step_complete"),
             "{journal}"
         );
     }
 
-    // A third that has nothing to do with any of it is told nothing.
-    let asked = session(&desk, &host, "What is the boiling point of ethanol?", Vec::new());
-    assert!(asked.iter().all(|it| !it.contains("waylore-notes")), "{asked:?}");
+    // The third session has an unrelated task and gets nothing.
+    let unrelated = "What is the boiling point of ethanol?";
+    let conversation = run_session(&sandbox, &host, unrelated, Vec::new());
+    assert!(conversation.iter().all(|it| !it.contains("waylore-notes")), "{conversation:?}");
 
-    // Once two sessions have shown it, the next is told before it makes the mistake.
-    let work = vec![
+    // The fourth session repeats the error, the correction and the fix, which confirms them. The fifth
+    // gets the fix before it runs anything, and the corrected fact when it reads the file.
+    let script = vec![
         read.clone(),
         step("Edit", json!({ "file_path": file, "old_string": "hi", "new_string": "hey" })),
-        bash("git show --no-stat HEAD"),
-        bash("git show --stat HEAD").after(CORRECTED),
+        bash(FAILING_COMMAND),
+        bash(FIXED_COMMAND).with_thought(CORRECTION),
         bash("git -c user.name=t -c user.email=t@t commit -qam 'say hey'"),
     ];
-    session(&desk, &host, "Please make greet.py say hey.", work);
-    desk.run(&["learn"]).ends(0, "if the daemon was not quicker");
-    let right = vec![read.clone(), bash("git show --stat HEAD")];
-    let asked = session(&desk, &host, "Show me the last change with git show.", right);
-    assert!(asked[0].contains("git show --stat HEAD"), "before anything is run: {}", asked[0]);
-    assert!(!asked[0].contains(FACT) && asked[1].contains(FACT), "at its file: {}", asked[1]);
-    // The first took two calls to find out. The second was told and took one, the last took none.
-    desk.run(&["learn"]).ends(0, "learned");
-    let saved = desk.json(&["stats"])["activity"]["saved"].clone();
-    let counted = (saved["errors"].as_u64(), saved["calls"].as_u64());
-    assert!(counted.0 >= Some(2) && counted.1 >= Some(3), "{saved}");
-    assert!(saved["tokens"].as_u64() > Some(0), "an estimate from what steps cost: {saved}");
+    run_session(&sandbox, &host, "Please make greet.py say hey.", script);
+    sandbox.run(&["learn"]).expect_code(0, "learn, unless the daemon already did");
+    let script = vec![read.clone(), bash(FIXED_COMMAND)];
+    let prompt = "Show me the last change with git show.";
+    let conversation = run_session(&sandbox, &host, prompt, script);
+    let (at_prompt, after_read) = (&conversation[0], &conversation[1]);
+    assert!(at_prompt.contains(FIXED_COMMAND), "{at_prompt}");
+    assert!(!at_prompt.contains(LEARNED_FACT) && after_read.contains(LEARNED_FACT), "{after_read}");
 
-    // Between two steps, something that is searched for and known is told, once, and not too early.
+    // Tool calls saved: unaided, the fix took two calls. The second session had the fix and needed one,
+    // the fifth avoided the error.
+    sandbox.run(&["learn"]).expect_code(0, "learn from all sessions");
+    let saved = sandbox.json(&["stats"])["activity"]["saved"].clone();
+    assert!(saved["errors"].as_u64() >= Some(2) && saved["calls"].as_u64() >= Some(3), "{saved}");
+    assert!(saved["tokens"].as_u64() > Some(0), "an estimate by the usual cost of a step: {saved}");
+
     #[cfg(unix)]
     {
-        desk.run(&["config", "set", "trust.level", "confident"]).ends(0, "it is done");
-        drop(running);
-        // From now on two hooks run at every event, of which one is enough.
-        let connect = ["connect", "claude-code", "--scope", "project", "--yes"];
-        let said = desk.run(&connect).ends(0, "connected");
-        assert!(said.err.contains("two processes run at every event"), "{said:?}");
-        let _running = crate::daemon::Running::start(&desk);
-        let search = || bash("grep -rn 'greet installer name' .");
-        let mut steps = vec![search()];
-        steps.extend((0..5).map(|it| bash(&format!("echo {it}"))));
-        steps.extend([search(), search()]);
-        let name = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
-        let began = ["--session-id", name];
-        let asked = named(&desk, &host, &began, "Count to five, please, slowly.", steps);
-        let told = |it: &String| it.matches("keep its name").count();
-        assert_eq!(told(&asked[6]), 0, "too early: {}", asked[6]);
-        assert_eq!(told(asked.last().unwrap()), 1, "once: {}", asked.last().unwrap());
-        goes_on(&desk, &host, name, &read);
+        sandbox.run(&["config", "set", "trust.level", "confident"]).expect_code(0, "set the level");
+        drop(daemon);
+        // With hooks in two settings, two hook processes run at every event. Each note must still be
+        // injected once.
+        let output = sandbox
+            .run(&["connect", "claude-code", "--scope", "project", "--yes"])
+            .expect_code(0, "connect in the project's settings, too");
+        assert!(output.err.contains("two processes run at every event"), "{output:?}");
+        let _daemon = RunningDaemon::start(&sandbox);
+        let session_id = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
+        assert_search_gets_a_note_between_steps(&sandbox, &host, session_id);
+        assert_resumed_session_gets_no_note_twice(&sandbox, &host, session_id, &read);
     }
 }
 
-/// A session is gone on with: what is still before the model is not told again; what went with a
-/// conversation that was summed up is, once; and what it thinks is read on where it ended.
+/// At the trust level `confident`, a step that searches for something known gets the note before the
+/// next step: once, and not in the first steps of a session.
 #[cfg(unix)]
-fn goes_on(desk: &Desk, host: &PathBuf, name: &str, read: &Step) {
-    let again =
-        |prompt: &str, script: Script| named(desk, host, &["--resume", name], prompt, script);
-    let told = |it: Option<&String>| it.unwrap().matches("keep its name").count();
+fn assert_search_gets_a_note_between_steps(sandbox: &Sandbox, host: &Path, session_id: &str) {
+    let search = || bash("grep -rn 'greet installer name' .");
+    let mut script = vec![search()];
+    script.extend((0..5).map(|it| bash(&format!("echo {it}"))));
+    script.extend([search(), search()]);
+    let args = ["--session-id", session_id];
+    let prompt = "Count to five, please, slowly.";
+    let conversation = run_session_with(sandbox, host, &args, prompt, script);
+    let (before_second_search, end) = (&conversation[6], conversation.last().unwrap());
+    assert_eq!(n_installer_notes(before_second_search), 0, "too early: {before_second_search}");
+    assert_eq!(n_installer_notes(end), 1, "once: {end}");
+}
+
+/// Resumes a session twice. Notes that are still in the conversation are not repeated; notes that were
+/// lost by compaction are injected again, once.
+#[cfg(unix)]
+fn assert_resumed_session_gets_no_note_twice(
+    sandbox: &Sandbox,
+    host: &Path,
+    session_id: &str,
+    read: &ModelStep,
+) {
+    let resume = |prompt: &str, script: StepScript| {
+        run_session_with(sandbox, host, &["--resume", session_id], prompt, script)
+    };
+
+    // Resumed as it was: the old note is still there, and the file's new note is added.
     let thought = "The rest of the count is in the notes of the second part.";
-    let asked = again("And now the file, please.", vec![read.clone().after(thought)]);
-    assert_eq!(told(asked.last()), 1, "it is still there: {}", asked.last().unwrap());
-    let n_told = asked.last().unwrap().matches(FACT).count();
-    assert_eq!(n_told, 1, "what is new is told: {}", asked.last().unwrap());
-    let journals = crate::kit::holding(&desk.notebook().join("journals"), thought);
-    assert_eq!(journals.len(), 1, "{journals:?}");
-    let journal = fs::read_to_string(&journals[0]).unwrap();
-    for once in [thought, "Count to five", "And now the file"] {
-        assert_eq!(journal.matches(once).count(), 1, "{once}: {journal}");
+    let script = vec![read.clone().with_thought(thought)];
+    let conversation = resume("And now the file, please.", script);
+    let end = conversation.last().unwrap();
+    assert_eq!(n_installer_notes(end), 1, "not repeated: {end}");
+    assert_eq!(end.matches(LEARNED_FACT).count(), 1, "a new note: {end}");
+    // The journal continues where the transcript was read last, so it repeats nothing either.
+    let journal = read_only_journal_with(sandbox, thought);
+    for text in [thought, "Count to five", "And now the file"] {
+        assert_eq!(journal.matches(text).count(), 1, "{text}: {journal}");
     }
 
-    // The host sums up by itself what has become too long, and goes on.
-    let long = bash("echo and so on").at_last();
-    let asked = again("Read it once more, please.", vec![long, read.clone()]);
-    let is_summed_up = |it: &String| it.contains("We counted.");
-    assert!(
-        asked.iter().any(|it| it.contains("detailed summary of the conversation")),
-        "{asked:?}"
-    );
-    let since = asked.iter().find(|it| is_summed_up(it)).expect("the conversation was summed up");
-    assert_eq!(told(Some(since)), 1, "told again: {since}");
-    assert_eq!(told(asked.last()), 1, "and only once: {}", asked.last().unwrap());
-    assert!(is_summed_up(asked.last().unwrap()), "{}", asked.last().unwrap());
+    // Resumed with a full context: the host compacts the conversation, which removes the notes.
+    let fill_context = bash("echo and so on").with_full_context();
+    let conversation = resume("Read it once more, please.", vec![fill_context, read.clone()]);
+    let asks_for_summary = |it: &String| it.contains("detailed summary of the conversation");
+    assert!(conversation.iter().any(asks_for_summary), "{conversation:?}");
+    let is_compacted = |it: &&String| it.contains(SUMMARY_TEXT);
+    let compacted = conversation.iter().find(is_compacted).expect("the host compacted it");
+    assert_eq!(n_installer_notes(compacted), 1, "injected again: {compacted}");
+    let end = conversation.last().unwrap();
+    assert_eq!(n_installer_notes(end), 1, "only once: {end}");
+    assert!(is_compacted(&end), "{end}");
 }
 
 #[test]
-fn an_agent_asks_and_records_by_itself() {
-    let Some(host) = host() else { return unavailable() };
-    let desk = Desk::new();
-    git(&desk, &["init", "-q"]);
-    desk.remember("The payment webhook arrives twice, so charges need an idempotency key");
-    desk.run(&["connect", "claude-code", "--yes"]).ends(0, "connected");
+fn an_agent_searches_and_records_memories_through_mcp() {
+    let Some(host) = find_claude() else { return };
+    let sandbox = Sandbox::new();
+    run_git(&sandbox, &["init", "-q"]);
+    sandbox.remember("The payment webhook arrives twice, so charges need an idempotency key");
+    sandbox.run(&["connect", "claude-code", "--yes"]).expect_code(0, "connect");
     let note = "The ledger is append-only because auditors replay it";
     let script = vec![
         step("mcp__waylore__search_memory", json!({ "query": "payment webhook arrives twice" })),
         step("mcp__waylore__record_memory", json!({ "content": note, "type": "decision" })),
     ];
-    let asked = requests(&desk, &host, &[], "Look into what is known.", script);
-    let names: Vec<&str> =
-        asked[0]["tools"].as_array().unwrap().iter().filter_map(|it| it["name"].as_str()).collect();
-    assert!(names.contains(&"mcp__waylore__search_memory"), "its schema is there: {names:?}");
-    let all = asked.last().unwrap()["messages"].to_string();
-    assert!(all.contains("charges need an idempotency key"), "{all}");
-    assert!(all.contains("in the scratchpad of this session"), "it is told so: {all}");
-    desk.run(&["learn"]).ends(0, "learned");
-    let listed = desk.memories();
-    assert!(listed.iter().any(|it| it["content"] == note), "{listed:?}");
-    desk.run(&["disconnect", "claude-code", "--yes"]).ends(0, "disconnected");
-    let servers = fs::read_to_string(desk.root.join(".claude.json")).unwrap();
-    assert!(!servers.contains("waylore\": {"), "what the host wrote meanwhile stays: {servers}");
+    let requests = run_session_requests(&sandbox, &host, &[], "Look into what is known.", script);
+    let tools = requests[0]["tools"].as_array().unwrap();
+    let tool_names: Vec<&str> = tools.iter().filter_map(|it| it["name"].as_str()).collect();
+    assert!(tool_names.contains(&"mcp__waylore__search_memory"), "{tool_names:?}");
+    let end = requests.last().unwrap()["messages"].to_string();
+    assert!(end.contains("charges need an idempotency key"), "the search result: {end}");
+    assert!(end.contains("in the scratchpad of this session"), "the reply to the record: {end}");
+    sandbox.run(&["learn"]).expect_code(0, "learn from the session");
+    let memories = sandbox.memories();
+    assert!(memories.iter().any(|it| it["content"] == note), "{memories:?}");
+
+    // The host has changed the file since `connect`; only our entry is removed.
+    sandbox.run(&["disconnect", "claude-code", "--yes"]).expect_code(0, "disconnect");
+    let servers = fs::read_to_string(sandbox.root.join(".claude.json")).unwrap();
+    assert!(!servers.contains("waylore\": {"), "{servers}");
 }
 
 #[test]
-fn the_plugin_is_valid_in_the_eyes_of_the_host() {
-    let Some(host) = host() else { return unavailable() };
-    let desk = Desk::new();
-    let folder = desk.root.join("plugin").display().to_string();
-    desk.run(&["connect", "claude-code", "--plugin", &folder]).ends(0, "written");
-    desk.run(&["connect", "claude-code", "--plugin", &folder]).ends(0, "and again");
-    for place in [folder.clone(), format!("{folder}/plugins/waylore")] {
+fn the_host_accepts_the_generated_plugin() {
+    let Some(host) = find_claude() else { return };
+    let sandbox = Sandbox::new();
+    let folder = sandbox.root.join("plugin").display().to_string();
+    let write_plugin = |folder: &str| sandbox.run(&["connect", "claude-code", "--plugin", folder]);
+    write_plugin(&folder).expect_code(0, "write the plugin");
+    write_plugin(&folder).expect_code(0, "write it again");
+    for validated in [folder.clone(), format!("{folder}/plugins/waylore")] {
         let mut command = Command::new(&host);
-        desk.surround(&mut command);
-        let said = command.args(["plugin", "validate", &place]).output().unwrap();
-        let text = String::from_utf8_lossy(&said.stdout).into_owned();
-        assert!(said.status.success(), "{text}{}", String::from_utf8_lossy(&said.stderr));
+        sandbox.set_environment(&mut command);
+        let output = command.args(["plugin", "validate", &validated]).output().unwrap();
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{stdout}{}", String::from_utf8_lossy(&output.stderr));
     }
-    let taken = desk.project.display().to_string();
-    fs::write(desk.project.join("mine"), "").unwrap();
-    desk.run(&["connect", "claude-code", "--plugin", &taken]).ends(2, "somebody else's folder");
+    fs::write(sandbox.project.join("mine"), "").unwrap();
+    let occupied = sandbox.project.display().to_string();
+    write_plugin(&occupied).expect_code(2, "a folder with other files is not overwritten");
+}
+
+/// The program of Claude Code; without one, reports the skipped test.
+fn find_claude() -> Option<PathBuf> {
+    let found = find_host("WAYLORE_CLAUDE", "claude-code/current/claude");
+    if found.is_none() {
+        let reason = "`claude` is not installed; `scripts/setup hosts` installs it";
+        skip("a real session of Claude Code", reason);
+    }
+    found
+}
+
+/// Connects the host. It must be on the `PATH`, because `connect` runs it to get its version.
+fn connect(sandbox: &Sandbox, host: &Path) {
+    let mut command = sandbox.command(&["connect", "claude-code", "--yes"]);
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.env("PATH", format!("{}:{path}", host.parent().unwrap().display()));
+    run_command(command).expect_code(0, "connect");
+}
+
+fn step(tool: &'static str, input: Value) -> ModelStep {
+    ModelStep { thought: "", tool, input, reported_tokens: 10 }
+}
+
+fn bash(command: &str) -> ModelStep {
+    step("Bash", json!({ "command": command, "description": "Run it" }))
+}
+
+/// Runs a new session. Returns the conversation as the model received it with each request.
+fn run_session(sandbox: &Sandbox, host: &Path, prompt: &str, script: StepScript) -> Vec<String> {
+    run_session_with(sandbox, host, &[], prompt, script)
+}
+
+/// As `run_session`, with arguments for the host that choose a session id or resume a session.
+fn run_session_with(
+    sandbox: &Sandbox,
+    host: &Path,
+    args: &[&str],
+    prompt: &str,
+    script: StepScript,
+) -> Vec<String> {
+    let requests = run_session_requests(sandbox, host, args, prompt, script);
+    requests.iter().map(|it| it["messages"].to_string()).collect()
+}
+
+/// As `run_session_with`, but returns the whole requests. Only those that offer tools; the others are
+/// the host's own.
+fn run_session_requests(
+    sandbox: &Sandbox,
+    host: &Path,
+    args: &[&str],
+    prompt: &str,
+    script: StepScript,
+) -> Vec<Value> {
+    let server = start_messages_model(script);
+    let mut command = Command::new(host);
+    sandbox.set_environment(&mut command);
+    command.args(args).args(["-p", prompt, "--permission-mode", "bypassPermissions"]);
+    command.args(["--output-format", "json", "--max-turns", "20"]);
+    // The hooks in the settings call `waylore` by its name.
+    let (path, program) = (std::env::var("PATH").unwrap_or_default(), binary());
+    command.env("PATH", format!("{}:{path}", program.parent().unwrap().display()));
+    command.env("ANTHROPIC_BASE_URL", server.url()).env("ANTHROPIC_API_KEY", "not-a-key");
+    for variable in [
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+        "DISABLE_AUTOUPDATER",
+        "DISABLE_TELEMETRY",
+        "DISABLE_ERROR_REPORTING",
+        "IS_SANDBOX",
+    ] {
+        command.env(variable, "1");
+    }
+    command.env("SHELL", "/bin/bash").env("TMPDIR", &sandbox.root).env("NO_PROXY", "127.0.0.1");
+    run_host(command);
+    server.requests().into_iter().map(|it| it.body).filter(offers_tools).collect()
+}
+
+#[cfg(unix)]
+fn n_installer_notes(conversation: &str) -> usize {
+    conversation.matches("keep its name").count()
+}
+
+/// The text of the journal that contains `text`, asserted to be the only one.
+#[cfg(unix)]
+fn read_only_journal_with(sandbox: &Sandbox, text: &str) -> String {
+    let journals = files_containing(&sandbox.project_data_dir().join("journals"), text);
+    assert_eq!(journals.len(), 1, "{journals:?}");
+    fs::read_to_string(&journals[0]).unwrap()
+}
+
+/// Starts a server of the messages API that plays a script, then answers "Done.".
+fn start_messages_model(script: StepScript) -> TestServer {
+    // Number of distinct requests so far, and the last one. The conversation does not tell the script
+    // position, because compaction shortens it. A retry of the same request gets the same step.
+    let progress = Mutex::new((0, String::new()));
+    TestServer::start(move |request: &ReceivedRequest| {
+        if !request.line.starts_with("POST /v1/messages") || request.line.contains("count_tokens") {
+            return ServerReply::Json(json!({ "data": [], "input_tokens": 1 }));
+        }
+        let messages = request.body["messages"].as_array().cloned().unwrap_or_default();
+        let request_hash = model::fingerprint_text(&request.body["messages"].to_string());
+        let is_compaction = asks_for_summary(&messages);
+        // Only the agent's own requests advance the script.
+        let step = if is_compaction || !offers_tools(&request.body) {
+            None
+        } else {
+            let mut progress = progress.lock().unwrap();
+            if progress.1 != request_hash {
+                *progress = (progress.0 + 1, request_hash.clone());
+            }
+            script.get(progress.0 - 1)
+        };
+        let blocks = match step {
+            Some(step) => content_blocks(step, &request_hash),
+            None if is_compaction => vec![json!({ "type": "text", "text": SUMMARY })],
+            None => vec![json!({ "type": "text", "text": "Done." })],
+        };
+        let tokens = step.map_or(10, |it| it.reported_tokens);
+        if request.body["stream"] == true {
+            ServerReply::Events(message_events(&request_hash, tokens, &blocks))
+        } else {
+            ServerReply::Json(message(&request_hash, tokens, &blocks))
+        }
+    })
+}
+
+/// Recognises the request with which the host compacts a conversation.
+fn asks_for_summary(messages: &[Value]) -> bool {
+    let last = messages.iter().rfind(|it| it["role"] == "user");
+    last.is_some_and(|it| it.to_string().contains("create a detailed summary of the conversation"))
+}
+
+fn content_blocks(step: &ModelStep, id: &str) -> Vec<Value> {
+    let thought =
+        json!({ "type": "thinking", "thinking": step.thought, "signature": "not-a-signature" });
+    let call = json!({ "type": "tool_use", "id": format!("toolu_{id}"), "name": step.tool, "input": step.input });
+    if step.thought.is_empty() { vec![call] } else { vec![thought, call] }
+}
+
+/// A whole reply. Ids must differ between replies: the host takes messages with one id for one message.
+fn message(id: &str, tokens: u64, content: &[Value]) -> Value {
+    json!({ "id": format!("msg_{id}"), "type": "message", "role": "assistant", "model": "scripted", "content": content,
+        "stop_reason": "end_turn", "stop_sequence": null, "usage": { "input_tokens": tokens, "output_tokens": 10 } })
+}
+
+/// The same reply as a stream of server-sent events.
+fn message_events(id: &str, tokens: u64, blocks: &[Value]) -> String {
+    let mut events = vec![json!({ "type": "message_start", "message": message(id, tokens, &[]) })];
+    let mut stop_reason = "end_turn";
+    for (index, block) in blocks.iter().enumerate() {
+        // Each block starts empty and is filled by deltas.
+        let (start, deltas) = match block["type"].as_str().unwrap() {
+            "tool_use" => {
+                stop_reason = "tool_use";
+                let start = json!({ "type": "tool_use", "id": block["id"], "name": block["name"], "input": {} });
+                let input = block["input"].to_string();
+                (start, vec![json!({ "type": "input_json_delta", "partial_json": input })])
+            }
+            "thinking" => {
+                let thought = json!({ "type": "thinking_delta", "thinking": block["thinking"] });
+                let signature =
+                    json!({ "type": "signature_delta", "signature": block["signature"] });
+                let start = json!({ "type": "thinking", "thinking": "", "signature": "" });
+                (start, vec![thought, signature])
+            }
+            "text" => {
+                let text = json!({ "type": "text_delta", "text": block["text"] });
+                (json!({ "type": "text", "text": "" }), vec![text])
+            }
+            other => panic!("the script makes no block of type {other}"),
+        };
+        events
+            .push(json!({ "type": "content_block_start", "index": index, "content_block": start }));
+        let delta = |it| json!({ "type": "content_block_delta", "index": index, "delta": it });
+        events.extend(deltas.into_iter().map(delta));
+        events.push(json!({ "type": "content_block_stop", "index": index }));
+    }
+    events.push(json!({ "type": "message_delta", "delta": { "stop_reason": stop_reason, "stop_sequence": null }, "usage": { "output_tokens": 10 } }));
+    events.push(json!({ "type": "message_stop" }));
+    let frame = |it: &Value| format!("event: {}\ndata: {it}\n\n", it["type"].as_str().unwrap());
+    events.iter().map(frame).collect()
 }

@@ -1,77 +1,28 @@
-//! The real Codex against an API of our own: what one session learned reaches the next, in what the model
-//! is sent; and nothing is run before its owner trusts it.
+//! Waylore with the real Codex: the test runs the host against a scripted model and inspects the
+//! requests that the model receives, because the injected notes are part of them. It also covers
+//! Codex's trust in hooks, which the user grants separately from the settings.
+//!
+//! The model is a local server that speaks the responses API. The test is skipped if `codex` is not
+//! installed.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::chat::{self, COMMIT, MISTAKE, REMEDY};
-use crate::kit::{Desk, Said, finish, skip, workspace};
-use crate::server::{Reply, Seen, Server};
+use crate::chat_model::{
+    COMMIT_COMMAND, FAILING_COMMAND, FAILING_COMMAND_VARIANT, FIXED_COMMAND, create_repository,
+    run_host,
+};
+use crate::http_server::{ReceivedRequest, ServerReply, TestServer};
+use crate::sandbox::{CommandOutput, Sandbox, run_command, skip, workspace};
 
-/// What the model does, step by step: an item of its answer.
-type Script = Vec<Value>;
+/// The output items of the model in order, one per request.
+type ItemScript = Vec<Value>;
 
-/// The folder with the host, if it could be had.
-fn host() -> Option<PathBuf> {
-    let set = std::env::var_os("WAYLORE_CODEX").map(PathBuf::from);
-    let installed = workspace().join(".tools/codex/bin");
-    set.or_else(|| installed.canonicalize().ok()).filter(|it| it.join("codex").is_file())
-}
-
-fn shell(command: &str) -> Value {
-    json!({ "type": "function_call", "status": "completed", "name": "exec_command",
-        "arguments": json!({ "cmd": command }).to_string() })
-}
-
-fn patch(text: &str) -> Value {
-    json!({ "type": "custom_tool_call", "status": "completed", "name": "apply_patch", "input": text })
-}
-
-/// A model that follows a script: how far it has come is how often it has called a tool.
-fn model(script: Script) -> Server {
-    Server::start(move |seen: &Seen| {
-        if !seen.line.starts_with("POST /v1/responses") {
-            return Reply::Json(json!({ "object": "list", "data": [], "models": [] }));
-        }
-        let items = seen.body["input"].as_array().cloned().unwrap_or_default();
-        let is_call = |it: &&Value| it["type"].as_str().is_some_and(|it| it.ends_with("_call"));
-        let n_called = items.iter().filter(is_call).count();
-        let item = match script.get(n_called) {
-            Some(item) => {
-                let mut item = item.clone();
-                item["id"] = format!("item_{n_called}").into();
-                item["call_id"] = format!("call_{n_called}").into();
-                item
-            }
-            None => {
-                json!({ "type": "message", "id": "said", "role": "assistant", "status": "completed",
-                "content": [{ "type": "output_text", "text": "Done.", "annotations": [] }] })
-            }
-        };
-        Reply::Events(events(&item))
-    })
-}
-
-/// One item as it comes over a stream.
-fn events(item: &Value) -> String {
-    let usage = json!({ "input_tokens": 10, "output_tokens": 10, "total_tokens": 20,
-        "input_tokens_details": { "cached_tokens": 0 }, "output_tokens_details": { "reasoning_tokens": 0 } });
-    let response = |status: &str, output: Value| json!({ "id": "r", "object": "response", "status": status, "output": output, "usage": usage });
-    let all = [
-        json!({ "type": "response.created", "response": response("in_progress", json!([])) }),
-        json!({ "type": "response.output_item.added", "output_index": 0, "item": item }),
-        json!({ "type": "response.output_item.done", "output_index": 0, "item": item }),
-        json!({ "type": "response.completed", "response": response("completed", json!([item])) }),
-    ];
-    let line = |it: &Value| format!("event: {}\ndata: {it}\n\n", it["type"].as_str().unwrap());
-    all.iter().map(line).collect()
-}
-
-/// What somebody has written into the settings before we came.
-const THEIRS: &str = r#"# my settings
+/// The user's settings before `connect`.
+const USER_SETTINGS: &str = r#"# my settings
 model = "gpt-5.5"
 model_provider = "here"   # not far away
 approval_policy = "never"
@@ -89,109 +40,175 @@ wire_api = "responses"
 supports_websockets = false
 "#;
 
-fn surround(desk: &Desk, host: &std::path::Path, command: &mut Command) {
-    desk.surround(command);
-    let old = std::env::var_os("PATH").unwrap_or_default();
-    let paths = std::iter::once(host.to_owned()).chain(std::env::split_paths(&old));
-    command.env("PATH", std::env::join_paths(paths).unwrap());
-    command.env("NO_PROXY", "127.0.0.1").env("SHELL", "/bin/bash").env("NOT_A_KEY", "none");
-}
-
-/// Runs one session; what the model was sent, request by request.
-fn session(desk: &Desk, host: &std::path::Path, prompt: &str, script: Script) -> Vec<String> {
-    let server = model(script);
-    let mut command = Command::new(host.join("codex"));
-    surround(desk, host, &mut command);
-    let address = format!("model_providers.here.base_url=\"{}/v1\"", server.url());
-    command.args(["exec", "--json", "-c", &address, prompt]);
-    chat::run(command);
-    let asked = server.seen().into_iter().filter(|it| it.body["input"].is_array());
-    asked.map(|it| it.body["input"].to_string()).collect()
-}
-
-fn waylore(desk: &Desk, host: &std::path::Path, args: &[&str]) -> Said {
-    let mut command = desk.command(args);
-    surround(desk, host, &mut command);
-    finish(command)
-}
+/// A change of `greet.py` in Codex's patch format.
+const PATCH: &str = "*** Begin Patch\n*** Update File: greet.py\n@@\n def greet():\n-    return 'hello'\n+    return 'hi'\n*** End Patch";
 
 #[test]
-fn what_one_session_learned_reaches_the_next_in_codex() {
-    let Some(host) = host() else {
-        return skip(
-            "a real session of Codex",
-            "`codex` is not here; `scripts/setup hosts` installs it",
-        );
+fn a_session_of_codex_gets_what_an_earlier_one_learned() {
+    let Some(host_folder) = find_codex_folder() else {
+        let reason = "`codex` is not installed; `scripts/setup hosts` installs it";
+        return skip("a real session of Codex", reason);
     };
-    let desk = Desk::new();
-    chat::repository(&desk);
-    let config = desk.root.join(".codex/config.toml");
+    let sandbox = Sandbox::new();
+    create_repository(&sandbox);
+    let config = sandbox.root.join(".codex/config.toml");
     fs::create_dir_all(config.parent().unwrap()).unwrap();
-    fs::write(&config, THEIRS).unwrap();
+    fs::write(&config, USER_SETTINGS).unwrap();
+    let waylore = |args: &[&str]| run_waylore(&sandbox, &host_folder, args);
 
-    // Settings change after a yes; trust is another matter, and another yes.
-    let said = waylore(&desk, &host, &["--json", "connect", "codex", "--yes"]);
-    assert_eq!((said.code, &said.json()["trusted"]), (0, &json!(false)), "{said:?}");
+    // `--yes` consents to the settings only; trust in the hooks needs `--trust`.
+    let output = waylore(&["--json", "connect", "codex", "--yes"]);
+    assert_eq!((output.code, &output.json()["trusted"]), (0, &json!(false)), "{output:?}");
     assert!(!fs::read_to_string(&config).unwrap().contains("trusted_hash"));
-    let said = waylore(&desk, &host, &["--json", "connect", "codex", "--yes", "--trust"]);
-    assert_eq!((said.code, &said.json()["trusted"]), (0, &json!(true)), "{said:?}");
-    let with = fs::read_to_string(&config).unwrap();
-    assert!(with.starts_with(THEIRS) && with.contains("[mcp_servers.waylore]"), "{with}");
-    waylore(&desk, &host, &["disconnect", "codex", "--yes"]).ends(0, "disconnected");
-    assert_eq!(fs::read_to_string(&config).unwrap(), THEIRS);
-    assert!(!desk.root.join(".codex/hooks.json").exists(), "there were none before");
-    waylore(&desk, &host, &["connect", "codex", "--yes", "--trust"]).ends(0, "connected");
+    let output = waylore(&["--json", "connect", "codex", "--yes", "--trust"]);
+    assert_eq!((output.code, &output.json()["trusted"]), (0, &json!(true)), "{output:?}");
+    let connected = fs::read_to_string(&config).unwrap();
+    assert!(
+        connected.starts_with(USER_SETTINGS) && connected.contains("[mcp_servers.waylore]"),
+        "{connected}"
+    );
+    waylore(&["disconnect", "codex", "--yes"]).expect_code(0, "disconnect");
+    assert_eq!(fs::read_to_string(&config).unwrap(), USER_SETTINGS);
+    assert!(!sandbox.root.join(".codex/hooks.json").exists(), "there was none before");
+    waylore(&["connect", "codex", "--yes", "--trust"]).expect_code(0, "connect");
 
-    // The first session makes a mistake, finds the way round it, and commits its work.
-    let first = vec![
+    // The first session fails with a command, finds the one that works, and commits its work.
+    let script = vec![
         shell("cat greet.py"),
-        patch(
-            "*** Begin Patch\n*** Update File: greet.py\n@@\n def greet():\n-    return 'hello'\n+    return 'hi'\n*** End Patch",
-        ),
-        shell(MISTAKE),
-        shell(REMEDY),
-        shell(COMMIT),
+        apply_patch(PATCH),
+        shell(FAILING_COMMAND),
+        shell(FIXED_COMMAND),
+        shell(COMMIT_COMMAND),
     ];
-    let asked = session(&desk, &host, "Please make greet.py say hi.", first);
-    assert!(asked.iter().all(|it| !it.contains("waylore-notes")), "nothing is known yet");
-    let edited = fs::read_to_string(desk.project.join("greet.py")).unwrap();
-    assert!(edited.contains("'hi'"), "its patch was applied: {}", asked.last().unwrap());
-    desk.run(&[
-        "remember",
-        "--type",
-        "gotcha",
-        "--file",
-        "greet.py",
-        "greet() is called by the installer: keep its name",
-    ])
-    .ends(0, "kept");
-    desk.run(&["learn"]).ends(0, "whether or not the end of the first session was quick enough");
+    let prompt = "Please make greet.py say hi.";
+    let conversation = run_session(&sandbox, &host_folder, prompt, script);
+    assert!(conversation.iter().all(|it| !it.contains("waylore-notes")), "nothing is known yet");
+    let edited = fs::read_to_string(sandbox.project.join("greet.py")).unwrap();
+    assert!(edited.contains("'hi'"), "the patch was applied: {}", conversation.last().unwrap());
+    let note = "greet() is called by the installer: keep its name";
+    sandbox
+        .run(&["remember", "--type", "gotcha", "--file", "greet.py", note])
+        .expect_code(0, "remember a note about greet.py");
+    sandbox.run(&["learn"]).expect_code(0, "learn, unless the session's end already did");
 
-    // The second meets the same error and is told; and it is told about the file.
+    // The second session gets the file's note, and the fix after it met the same error.
     #[cfg(unix)]
-    let _running = crate::daemon::Running::start(&desk);
-    let again = vec![shell("cat greet.py"), shell("git show --no-stat HEAD~0")];
-    let asked = session(&desk, &host, "Show me the last change.", again);
-    let all = asked.last().unwrap();
-    assert!(all.contains("keep its name"), "{all}");
-    assert!(all.contains("git show --stat HEAD") && all.contains("seen once"), "{all}");
-    assert!(!asked[1].contains("seen once"), "not before the error: {}", asked[1]);
-    // What the host wrote down itself was followed while the session went on.
+    let _daemon = crate::daemon::RunningDaemon::start(&sandbox);
+    let script = vec![shell("cat greet.py"), shell(FAILING_COMMAND_VARIANT)];
+    let conversation = run_session(&sandbox, &host_folder, "Show me the last change.", script);
+    let end = conversation.last().unwrap();
+    assert!(end.contains("keep its name"), "{end}");
+    assert!(end.contains(FIXED_COMMAND) && end.contains("seen once"), "{end}");
+    assert!(!conversation[1].contains("seen once"), "not before the error: {}", conversation[1]);
+    // The daemon journalled the session from the host's transcript while it ran.
     #[cfg(unix)]
     {
-        let journals =
-            crate::kit::holding(&desk.notebook().join("journals"), "git show --no-stat HEAD~0");
+        let journals = crate::sandbox::files_containing(
+            &sandbox.project_data_dir().join("journals"),
+            FAILING_COMMAND_VARIANT,
+        );
         assert_eq!(journals.len(), 1, "{journals:?}");
         let journal = fs::read_to_string(&journals[0]).unwrap();
         assert!(journal.contains("Show me the last change."), "{journal}");
     }
 
-    // A third that has nothing to do with any of it is told nothing.
-    let asked = session(&desk, &host, "What is the boiling point of ethanol?", Vec::new());
-    assert!(asked.iter().all(|it| !it.contains("waylore-notes")), "{asked:?}");
+    // The third session has an unrelated task and gets nothing.
+    let unrelated = "What is the boiling point of ethanol?";
+    let conversation = run_session(&sandbox, &host_folder, unrelated, Vec::new());
+    assert!(conversation.iter().all(|it| !it.contains("waylore-notes")), "{conversation:?}");
 
-    // What the host has changed meanwhile stays when we go.
-    waylore(&desk, &host, &["disconnect", "codex", "--yes"]).ends(0, "disconnected");
-    let left = fs::read_to_string(&config).unwrap();
-    assert!(left.starts_with(THEIRS) && !left.contains("waylore"), "{left}");
+    // The host has changed its settings since `connect`; only our part is removed.
+    waylore(&["disconnect", "codex", "--yes"]).expect_code(0, "disconnect");
+    let settings = fs::read_to_string(&config).unwrap();
+    assert!(settings.starts_with(USER_SETTINGS) && !settings.contains("waylore"), "{settings}");
+}
+
+/// The folder of the program `codex`; `None` if it is not installed.
+fn find_codex_folder() -> Option<PathBuf> {
+    let chosen = std::env::var_os("WAYLORE_CODEX").map(PathBuf::from);
+    let installed = workspace().join(".tools/codex/bin");
+    chosen.or_else(|| installed.canonicalize().ok()).filter(|it| it.join("codex").is_file())
+}
+
+/// Runs `waylore` with Codex on the `PATH`.
+fn run_waylore(sandbox: &Sandbox, host_folder: &Path, args: &[&str]) -> CommandOutput {
+    let mut command = sandbox.command(args);
+    set_host_environment(sandbox, host_folder, &mut command);
+    run_command(command)
+}
+
+/// Runs one session. Returns the conversation as the model received it with each request.
+fn run_session(
+    sandbox: &Sandbox,
+    host_folder: &Path,
+    prompt: &str,
+    script: ItemScript,
+) -> Vec<String> {
+    let server = start_responses_model(script);
+    let mut command = Command::new(host_folder.join("codex"));
+    set_host_environment(sandbox, host_folder, &mut command);
+    let base_url = format!("model_providers.here.base_url=\"{}/v1\"", server.url());
+    command.args(["exec", "--json", "-c", &base_url, prompt]);
+    run_host(command);
+    let requests = server.requests().into_iter().filter(|it| it.body["input"].is_array());
+    requests.map(|it| it.body["input"].to_string()).collect()
+}
+
+fn set_host_environment(sandbox: &Sandbox, host_folder: &Path, command: &mut Command) {
+    sandbox.set_environment(command);
+    let old_path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(host_folder.to_owned()).chain(std::env::split_paths(&old_path));
+    command.env("PATH", std::env::join_paths(folders).unwrap());
+    command.env("NO_PROXY", "127.0.0.1").env("SHELL", "/bin/bash").env("NOT_A_KEY", "none");
+}
+
+fn shell(command: &str) -> Value {
+    json!({ "type": "function_call", "status": "completed", "name": "exec_command",
+        "arguments": json!({ "cmd": command }).to_string() })
+}
+
+fn apply_patch(text: &str) -> Value {
+    json!({ "type": "custom_tool_call", "status": "completed", "name": "apply_patch", "input": text })
+}
+
+/// Starts a server of the responses API that plays a script, then answers "Done.".
+fn start_responses_model(script: ItemScript) -> TestServer {
+    TestServer::start(move |request: &ReceivedRequest| {
+        if !request.line.starts_with("POST /v1/responses") {
+            // The host also lists the available models.
+            return ServerReply::Json(json!({ "object": "list", "data": [], "models": [] }));
+        }
+        // Every request repeats the conversation, so the number of past calls is the script position.
+        let items = request.body["input"].as_array().cloned().unwrap_or_default();
+        let is_call = |it: &&Value| it["type"].as_str().is_some_and(|it| it.ends_with("_call"));
+        let n_calls = items.iter().filter(is_call).count();
+        let item = match script.get(n_calls) {
+            Some(item) => {
+                let mut item = item.clone();
+                item["id"] = format!("item_{n_calls}").into();
+                item["call_id"] = format!("call_{n_calls}").into();
+                item
+            }
+            None => {
+                json!({ "type": "message", "id": "done", "role": "assistant", "status": "completed",
+                "content": [{ "type": "output_text", "text": "Done.", "annotations": [] }] })
+            }
+        };
+        ServerReply::Events(response_events(&item))
+    })
+}
+
+/// A response with one output item, as a stream of server-sent events.
+fn response_events(item: &Value) -> String {
+    let usage = json!({ "input_tokens": 10, "output_tokens": 10, "total_tokens": 20,
+        "input_tokens_details": { "cached_tokens": 0 }, "output_tokens_details": { "reasoning_tokens": 0 } });
+    let response = |status: &str, output: Value| json!({ "id": "r", "object": "response", "status": status, "output": output, "usage": usage });
+    let events = [
+        json!({ "type": "response.created", "response": response("in_progress", json!([])) }),
+        json!({ "type": "response.output_item.added", "output_index": 0, "item": item }),
+        json!({ "type": "response.output_item.done", "output_index": 0, "item": item }),
+        json!({ "type": "response.completed", "response": response("completed", json!([item])) }),
+    ];
+    let frame = |it: &Value| format!("event: {}\ndata: {it}\n\n", it["type"].as_str().unwrap());
+    events.iter().map(frame).collect()
 }

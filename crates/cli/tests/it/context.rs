@@ -1,83 +1,101 @@
-//! A context is a text to paste: alone on standard output, empty when there is nothing to say.
+//! `waylore context` and `ask`: the context is the only text on standard output, it equals what a hook
+//! would inject, and nothing relevant means no output and exit code 1.
 
-use crate::hooks::{prompt, read, start, taught, told};
-use crate::kit::Desk;
+use crate::hooks::{file_read, injected_text, sandbox_with_memories, session_start, user_prompt};
+use crate::sandbox::Sandbox;
+
+const WEBHOOK_NOTE: &str = "The payment webhook arrives twice, so charges need an idempotency key";
 
 #[test]
-fn a_context_is_all_there_is_on_standard_output() {
-    let desk = Desk::new();
-    desk.remember("The payment webhook arrives twice, so charges need an idempotency key");
-    let task = "why does the payment webhook arrive twice";
-    let said = desk.run(&["context", "start", "--task", task]).ends(0, "start");
-    assert!(said.out.starts_with("<waylore-notes>\n"), "{said:?}");
-    assert!(said.out.ends_with("]\n</waylore-notes>\n"), "{said:?}");
-    let explained = desk.run(&["context", "start", "--task", task, "--explain"]).ends(0, "why");
-    assert_eq!(explained.out, said.out, "reasons are talk");
+fn standard_output_contains_only_the_context() {
+    let sandbox = Sandbox::new();
+    sandbox.remember(WEBHOOK_NOTE);
+    let args = ["context", "start", "--task", "why does the payment webhook arrive twice"];
+    let output = sandbox.run(&args).expect_code(0, "context");
+    assert!(output.out.starts_with("<waylore-notes>\n"), "{output:?}");
+    assert!(output.out.ends_with("]\n</waylore-notes>\n"), "{output:?}");
+
+    let explain = [&args[..], &["--explain"]].concat();
+    let explained = sandbox.run(&explain).expect_code(0, "context with an explanation");
+    assert_eq!(explained.out, output.out, "the explanation goes to standard error");
     assert!(explained.err.contains("tokens from"), "{explained:?}");
-    let json = desk.json(&["context", "start", "--task", task, "--explain"]);
-    assert_eq!(json["text"].as_str().unwrap().trim_end(), said.out.trim_end());
+    let json = sandbox.json(&explain);
+    assert_eq!(json["text"].as_str().unwrap().trim_end(), output.out.trim_end());
     assert!(json["tokens"].as_u64().unwrap() <= json["budget"].as_u64().unwrap(), "{json}");
     assert_eq!(json["placed"].as_array().unwrap().len(), 1, "{json}");
 }
 
 #[test]
-fn an_empty_context_prints_nothing_and_says_so() {
-    let desk = Desk::new();
-    desk.remember("The payment webhook arrives twice, so charges need an idempotency key");
-    let args: [&[&str]; 4] = [
+fn nothing_relevant_prints_nothing_and_exits_with_1() {
+    let sandbox = Sandbox::new();
+    sandbox.remember(WEBHOOK_NOTE);
+    let commands: [&[&str]; 4] = [
         &["context", "start", "--task", "how do I bake sourdough bread"],
         &["context", "start", "--budget", "3"],
         &["context", "file", "src/none.rs"],
         &["ask", "what is the capital of Mongolia"],
     ];
-    for args in args {
-        let said = desk.run(args).ends(1, args[0]);
-        assert_eq!(said.out, "", "{args:?}: {said:?}");
+    for args in commands {
+        let output = sandbox.run(args).expect_code(1, args[0]);
+        assert_eq!(output.out, "", "{args:?}: {output:?}");
     }
 }
 
 #[test]
-fn a_question_is_answered_with_evidence() {
-    let desk = Desk::new();
-    let id = desk.remember("The session cache lives in redis");
-    let reply = desk.json(&["ask", "where is the session cache kept"]);
-    assert_eq!(reply["hits"][0]["memory"]["id"], id.as_str(), "{reply}");
-    assert!(reply["prose"].is_null(), "{reply}");
-    let said = desk.run(&["ask", "where is the session cache kept"]).ends(0, "ask");
-    assert!(said.out.contains("lives in redis"), "{said:?}");
+fn a_question_is_answered_with_the_matching_memories() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.remember("The session cache lives in redis");
+    let question = ["ask", "where is the session cache kept"];
+    let answer = sandbox.json(&question);
+    assert_eq!(answer["hits"][0]["memory"]["id"], id.as_str(), "{answer}");
+    assert!(answer["prose"].is_null(), "no text generator is configured: {answer}");
+    let output = sandbox.run(&question).expect_code(0, "ask");
+    assert!(output.out.contains("lives in redis"), "{output:?}");
 }
 
 #[test]
-fn a_slip_is_answered_with_what_would_be_right() {
-    let desk = Desk::new();
-    desk.run(&["context", "start", "--phase", "implementing"]).ends(2, "phase");
-    desk.run(&["context", "start", "--without", "everything"]).ends(2, "stage");
-    desk.run(&["context", "file", "../outside.rs"]).ends(2, "path");
-    desk.run(&["context"]).ends(2, "which");
+fn invalid_arguments_exit_with_2() {
+    let sandbox = Sandbox::new();
+    let run = |args: &[&str], what: &str| sandbox.run(args).expect_code(2, what);
+    run(&["context", "start", "--phase", "implementing"], "an unknown phase");
+    run(&["context", "start", "--without", "everything"], "an unknown ranking stage");
+    run(&["context", "file", "../outside.rs"], "a path outside the project");
+    run(&["context"], "no kind of context");
 }
 
 #[test]
-fn what_is_explained_is_what_a_hook_says() {
-    let desk = taught();
-    let hook = told(&desk, "s1", read(&desk, "src/auth.rs"));
-    let said = desk.run(&["context", "file", "src/auth.rs", "--explain"]).ends(0, "said");
-    assert_eq!(said.out.trim_end(), hook, "word by word");
-    assert!(said.err.contains("injected, with confidence"), "{said:?}");
-    let again = ["context", "file", "src/auth.rs", "--explain", "--session", "s1"];
-    let said = desk.run(&again).ends(1, "it was told");
-    assert!(said.err.contains("was shown in this session already"), "{said:?}");
-    let careful = ["context", "file", "src/auth.rs", "--level", "cautious"];
-    let said = desk.run(&careful).ends(1, "not at files");
-    assert!(said.err.contains("the trust level does not allow notes"), "{said:?}");
+fn a_context_equals_what_a_hook_injects() {
+    let sandbox = sandbox_with_memories();
+    let injected = injected_text(&sandbox, "s1", file_read(&sandbox, "src/auth.rs"));
+    let file_context = ["context", "file", "src/auth.rs"];
+    let output = sandbox
+        .run(&[&file_context[..], &["--explain"]].concat())
+        .expect_code(0, "context of a file");
+    assert_eq!(output.out.trim_end(), injected);
+    assert!(output.err.contains("injected, with confidence"), "{output:?}");
+
+    // The session and the trust level limit a context as they limit a hook.
+    let output = sandbox
+        .run(&[&file_context[..], &["--explain", "--session", "s1"]].concat())
+        .expect_code(1, "this session has the note already");
+    assert!(output.err.contains("was shown in this session already"), "{output:?}");
+    let output = sandbox
+        .run(&[&file_context[..], &["--level", "cautious"]].concat())
+        .expect_code(1, "this level injects no notes at files");
+    assert!(output.err.contains("the trust level does not allow notes"), "{output:?}");
+
+    // The start of a session, without and with a task.
     for task in [None, Some("does verify() want seconds or milliseconds?")] {
-        let event = task.map_or_else(|| start("startup"), prompt);
-        let hook = told(&desk, &format!("{task:?}"), event);
+        let event = task.map_or_else(|| session_start("startup"), user_prompt);
+        let injected = injected_text(&sandbox, &format!("{task:?}"), event);
         let mut args = vec!["context", "start"];
         args.extend(task.iter().flat_map(|it| ["--task", *it]));
-        let said = desk.run(&args);
-        assert_eq!(said.out.trim_end(), hook.trim_end(), "{task:?}");
-        assert!(!hook.is_empty());
+        let output = sandbox.run(&args);
+        assert_eq!(output.out.trim_end(), injected.trim_end(), "{task:?}");
+        assert!(!injected.is_empty());
     }
-    desk.run(&["config", "set", "trust.level", "cautious"]).ends(0, "it is done");
-    assert_eq!(told(&desk, "s9", read(&desk, "src/auth.rs")), "", "the project's own level counts");
+
+    sandbox.run(&["config", "set", "trust.level", "cautious"]).expect_code(0, "set the level");
+    let injected = injected_text(&sandbox, "s9", file_read(&sandbox, "src/auth.rs"));
+    assert_eq!(injected, "", "the configured level applies to hooks");
 }

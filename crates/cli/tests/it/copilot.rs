@@ -1,5 +1,8 @@
-//! The real Copilot CLI, offline, against an API of our own: its hooks tell us, and what is known reaches
-//! the model.
+//! Waylore with the real Copilot CLI in its offline mode: the test runs the host against a scripted
+//! model and inspects the requests that the model receives, because the injected notes are part of
+//! them.
+//!
+//! The test is skipped if `copilot` is not installed.
 
 use std::fs;
 use std::path::Path;
@@ -7,47 +10,68 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::chat::{self, COMMIT, MISTAKE, REMEDY, Script, bash, text};
-use crate::kit::{Desk, skip};
+use crate::chat_model::{
+    COMMIT_COMMAND, FAILING_COMMAND, FAILING_COMMAND_VARIANT, FIXED_COMMAND, ModelScript,
+    assert_sessions_learn_from_one_another, bash_call, create_repository, find_host, read_text,
+    requests_with_tools, run_host, search_arguments, start_scripted_model,
+};
+use crate::sandbox::{Sandbox, skip};
 
-const SERVERS: &str = "{\n  \"mcpServers\": {\n    \"mine\": { \"type\": \"local\", \"command\": \"true\", \"args\": [], \"tools\": [] }\n  }\n}\n";
+/// The user's list of MCP servers before `connect`.
+const USER_SERVERS: &str = r#"{
+  "mcpServers": {
+    "mine": { "type": "local", "command": "true", "args": [], "tools": [] }
+  }
+}
+"#;
 
-fn session(desk: &Desk, host: &Path, prompt: &str, script: Script) -> Vec<Value> {
-    let server = chat::model(script);
+#[test]
+fn a_session_of_copilot_gets_what_an_earlier_one_learned() {
+    let Some(host) = find_host("WAYLORE_COPILOT", "copilot/current/copilot") else {
+        let reason = "`copilot` is not installed; `scripts/setup hosts` installs it";
+        return skip("a real session of Copilot CLI", reason);
+    };
+    let sandbox = Sandbox::new();
+    let file = create_repository(&sandbox);
+    let folder = sandbox.root.join(".copilot");
+    let (servers, hooks) = (folder.join("mcp-config.json"), folder.join("hooks/waylore.json"));
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(&servers, USER_SERVERS).unwrap();
+    sandbox.run(&["connect", "copilot", "--yes"]).expect_code(0, "connect");
+
+    let view = ("view", json!({ "path": file }));
+    let edit = json!({ "path": file, "old_str": "hello", "new_str": "hi" });
+    let learning_script = vec![
+        view.clone(),
+        ("edit", edit),
+        bash_call(FAILING_COMMAND),
+        bash_call(FIXED_COMMAND),
+        bash_call(COMMIT_COMMAND),
+    ];
+    let search = ("waylore-search_memory", search_arguments());
+    let repeating_script = vec![view, bash_call(FAILING_COMMAND_VARIANT), search];
+    assert_sessions_learn_from_one_another(
+        &sandbox,
+        learning_script,
+        repeating_script,
+        &|prompt, script| run_session(&sandbox, &host, prompt, script),
+    );
+
+    sandbox.run(&["disconnect", "copilot", "--yes"]).expect_code(0, "disconnect");
+    assert_eq!(read_text(&servers).as_deref(), Some(USER_SERVERS), "byte for byte");
+    assert_eq!(read_text(&hooks), None);
+}
+
+/// Runs one session. Returns the agent's requests to the model.
+fn run_session(sandbox: &Sandbox, host: &Path, prompt: &str, script: ModelScript) -> Vec<Value> {
+    let server = start_scripted_model(script);
     let mut command = Command::new(host);
-    desk.surround(&mut command);
+    sandbox.set_environment(&mut command);
     command.args(["--allow-all", "--no-color", "--output-format", "json", "-p", prompt]);
     command.env("COPILOT_OFFLINE", "true").env("COPILOT_ALLOW_ALL", "true");
     command.env("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", server.url()));
     command.env("COPILOT_PROVIDER_API_KEY", "none").env("COPILOT_MODEL", "gpt-4.1");
-    command.env("SHELL", "/bin/bash").env("TMPDIR", &desk.root).env("NO_PROXY", "127.0.0.1");
-    chat::run(command);
-    chat::requests(&server)
-}
-
-#[test]
-fn what_one_session_of_copilot_learned_reaches_the_next() {
-    let Some(host) = chat::host("WAYLORE_COPILOT", "copilot/current/copilot") else {
-        let why = "`copilot` is not here; `scripts/setup hosts` installs it";
-        return skip("a real session of Copilot CLI", why);
-    };
-    let desk = Desk::new();
-    let file = chat::repository(&desk);
-    let folder = desk.root.join(".copilot");
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join("mcp-config.json"), SERVERS).unwrap();
-    desk.run(&["connect", "copilot", "--yes"]).ends(0, "connected");
-
-    let view = ("view", json!({ "path": file }));
-    let edit = json!({ "path": file, "old_str": "hello", "new_str": "hi" });
-    let first = vec![view.clone(), ("edit", edit), bash(MISTAKE), bash(REMEDY), bash(COMMIT)];
-    let ask = ("waylore-search_memory", chat::question());
-    let again = vec![view, bash("git show --no-stat HEAD~0"), ask];
-    chat::learned_and_told(&desk, first, again, &|prompt, script| {
-        session(&desk, &host, prompt, script)
-    });
-
-    desk.run(&["disconnect", "copilot", "--yes"]).ends(0, "disconnected");
-    assert_eq!(text(&folder.join("mcp-config.json")).as_deref(), Some(SERVERS), "byte for byte");
-    assert_eq!(text(&folder.join("hooks/waylore.json")), None);
+    command.env("SHELL", "/bin/bash").env("TMPDIR", &sandbox.root).env("NO_PROXY", "127.0.0.1");
+    run_host(command);
+    requests_with_tools(&server)
 }

@@ -1,34 +1,48 @@
-//! The daemon: one at a time, private, quick to end, and nothing is lost with it.
+//! The daemon (`waylore serve`): hooks and client programs get notes from it, it learns in the
+//! background, there is one per user, and neither its death nor its errors lose events or disturb the
+//! host.
+//!
+//! `RunningDaemon` and `DaemonClient` are used by other test files, too.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::hooks::{failure, prompt, read, start, taught, told};
-use crate::kit::{Desk, files, has, id_of, is_root, record, skip, string, workspace};
-use crate::learning::put;
+use crate::hooks::{
+    GIT_SHOW_ERROR, GIT_SHOW_SESSION, failed_command, file_read, injected_text,
+    sandbox_with_memories, session_start, user_prompt,
+};
+use crate::learning::write_transcript;
+use crate::sandbox::{
+    Sandbox, files, files_containing, has_program, id_of, is_root, record, skip, string,
+    wait_until, workspace,
+};
 
-/// A daemon that ends with the test.
-pub(crate) struct Running {
+/// The session whose events a test sends as a client program.
+const SESSION_ID: &str = "018f0000-0000-7000-8000-0000000000aa";
+const NEXT_SESSION_ID: &str = "018f0000-0000-7000-8000-0000000000ab";
+/// User id of an unprivileged account.
+const UNPRIVILEGED_USER: u32 = 65534;
+
+/// A daemon that is killed at the end of the test.
+pub(crate) struct RunningDaemon {
     child: Child,
 }
 
-impl Running {
-    /// Starts it and waits until it answers.
-    pub(crate) fn start(desk: &Desk) -> Self {
-        let mut command = desk.command(&["serve"]);
+impl RunningDaemon {
+    /// Starts the daemon and waits until it answers.
+    pub(crate) fn start(sandbox: &Sandbox) -> Self {
+        let mut command = sandbox.command(&["serve"]);
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let res = Self { child };
-        // Each attempt is a process of its own, so that this ends.
-        let is_up = |_| desk.run(&["serve", "--status"]).code == 0;
-        assert!((0..200).any(is_up), "the daemon answers");
+        wait_until("the daemon answers", || is_daemon_up(sandbox));
         res
     }
 
@@ -41,355 +55,313 @@ impl Running {
         assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
     }
 
-    /// Waits until the daemon has stopped by itself.
-    fn ends(mut self) -> bool {
+    /// Waits until the daemon has stopped by itself; true if it reports success.
+    fn wait_for_exit(mut self) -> bool {
         self.child.wait().unwrap().success()
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningDaemon {
     fn drop(&mut self) {
-        // One that has ended already cannot be ended again.
+        // Fails if the daemon has exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-pub(crate) fn socket(desk: &Desk) -> PathBuf {
-    serve::DaemonAddress::for_data_dir(&desk.home.join("data")).socket
+/// The path of the daemon's socket.
+pub(crate) fn socket(sandbox: &Sandbox) -> PathBuf {
+    serve::DaemonAddress::for_data_dir(&sandbox.home.join("data")).socket
 }
 
-/// A program that speaks to the daemon.
-pub(crate) struct Line {
+/// A program connected to the daemon. It sends and receives one JSON value per line: events, which
+/// have no answer, and requests.
+pub(crate) struct DaemonClient {
     reader: BufReader<UnixStream>,
 }
 
-impl Line {
-    pub(crate) fn to(desk: &Desk) -> Self {
-        let stream = UnixStream::connect(socket(desk)).unwrap();
+impl DaemonClient {
+    pub(crate) fn connect(sandbox: &Sandbox) -> Self {
+        let stream = UnixStream::connect(socket(sandbox)).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         Self { reader: BufReader::new(stream) }
     }
 
-    pub(crate) fn send(&mut self, line: &str) {
+    pub(crate) fn send_line(&mut self, line: &str) {
         self.reader.get_mut().write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
-    pub(crate) fn next(&mut self) -> Value {
+    pub(crate) fn read_answer(&mut self) -> Value {
         let mut line = String::new();
         self.reader.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|it| panic!("{it}: {line:?}"))
     }
 
-    pub(crate) fn ask(&mut self, request: Value) -> Value {
-        self.send(&request.to_string());
-        self.next()
+    pub(crate) fn request(&mut self, request: Value) -> Value {
+        self.send_line(&request.to_string());
+        self.read_answer()
+    }
+
+    /// Returns when the daemon has processed everything sent before.
+    fn ping(&mut self) {
+        assert_eq!(self.request(json!({ "id": 1, "request": "ping" }))["ok"], json!({}));
     }
 }
 
-const SESSION: &str = "018f0000-0000-7000-8000-0000000000aa";
-
-fn event(id: &str, at: i64, body: Value) -> String {
-    let mut res = json!({ "event_id": id, "session_id": SESSION, "at": at });
-    for (key, value) in body.as_object().unwrap() {
-        res[key] = value.clone();
-    }
-    res.to_string()
-}
-
-/// A session of a program in which an error is met, ended, and the work checked.
-fn story(desk: &Desk) -> Vec<String> {
-    let call = |n: i64, command: &str| {
-        let args = json!({ "command": command });
-        event(
-            &format!("c{n}"),
-            n,
-            json!({ "event": "tool_call", "call_id": format!("c{n}"), "tool": "shell", "args": args }),
-        )
-    };
-    let result = |n: i64, ok: bool, text: &str| {
-        event(
-            &format!("r{n}"),
-            n,
-            json!({ "event": "tool_result", "call_id": format!("c{n}"), "tool": "shell", "ok": ok, "excerpt": text }),
-        )
-    };
-    let edit = json!({ "event": "tool_call", "call_id": "e", "tool": "edit", "args": { "paths": ["a.rs"] } });
-    let edited = json!({ "event": "tool_result", "call_id": "e", "tool": "edit", "ok": true });
-    vec![
-        event(
-            "start",
-            1_000,
-            json!({ "event": "session_start", "project_root": desk.project, "agent": "tester" }),
-        ),
-        event("u", 1_001, json!({ "event": "user_message", "text": "look at the change" })),
-        event("e", 1_002, edit),
-        event("er", 1_003, edited),
-        call(1_004, "git show --no-stat HEAD"),
-        result(1_004, false, "fatal: unrecognized argument: --no-stat"),
-        call(1_006, "git show --stat HEAD"),
-        result(1_006, true, "1 file changed"),
-        event("s1", 1_007, json!({ "event": "step_complete" })),
-        call(1_008, "cargo test"),
-        result(1_008, true, "test result: ok. 3 passed; 0 failed"),
-    ]
-}
-
-const ERROR: &str = "Exit code 128\nfatal: unrecognized argument: --no-stat";
-
 #[test]
-fn hooks_are_answered_by_the_daemon_as_they_answer_themselves() {
-    let desk = taught();
-    let _running = Running::start(&desk);
-    assert!(told(&desk, "s1", start("startup")).contains("UTC"));
-    assert_eq!(told(&desk, "s1", start("resume")), "", "said already");
-    let said = told(&desk, "s1", prompt("the token is rejected: does verify() want milliseconds?"));
-    assert!(said.contains("seconds, not milliseconds"), "{said}");
-    assert_eq!(told(&desk, "s1", read(&desk, "src/auth.rs")), "", "said already");
-    assert!(told(&desk, "s2", read(&desk, "src/auth.rs")).contains("seconds"));
-    desk.run(&["config", "set", "memory.enabled", "false", "--for-project"]).ends(0, "done");
-    assert_eq!(told(&desk, "s3", read(&desk, "src/auth.rs")), "", "turned off at once");
-    let journals =
-        files(&desk.home).into_iter().filter(|it| it.extension().is_some_and(|it| it == "ndjson"));
-    assert_eq!(journals.count(), 2, "a session that was turned off left nothing");
-    assert!(
-        Line::to(&desk).ask(json!({ "id": 1, "request": "status" }))["ok"]["requests"].as_u64()
-            > Some(6)
-    );
+fn the_daemon_injects_the_same_notes_as_a_hook_without_it() {
+    let sandbox = sandbox_with_memories();
+    let _daemon = RunningDaemon::start(&sandbox);
+    assert!(injected_text(&sandbox, "s1", session_start("startup")).contains("UTC"));
+    let notes = injected_text(&sandbox, "s1", session_start("resume"));
+    assert_eq!(notes, "", "already injected in this session");
+    let prompt = user_prompt("the token is rejected: does verify() want milliseconds?");
+    let notes = injected_text(&sandbox, "s1", prompt);
+    assert!(notes.contains("seconds, not milliseconds"), "{notes}");
+    let notes = injected_text(&sandbox, "s1", file_read(&sandbox, "src/auth.rs"));
+    assert_eq!(notes, "", "already injected with the prompt");
+    assert!(injected_text(&sandbox, "s2", file_read(&sandbox, "src/auth.rs")).contains("seconds"));
+
+    // The running daemon notices that memory is turned off for the project.
+    sandbox
+        .run(&["config", "set", "memory.enabled", "false", "--for-project"])
+        .expect_code(0, "turn memory off");
+    let notes = injected_text(&sandbox, "s3", file_read(&sandbox, "src/auth.rs"));
+    assert_eq!(notes, "", "memory is off");
+    let is_journal = |it: &PathBuf| it.extension().is_some_and(|it| it == "ndjson");
+    let n_journals = files(&sandbox.home).into_iter().filter(is_journal).count();
+    assert_eq!(n_journals, 2, "no journal of the session with memory off");
+    let status = DaemonClient::connect(&sandbox).request(json!({ "id": 1, "request": "status" }));
+    assert!(status["ok"]["requests"].as_u64() > Some(6), "the daemon served them: {status}");
 }
 
 #[test]
-fn what_others_change_counts_at_the_next_event() {
-    let desk = taught();
-    let _running = Running::start(&desk);
-    let mut line = Line::to(&desk);
-    let mut n = 0;
-    let mut said = |desk: &Desk| {
-        n += 1;
-        let mut message = read(desk, "src/auth.rs");
-        (message["session_id"], message["cwd"]) = (json!(format!("s{n}")), json!(desk.project));
-        let ask = json!({ "id": n, "request": "hook", "host": "claude-code", "message": message });
-        line.ask(ask)["ok"]["text"].as_str().unwrap_or_default().to_owned()
+fn changes_by_other_processes_apply_at_the_next_event() {
+    let sandbox = sandbox_with_memories();
+    let _daemon = RunningDaemon::start(&sandbox);
+    let mut client = DaemonClient::connect(&sandbox);
+    let (first_note, second_note) = ("seconds, not milliseconds", "Tokens without an issuer");
+    // Reads the file in a new session each time, so that no note is left out as already injected.
+    let mut n_sessions = 0;
+    let mut injected_notes = || {
+        n_sessions += 1;
+        let mut message = file_read(&sandbox, "src/auth.rs");
+        message["session_id"] = json!(format!("s{n_sessions}"));
+        message["cwd"] = json!(sandbox.project);
+        let hook = json!({ "id": n_sessions, "request": "hook", "host": "claude-code", "message": message });
+        let answer = client.request(hook);
+        let text = answer["ok"]["text"].as_str().unwrap_or_default();
+        (text.contains(first_note), text.contains(second_note))
     };
-    let (first, second) = ("seconds, not milliseconds", "Tokens without an issuer");
-    let holds = |said: &str| (said.contains(first), said.contains(second));
-    assert_eq!(holds(&said(&desk)), (true, false));
+    assert_eq!(injected_notes(), (true, false));
+
     let text = "Tokens without an issuer must be refused by verify()";
-    let remember = ["remember", "--type", "gotcha", "--file", "src/auth.rs:verify", text];
-    desk.run(&remember).ends(0, "it is done");
-    assert_eq!(holds(&said(&desk)), (true, true), "a new memory");
-    let rules = desk.project.join("CLAUDE.md");
+    sandbox
+        .run(&["remember", "--type", "gotcha", "--file", "src/auth.rs:verify", text])
+        .expect_code(0, "remember a second gotcha");
+    assert_eq!(injected_notes(), (true, true), "a new memory");
+
+    let rules = sandbox.project.join("CLAUDE.md");
     fs::write(&rules, format!("- {text}\n")).unwrap();
-    assert_eq!(holds(&said(&desk)), (true, false), "a rule that the host reads by itself");
+    assert_eq!(injected_notes(), (true, false), "the host reads this rule by itself");
     fs::write(&rules, format!("- {}\n", text.replace("issuer", "expiry"))).unwrap();
-    assert_eq!(holds(&said(&desk)), (true, true), "a rule that says something else now");
-    let all = desk.memories();
-    let known = all.iter().find(|it| string(&it["content"]).contains(first)).unwrap();
-    desk.run(&["forget", &string(&known["id"])]).ends(0, "it is done");
-    assert_eq!(holds(&said(&desk)), (false, true), "a memory that was dismissed");
-    fs::write(desk.project.join("src/auth.rs"), "fn check() {}\n").unwrap();
-    assert_eq!(holds(&said(&desk)), (false, false), "a symbol that is gone");
+    assert_eq!(injected_notes(), (true, true), "the rule differs from the memory now");
+
+    let memories = sandbox.memories();
+    let first = memories.iter().find(|it| string(&it["content"]).contains(first_note)).unwrap();
+    sandbox.run(&["forget", &string(&first["id"])]).expect_code(0, "forget the first gotcha");
+    assert_eq!(injected_notes(), (false, true), "a forgotten memory");
+
+    fs::write(sandbox.project.join("src/auth.rs"), "fn check() {}\n").unwrap();
+    assert_eq!(injected_notes(), (false, false), "the symbol of the second note is gone");
 }
 
 #[test]
-fn a_program_is_learned_from_and_told_what_others_learned() {
-    let desk = Desk::new();
-    let running = Running::start(&desk);
-    let mut line = Line::to(&desk);
-    for event in story(&desk) {
-        line.send(&event);
-        line.send(&event);
+fn the_daemon_learns_from_a_client_session_and_serves_the_next_one() {
+    let sandbox = Sandbox::new();
+    let daemon = RunningDaemon::start(&sandbox);
+    let mut client = DaemonClient::connect(&sandbox);
+    // Every event arrives twice; duplicates count once.
+    for event in session_with_fixed_error(&sandbox) {
+        client.send_line(&event);
+        client.send_line(&event);
     }
-    let note = json!({ "id": "n", "request": "record", "session_id": SESSION, "type": "gotcha", "content": "a.rs is generated by build.rs: edit that instead", "files": ["a.rs"] });
-    assert_eq!(line.ask(note)["ok"]["kept"], "scratchpad");
-    // Of a long build, what was noted is kept as its parts succeed, before the whole is done.
+    let note = json!({ "id": "n", "request": "record", "session_id": SESSION_ID, "type": "gotcha", "content": "a.rs is generated by build.rs: edit that instead", "files": ["a.rs"] });
+    assert_eq!(client.request(note)["ok"]["kept"], "scratchpad");
+
+    // Successful subtasks of a long session are enough for a recorded note to become a memory.
     for n in 10..16 {
-        let part = json!({ "id": n, "request": "validate", "session_id": SESSION, "kind": "subtask_succeeded", "ok": true, "event_id": format!("part {n}") });
-        assert_eq!(line.ask(part)["ok"], json!({}));
+        let subtask = json!({ "id": n, "request": "validate", "session_id": SESSION_ID, "kind": "subtask_succeeded", "ok": true, "event_id": format!("part {n}") });
+        assert_eq!(client.request(subtask)["ok"], json!({}));
     }
-    let is_kept = |_| desk.run(&["list"]).out.contains("generated by build.rs");
-    assert!((0..200).any(is_kept), "the note is kept while the session goes on");
-    let checked = json!({ "id": 2, "request": "validate", "session_id": SESSION, "kind": "qa_passed", "ok": true });
-    assert_eq!(line.ask(checked)["ok"], json!({}));
-    let done = line.ask(json!({ "id": 3, "request": "finish", "session_id": SESSION, "outcome": "success", "wait": true }));
-    assert!(done["ok"]["learned"].as_u64() > Some(0), "{done}");
-    let again = format!("{SESSION:.35}b");
-    line.send(&story(&desk)[0].replace(SESSION, &again));
-    let step = json!({ "id": 4, "request": "step_context", "session_id": again, "tool": "shell", "command": "git show --no-stat", "error": ERROR });
-    let said = line.ask(step);
-    assert!(said["ok"]["text"].as_str().unwrap().contains("git show --stat HEAD"), "{said}");
-    let hits = line.ask(json!({ "id": 5, "request": "search", "project": desk.project, "query": "who generates a.rs?" }));
-    assert!(hits["ok"]["hits"].to_string().contains("build.rs"), "{hits}");
-    assert_eq!(hits["ok"]["memories"][0], hits["ok"]["hits"][0]["id"]);
-    let about =
-        json!({ "id": 6, "request": "file_context", "session_id": again, "files": ["a.rs"] });
-    assert_eq!(line.ask(about)["ok"]["text"], "", "what nobody has confirmed is not said unasked");
-    running.signal("-TERM");
-    assert!(running.ends(), "it ends well");
-    assert!(!socket(&desk).exists());
+    wait_until("the note is stored while the session still runs", || {
+        sandbox.run(&["list"]).out.contains("generated by build.rs")
+    });
+
+    // The session ends with success and is learned from.
+    let validation = json!({ "id": 2, "request": "validate", "session_id": SESSION_ID, "kind": "qa_passed", "ok": true });
+    assert_eq!(client.request(validation)["ok"], json!({}));
+    let finished = client.request(json!({ "id": 3, "request": "finish", "session_id": SESSION_ID, "outcome": "success", "wait": true }));
+    assert!(finished["ok"]["learned"].as_u64() > Some(0), "{finished}");
+
+    // The next session meets the same error and gets the fix; a search finds the recorded note.
+    client.send_line(&session_with_fixed_error(&sandbox)[0].replace(SESSION_ID, NEXT_SESSION_ID));
+    let step = json!({ "id": 4, "request": "step_context", "session_id": NEXT_SESSION_ID, "tool": "shell", "command": "git show --no-stat", "error": GIT_SHOW_ERROR });
+    let answer = client.request(step);
+    assert!(answer["ok"]["text"].as_str().unwrap().contains("git show --stat HEAD"), "{answer}");
+    let search = json!({ "id": 5, "request": "search", "project": sandbox.project, "query": "who generates a.rs?" });
+    let found = client.request(search);
+    assert!(found["ok"]["hits"].to_string().contains("build.rs"), "{found}");
+    assert_eq!(found["ok"]["memories"][0], found["ok"]["hits"][0]["id"]);
+    let file_context = json!({ "id": 6, "request": "file_context", "session_id": NEXT_SESSION_ID, "files": ["a.rs"] });
+    let answer = client.request(file_context);
+    assert_eq!(answer["ok"]["text"], "", "an unconfirmed note is not injected at its file");
+
+    daemon.signal("-TERM");
+    assert!(daemon.wait_for_exit(), "the daemon stops without an error");
+    assert!(!socket(&sandbox).exists());
 }
 
 #[test]
-fn what_was_journalled_survives_the_daemon_and_is_learned_by_the_next() {
-    let desk = Desk::new();
-    let running = Running::start(&desk);
-    let mut line = Line::to(&desk);
-    for event in story(&desk) {
-        line.send(&event);
+fn journalled_events_survive_a_killed_daemon() {
+    let sandbox = Sandbox::new();
+    let daemon = RunningDaemon::start(&sandbox);
+    let mut client = DaemonClient::connect(&sandbox);
+    for event in session_with_fixed_error(&sandbox) {
+        client.send_line(&event);
     }
-    assert_eq!(line.ask(json!({ "id": 1, "request": "ping" }))["ok"], json!({}));
-    running.signal("-KILL");
-    assert!(!running.ends());
-    let _next = Running::start(&desk);
-    let mut line = Line::to(&desk);
-    let done =
-        line.ask(json!({ "id": 1, "request": "finish", "session_id": SESSION, "wait": true }));
-    assert!(done["ok"]["learned"].is_number(), "the session is found by its journal: {done}");
-    let said = told(&desk, "s9", failure("git show --no-stat", ERROR));
-    assert!(said.contains("git show --stat HEAD"), "{said}");
+    client.ping();
+    daemon.signal("-KILL");
+    assert!(!daemon.wait_for_exit());
+
+    let _next_daemon = RunningDaemon::start(&sandbox);
+    let mut client = DaemonClient::connect(&sandbox);
+    let finish = json!({ "id": 1, "request": "finish", "session_id": SESSION_ID, "wait": true });
+    let finished = client.request(finish);
+    assert!(finished["ok"]["learned"].is_number(), "the journal is found: {finished}");
+    let failed_git_show = failed_command("git show --no-stat", GIT_SHOW_ERROR);
+    let notes = injected_text(&sandbox, "s9", failed_git_show);
+    assert!(notes.contains("git show --stat HEAD"), "{notes}");
 }
 
 #[test]
-fn events_without_a_daemon_wait_and_are_learned_later() {
-    let desk = Desk::new();
-    put(&desk, 1, 1, crate::hooks::FLAG);
-    let transcript = files(&desk.root.join(".claude")).pop().unwrap().display().to_string();
-    let name = PathBuf::from(&transcript).file_stem().unwrap().to_str().unwrap().to_owned();
+fn hook_events_without_a_daemon_wait_in_the_inbox_with_secrets_masked() {
+    let sandbox = Sandbox::new();
+    write_transcript(&sandbox, 1, 1, GIT_SHOW_SESSION);
+    let transcript = files(&sandbox.root.join(".claude")).pop().unwrap();
+    let session = transcript.file_stem().unwrap().to_str().unwrap().to_owned();
     let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
-    let bash = json!({ "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "t1", "transcript_path": transcript,
+    let bash_event = json!({ "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "t1", "transcript_path": transcript.display().to_string(),
         "tool_input": { "command": format!("curl -H 'token: {secret}'") }, "tool_response": { "stdout": "ok" } });
-    assert_eq!(told(&desk, &name, bash), "");
-    assert_eq!(files(&desk.home.join("data/inbox")).len(), 1);
-    assert!(crate::kit::holding(&desk.home, &secret).is_empty(), "secrets are masked");
-    let end = json!({ "hook_event_name": "SessionEnd", "transcript_path": "/gone.jsonl" });
-    let _running = Running::start(&desk);
-    told(&desk, &name, end);
-    learned_once(&desk);
-    assert!(files(&desk.home.join("data/inbox")).is_empty());
-}
+    assert_eq!(injected_text(&sandbox, &session, bash_event), "");
+    assert_eq!(files(&sandbox.home.join("data/inbox")).len(), 1);
+    assert!(files_containing(&sandbox.home, &secret).is_empty(), "the secret is masked");
 
-/// Waits until the daemon has learned, and looks whether the one session there is counts once.
-fn learned_once(desk: &Desk) {
-    let is_done = |_| {
-        let status = desk.json(&["serve", "--status"]);
-        let is_quiet = status["job"].is_null() && status["queued"] == 0;
-        let (ended, left) = (&status["done"]["learn"], &status["done"]["learn_left"]);
-        is_quiet && (ended.is_u64() || left.as_u64() > Some(1))
-    };
-    assert!((0..1_000).any(is_done), "it was learned from: {}", desk.json(&["serve", "--status"]));
-    let learned = desk.json(&["learn"]);
-    assert_eq!(learned["sessions"], 0, "nothing is new: {learned}");
-    let said = told(desk, "another", failure("git show --no-stat", ERROR));
-    assert!(said.contains("--stat HEAD") && said.contains("seen once"), "{said}");
+    // The daemon reads the inbox. The end of the session names no transcript, so that it is found
+    // through the event that waited there.
+    let _daemon = RunningDaemon::start(&sandbox);
+    let end = json!({ "hook_event_name": "SessionEnd", "transcript_path": "/gone.jsonl" });
+    injected_text(&sandbox, &session, end);
+    assert_learned_once(&sandbox);
+    assert!(files(&sandbox.home.join("data/inbox")).is_empty());
 }
 
 #[test]
-fn what_the_host_wrote_down_is_followed_and_counts_once() {
-    let desk = Desk::new();
-    let _running = Running::start(&desk);
-    put(&desk, 1, 1, crate::hooks::FLAG);
-    let path = files(&desk.root.join(".claude")).pop().unwrap();
-    let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-    let with = |event: &str| json!({ "hook_event_name": event, "transcript_path": path.display().to_string() });
-    told(&desk, &name, with("Stop"));
-    told(&desk, &name, with("SessionEnd"));
-    learned_once(&desk);
+fn a_transcript_and_the_hook_events_of_its_session_count_once() {
+    let sandbox = Sandbox::new();
+    let _daemon = RunningDaemon::start(&sandbox);
+    write_transcript(&sandbox, 1, 1, GIT_SHOW_SESSION);
+    let transcript = files(&sandbox.root.join(".claude")).pop().unwrap();
+    let session = transcript.file_stem().unwrap().to_str().unwrap().to_owned();
+    for event in ["Stop", "SessionEnd"] {
+        let message = json!({ "hook_event_name": event, "transcript_path": transcript.display().to_string() });
+        injected_text(&sandbox, &session, message);
+    }
+    assert_learned_once(&sandbox);
 }
 
 #[test]
 fn there_is_one_daemon_and_it_is_private() {
-    let desk = Desk::new();
-    let running = Running::start(&desk);
-    let said = desk.run(&["serve"]);
-    assert!(said.code == 0 && said.err.contains("already running"), "{said:?}");
+    let sandbox = Sandbox::new();
+    let daemon = RunningDaemon::start(&sandbox);
+    let output = sandbox.run(&["serve"]);
+    assert!(output.code == 0 && output.err.contains("already running"), "{output:?}");
     let mode = |path: PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(socket(&desk)), 0o600);
-    assert_eq!(mode(socket(&desk).parent().unwrap().to_owned()), 0o700);
-    let status = desk.json(&["serve", "--status"]);
-    assert_eq!(status["pid"].as_u64(), Some(u64::from(running.pid())));
-    let doctor = desk.run(&["doctor"]);
+    assert_eq!(mode(socket(&sandbox)), 0o600);
+    assert_eq!(mode(socket(&sandbox).parent().unwrap().to_owned()), 0o700);
+    let status = sandbox.json(&["serve", "--status"]);
+    assert_eq!(status["pid"].as_u64(), Some(u64::from(daemon.pid())));
+    let doctor = sandbox.run(&["doctor"]);
     assert!(doctor.code == 0 && doctor.out.contains("daemon"), "{doctor:?}");
-    if is_root() && has("setpriv") && has("/usr/bin/python3") {
-        fs::set_permissions(&desk.root, fs::Permissions::from_mode(0o755)).unwrap();
-        for folder in [desk.home.clone(), desk.home.join("data"), desk.home.join("data/serve")] {
-            fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
-        }
-        fs::set_permissions(socket(&desk), fs::Permissions::from_mode(0o666)).unwrap();
-        let script = format!(
-            "import socket\ns = socket.socket(socket.AF_UNIX)\ns.connect({:?})\ntry:\n s.sendall(b'{{\"id\":1,\"request\":\"ping\"}}\\n')\n print(len(s.recv(100)))\nexcept OSError:\n print(0)",
-            socket(&desk).display().to_string()
-        );
-        let mut stranger = Command::new("setpriv");
-        stranger.args([
-            "--reuid=65534",
-            "--regid=65534",
-            "--clear-groups",
-            "/usr/bin/python3",
-            "-c",
-            &script,
-        ]);
-        let output = stranger.output().unwrap();
+    if is_root() && has_program("setpriv") && has_program("/usr/bin/python3") {
+        let output = ping_as_other_user(&sandbox);
         assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "0", "{output:?}");
     } else {
-        skip("another user is refused by the daemon", "only root can become another user");
+        skip("the daemon refuses another user", "only root can become another user");
     }
-    desk.run(&["serve", "--stop"]).ends(0, "it is asked");
-    assert!(running.ends());
+    sandbox.run(&["serve", "--stop"]).expect_code(0, "stop the daemon");
+    assert!(daemon.wait_for_exit());
 }
 
 #[test]
-fn a_newer_program_takes_over_and_an_older_one_does_not() {
-    let desk = Desk::new();
-    let running = Running::start(&desk);
+fn the_daemon_stops_for_a_newer_version_only() {
+    let sandbox = Sandbox::new();
+    let daemon = RunningDaemon::start(&sandbox);
     let older = json!({ "id": 1, "request": "stop", "for_version": "0.0.1" });
-    assert_eq!(Line::to(&desk).ask(older)["error"]["code"], "refused");
+    assert_eq!(DaemonClient::connect(&sandbox).request(older)["error"]["code"], "refused");
     let newer = json!({ "id": 1, "request": "stop", "for_version": "99.0.0" });
-    assert!(Line::to(&desk).ask(newer)["ok"]["version"].is_string());
-    assert!(running.ends(), "it makes room");
+    assert!(DaemonClient::connect(&sandbox).request(newer)["ok"]["version"].is_string());
+    assert!(daemon.wait_for_exit());
 }
 
 #[test]
-fn changed_settings_end_it() {
-    let desk = Desk::new();
-    let running = Running::start(&desk);
-    desk.run(&["config", "set", "list.limit", "7"]).ends(0, "it is done");
-    assert!(running.ends());
+fn changed_settings_stop_the_daemon() {
+    let sandbox = Sandbox::new();
+    let daemon = RunningDaemon::start(&sandbox);
+    sandbox.run(&["config", "set", "list.limit", "7"]).expect_code(0, "change a setting");
+    assert!(daemon.wait_for_exit());
 }
 
-/// Whatever is in the daemon's place, the host goes on; and what it said waits.
 #[test]
-fn whatever_is_wrong_with_the_daemon_the_host_goes_on() {
-    let mut desk = taught();
-    let folder = socket(&desk).parent().unwrap().to_owned();
-    fs::create_dir_all(&folder).unwrap();
-    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
-    // Nobody listens any more; and something else lies in its place.
-    drop(UnixListener::bind(socket(&desk)).unwrap());
-    assert!(told(&desk, "a", read(&desk, "src/auth.rs")).contains("seconds"), "a stale socket");
-    fs::remove_file(socket(&desk)).unwrap();
-    fs::write(socket(&desk), "not a socket").unwrap();
-    assert!(told(&desk, "b", read(&desk, "src/auth.rs")).contains("seconds"), "a file");
+fn a_hook_works_alone_when_no_daemon_is_behind_the_socket() {
+    let sandbox = sandbox_with_memories();
+    let socket = socket(&sandbox);
+    create_private_folder_of(&socket);
+    let injects_notes = |session: &str| {
+        injected_text(&sandbox, session, file_read(&sandbox, "src/auth.rs")).contains("seconds")
+    };
+    drop(UnixListener::bind(&socket).unwrap());
+    assert!(injects_notes("a"), "a stale socket");
+    fs::remove_file(&socket).unwrap();
+    fs::write(&socket, "not a socket").unwrap();
+    assert!(injects_notes("b"), "an ordinary file");
+    assert_eq!(files(&sandbox.home.join("data/inbox")).len(), 2, "both events wait for a daemon");
     if is_root() {
-        fs::remove_file(socket(&desk)).unwrap();
-        let _listener = UnixListener::bind(socket(&desk)).unwrap();
-        std::os::unix::fs::chown(socket(&desk), Some(65534), None).unwrap();
-        assert!(
-            told(&desk, "c", read(&desk, "src/auth.rs")).contains("seconds"),
-            "somebody else's"
-        );
+        fs::remove_file(&socket).unwrap();
+        let _listener = UnixListener::bind(&socket).unwrap();
+        std::os::unix::fs::chown(&socket, Some(UNPRIVILEGED_USER), None).unwrap();
+        assert!(injects_notes("c"), "a socket of another user");
+        assert_eq!(files(&sandbox.home.join("data/inbox")).len(), 3);
     } else {
-        skip("a socket of another user is not spoken to", "only root can give a file away");
+        skip("a hook does not use a socket of another user", "only root can give a file away");
     }
-    fs::remove_file(socket(&desk)).unwrap();
-    // Somebody listens, and answers what they like.
-    let listener = UnixListener::bind(socket(&desk)).unwrap();
-    let (answers, given) = mpsc::channel::<Option<&'static str>>();
+}
+
+/// A daemon that answers nonsense or nothing: the hook stays silent and its event is kept.
+#[test]
+fn wrong_answers_of_a_daemon_do_not_disturb_the_host() {
+    let mut sandbox = sandbox_with_memories();
+    create_private_folder_of(&socket(&sandbox));
+    let listener = UnixListener::bind(socket(&sandbox)).unwrap();
+    // The fake daemon: gives each connection the next answer from the channel.
+    let (answer_sender, answers) = mpsc::channel::<Option<&'static str>>();
     std::thread::spawn(move || {
-        let mut hung = Vec::new();
-        for answer in given {
+        let mut open_connections = Vec::new();
+        for answer in answers {
             let (mut stream, _) = listener.accept().unwrap();
             let Some(answer) = answer else {
-                hung.push(stream);
+                // Kept open without an answer.
+                open_connections.push(stream);
                 continue;
             };
             let mut line = String::new();
@@ -397,7 +369,7 @@ fn whatever_is_wrong_with_the_daemon_the_host_goes_on() {
             stream.write_all(answer.as_bytes()).unwrap();
         }
     });
-    let wrong: &[Option<&str>] = &[
+    let wrong_answers: &[Option<&str>] = &[
         None,
         Some(""),
         Some("{\"id\":1,\"ok\":{\"text\":\"half"),
@@ -406,241 +378,356 @@ fn whatever_is_wrong_with_the_daemon_the_host_goes_on() {
         Some("{\"id\":1,\"error\":{\"code\":\"failed\",\"message\":\"the disk is full\"}}\n"),
         Some("{\"id\":1,\"ok\":{\"text\":7,\"version\":{}}}\n"),
     ];
-    for (n, answer) in wrong.iter().enumerate() {
-        answers.send(*answer).unwrap();
-        desk.patient = answer.is_some();
-        assert_eq!(told(&desk, &format!("w{n}"), read(&desk, "src/auth.rs")), "", "{answer:?}");
+    for (n, answer) in wrong_answers.iter().enumerate() {
+        answer_sender.send(*answer).unwrap();
+        // Without an answer the hook must give up by itself.
+        sandbox.has_long_hook_timeout = answer.is_some();
+        let notes = injected_text(&sandbox, &format!("w{n}"), file_read(&sandbox, "src/auth.rs"));
+        assert_eq!(notes, "", "{answer:?}");
     }
+    // The last answer is a success whose text has the wrong type: the daemon has taken the event.
+    let n_taken = 1;
     assert_eq!(
-        files(&desk.home.join("data/inbox")).len(),
-        3 + wrong.len() - 1,
-        "what it said waits"
+        files(&sandbox.home.join("data/inbox")).len(),
+        wrong_answers.len() - n_taken,
+        "every other event waits for a daemon"
     );
 }
 
 #[test]
-fn a_daemon_that_hangs_is_not_waited_for() {
-    let mut desk = taught();
-    desk.patient = false;
-    let running = Running::start(&desk);
-    running.signal("-STOP");
-    assert_eq!(told(&desk, "s1", read(&desk, "src/auth.rs")), "");
-    running.signal("-CONT");
-    assert_eq!(files(&desk.home.join("data/inbox")).len(), 1);
+fn a_hook_does_not_wait_for_a_hung_daemon() {
+    let mut sandbox = sandbox_with_memories();
+    sandbox.has_long_hook_timeout = false;
+    let daemon = RunningDaemon::start(&sandbox);
+    daemon.signal("-STOP");
+    assert_eq!(injected_text(&sandbox, "s1", file_read(&sandbox, "src/auth.rs")), "");
+    daemon.signal("-CONT");
+    assert_eq!(files(&sandbox.home.join("data/inbox")).len(), 1);
 }
 
 #[test]
-fn what_our_own_processes_cause_is_not_observed() {
-    let desk = taught();
-    let message = json!({ "hook_event_name": "SessionStart", "source": "startup", "session_id": "s", "cwd": desk.project });
-    let mut command = desk.command(&["hook", "claude-code"]);
+fn hooks_of_processes_that_waylore_started_are_ignored() {
+    let sandbox = sandbox_with_memories();
+    let message = json!({ "hook_event_name": "SessionStart", "source": "startup", "session_id": "s", "cwd": sandbox.project });
+    let mut command = sandbox.command(&["hook", "claude-code"]);
     command.env("WAYLORE_OWN", "1").stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // It may be gone before it has read anything.
+    // Fails if the hook has exited without reading.
     let _ = child.stdin.take().unwrap().write_all(message.to_string().as_bytes());
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success() && output.stdout.is_empty());
-    assert!(!desk.home.join("data/inbox").exists());
+    assert!(!sandbox.home.join("data/inbox").exists());
 }
 
 #[test]
-fn a_hook_starts_the_daemon_and_nothing_of_the_host_is_held() {
-    let desk = taught();
-    let message = json!({ "hook_event_name": "SessionStart", "source": "startup", "session_id": "s", "cwd": desk.project });
-    let mut command = desk.command(&["hook", "claude-code"]);
+fn a_hook_starts_a_daemon_that_holds_nothing_of_the_host() {
+    let sandbox = sandbox_with_memories();
+    let message = json!({ "hook_event_name": "SessionStart", "source": "startup", "session_id": "s", "cwd": sandbox.project });
+    let mut command = sandbox.command(&["hook", "claude-code"]);
     command.env("WAYLORE_SERVE_START", "true");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(message.to_string().as_bytes()).unwrap();
-    // Ends only when nobody holds the host's pipes any more.
+    // Returns only when no process holds the pipes open, the new daemon included.
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains("UTC"));
-    let is_up = |_| desk.run(&["serve", "--status"]).code == 0;
-    assert!((0..500).any(is_up), "it was started");
-    let status = desk.json(&["serve", "--status"]);
-    let stat = fs::read_to_string(format!("/proc/{}/stat", status["pid"]));
-    if let Ok(stat) = stat {
-        let fields: Vec<&str> = stat.rsplit(") ").next().unwrap().split(' ').collect();
-        assert_eq!(fields[3], status["pid"].to_string(), "a session of its own: {stat}");
+    wait_until("the daemon that the hook started answers", || is_daemon_up(&sandbox));
+
+    // The daemon leads its own session, so that the end of the host's terminal does not kill it.
+    let status = sandbox.json(&["serve", "--status"]);
+    if let Ok(stat) = fs::read_to_string(format!("/proc/{}/stat", status["pid"])) {
+        // proc(5): `pid (name) state parent group session …`; the name may contain spaces.
+        let after_name: Vec<&str> = stat.rsplit(") ").next().unwrap().split(' ').collect();
+        assert_eq!(after_name[3], status["pid"].to_string(), "its session id: {stat}");
     }
-    desk.run(&["serve", "--stop"]).ends(0, "it is asked");
-    assert_eq!(desk.run(&["serve", "--status"]).code, 1, "the daemon has stopped");
+    sandbox.run(&["serve", "--stop"]).expect_code(0, "stop the daemon");
+    assert_eq!(sandbox.run(&["serve", "--status"]).code, 1, "the daemon has stopped");
 }
 
 #[test]
-fn paths_do_not_leave_the_project_and_nothing_in_it_configures_us() {
-    let desk = taught();
-    fs::write(desk.root.join("secret.txt"), "outside").unwrap();
-    fs::create_dir(desk.project.join(".waylore")).unwrap();
+fn requests_reach_no_file_outside_the_project_and_its_files_configure_nothing() {
+    let sandbox = sandbox_with_memories();
+    fs::write(sandbox.root.join("secret.txt"), "outside").unwrap();
+    // Files that would be settings of Waylore if a project could contain them.
+    fs::create_dir(sandbox.project.join(".waylore")).unwrap();
     fs::write(
-        desk.project.join(".waylore/config.toml"),
+        sandbox.project.join(".waylore/config.toml"),
         "[embeddings]\nprovider = \"openai\"\nurl = \"https://evil.example\"\n",
     )
     .unwrap();
-    fs::write(desk.project.join("config.toml"), "[memory]\nenabled = false\n").unwrap();
-    let _running = Running::start(&desk);
-    let mut line = Line::to(&desk);
+    fs::write(sandbox.project.join("config.toml"), "[memory]\nenabled = false\n").unwrap();
+    let _daemon = RunningDaemon::start(&sandbox);
+    let mut client = DaemonClient::connect(&sandbox);
+
     for path in ["../secret.txt", "/etc/passwd", "src/../../secret.txt", "a\0b", "..\\secret.txt"] {
+        // A backslash is an ordinary character of a file name here, so that path may be accepted.
+        let may_be_accepted = path.contains('\\');
+        let is_rejected = |answer: &Value| answer["error"]["code"] == "malformed";
         for request in ["file_context", "session_context"] {
-            let asked =
-                json!({ "id": 1, "request": request, "project": desk.project, "files": [path] });
-            let said = line.ask(asked);
-            let text = said["ok"]["text"].as_str().unwrap_or_default();
+            let answer = client.request(
+                json!({ "id": 1, "request": request, "project": sandbox.project, "files": [path] }),
+            );
+            let text = answer["ok"]["text"].as_str().unwrap_or_default();
             assert!(
-                said["error"]["code"] == "refused" || text.is_empty() || !text.contains("secret"),
-                "{path}: {said}"
+                answer["error"]["code"] == "refused" || !text.contains("secret"),
+                "{path}: {answer}"
             );
         }
-        let escape = json!({ "event": "tool_call", "call_id": "x", "tool": "read", "args": { "paths": [path] } });
-        line.send(&story(&desk)[0]);
-        line.send(&event("x", 5, escape));
-        let said = line.ask(json!({ "id": 2, "request": "ping" }));
-        assert!(said["error"]["code"] == "malformed" || path.contains('\\'), "{path}: {said}");
-        if said["id"].is_null() {
-            line.next();
+        let read_event = json!({ "event": "tool_call", "call_id": "x", "tool": "read", "args": { "paths": [path] } });
+        client.send_line(&session_with_fixed_error(&sandbox)[0]);
+        client.send_line(&event_line("x", 5, read_event));
+        let answer = client.request(json!({ "id": 2, "request": "ping" }));
+        assert!(is_rejected(&answer) || may_be_accepted, "{path}: {answer}");
+        if answer["id"].is_null() {
+            // That was the error of the event; the answer to the ping follows.
+            client.read_answer();
         }
-        let note = json!({ "id": 3, "request": "record", "session_id": SESSION, "type": "gotcha", "content": "x", "files": [path] });
-        let said = line.ask(note);
-        assert!(said["error"]["code"] == "malformed" || path.contains('\\'), "{path}: {said}");
+        let answer = client.request(json!({ "id": 3, "request": "record", "session_id": SESSION_ID, "type": "gotcha", "content": "x", "files": [path] }));
+        assert!(is_rejected(&answer) || may_be_accepted, "{path}: {answer}");
     }
     for folder in ["relative", "/no/such/folder", ""] {
-        let said =
-            line.ask(json!({ "id": 4, "request": "search", "project": folder, "query": "x" }));
-        assert_eq!(said["error"]["code"], "no_project", "{folder}: {said}");
+        let search = json!({ "id": 4, "request": "search", "project": folder, "query": "x" });
+        let answer = client.request(search);
+        assert_eq!(answer["error"]["code"], "no_project", "{folder}: {answer}");
     }
-    let said = line.ask(json!({ "id": 5, "request": "search", "project": desk.project, "query": "does verify() want milliseconds?" }));
+    let answer = client.request(json!({ "id": 5, "request": "search", "project": sandbox.project, "query": "does verify() want milliseconds?" }));
     assert!(
-        said["ok"]["hits"].to_string().contains("seconds"),
-        "our settings are not those of the project: {said}"
+        answer["ok"]["hits"].to_string().contains("seconds"),
+        "the project's files configure nothing: {answer}"
     );
 }
 
 #[test]
-fn many_events_leave_no_file_open_and_little_in_memory() {
-    let desk = Desk::in_memory();
-    let running = Running::start(&desk);
-    let proc = format!("/proc/{}", running.pid());
+fn many_events_leak_neither_file_handles_nor_memory() {
+    /// Other connections may be open at the moment of counting.
+    const MAX_MORE_FILES: usize = 8;
+    const MAX_MORE_KILOBYTES: u64 = 50_000;
+    let sandbox = Sandbox::in_memory();
+    let daemon = RunningDaemon::start(&sandbox);
+    let proc = format!("/proc/{}", daemon.pid());
     if !PathBuf::from(&proc).exists() {
         return skip("a daemon's files and memory are counted", "there is no /proc");
     }
-    let n_open = || fs::read_dir(format!("{proc}/fd")).unwrap().count();
-    let resident = || {
+    let n_open_files = || fs::read_dir(format!("{proc}/fd")).unwrap().count();
+    let resident_kilobytes = || {
         let status = fs::read_to_string(format!("{proc}/status")).unwrap();
         let line = status.lines().find(|it| it.starts_with("VmRSS:")).unwrap().to_owned();
         line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
     };
-    let mut line = Line::to(&desk);
-    line.send(&story(&desk)[0]);
-    let mut send = |from: i64, to: i64| {
-        for n in from..to {
+    let mut client = DaemonClient::connect(&sandbox);
+    client.send_line(&session_with_fixed_error(&sandbox)[0]);
+    let mut send_events = |numbers: std::ops::Range<i64>| {
+        for n in numbers {
             let args = json!({ "command": format!("echo {n}") });
-            line.send(&event(&format!("n{n}"), n, json!({ "event": "tool_call", "call_id": n.to_string(), "tool": "shell", "args": args })));
+            let call = json!({ "event": "tool_call", "call_id": n.to_string(), "tool": "shell", "args": args });
+            client.send_line(&event_line(&format!("n{n}"), n, call));
         }
-        assert_eq!(line.ask(json!({ "id": 1, "request": "ping" }))["ok"], json!({}));
+        client.ping();
     };
-    send(0, 2_000);
-    let (open, before) = (n_open(), resident());
-    send(2_000, 20_000);
+    // The first events fill caches and buffers; growth is measured from there.
+    send_events(0..2_000);
+    let (files_before, memory_before) = (n_open_files(), resident_kilobytes());
+    send_events(2_000..20_000);
     for n in 0..50 {
-        told(&desk, &format!("s{n}"), start("startup"));
+        injected_text(&sandbox, &format!("s{n}"), session_start("startup"));
     }
-    assert!(n_open() <= open + 8, "{} files were open, now {}", open, n_open());
-    assert!(resident() < before + 50_000, "{before} KB before, {} KB now", resident());
-    running.signal("-INT");
-    assert!(running.ends());
+    let (files_after, memory_after) = (n_open_files(), resident_kilobytes());
+    assert!(files_after <= files_before + MAX_MORE_FILES, "{files_before}, then {files_after}");
+    assert!(
+        memory_after < memory_before + MAX_MORE_KILOBYTES,
+        "{memory_before} KB, then {memory_after} KB"
+    );
+    daemon.signal("-INT");
+    assert!(daemon.wait_for_exit());
 }
 
 #[test]
-fn a_daemon_at_work_ends_when_it_is_asked_to_and_what_it_left_is_done_later() {
-    let desk = Desk::in_memory();
-    let note = |n: u64| {
+fn a_busy_daemon_stops_on_request_and_its_work_can_be_completed_later() {
+    let sandbox = Sandbox::in_memory();
+    // Enough memories without embeddings that the daemon is busy for a while.
+    let memory = |n: u64| {
         let content = format!("Queue {n} drops what is late by {n} seconds, part {}", n * 7);
         record(&id_of(1, n), &content).to_string()
     };
-    let notes: Vec<String> = (0..300).map(note).collect();
-    let path = desk.project.join("notes.jsonl");
-    fs::write(&path, notes.join("\n")).unwrap();
-    desk.run(&["import", "--trust", &path.display().to_string()]).ends(0, "they are taken");
-    let running = Running::start(&desk);
-    let mut line = Line::to(&desk);
-    line.send(&story(&desk)[0]);
-    let mut status = || line.ask(json!({ "id": 1, "request": "status" }))["ok"].take();
-    // Each question is a round trip, so that this ends.
-    assert!((0..100_000).any(|_| status()["job"]["name"] == "embed"), "it is at work");
-    running.signal("-TERM");
-    let (ended, wait) = mpsc::channel();
-    std::thread::spawn(move || ended.send(running.ends()));
-    assert_eq!(wait.recv_timeout(Duration::from_mins(1)), Ok(true), "it ends");
-    let left = desk.json(&["embed"]);
-    assert_ne!(left["done"], 0, "it did not finish first");
-    assert_eq!(left["left"], 0, "what was left is done");
-}
-
-fn spoken(mut command: Command, what: &str) -> String {
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
-    let mut said = String::new();
-    let mut stdout: ChildStdout = child.stdout.take().unwrap();
-    stdout.read_to_string(&mut said).unwrap();
-    assert!(child.wait().unwrap().success(), "{what}: {said}");
-    said
-}
-
-/// The example clients, and who runs them: a Node must be new enough to pass over types.
-fn examples() -> [(&'static str, Option<Command>); 2] {
-    let at = |name: &str| workspace().join("examples").join(name);
-    let python = has("python3").then(|| {
-        let mut command = Command::new("python3");
-        command.arg(at("client.py"));
-        command
+    let memories: Vec<String> = (0..300).map(memory).collect();
+    let path = sandbox.project.join("notes.jsonl");
+    fs::write(&path, memories.join("\n")).unwrap();
+    sandbox
+        .run(&["import", "--trust", &path.display().to_string()])
+        .expect_code(0, "import 300 memories");
+    let daemon = RunningDaemon::start(&sandbox);
+    let mut client = DaemonClient::connect(&sandbox);
+    client.send_line(&session_with_fixed_error(&sandbox)[0]);
+    wait_until("the daemon computes embeddings", || {
+        client.request(json!({ "id": 1, "request": "status" }))["ok"]["job"]["name"] == "embed"
     });
-    let flag = "--experimental-strip-types";
-    let can = |it: &PathBuf| {
-        let probe = Command::new(it).args([flag, "--version"]).output();
-        probe.is_ok_and(|it| it.status.success())
-    };
-    let installed = workspace().join(".tools/mcp-node/current/bin/node");
-    let node = [PathBuf::from("node"), installed].into_iter().find(can).map(|it| {
-        let mut command = Command::new(it);
-        command.args([flag, "--no-warnings"]).arg(at("client.ts"));
-        command
-    });
-    [("client.py", python), ("client.ts", node)]
+
+    daemon.signal("-TERM");
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || sender.send(daemon.wait_for_exit()));
+    assert_eq!(receiver.recv_timeout(Duration::from_mins(1)), Ok(true), "the daemon stops");
+    let embedded = sandbox.json(&["embed"]);
+    assert_ne!(embedded["done"], 0, "the daemon did not finish the job before it stopped");
+    assert_eq!(embedded["left"], 0, "the rest of the job is done");
 }
 
 #[test]
 fn the_example_clients_work() {
-    let desk = taught();
-    let _running = Running::start(&desk);
-    for (client, command) in examples() {
+    let sandbox = sandbox_with_memories();
+    let _daemon = RunningDaemon::start(&sandbox);
+    for (client, command) in example_clients() {
         let Some(mut command) = command else {
-            skip(&format!("the example {client}"), "nothing here runs it");
+            skip(&format!("the example {client}"), "no installed interpreter can run it");
             continue;
         };
-        desk.surround(&mut command);
-        command.arg(socket(&desk)).arg(&desk.project);
-        let said = spoken(command, client);
+        sandbox.set_environment(&mut command);
+        command.arg(socket(&sandbox)).arg(&sandbox.project);
+        let output = successful_stdout(command, client);
         assert!(
-            said.contains("seconds, not milliseconds") && said.contains("learned"),
-            "{client}: {said}"
+            output.contains("seconds, not milliseconds") && output.contains("learned"),
+            "{client}: {output}"
         );
     }
 }
 
 #[test]
-fn one_program_is_served_over_its_own_pipes() {
-    let desk = taught();
+fn serve_stdio_serves_one_program_over_its_pipes() {
+    let sandbox = sandbox_with_memories();
     let input = [
-        story(&desk).join("\n"),
-        json!({ "id": 1, "request": "search", "project": desk.project, "query": "does verify() want milliseconds?" }).to_string(),
-        json!({ "id": 2, "request": "finish", "session_id": SESSION, "outcome": "success" }).to_string(),
+        session_with_fixed_error(&sandbox).join("\n"),
+        json!({ "id": 1, "request": "search", "project": sandbox.project, "query": "does verify() want milliseconds?" }).to_string(),
+        json!({ "id": 2, "request": "finish", "session_id": SESSION_ID, "outcome": "success" }).to_string(),
     ];
-    let said = desk.feed(&["serve", "--stdio"], input.join("\n").as_bytes());
-    assert_eq!(said.code, 0, "{said:?}");
+    let output = sandbox.run_with_input(&["serve", "--stdio"], input.join("\n").as_bytes());
+    assert_eq!(output.code, 0, "{output:?}");
     let answers: Vec<Value> =
-        said.out.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+        output.out.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
     assert!(answers[0]["ok"]["hits"].to_string().contains("seconds"), "{answers:?}");
     assert_eq!(answers.len(), 2, "events have no answer: {answers:?}");
-    let said = told(&desk, "s9", failure("git show --no-stat", ERROR));
-    assert!(said.contains("git show --stat HEAD"), "it was learned from before the end: {said}");
-    assert!(!socket(&desk).exists());
+    let failed_git_show = failed_command("git show --no-stat", GIT_SHOW_ERROR);
+    let notes = injected_text(&sandbox, "s9", failed_git_show);
+    assert!(notes.contains("git show --stat HEAD"), "it learned before it exited: {notes}");
+    assert!(!socket(&sandbox).exists());
+}
+
+fn is_daemon_up(sandbox: &Sandbox) -> bool {
+    sandbox.run(&["serve", "--status"]).code == 0
+}
+
+/// An event of the session `SESSION_ID`, as one line of the protocol.
+fn event_line(id: &str, time: i64, body: Value) -> String {
+    let mut res = json!({ "event_id": id, "session_id": SESSION_ID, "at": time });
+    for (key, value) in body.as_object().unwrap() {
+        res[key] = value.clone();
+    }
+    res.to_string()
+}
+
+/// The events of a session that edits a file, meets an error, fixes it, and passes the tests. The
+/// first event is the start of the session.
+fn session_with_fixed_error(sandbox: &Sandbox) -> Vec<String> {
+    let call = |time: i64, command: &str| {
+        let args = json!({ "command": command });
+        let body = json!({ "event": "tool_call", "call_id": format!("c{time}"), "tool": "shell", "args": args });
+        event_line(&format!("c{time}"), time, body)
+    };
+    let result = |time: i64, ok: bool, text: &str| {
+        let body = json!({ "event": "tool_result", "call_id": format!("c{time}"), "tool": "shell", "ok": ok, "excerpt": text });
+        event_line(&format!("r{time}"), time, body)
+    };
+    let start =
+        json!({ "event": "session_start", "project_root": sandbox.project, "agent": "tester" });
+    let prompt = json!({ "event": "user_message", "text": "look at the change" });
+    let edit = json!({ "event": "tool_call", "call_id": "e", "tool": "edit", "args": { "paths": ["a.rs"] } });
+    let edit_result = json!({ "event": "tool_result", "call_id": "e", "tool": "edit", "ok": true });
+    vec![
+        event_line("start", 1_000, start),
+        event_line("u", 1_001, prompt),
+        event_line("e", 1_002, edit),
+        event_line("er", 1_003, edit_result),
+        call(1_004, "git show --no-stat HEAD"),
+        result(1_004, false, "fatal: unrecognized argument: --no-stat"),
+        call(1_006, "git show --stat HEAD"),
+        result(1_006, true, "1 file changed"),
+        event_line("s1", 1_007, json!({ "event": "step_complete" })),
+        call(1_008, "cargo test"),
+        result(1_008, true, "test result: ok. 3 passed; 0 failed"),
+    ]
+}
+
+/// Waits until the daemon has learned, then asserts that the only session counted exactly once.
+fn assert_learned_once(sandbox: &Sandbox) {
+    wait_until("the daemon has learned from the session", || {
+        let status = sandbox.json(&["serve", "--status"]);
+        let is_idle = status["job"].is_null() && status["queued"] == 0;
+        // Counts of finished jobs by name. The first `learn_left` runs when the project is opened.
+        let (learn, learn_left) = (&status["done"]["learn"], &status["done"]["learn_left"]);
+        is_idle && (learn.is_u64() || learn_left.as_u64() > Some(1))
+    });
+    let learned = sandbox.json(&["learn"]);
+    assert_eq!(learned["sessions"], 0, "no session is left to learn from: {learned}");
+    let failed_git_show = failed_command("git show --no-stat", GIT_SHOW_ERROR);
+    let notes = injected_text(sandbox, "another", failed_git_show);
+    assert!(notes.contains("--stat HEAD") && notes.contains("seen once"), "{notes}");
+}
+
+/// Opens the socket's permissions, then pings the daemon as another user. Prints the number of
+/// bytes of the answer: 0 if the daemon refuses. Needs root, `setpriv` and Python.
+fn ping_as_other_user(sandbox: &Sandbox) -> Output {
+    let data = sandbox.home.join("data");
+    for folder in [sandbox.root.clone(), sandbox.home.clone(), data.clone(), data.join("serve")] {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    fs::set_permissions(socket(sandbox), fs::Permissions::from_mode(0o666)).unwrap();
+    let script = format!(
+        "import socket\ns = socket.socket(socket.AF_UNIX)\ns.connect({:?})\ntry:\n s.sendall(b'{{\"id\":1,\"request\":\"ping\"}}\\n')\n print(len(s.recv(100)))\nexcept OSError:\n print(0)",
+        socket(sandbox).display().to_string()
+    );
+    let mut command = Command::new("setpriv");
+    command.args([
+        &format!("--reuid={UNPRIVILEGED_USER}"),
+        &format!("--regid={UNPRIVILEGED_USER}"),
+        "--clear-groups",
+    ]);
+    command.args(["/usr/bin/python3", "-c", &script]).output().unwrap()
+}
+
+/// Creates the socket's folder as the daemon would, so that the hook trusts it.
+fn create_private_folder_of(socket: &Path) {
+    let folder = socket.parent().unwrap();
+    fs::create_dir_all(folder).unwrap();
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+/// The example clients with the command that runs each, `None` if no interpreter is installed. Node.js
+/// must be new enough to strip TypeScript types.
+fn example_clients() -> [(&'static str, Option<Command>); 2] {
+    let example = |name: &str| workspace().join("examples").join(name);
+    let python = has_program("python3").then(|| {
+        let mut command = Command::new("python3");
+        command.arg(example("client.py"));
+        command
+    });
+    let flag = "--experimental-strip-types";
+    let strips_types = |node: &PathBuf| {
+        let probe = Command::new(node).args([flag, "--version"]).output();
+        probe.is_ok_and(|it| it.status.success())
+    };
+    let installed = workspace().join(".tools/mcp-node/current/bin/node");
+    let node = [PathBuf::from("node"), installed].into_iter().find(strips_types).map(|it| {
+        let mut command = Command::new(it);
+        command.args([flag, "--no-warnings"]).arg(example("client.ts"));
+        command
+    });
+    [("client.py", python), ("client.ts", node)]
+}
+
+/// Runs a command, asserts success, and returns its standard output.
+fn successful_stdout(mut command: Command, what: &str) -> String {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
+    let mut output = String::new();
+    let mut stdout: ChildStdout = child.stdout.take().unwrap();
+    stdout.read_to_string(&mut output).unwrap();
+    assert!(child.wait().unwrap().success(), "{what}: {output}");
+    output
 }

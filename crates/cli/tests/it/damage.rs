@@ -1,5 +1,9 @@
-//! Flipped, zeroed, truncated and vanished files: damaged content is never printed, what is not
-//! shown is reported, and a backup brings everything back.
+//! Damaged, truncated, replaced and missing database files: a damaged memory is never printed, a
+//! missing one is reported, and restoring a backup brings everything back.
+//!
+//! A `DamageFixture` is a home folder with memories, backups and a write-ahead log. Each case restores
+//! it, damages one file in a way that a seed chooses, and runs the commands that a user would run
+//! (`assert_damage_is_reported`).
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,42 +13,57 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::kit::{Desk, Said, Seeded, string};
+use crate::sandbox::{CommandOutput, Sandbox, SeededRandom, string};
 
-const CASES: usize = 72;
-/// Together more than a pipe holds, so that whoever prints them all waits for its reader.
-const MEMORIES: usize = 45;
-const AFTERWARDS: &str = "written after the restore";
+const N_CASES: usize = 72;
+const N_BACKUP_CASES: usize = 10;
+/// Together these are larger than the buffer of a pipe, so a process that prints all of them blocks
+/// until it is read.
+const N_LONG_MEMORIES: usize = 45;
+/// Memories written after the backups: three of the project, one of the user.
+const N_LATE_MEMORIES: usize = 4;
+/// Text of the memories that a case itself writes; they were not there when the fixture was saved.
+const WRITTEN_BY_TEST: &str = "written after the restore";
+/// A shorter output cannot describe a problem.
+const MIN_REPORT_LENGTH: usize = 40;
 
-/// A desk with a past: backups, later changes, and a log that still holds the last of them.
-struct Scene {
-    desk: Desk,
-    saved: PathBuf,
-    /// Every memory as it is printed, by id.
-    known: HashMap<String, Value>,
-    /// What the backups hold: of the project, of the user.
-    backed_up: [(String, Vec<String>); 2],
-    project: PathBuf,
+/// The file name of a backup, and the ids of the memories in it.
+struct SavedBackup {
+    name: String,
+    memory_ids: Vec<String>,
+}
+
+/// A home folder with backups, with changes made after them, and with a write-ahead log that still
+/// contains the last of these changes.
+struct DamageFixture {
+    sandbox: Sandbox,
+    /// A copy of the undamaged home folder.
+    saved_home: PathBuf,
+    /// Every memory as the program prints it, by id.
+    memories: HashMap<String, Value>,
+    project_backup: SavedBackup,
+    user_backup: SavedBackup,
+    /// The data folder of the project.
+    project_data: PathBuf,
 }
 
 #[test]
 fn damage_is_reported_and_never_served() {
-    let scene = Scene::new();
-    let mut seeded = Seeded::new(31);
-    for case in 0..CASES {
-        scene.desk.reset(&scene.saved);
-        let files = scene.files();
-        let file = &files[case % files.len()];
-        let what = hurt(file, &mut seeded);
-        scene.is_honest(&format!("case {case}: {what}"));
+    let fixture = DamageFixture::new();
+    let mut random = SeededRandom::new(31);
+    for case in 0..N_CASES {
+        fixture.restore();
+        let files = fixture.damageable_files();
+        let damage = damage_file(&files[case % files.len()], &mut random);
+        fixture.assert_damage_is_reported(&format!("case {case}: {damage}"));
     }
 }
 
 #[test]
-fn nonsense_in_the_place_of_a_file_is_reported() {
-    let scene = Scene::new();
-    for file in scene.files() {
-        for nonsense in [
+fn a_file_replaced_by_other_bytes_is_reported() {
+    let fixture = DamageFixture::new();
+    for file in fixture.damageable_files() {
+        for bytes in [
             &b""[..],
             b"\0",
             b"SQLite format 3\0",
@@ -52,184 +71,208 @@ fn nonsense_in_the_place_of_a_file_is_reported() {
             &[0xff; 4096],
             b"not a database, but a text",
         ] {
-            scene.desk.reset(&scene.saved);
-            fs::write(&file, nonsense).unwrap();
-            scene.is_honest(&format!("{} replaced by {} bytes", file.display(), nonsense.len()));
+            fixture.restore();
+            fs::write(&file, bytes).unwrap();
+            let case = format!("{} replaced by {} bytes", file.display(), bytes.len());
+            fixture.assert_damage_is_reported(&case);
         }
     }
 }
 
 #[test]
 fn a_damaged_backup_is_refused_and_changes_nothing() {
-    let scene = Scene::new();
-    let mut seeded = Seeded::new(32);
-    let before = scene.desk.contents();
-    let saved = scene.desk.save("untouched");
-    let (name, _) = &scene.backed_up[0];
-    let backup = scene.project.join("backups").join(name);
-    for case in 0..10 {
-        scene.desk.reset(&saved);
-        let what = hurt(&backup, &mut seeded);
-        let said = scene.desk.run(&["restore-backup", name, "--yes"]).sound(&what);
-        assert_ne!(said.code, 0, "case {case}: {what} was restored");
-        assert_eq!(scene.desk.contents(), before, "case {case}: {what}");
-        // Nobody can tell a backup that was removed from one that was never made.
-        let doctor = scene.desk.run(&["doctor"]).sound(&what);
-        assert!(doctor.code != 0 || what.ends_with("removed"), "case {case}: {what}");
+    let fixture = DamageFixture::new();
+    let sandbox = &fixture.sandbox;
+    let mut random = SeededRandom::new(32);
+    let contents_before = sandbox.contents();
+    let saved_home = sandbox.save_home("untouched");
+    let name = &fixture.project_backup.name;
+    let backup = fixture.project_data.join("backups").join(name);
+    for case in 0..N_BACKUP_CASES {
+        sandbox.restore_home(&saved_home);
+        let damage = damage_file(&backup, &mut random);
+        let output = sandbox.run(&["restore-backup", name, "--yes"]).expect_no_panic(&damage);
+        assert_ne!(output.code, 0, "case {case}: {damage} was restored");
+        assert_eq!(sandbox.contents(), contents_before, "case {case}: {damage}");
+        // A removed backup looks as if it had never been made.
+        let doctor = sandbox.run(&["doctor"]).expect_no_panic(&damage);
+        assert!(doctor.code != 0 || damage.ends_with("removed"), "case {case}: {damage}");
     }
 }
 
-impl Scene {
+impl DamageFixture {
     fn new() -> Self {
-        let desk = Desk::in_memory();
-        let long =
-            |it: usize| format!("chapter {it} of the manual {}", "says it at length ".repeat(100));
-        for it in 0..MEMORIES {
-            desk.remember(long(it).trim_end());
+        let sandbox = Sandbox::in_memory();
+        for n in 0..N_LONG_MEMORIES {
+            let long_text =
+                format!("chapter {n} of the manual {}", "says it at length ".repeat(100));
+            sandbox.remember(long_text.trim_end());
         }
-        let mine =
-            string(&desk.json(&["remember", "--new", "--user", "mine everywhere"])["memory"]["id"]);
-        let edited = desk.contents()[3].0.clone();
-        desk.json(&["edit", &edited, "--text", "chapter said anew", "--tag", "kept"]);
-        let made = desk.json(&["backup"]);
-        let of_project: Vec<String> =
-            desk.contents().into_iter().map(|it| it.0).filter(|it| *it != mine).collect();
-        let names = |at: usize| string(&made["backups"][at]["name"]);
-        let backed_up = [(names(0), of_project), (names(1), vec![mine])];
-        // While somebody reads, the log is not merged, and later changes stay in it.
-        let mut reader = desk.command(&["export"]).stdout(Stdio::piped()).spawn().unwrap();
+        let user_memory = string(
+            &sandbox.json(&["remember", "--new", "--user", "mine everywhere"])["memory"]["id"],
+        );
+        let edited = sandbox.contents()[3].0.clone();
+        sandbox.json(&["edit", &edited, "--text", "chapter, second edition", "--tag", "kept"]);
+        let backups = sandbox.json(&["backup"]);
+        let backup_name = |n: usize| string(&backups["backups"][n]["name"]);
+        let all_ids = sandbox.contents().into_iter().map(|it| it.0);
+        let project_backup = SavedBackup {
+            name: backup_name(0),
+            memory_ids: all_ids.filter(|it| *it != user_memory).collect(),
+        };
+        let user_backup = SavedBackup { name: backup_name(1), memory_ids: vec![user_memory] };
+
+        // While another process reads the database, the write-ahead log cannot be merged into it, so
+        // the later changes stay in the log. The export blocks after the first byte.
+        let mut reader = sandbox.command(&["export"]).stdout(Stdio::piped()).spawn().unwrap();
         reader.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
-        for it in 0..3 {
-            desk.remember(&format!("written down late {it}"));
+        for n in 0..N_LATE_MEMORIES - 1 {
+            sandbox.remember(&format!("written down late {n}"));
         }
-        desk.json(&["remember", "--new", "--user", "mine, and late"]);
+        sandbox.json(&["remember", "--new", "--user", "mine, and late"]);
         reader.kill().unwrap();
         reader.wait().unwrap();
-        let project = desk.notebook();
-        assert!(
-            fs::metadata(project.join("memory.db-wal")).is_ok_and(|it| it.len() > 0),
-            "a log is there"
-        );
-        let saved = desk.save("saved");
-        let known = desk.memories().into_iter().map(|it| (string(&it["id"]), it)).collect();
-        Self { desk, saved, known, backed_up, project }
+        let project_data = sandbox.project_data_dir();
+        let log = fs::metadata(project_data.join("memory.db-wal"));
+        assert!(log.is_ok_and(|it| it.len() > 0), "the log is not empty");
+
+        let saved_home = sandbox.save_home("saved");
+        let memories = sandbox.memories().into_iter().map(|it| (string(&it["id"]), it)).collect();
+        Self { sandbox, saved_home, memories, project_backup, user_backup, project_data }
     }
 
-    /// What can be damaged, as it lies there.
-    fn files(&self) -> Vec<PathBuf> {
-        let (user, project) = (self.desk.home.join("data"), &self.project);
-        let backup = |dir: &Path, at: usize| dir.join("backups").join(&self.backed_up[at].0);
+    fn restore(&self) {
+        self.sandbox.restore_home(&self.saved_home);
+    }
+
+    /// The files that the cases damage in turn. The project's database is listed twice, so that it is
+    /// damaged more often.
+    fn damageable_files(&self) -> Vec<PathBuf> {
+        let (user, project) = (self.sandbox.home.join("data"), &self.project_data);
+        let project_backup = project.join("backups").join(&self.project_backup.name);
         vec![
             project.join("memory.db"),
             project.join("memory.db-wal"),
             project.join("memory.mark"),
             project.join("memory.db"),
-            backup(project, 0),
-            backup(project, 0).with_extension("blake3"),
+            project_backup.clone(),
+            project_backup.with_extension("blake3"),
             user.join("user.db"),
             user.join("user.mark"),
-            backup(&user, 1),
+            user.join("backups").join(&self.user_backup.name),
         ]
     }
 
-    /// Asks everything a person would ask, then goes back to the backups.
-    fn is_honest(&self, when: &str) {
-        let desk = &self.desk;
-        let list = desk.run(&["list", "--all", "-n", "1000", "--json"]).sound(when);
-        let listed = self.printed(&list, when);
-        let missing = self.known.len() - listed.len();
-        let reported = list.code == 3 && list.all().len() > 40;
-        assert!(missing == 0 || reported, "{when}: {missing} are missing without a word: {list:?}");
-        for id in
-            self.known.keys().filter(|it| !listed.contains(it)).take(2).chain(listed.iter().take(1))
-        {
-            let show = desk.run(&["show", id, "--json"]).sound(when);
-            assert!(show.code != 0 || self.printed(&show, when).len() == 1, "{when}: {show:?}");
+    /// Runs the reading commands and `doctor`, asserts that they print nothing wrong and report what is
+    /// missing, and then restores the backups. `case` describes the damage.
+    fn assert_damage_is_reported(&self, case: &str) {
+        let sandbox = &self.sandbox;
+        let list = sandbox.run(&["list", "--all", "-n", "1000", "--json"]).expect_no_panic(case);
+        let listed = self.assert_output_is_intact(&list, case);
+        let n_missing = self.memories.len() - listed.len();
+        let is_reported = list.code == 3 && list.out_and_err().len() > MIN_REPORT_LENGTH;
+        assert!(
+            n_missing == 0 || is_reported,
+            "{case}: {n_missing} are missing without a report: {list:?}"
+        );
+        // `show` of two missing memories and a listed one.
+        let missing = self.memories.keys().filter(|it| !listed.contains(it)).take(2);
+        for id in missing.chain(listed.iter().take(1)) {
+            let show = sandbox.run(&["show", id, "--json"]).expect_no_panic(case);
+            let is_shown = self.assert_output_is_intact(&show, case).len() == 1;
+            assert!(show.code != 0 || is_shown, "{case}: {show:?}");
         }
-        let search = desk.run(&["search", "chapter", "--json", "-n", "100"]).sound(when);
-        self.printed(&search, when);
-        let doctor = desk.run(&["doctor"]).sound(when);
-        assert!(missing == 0 || doctor.code != 0, "{when}: the doctor sees nothing: {doctor:?}");
-        self.can_be_restored(when);
+        let search =
+            sandbox.run(&["search", "chapter", "--json", "-n", "100"]).expect_no_panic(case);
+        self.assert_output_is_intact(&search, case);
+        let doctor = sandbox.run(&["doctor"]).expect_no_panic(case);
+        assert!(n_missing == 0 || doctor.code != 0, "{case}: `doctor` reports nothing: {doctor:?}");
+        self.assert_backups_can_be_restored(case);
     }
 
-    fn can_be_restored(&self, when: &str) {
-        let mut back: Vec<&String> = Vec::new();
-        // The user's file first: it knows which project this is.
-        for (at, flag) in [(1, Some("--user")), (0, None)] {
-            let (name, ids) = &self.backed_up[at];
+    fn assert_backups_can_be_restored(&self, case: &str) {
+        let is_backup_damaged = case.contains("backups");
+        let mut restored: Vec<&String> = Vec::new();
+        // The user's database first: it knows which project this is.
+        for (backup, scope) in [(&self.user_backup, Some("--user")), (&self.project_backup, None)] {
             let args: Vec<&str> =
-                ["restore-backup", name, "--yes"].into_iter().chain(flag).collect();
-            let said = self.desk.run(&args).sound(when);
-            assert!(said.code == 0 || when.contains("backups"), "{when}: {args:?}: {said:?}");
-            if said.code == 0 {
-                back.extend(ids);
+                ["restore-backup", &backup.name, "--yes"].into_iter().chain(scope).collect();
+            let output = self.sandbox.run(&args).expect_no_panic(case);
+            assert!(output.code == 0 || is_backup_damaged, "{case}: {args:?}: {output:?}");
+            if output.code == 0 {
+                restored.extend(&backup.memory_ids);
             }
         }
-        // What else is wrong is put right by the next who writes.
-        for of_user in [None, Some("--user")] {
-            let args = ["remember", "--new", AFTERWARDS];
-            self.desk.run(&args.into_iter().chain(of_user).collect::<Vec<_>>()).sound(when);
+        // A write repairs the rest, such as a wrong high-water mark.
+        for scope in [None, Some("--user")] {
+            let args = ["remember", "--new", WRITTEN_BY_TEST].into_iter().chain(scope);
+            self.sandbox.run(&args.collect::<Vec<_>>()).expect_no_panic(case);
         }
-        let said = self.desk.run(&["list", "--all", "-n", "1000", "--json"]).sound(when);
-        let listed = self.printed(&said, when);
-        assert!(back.iter().all(|it| listed.contains(it)), "{when}: all is back: {said:?}");
-        assert!(back.len() < self.known.len() - 4 || said.code == 0, "{when}: {said:?}");
+        let output =
+            self.sandbox.run(&["list", "--all", "-n", "1000", "--json"]).expect_no_panic(case);
+        let listed = self.assert_output_is_intact(&output, case);
+        assert!(restored.iter().all(|it| listed.contains(it)), "{case}: {output:?}");
+        // With both backups restored, nothing is left to report.
+        let is_complete = restored.len() == self.memories.len() - N_LATE_MEMORIES;
+        assert!(!is_complete || output.code == 0, "{case}: {output:?}");
     }
 
-    /// The ids of what was printed, each of which must be exactly what was saved.
-    fn printed(&self, said: &Said, when: &str) -> Vec<String> {
-        if said.out.is_empty() {
+    /// Asserts that every printed memory is exactly as it was saved, and returns their ids.
+    fn assert_output_is_intact(&self, output: &CommandOutput, case: &str) -> Vec<String> {
+        if output.out.is_empty() {
             return Vec::new();
         }
-        let body = said.json();
+        // `list` prints `memories`, `search` prints `hits`, `show` prints one `memory`.
+        let body = output.json();
         let listed = body["memories"].as_array().cloned().unwrap_or_default();
         let hits = body["hits"].as_array().cloned().unwrap_or_default();
-        let hits = hits.into_iter().map(|it| it["memory"].clone());
-        let one = body.get("memory").cloned();
-        let mut res = Vec::new();
-        for memory in listed.into_iter().chain(hits).chain(one) {
-            let id = string(&memory["id"]);
-            if memory["content"] == AFTERWARDS {
+        let found = hits.into_iter().map(|it| it["memory"].clone());
+        let shown = body.get("memory").cloned();
+        let mut ids = Vec::new();
+        for memory in listed.into_iter().chain(found).chain(shown) {
+            if memory["content"] == WRITTEN_BY_TEST {
                 continue;
             }
-            let known =
-                self.known.get(&id).unwrap_or_else(|| panic!("{when}: {memory} was never saved"));
+            let id = string(&memory["id"]);
+            let saved = self.memories.get(&id);
+            let saved = saved.unwrap_or_else(|| panic!("{case}: {memory} was never saved"));
             for field in
                 ["content", "summary", "tags", "type", "confidence", "created_at", "source"]
             {
-                assert_eq!(memory[field], known[field], "{when}: {field} of {id}");
+                assert_eq!(memory[field], saved[field], "{case}: {field} of {id}");
             }
-            res.push(id);
+            ids.push(id);
         }
-        res
+        ids
     }
 }
 
-/// Damages a file in a way that a seed chooses; what was done to it.
-fn hurt(path: &Path, seeded: &mut Seeded) -> String {
+/// Damages a file in a random way and returns a description. Half of the cases flip bits.
+fn damage_file(path: &Path, random: &mut SeededRandom) -> String {
+    /// One is not enough: most bytes of a database are unused.
+    const N_FLIPPED_BITS: usize = 8;
+    const ZEROED_BYTES: usize = 2048;
     let mut bytes = fs::read(path).unwrap();
-    let at = seeded.at(bytes.len());
-    let what = match seeded.below(6) {
+    let position = random.index(bytes.len());
+    let damage = match random.below(6) {
         0..=2 => {
-            // Several bits, as most of any file is empty space that nobody misses.
-            for _ in 0..8 {
-                let at = seeded.at(bytes.len());
-                bytes[at] ^= 1 << seeded.below(8);
+            for _ in 0..N_FLIPPED_BITS {
+                let byte = random.index(bytes.len());
+                bytes[byte] ^= 1 << random.below(8);
             }
-            "8 bits flipped".to_owned()
+            format!("{N_FLIPPED_BITS} bits flipped")
         }
         3 => {
-            let end = bytes.len().min(at + 2048);
-            // Where there was nothing before, nothing would be damaged.
-            let first = !bytes[at];
-            bytes[at..end].fill(0);
-            bytes[at] = first;
-            format!("zeroed from {at}")
+            let end = bytes.len().min(position + ZEROED_BYTES);
+            // The first byte is inverted instead: zeroing bytes that are zero already damages nothing.
+            let inverted = !bytes[position];
+            bytes[position..end].fill(0);
+            bytes[position] = inverted;
+            format!("zeroed from {position}")
         }
         4 => {
-            bytes.truncate(at);
-            format!("cut at {at}")
+            bytes.truncate(position);
+            format!("truncated at {position}")
         }
         _ => {
             fs::remove_file(path).unwrap();
@@ -237,5 +280,5 @@ fn hurt(path: &Path, seeded: &mut Seeded) -> String {
         }
     };
     fs::write(path, bytes).unwrap();
-    format!("{} {what}", path.display())
+    format!("{} {damage}", path.display())
 }

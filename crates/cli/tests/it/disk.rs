@@ -1,237 +1,274 @@
-//! A disk that is full, a limit on file sizes, folders that cannot be written or are somebody
-//! else's: a clean refusal with a way out, and whatever was saved stays readable.
+//! A full disk, a limit on file sizes, read-only folders and folders of another user: the program
+//! refuses to write with a message that suggests a solution, and saved memories stay readable.
+//!
+//! Most cases need root, to mount a small disk or to run as another user; otherwise they are skipped.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::kit::{
-    Desk, Said, binary, copy_program, files, finish, has, id_of, is_root, record, skip, string,
+use crate::sandbox::{
+    CommandOutput, Sandbox, binary, copy_program, files, has_program, id_of, is_root, record,
+    run_command, skip, string,
 };
 
-/// The binary, run by somebody.
-type Run = dyn Fn(&[&str]) -> Said;
+/// Runs the program with arguments, for example as another user.
+type RunProgram = dyn Fn(&[&str]) -> CommandOutput;
 
-/// Far more rounds than it takes to fill what these tests fill.
-const ROUNDS: u64 = 400;
+/// Far more imports than any of these disks can hold.
+const MAX_IMPORTS_PER_SIZE: u64 = 400;
+/// User and group id of an unprivileged account.
+const UNPRIVILEGED_USER: u32 = 65534;
 
 #[test]
-fn a_full_disk_is_said_and_room_makes_it_work_again() {
-    let desk = Desk::new();
-    let Some(small) = Mounted::new(&desk, "size=4m") else {
+fn a_full_disk_is_reported_and_writing_works_again_with_free_space() {
+    let sandbox = Sandbox::new();
+    let Some(disk) = MountedDisk::new(&sandbox, "size=4m") else {
         return skip("full disk", "mounting a small tmpfs needs root");
     };
-    let mut kept = vec![(desk.remember("the first thing"), "the first thing".to_owned())];
-    let refused = fill(&desk, &mut kept, |args| desk.run(args));
-    assert!(refused.all().contains("disk"), "{refused:?}");
-    assert!(refused.all().contains("free some space"), "{refused:?}");
+    let mut acknowledged =
+        vec![(sandbox.remember("the first thing"), "the first thing".to_owned())];
+    let refused = fill_disk(&sandbox, &mut acknowledged, |args| sandbox.run(args));
+    assert!(refused.out_and_err().contains("disk"), "{refused:?}");
+    assert!(refused.out_and_err().contains("free some space"), "{refused:?}");
     assert_eq!(
-        desk.contents().len(),
-        kept.len(),
-        "what was acknowledged is there, and nothing else"
+        sandbox.contents().len(),
+        acknowledged.len(),
+        "no refused import left a part behind"
     );
-    is_there(&desk, &kept);
+    assert_stored(&sandbox, &acknowledged);
     for args in [vec!["doctor"], vec!["backup"], vec!["stats"], vec!["search", "thing"]] {
-        desk.run(&args).sound("beside a full disk");
+        sandbox.run(&args).expect_no_panic("on a full disk");
     }
-    small.remount("size=16m");
-    desk.remember("there is room again");
-    is_there(&desk, &kept);
-    desk.is_healthy("with room again");
+    disk.remount("size=16m");
+    sandbox.remember("there is room again");
+    assert_stored(&sandbox, &acknowledged);
+    sandbox.assert_healthy("with room again");
 }
 
 #[test]
-fn a_file_size_limit_is_an_error_and_not_the_end() {
-    let desk = Desk::new();
-    let mut kept = vec![(desk.remember("the first thing"), "the first thing".to_owned())];
-    let limited = |args: &[&str]| {
+fn a_file_size_limit_causes_an_error_and_no_crash() {
+    /// In blocks of 512 bytes.
+    const MAX_FILE_BLOCKS: u32 = 600;
+    let sandbox = Sandbox::new();
+    let mut acknowledged =
+        vec![(sandbox.remember("the first thing"), "the first thing".to_owned())];
+    let run_limited = |args: &[&str]| {
         let mut command = Command::new("sh");
-        desk.surround(&mut command);
-        command.args(["-c", "ulimit -f 600; exec \"$@\"", "sh"]).arg(binary()).args(args);
-        finish(command)
+        sandbox.set_environment(&mut command);
+        let script = format!("ulimit -f {MAX_FILE_BLOCKS}; exec \"$@\"");
+        command.args(["-c", &script, "sh"]).arg(binary()).args(args);
+        run_command(command)
     };
-    let refused = fill(&desk, &mut kept, limited);
-    assert!(refused.all().contains("disk"), "{refused:?}");
-    is_there(&desk, &kept);
-    desk.remember("without the limit");
-    desk.is_healthy("without the limit");
+    let refused = fill_disk(&sandbox, &mut acknowledged, run_limited);
+    assert!(refused.out_and_err().contains("disk"), "{refused:?}");
+    assert_stored(&sandbox, &acknowledged);
+    sandbox.remember("without the limit");
+    sandbox.assert_healthy("without the limit");
 }
 
 #[test]
-fn a_read_only_disk_can_be_read() {
-    let desk = Desk::new();
-    let Some(small) = Mounted::new(&desk, "size=16m") else {
+fn memories_on_a_read_only_disk_can_be_read() {
+    let sandbox = Sandbox::new();
+    let Some(disk) = MountedDisk::new(&sandbox, "size=16m") else {
         return skip("read-only disk", "mounting a tmpfs needs root");
     };
-    let id = desk.remember("a thing to keep");
-    small.remount("ro");
-    only_reading_works(&desk, &id, |args| desk.run(args));
+    let id = sandbox.remember("a thing to keep");
+    disk.remount("ro");
+    assert_only_reading_works(&sandbox, &id, |args| sandbox.run(args));
 }
 
 #[test]
-fn read_only_files_can_be_read() {
-    let Some((desk, mine)) = of_nobody("read-only files") else { return };
-    let id = string(&mine(&["remember", "--json", "a thing to keep"]).json()["memory"]["id"]);
-    set_modes(&desk.home, 0o500, 0o400);
-    only_reading_works(&desk, &id, &mine);
-    set_modes(&desk.home, 0o700, 0o600);
+fn memories_in_read_only_files_can_be_read() {
+    let Some((sandbox, run)) = sandbox_of_other_user("read-only files") else { return };
+    let id = string(&run(&["remember", "--json", "a thing to keep"]).json()["memory"]["id"]);
+    set_modes(&sandbox.home, FileModes { folders: 0o500, files: 0o400 });
+    assert_only_reading_works(&sandbox, &id, &run);
+    // So that the sandbox can be removed.
+    set_modes(&sandbox.home, FileModes { folders: 0o700, files: 0o600 });
 }
 
 #[test]
-fn a_read_only_database_can_be_read() {
-    let Some((desk, mine)) = of_nobody("read-only database") else { return };
-    let id = string(&mine(&["remember", "--json", "a thing to keep"]).json()["memory"]["id"]);
-    fs::set_permissions(desk.notebook().join("memory.db"), fs::Permissions::from_mode(0o400))
-        .unwrap();
-    only_reading_works(&desk, &id, &mine);
+fn memories_in_a_read_only_database_can_be_read() {
+    let Some((sandbox, run)) = sandbox_of_other_user("read-only database") else { return };
+    let id = string(&run(&["remember", "--json", "a thing to keep"]).json()["memory"]["id"]);
+    let database = sandbox.project_data_dir().join("memory.db");
+    fs::set_permissions(database, fs::Permissions::from_mode(0o400)).unwrap();
+    assert_only_reading_works(&sandbox, &id, &run);
 }
 
 #[test]
-fn the_folder_of_another_user_is_left_alone() {
-    let Some((desk, mine)) = of_nobody("foreign folder") else { return };
+fn a_home_folder_of_another_user_is_refused_and_not_changed() {
+    let Some((sandbox, run)) = sandbox_of_other_user("foreign folder") else { return };
     if !is_root() {
         return skip("foreign folder", "giving files to another user needs root");
     }
-    mine(&["remember", "a thing to keep"]).ends(0, "remember");
-    let owned = Command::new("chown").args(["-R", "0:0"]).arg(&desk.home).status().unwrap();
-    assert!(owned.success());
-    for (dirs, of_files) in [(0o700, 0o600), (0o755, 0o644), (0o777, 0o666)] {
-        set_modes(&desk.home, dirs, of_files);
-        let before = names(&desk.home);
+    run(&["remember", "a thing to keep"]).expect_code(0, "remember");
+    let given_to_root =
+        Command::new("chown").args(["-R", "0:0"]).arg(&sandbox.home).status().unwrap();
+    assert!(given_to_root.success());
+    // Refused even if the permissions would allow reading or writing.
+    for modes in [
+        FileModes { folders: 0o700, files: 0o600 },
+        FileModes { folders: 0o755, files: 0o644 },
+        FileModes { folders: 0o777, files: 0o666 },
+    ] {
+        set_modes(&sandbox.home, modes);
+        let case = format!("with folders of mode {:o}", modes.folders);
+        let files_before = files(&sandbox.home);
         for args in [&["list"][..], &["search", "thing"], &["remember", "more"], &["backup"]] {
-            let said = mine(args).ends(3, &format!("{args:?} with {dirs:o}"));
-            assert!(said.err.contains("WAYLORE_HOME"), "a way out is named: {said:?}");
+            let output = run(args).expect_code(3, &format!("{args:?} {case}"));
+            assert!(output.err.contains("WAYLORE_HOME"), "a solution is named: {output:?}");
         }
-        assert_ne!(mine(&["doctor"]).sound("doctor").code, 0, "with {dirs:o}");
-        assert_eq!(names(&desk.home), before, "nothing was made or removed");
+        assert_ne!(run(&["doctor"]).expect_no_panic("doctor").code, 0, "{case}");
+        assert_eq!(files(&sandbox.home), files_before, "no file was created or removed");
     }
 }
 
-fn only_reading_works(desk: &Desk, id: &str, run: impl Fn(&[&str]) -> Said) {
-    let before = names(&desk.home);
-    for args in [&["list"][..], &["show", id], &["search", "thing"], &["stats"], &["history", id]] {
-        let said = run(args).ends(0, &format!("{args:?}"));
-        assert!(args[0] == "stats" || said.out.contains("a thing to keep"), "{said:?}");
+/// A small tmpfs mounted as the home folder, unmounted when dropped.
+pub(crate) struct MountedDisk(PathBuf);
+
+impl MountedDisk {
+    /// Mounts a disk with options of `mount`; `None` without root.
+    pub(crate) fn new(sandbox: &Sandbox, options: &str) -> Option<Self> {
+        fs::create_dir(&sandbox.home).unwrap();
+        let mut command = Command::new("mount");
+        command
+            .args(["-t", "tmpfs", "-o", &format!("{options},mode=700"), "tmpfs"])
+            .arg(&sandbox.home);
+        let is_mounted = is_root() && command.output().is_ok_and(|it| it.status.success());
+        is_mounted.then(|| Self(sandbox.home.clone()))
     }
-    for args in [&["remember", "more"][..], &["forget", id], &["undo"], &["pin", id]] {
-        let said = run(args).ends(3, &format!("{args:?}"));
-        assert!(said.err.contains("WAYLORE_HOME"), "a way out is named: {said:?}");
+
+    /// Changes the options of the mounted disk, such as its size.
+    pub(crate) fn remount(&self, options: &str) {
+        let status =
+            Command::new("mount").args(["-o", &format!("remount,{options}")]).arg(&self.0).status();
+        assert!(status.unwrap().success(), "remount {options}");
     }
-    let doctor = run(&["doctor"]).sound("doctor");
-    assert!(!doctor.out.contains("disagree"), "not being able to write is not damage: {doctor:?}");
-    let after = names(&desk.home);
-    // The database's own companions, empty, are no trace of a change.
-    let made: Vec<&PathBuf> = after.iter().filter(|it| !before.contains(it)).collect();
-    assert!(made.iter().all(|it| it.to_string_lossy().contains("db-")), "{made:?}");
 }
 
-/// Writes until it is refused, first in large steps and then in small ones; the last refusal.
-fn fill(desk: &Desk, kept: &mut Vec<(String, String)>, run: impl Fn(&[&str]) -> Said) -> Said {
-    let file = desk.root.join("much.json");
-    let mut refused = None;
-    for size in [100, 10, 1] {
-        for round in 0..ROUNDS {
-            let text = |it: u64| format!("thing {size}.{round}.{it} {}", "and so on ".repeat(180));
-            let pairs: Vec<(String, String)> = (0..size)
-                .map(|it| (id_of(size, round * 1000 + it), text(it).trim_end().to_owned()))
-                .collect();
-            let records: Vec<_> = pairs.iter().map(|it| record(&it.0, &it.1)).collect();
+impl Drop for MountedDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+/// Imports memories until an import is refused: first many at a time, then fewer, to fill the last gaps.
+/// Adds the imported ones to `acknowledged` and returns the last refusal.
+fn fill_disk(
+    sandbox: &Sandbox,
+    acknowledged: &mut Vec<(String, String)>,
+    run: impl Fn(&[&str]) -> CommandOutput,
+) -> CommandOutput {
+    let file = sandbox.root.join("import.json");
+    let mut last_refusal = None;
+    for n_memories in [100, 10, 1] {
+        for import in 0..MAX_IMPORTS_PER_SIZE {
+            let padding = "and so on ".repeat(180);
+            let memory = |n: u64| {
+                let text = format!("thing {n_memories}.{import}.{n} {padding}");
+                (id_of(n_memories, import * 1000 + n), text.trim_end().to_owned())
+            };
+            let memories: Vec<(String, String)> = (0..n_memories).map(memory).collect();
+            let records: Vec<_> = memories.iter().map(|(id, text)| record(id, text)).collect();
             fs::write(&file, serde_json::to_vec(&records).unwrap()).unwrap();
-            let said = run(&["import", "--trust", file.to_str().unwrap()]);
-            if said.code != 0 {
-                refused = Some(said.ends(3, &format!("round {round} of {size}")));
+            let output = run(&["import", "--trust", file.to_str().unwrap()]);
+            if output.code != 0 {
+                let case = format!("import {import} of {n_memories} memories");
+                last_refusal = Some(output.expect_code(3, &case));
                 break;
             }
-            kept.extend(pairs);
+            acknowledged.extend(memories);
         }
     }
-    refused.expect("it filled up")
+    last_refusal.expect("the disk filled up")
 }
 
-fn is_there(desk: &Desk, kept: &[(String, String)]) {
-    let now = desk.contents();
-    for it in kept {
-        assert!(now.contains(it), "{} was acknowledged and is lost", it.0);
+fn assert_stored(sandbox: &Sandbox, acknowledged: &[(String, String)]) {
+    let stored = sandbox.contents();
+    for memory in acknowledged {
+        assert!(stored.contains(memory), "{} was acknowledged and is lost", memory.0);
     }
 }
 
-fn names(root: &Path) -> Vec<PathBuf> {
-    files(root)
+/// Asserts that reading commands work, writing ones are refused, and no file is created. The memory `id`
+/// must have the text "a thing to keep".
+fn assert_only_reading_works(sandbox: &Sandbox, id: &str, run: impl Fn(&[&str]) -> CommandOutput) {
+    let files_before = files(&sandbox.home);
+    for args in [&["list"][..], &["show", id], &["search", "thing"], &["stats"], &["history", id]] {
+        let output = run(args).expect_code(0, &format!("{args:?}"));
+        assert!(args[0] == "stats" || output.out.contains("a thing to keep"), "{output:?}");
+    }
+    for args in [&["remember", "more"][..], &["forget", id], &["undo"], &["pin", id]] {
+        let output = run(args).expect_code(3, &format!("{args:?}"));
+        assert!(output.err.contains("WAYLORE_HOME"), "a solution is named: {output:?}");
+    }
+    let doctor = run(&["doctor"]).expect_no_panic("doctor");
+    assert!(!doctor.out.contains("disagree"), "a read-only database is not damage: {doctor:?}");
+    // SQLite creates empty `-wal` and `-shm` files even for reading.
+    let files_after = files(&sandbox.home);
+    let created: Vec<&PathBuf> =
+        files_after.iter().filter(|it| !files_before.contains(it)).collect();
+    assert!(created.iter().all(|it| it.to_string_lossy().contains("db-")), "{created:?}");
 }
 
-fn set_modes(root: &Path, dirs: u32, of_files: u32) {
-    let mode = |path: &Path, mode: u32| {
+/// Permission bits for the folders and files of a tree.
+#[derive(Clone, Copy)]
+struct FileModes {
+    folders: u32,
+    files: u32,
+}
+
+fn set_modes(root: &Path, modes: FileModes) {
+    let set_mode = |path: &Path, mode: u32| {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     };
-    // Opened while it is walked, closed from the inside out.
-    mode(root, 0o700);
+    // Open while it is read; its own mode is set after those of its contents.
+    set_mode(root, 0o700);
     for entry in fs::read_dir(root).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() { set_modes(&path, dirs, of_files) } else { mode(&path, of_files) }
+        if path.is_dir() { set_modes(&path, modes) } else { set_mode(&path, modes.files) }
     }
-    mode(root, dirs);
+    set_mode(root, modes.folders);
 }
 
-/// A desk of the user nobody, and the binary run by them; of the present user where there is no root.
-fn of_nobody(what: &str) -> Option<(Desk, Box<Run>)> {
-    let desk = Desk::new();
-    let root = desk.root.clone();
-    let (home, project) = (desk.home.clone(), desk.project.clone());
-    if is_root() && !has("setpriv") {
-        skip(what, "setpriv is absent, and root is not stopped by permissions");
+/// A sandbox of another, unprivileged user, and a function that runs the program as this user, because
+/// permissions do not limit root. If the tests do not run as root, the current user serves as well.
+fn sandbox_of_other_user(what: &str) -> Option<(Sandbox, Box<RunProgram>)> {
+    if is_root() && !has_program("setpriv") {
+        skip(what, "setpriv is not installed, and permissions do not limit root");
         return None;
     }
-    // Where the binary was built, another user may not even look.
+    let sandbox = Sandbox::new();
+    let (root, home) = (sandbox.root.clone(), sandbox.home.clone());
+    let project = sandbox.project.clone();
+    // Another user may have no access to the build folder.
     let program = root.join("waylore");
     copy_program(&program);
     if is_root() {
         fs::set_permissions(&root, fs::Permissions::from_mode(0o755)).unwrap();
         for path in [&root, &project] {
-            std::os::unix::fs::chown(path, Some(65534), Some(65534)).unwrap();
+            std::os::unix::fs::chown(path, Some(UNPRIVILEGED_USER), Some(UNPRIVILEGED_USER))
+                .unwrap();
         }
     }
     let run = move |args: &[&str]| {
         let mut command = if is_root() {
             let mut res = Command::new("setpriv");
-            res.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program);
+            res.args([
+                format!("--reuid={UNPRIVILEGED_USER}"),
+                format!("--regid={UNPRIVILEGED_USER}"),
+            ]);
+            res.arg("--clear-groups").arg(&program);
             res
         } else {
             Command::new(&program)
         };
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        command.env("HOME", &root).env("WAYLORE_HOME", &home).current_dir(&project);
-        finish({
-            command.args(args);
-            command
-        })
+        command.env("HOME", &root).env("WAYLORE_HOME", &home).current_dir(&project).args(args);
+        run_command(command)
     };
-    Some((desk, Box::new(run)))
-}
-
-/// A small disk in the place of the data folder, taken away again at the end.
-pub(crate) struct Mounted(PathBuf);
-
-impl Mounted {
-    pub(crate) fn new(desk: &Desk, options: &str) -> Option<Self> {
-        fs::create_dir(&desk.home).unwrap();
-        let mut command = Command::new("mount");
-        command
-            .args(["-t", "tmpfs", "-o", &format!("{options},mode=700"), "tmpfs"])
-            .arg(&desk.home);
-        let mounted = is_root() && command.output().is_ok_and(|it| it.status.success());
-        mounted.then(|| Self(desk.home.clone()))
-    }
-
-    pub(crate) fn remount(&self, options: &str) {
-        let done =
-            Command::new("mount").args(["-o", &format!("remount,{options}")]).arg(&self.0).status();
-        assert!(done.unwrap().success(), "remount {options}");
-    }
-}
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).status();
-    }
+    Some((sandbox, Box::new(run)))
 }

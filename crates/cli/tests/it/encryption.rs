@@ -1,31 +1,38 @@
-//! Encryption at rest: switched on, no text of a memory is left on the disk; switched off, all is
-//! readable; and without the key nothing is.
+//! Encryption at rest, with a key file and with a passphrase: once it is on, no file contains the text
+//! of a memory, and no command works without the key; once it is off, everything is readable again.
+//!
+//! The tests look for a rare word, `CANARY`, in all files of the home folder.
 
 use std::fs;
 use std::path::PathBuf;
 
-use crate::kit::{Desk, Said, finish, holding, skip};
+use crate::sandbox::{CommandOutput, Sandbox, files_containing, run_command, skip};
 
 const CANARY: &str = "zebrawombat";
 
 #[test]
-fn nothing_can_be_read_without_the_key() {
-    let Some(desk) = written("encryption by a key file") else { return };
-    let before = desk.contents();
-    assert!(!holding(&desk.home, CANARY).is_empty());
-    desk.json(&["config", "encryption", "on"]);
-    assert_eq!(holding(&desk.home, CANARY), Vec::<PathBuf>::new());
-    assert_eq!(desk.contents(), before);
-    desk.remember(&format!("{CANARY} after"));
-    desk.json(&["backup"]);
-    desk.is_healthy("encrypted");
-    assert_eq!(holding(&desk.home, CANARY), Vec::<PathBuf>::new(), "what is written since, too");
-    let key = desk.home.join("config/key");
-    let right = fs::read(&key).unwrap();
-    for wrong in [Some("0123456789abcdef0123456789abcdef"), Some(""), None] {
-        match wrong {
-            Some(wrong) => fs::write(&key, wrong).unwrap(),
-            None => fs::remove_file(&key).unwrap(),
+fn nothing_can_be_read_without_the_key_file() {
+    let Some(sandbox) = sandbox_with_canary("encryption by a key file") else { return };
+    let plain_contents = sandbox.contents();
+    assert!(!files_containing(&sandbox.home, CANARY).is_empty(), "plain before encryption");
+
+    // Encryption covers existing files, and everything that is written later.
+    sandbox.json(&["config", "encryption", "on"]);
+    assert_no_file_contains(&sandbox, CANARY);
+    assert_eq!(sandbox.contents(), plain_contents);
+    sandbox.remember(&format!("{CANARY} after"));
+    sandbox.json(&["backup"]);
+    sandbox.assert_healthy("encrypted");
+    assert_no_file_contains(&sandbox, CANARY);
+    let n_memories = plain_contents.len() + 1;
+
+    // Every command fails with a wrong, an empty or no key file, and prints no memory.
+    let key_file = sandbox.home.join("config/key");
+    let right_key = fs::read(&key_file).unwrap();
+    for wrong_key in [Some("0123456789abcdef0123456789abcdef"), Some(""), None] {
+        match wrong_key {
+            Some(wrong_key) => fs::write(&key_file, wrong_key).unwrap(),
+            None => fs::remove_file(&key_file).unwrap(),
         }
         for args in [
             &["list"][..],
@@ -34,62 +41,75 @@ fn nothing_can_be_read_without_the_key() {
             &["doctor"],
             &["purge", "--yes", "--secrets"],
         ] {
-            let said = desk.run(args).sound("without the key");
-            assert_ne!(said.code, 0, "{args:?} with {wrong:?}: {said:?}");
-            assert!(!said.all().contains(CANARY), "{said:?}");
+            let output = sandbox.run(args).expect_no_panic("without the key");
+            assert_ne!(output.code, 0, "{args:?} with {wrong_key:?}: {output:?}");
+            assert!(!output.out_and_err().contains(CANARY), "{output:?}");
         }
     }
-    fs::write(&key, right).unwrap();
-    assert_eq!(desk.contents().len(), before.len() + 1, "the key opens it, whatever was tried");
-    desk.json(&["config", "encryption", "off"]);
-    assert_eq!(desk.contents().len(), before.len() + 1);
-    assert!(!holding(&desk.home, CANARY).is_empty(), "it is plain again");
-    desk.is_healthy("decrypted");
+    fs::write(&key_file, right_key).unwrap();
+    assert_eq!(sandbox.contents().len(), n_memories, "the failed attempts changed nothing");
+
+    sandbox.json(&["config", "encryption", "off"]);
+    assert_eq!(sandbox.contents().len(), n_memories);
+    assert!(!files_containing(&sandbox.home, CANARY).is_empty(), "plain again");
+    sandbox.assert_healthy("decrypted");
 }
 
 #[test]
-fn a_passphrase_is_a_key() {
-    let Some(desk) = written("encryption by a passphrase") else { return };
-    let with = |phrase: &str, args: &[&str]| -> Said {
-        let mut command = desk.command(args);
-        command.env("WAYLORE_PASSPHRASE", phrase);
-        finish(command)
+fn a_passphrase_can_replace_the_key_file() {
+    let Some(sandbox) = sandbox_with_canary("encryption by a passphrase") else { return };
+    let run_with_passphrase = |passphrase: &str, args: &[&str]| -> CommandOutput {
+        let mut command = sandbox.command(args);
+        command.env("WAYLORE_PASSPHRASE", passphrase);
+        run_command(command)
     };
-    desk.run(&["config", "encryption", "passphrase"]).ends(2, "there is none");
-    with("short", &["config", "encryption", "passphrase"]).ends(2, "it is too short");
-    with("correct horse battery", &["config", "encryption", "passphrase"]).ends(0, "on");
-    assert_eq!(holding(&desk.home, CANARY), Vec::<PathBuf>::new());
-    assert_eq!(holding(&desk.home, "correct horse"), Vec::<PathBuf>::new());
-    assert!(with("correct horse battery", &["list"]).ends(0, "list").out.contains(CANARY));
-    with("another horse battery", &["list"]).ends(3, "the wrong one");
-    desk.run(&["list"]).ends(2, "none");
-    with("correct horse battery", &["config", "encryption", "off"]).ends(0, "off");
-    assert!(desk.run(&["list"]).ends(0, "list").out.contains(CANARY));
+    let right = "correct horse battery";
+    let turn_on = ["config", "encryption", "passphrase"];
+    sandbox.run(&turn_on).expect_code(2, "no passphrase is set");
+    run_with_passphrase("short", &turn_on).expect_code(2, "a short passphrase is refused");
+    run_with_passphrase(right, &turn_on).expect_code(0, "turn encryption on");
+    assert_no_file_contains(&sandbox, CANARY);
+    assert_no_file_contains(&sandbox, "correct horse");
+
+    let listed = run_with_passphrase(right, &["list"]).expect_code(0, "the right passphrase");
+    assert!(listed.out.contains(CANARY));
+    run_with_passphrase("another horse battery", &["list"]).expect_code(3, "a wrong passphrase");
+    sandbox.run(&["list"]).expect_code(2, "no passphrase");
+    run_with_passphrase(right, &["config", "encryption", "off"])
+        .expect_code(0, "turn encryption off");
+    assert!(sandbox.run(&["list"]).expect_code(0, "list without it").out.contains(CANARY));
 }
 
 #[test]
-fn a_backup_made_encrypted_is_restored_encrypted() {
-    let Some(desk) = written("encrypted backups") else { return };
-    desk.json(&["config", "encryption", "on"]);
-    let backup = desk.json(&["backup"])["backups"][0]["name"].clone();
-    desk.remember(&format!("{CANARY} after the backup"));
-    desk.json(&["restore-backup", "--yes", backup.as_str().unwrap()]);
-    assert_eq!(holding(&desk.home, CANARY), Vec::<PathBuf>::new());
-    assert_eq!(desk.contents().len(), 2);
-    let id = desk.contents()[0].0.clone();
-    desk.json(&["purge", "--yes", &id]);
-    assert_eq!(desk.contents().len(), 1);
+fn an_encrypted_backup_is_restored_encrypted() {
+    let Some(sandbox) = sandbox_with_canary("encrypted backups") else { return };
+    sandbox.json(&["config", "encryption", "on"]);
+    let backup = sandbox.json(&["backup"])["backups"][0]["name"].clone();
+    sandbox.remember(&format!("{CANARY} after the backup"));
+    sandbox.json(&["restore-backup", "--yes", backup.as_str().unwrap()]);
+    assert_no_file_contains(&sandbox, CANARY);
+    assert_eq!(sandbox.contents().len(), 2);
+    // The restored database can be written, too.
+    let id = sandbox.contents()[0].0.clone();
+    sandbox.json(&["purge", "--yes", &id]);
+    assert_eq!(sandbox.contents().len(), 1);
 }
 
-/// A desk with memories and backups, where this build can encrypt.
-fn written(what: &str) -> Option<Desk> {
-    let desk = Desk::new();
-    desk.remember(&format!("{CANARY} before"));
-    desk.json(&["remember", "--user", "--new", &format!("{CANARY} of mine")]);
-    desk.json(&["backup"]);
-    if desk.run(&["doctor"]).out.contains("cannot encrypt") {
+/// A sandbox with a project memory, a user memory and backups that contain `CANARY`. `None` if this build
+/// cannot encrypt; then the check `what` is reported as skipped.
+fn sandbox_with_canary(what: &str) -> Option<Sandbox> {
+    let sandbox = Sandbox::new();
+    sandbox.remember(&format!("{CANARY} before"));
+    sandbox.json(&["remember", "--user", "--new", &format!("{CANARY} of mine")]);
+    sandbox.json(&["backup"]);
+    if sandbox.run(&["doctor"]).out.contains("cannot encrypt") {
         skip(what, "this build cannot encrypt");
         return None;
     }
-    Some(desk)
+    Some(sandbox)
+}
+
+#[track_caller]
+fn assert_no_file_contains(sandbox: &Sandbox, text: &str) {
+    assert_eq!(files_containing(&sandbox.home, text), Vec::<PathBuf>::new());
 }

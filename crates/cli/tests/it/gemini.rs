@@ -1,4 +1,8 @@
-//! The real Gemini CLI against an API of our own: its hooks tell us, and what is known reaches the model.
+//! Waylore with the real Gemini CLI: the test runs the host against a scripted model and inspects the
+//! requests that the model receives, because the injected notes are part of them.
+//!
+//! The model is a local server that speaks the Gemini API. The test is skipped if `gemini` or Node.js is
+//! not installed.
 
 use std::fs;
 use std::path::Path;
@@ -6,21 +10,93 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::chat::{self, COMMIT, MISTAKE, REMEDY, Script, text};
-use crate::kit::{Desk, skip};
-use crate::server::{Reply, Seen, Server};
+use crate::chat_model::{
+    COMMIT_COMMAND, FAILING_COMMAND, FAILING_COMMAND_VARIANT, FIXED_COMMAND, ModelScript,
+    assert_sessions_learn_from_one_another, create_repository, find_host, find_node, read_text,
+    run_host, search_arguments,
+};
+use crate::http_server::{ReceivedRequest, ServerReply, TestServer};
+use crate::sandbox::{Sandbox, skip};
 
-/// What somebody has set before we came.
-const THEIRS: &str = "{\n  \"security\": { \"auth\": { \"selectedType\": \"gemini-api-key\" }, \"folderTrust\": { \"enabled\": false } },\n  \"general\": { \"enableAutoUpdate\": false },\n  \"privacy\": { \"usageStatisticsEnabled\": false }\n}\n";
+/// The user's settings before `connect`.
+const USER_SETTINGS: &str = r#"{
+  "security": { "auth": { "selectedType": "gemini-api-key" }, "folderTrust": { "enabled": false } },
+  "general": { "enableAutoUpdate": false },
+  "privacy": { "usageStatisticsEnabled": false }
+}
+"#;
 
-/// How far the model has come is how often it has spoken.
-fn model(script: Script) -> Server {
-    Server::start(move |seen: &Seen| {
-        let contents = seen.body["contents"].as_array().cloned().unwrap_or_default();
-        let n_said = contents.iter().filter(|it| it["role"] == "model").count();
-        let part = match script.get(n_said).filter(|_| is_asked(&seen.body)) {
+#[test]
+fn a_session_of_gemini_gets_what_an_earlier_one_learned() {
+    let installed = "gemini/node_modules/@google/gemini-cli/bundle/gemini.js";
+    let (Some(host), Some(node)) = (find_host("WAYLORE_GEMINI", installed), find_node()) else {
+        let reason = "`gemini` or `node` is not installed; `scripts/setup hosts` installs both";
+        return skip("a real session of Gemini CLI", reason);
+    };
+    let sandbox = Sandbox::new();
+    let file = create_repository(&sandbox);
+    let settings = sandbox.root.join(".gemini/settings.json");
+    fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    fs::write(&settings, USER_SETTINGS).unwrap();
+    sandbox.run(&["connect", "gemini", "--yes"]).expect_code(0, "connect");
+
+    let run = |command: &str| {
+        ("run_shell_command", json!({ "command": command, "description": "Run it" }))
+    };
+    let read = ("read_file", json!({ "file_path": file }));
+    let edit = json!({ "file_path": file, "old_string": "hello", "new_string": "hi", "instruction": "say hi" });
+    let learning_script = vec![
+        read.clone(),
+        ("replace", edit),
+        run(FAILING_COMMAND),
+        run(FIXED_COMMAND),
+        run(COMMIT_COMMAND),
+    ];
+    let search = ("mcp_waylore_search_memory", search_arguments());
+    let repeating_script = vec![read, run(FAILING_COMMAND_VARIANT), search];
+    assert_sessions_learn_from_one_another(
+        &sandbox,
+        learning_script,
+        repeating_script,
+        &|prompt, script| run_session(&sandbox, &node, &host, prompt, script),
+    );
+
+    sandbox.run(&["disconnect", "gemini", "--yes"]).expect_code(0, "disconnect");
+    let settings = read_text(&settings).unwrap();
+    assert!(!settings.contains("waylore") && settings.contains("gemini-api-key"), "{settings}");
+}
+
+/// Runs one session. Returns the agent's requests in the shape that the chat-completions API would
+/// have: with `messages` and `tools`.
+fn run_session(
+    sandbox: &Sandbox,
+    node: &Path,
+    host: &Path,
+    prompt: &str,
+    script: ModelScript,
+) -> Vec<Value> {
+    let server = start_gemini_model(script);
+    let mut command = Command::new(node);
+    sandbox.set_environment(&mut command);
+    command.arg(host).args(["--yolo", "-m", "gemini-2.5-pro"]);
+    command.args(["--output-format", "json", "-p", prompt]);
+    command.env("GEMINI_API_KEY", "none").env("GOOGLE_GEMINI_BASE_URL", server.url());
+    command.env("GEMINI_CLI_TRUST_WORKSPACE", "true").env("CI", "1");
+    command.env("SHELL", "/bin/bash").env("TMPDIR", &sandbox.root).env("NO_PROXY", "127.0.0.1");
+    run_host(command);
+    let requests = server.requests().into_iter().map(|it| it.body).filter(is_agent_request);
+    requests.map(|it| json!({ "messages": it["contents"], "tools": it["tools"] })).collect()
+}
+
+/// Starts a server of the Gemini API that plays a script, then answers "Done.".
+fn start_gemini_model(script: ModelScript) -> TestServer {
+    TestServer::start(move |request: &ReceivedRequest| {
+        // Every request repeats the conversation, so the number of past answers is the script position.
+        let contents = request.body["contents"].as_array().cloned().unwrap_or_default();
+        let n_answers = contents.iter().filter(|it| it["role"] == "model").count();
+        let part = match script.get(n_answers).filter(|_| is_agent_request(&request.body)) {
             Some((tool, input)) => {
-                let id = format!("call_{n_said}");
+                let id = format!("call_{n_answers}");
                 json!({ "functionCall": { "id": id, "name": tool, "args": input }, "thoughtSignature": "bm9uZQ==" })
             }
             None => json!({ "text": "Done." }),
@@ -28,72 +104,17 @@ fn model(script: Script) -> Server {
         let candidate = json!({ "index": 0, "finishReason": "STOP", "content": { "role": "model", "parts": [part] } });
         let usage =
             json!({ "promptTokenCount": 10, "candidatesTokenCount": 10, "totalTokenCount": 20 });
-        let whole = json!({ "candidates": [candidate], "usageMetadata": usage, "modelVersion": "scripted", "totalTokens": 10 });
-        if seen.line.contains("streamGenerateContent") {
-            Reply::Events(format!("data: {whole}\n\n"))
+        // `totalTokens` is the answer to a request that only counts tokens.
+        let reply = json!({ "candidates": [candidate], "usageMetadata": usage, "modelVersion": "scripted", "totalTokens": 10 });
+        if request.line.contains("streamGenerateContent") {
+            ServerReply::Events(format!("data: {reply}\n\n"))
         } else {
-            Reply::Json(whole)
+            ServerReply::Json(reply)
         }
     })
 }
 
-/// Whether the agent itself asks, and not the host for a purpose of its own.
-fn is_asked(body: &Value) -> bool {
+/// A request of the agent, which offers tools, and not one that the host makes for itself.
+fn is_agent_request(body: &Value) -> bool {
     body["contents"].is_array() && body["tools"].as_array().is_some_and(|it| !it.is_empty())
-}
-
-fn session(desk: &Desk, node: &Path, host: &Path, prompt: &str, script: Script) -> Vec<Value> {
-    let server = model(script);
-    let mut command = Command::new(node);
-    desk.surround(&mut command);
-    command.arg(host).args([
-        "--yolo",
-        "-m",
-        "gemini-2.5-pro",
-        "--output-format",
-        "json",
-        "-p",
-        prompt,
-    ]);
-    command.env("GEMINI_API_KEY", "none").env("GOOGLE_GEMINI_BASE_URL", server.url());
-    command.env("GEMINI_CLI_TRUST_WORKSPACE", "true").env("CI", "1");
-    command.env("SHELL", "/bin/bash").env("TMPDIR", &desk.root).env("NO_PROXY", "127.0.0.1");
-    chat::run(command);
-    let asked = server.seen().into_iter().map(|it| it.body).filter(is_asked);
-    asked.map(|it| json!({ "messages": it["contents"], "tools": it["tools"] })).collect()
-}
-
-#[test]
-fn what_one_session_of_gemini_learned_reaches_the_next() {
-    let installed = "gemini/node_modules/@google/gemini-cli/bundle/gemini.js";
-    let Some(host) = chat::host("WAYLORE_GEMINI", installed) else {
-        let why = "`gemini` is not here; `scripts/setup hosts` installs it";
-        return skip("a real session of Gemini CLI", why);
-    };
-    let Some(node) = chat::node() else {
-        let why = "`node` is not here; `scripts/setup hosts` installs it";
-        return skip("a real session of Gemini CLI", why);
-    };
-    let desk = Desk::new();
-    let file = chat::repository(&desk);
-    let settings = desk.root.join(".gemini/settings.json");
-    fs::create_dir_all(settings.parent().unwrap()).unwrap();
-    fs::write(&settings, THEIRS).unwrap();
-    desk.run(&["connect", "gemini", "--yes"]).ends(0, "connected");
-
-    let run = |command: &str| {
-        ("run_shell_command", json!({ "command": command, "description": "Run it" }))
-    };
-    let read = ("read_file", json!({ "file_path": file }));
-    let edit = json!({ "file_path": file, "old_string": "hello", "new_string": "hi", "instruction": "say hi" });
-    let first = vec![read.clone(), ("replace", edit), run(MISTAKE), run(REMEDY), run(COMMIT)];
-    let ask = ("mcp_waylore_search_memory", chat::question());
-    let again = vec![read, run("git show --no-stat HEAD~0"), ask];
-    chat::learned_and_told(&desk, first, again, &|prompt, script| {
-        session(&desk, &node, &host, prompt, script)
-    });
-
-    desk.run(&["disconnect", "gemini", "--yes"]).ends(0, "disconnected");
-    let left = text(&settings).unwrap();
-    assert!(!left.contains("waylore") && left.contains("gemini-api-key"), "{left}");
 }

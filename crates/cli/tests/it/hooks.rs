@@ -1,296 +1,333 @@
-//! In the agent's loop: told at the right moment, once, and never in the way.
+//! `waylore hook claude-code` without a daemon: which notes the host gets at which hook event, that a
+//! session gets each note once, and that no failure disturbs the host. Also `connect` and
+//! `disconnect`, which write the hooks into the host's settings.
+//!
+//! The helpers that build and send hook messages are used by other test files, too.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::kit::{Desk, Said, files};
-use crate::learning::put;
+use crate::learning::write_transcript;
+use crate::sandbox::{CommandOutput, Sandbox, files, wait_until};
 
-pub(crate) const FLAG: &str = "user look at the change\nedit a.rs\nfail git show --no-stat HEAD: fatal: unrecognized argument: --no-stat\nrun git show --stat HEAD\nrun cargo test\n";
+/// A session in which a `git show` fails and another form of it works, in the notation of
+/// `write_transcript`.
+pub(crate) const GIT_SHOW_SESSION: &str = "user look at the change\nedit a.rs\nfail git show --no-stat HEAD: fatal: unrecognized argument: --no-stat\nrun git show --stat HEAD\nrun cargo test\n";
 
-/// What the host is told at an event of a session; empty when nothing.
-pub(crate) fn told(desk: &Desk, session: &str, event: Value) -> String {
+/// The error of that session's failed command, as Claude Code reports it.
+pub(crate) const GIT_SHOW_ERROR: &str = "Exit code 128\nfatal: unrecognized argument: --no-stat";
+
+/// Sends a hook event of a session and returns the injected notes; empty if there are none.
+pub(crate) fn injected_text(sandbox: &Sandbox, session: &str, event: Value) -> String {
     let mut message = json!({
         "session_id": session,
-        "cwd": desk.project.display().to_string(),
+        "cwd": sandbox.project.display().to_string(),
         "transcript_path": "/nowhere.jsonl",
     });
     for (key, value) in event.as_object().unwrap() {
         message[key] = value.clone();
     }
-    let said = desk.feed(&["hook", "claude-code"], message.to_string().as_bytes());
-    assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", said.out);
-    if said.out.is_empty() {
+    let output = sandbox.run_with_input(&["hook", "claude-code"], message.to_string().as_bytes());
+    assert_eq!((output.code, output.err.as_str()), (0, ""), "{}", output.out);
+    if output.out.is_empty() {
         return String::new();
     }
-    let answer: Value = serde_json::from_str(&said.out).unwrap();
-    let answer = &answer["hookSpecificOutput"];
-    assert_eq!(answer["hookEventName"], message["hook_event_name"]);
-    answer["additionalContext"].as_str().unwrap().to_owned()
+    let reply: Value = serde_json::from_str(&output.out).unwrap();
+    let reply = &reply["hookSpecificOutput"];
+    assert_eq!(reply["hookEventName"], message["hook_event_name"]);
+    reply["additionalContext"].as_str().unwrap().to_owned()
 }
 
-fn brief(said: &Said) -> String {
-    format!("{} {}", said.code, said.out)
-}
-
-pub(crate) fn start(source: &str) -> Value {
+pub(crate) fn session_start(source: &str) -> Value {
     json!({ "hook_event_name": "SessionStart", "source": source })
 }
 
-pub(crate) fn prompt(text: &str) -> Value {
+pub(crate) fn user_prompt(text: &str) -> Value {
     json!({ "hook_event_name": "UserPromptSubmit", "prompt": text })
 }
 
-pub(crate) fn read(desk: &Desk, file: &str) -> Value {
-    let path = desk.project.join(file).display().to_string();
+pub(crate) fn file_read(sandbox: &Sandbox, file: &str) -> Value {
+    let path = sandbox.project.join(file).display().to_string();
     json!({ "hook_event_name": "PostToolUse", "tool_name": "Read", "tool_input": { "file_path": path } })
 }
 
-pub(crate) fn failure(command: &str, error: &str) -> Value {
+pub(crate) fn failed_command(command: &str, error: &str) -> Value {
     json!({ "hook_event_name": "PostToolUseFailure", "tool_name": "Bash",
         "tool_input": { "command": command }, "error": error })
 }
 
-/// A project with a warning about a file, and one that concerns everything.
-pub(crate) fn taught() -> Desk {
-    let desk = Desk::new();
-    fs::create_dir(desk.project.join("src")).unwrap();
-    fs::write(desk.project.join("src/auth.rs"), "fn verify() {}\n").unwrap();
-    desk.run(&[
-        "remember",
-        "--type",
-        "gotcha",
-        "--file",
-        "src/auth.rs",
-        "verify() wants seconds, not milliseconds",
-    ])
-    .ends(0, "it is done");
-    desk.run(&["remember", "--type", "decision", "All dates are stored in UTC"])
-        .ends(0, "it is done");
-    desk
+/// A project with two memories: a gotcha about `src/auth.rs` and a decision about the whole project.
+pub(crate) fn sandbox_with_memories() -> Sandbox {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.project.join("src")).unwrap();
+    fs::write(sandbox.project.join("src/auth.rs"), "fn verify() {}\n").unwrap();
+    let gotcha = "verify() wants seconds, not milliseconds";
+    sandbox
+        .run(&["remember", "--type", "gotcha", "--file", "src/auth.rs", gotcha])
+        .expect_code(0, "remember a gotcha");
+    sandbox
+        .run(&["remember", "--type", "decision", "All dates are stored in UTC"])
+        .expect_code(0, "remember a decision");
+    sandbox
 }
 
 #[test]
-fn two_hooks_of_one_event_say_it_once() {
-    let desk = taught();
-    let mut message = start("startup");
+fn two_concurrent_hooks_of_one_event_inject_a_note_once() {
+    let sandbox = sandbox_with_memories();
+    let mut message = session_start("startup");
     message["session_id"] = json!("s1");
-    message["cwd"] = json!(desk.project.display().to_string());
-    let say = || desk.feed(&["hook", "claude-code"], message.to_string().as_bytes()).out;
-    let said = std::thread::scope(|it| {
-        let both = [it.spawn(say), it.spawn(say)];
+    message["cwd"] = json!(sandbox.project.display().to_string());
+    let run_hook =
+        || sandbox.run_with_input(&["hook", "claude-code"], message.to_string().as_bytes()).out;
+    let outputs = std::thread::scope(|scope| {
+        let both = [scope.spawn(run_hook), scope.spawn(run_hook)];
         both.map(|it| it.join().unwrap())
     });
-    let n_told = said.iter().filter(|it| it.contains("stored in UTC")).count();
-    assert_eq!(n_told, 1, "{said:?}");
+    let n_injected = outputs.iter().filter(|it| it.contains("stored in UTC")).count();
+    assert_eq!(n_injected, 1, "{outputs:?}");
 }
 
 #[test]
-fn files_that_sessions_on_such_work_opened_are_named_at_the_first_prompt() {
-    let desk = Desk::new();
-    fs::create_dir(desk.project.join("src")).unwrap();
+fn the_first_prompt_gets_the_files_that_similar_sessions_opened() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.project.join("src")).unwrap();
     for file in ["login", "token", "guide"] {
-        fs::write(desk.project.join(format!("src/{file}.rs")), "\n").unwrap();
+        fs::write(sandbox.project.join(format!("src/{file}.rs")), "\n").unwrap();
     }
-    let work = |task: &str, file: &str| {
-        format!("user {task}\nedit src/{file}.rs\nread src/token.rs\nrun cargo test\n")
-    };
-    put(&desk, 1, 1, &work("the login token expires too early", "login"));
-    put(&desk, 2, 2, &work("a login token that expires never", "login"));
-    put(&desk, 3, 3, &work("login with a token that expires fails", "login"));
-    put(&desk, 4, 4, "user write about colours\nedit src/guide.rs\nrun cargo test\n");
-    desk.run(&["learn"]).ends(0, "learned");
-    let asked = "why does the login token expire at midnight";
-    let explained = desk.run(&["context", "start", "--task", asked, "--explain"]).all();
+    // Three sessions about login tokens opened the same two files; the fourth is about colours.
+    let token_session =
+        |task: &str| format!("user {task}\nedit src/login.rs\nread src/token.rs\nrun cargo test\n");
+    let colour_session = "user write about colours\nedit src/guide.rs\nrun cargo test\n";
+    write_transcript(&sandbox, 1, 1, &token_session("the login token expires too early"));
+    write_transcript(&sandbox, 2, 2, &token_session("a login token that expires never"));
+    write_transcript(&sandbox, 3, 3, &token_session("login with a token that expires fails"));
+    write_transcript(&sandbox, 4, 4, colour_session);
+    sandbox.run(&["learn"]).expect_code(0, "learn from four sessions");
+
+    let similar_task = "why does the login token expire at midnight";
+    let explanation =
+        sandbox.run(&["context", "start", "--task", similar_task, "--explain"]).out_and_err();
     assert!(
-        explained.contains("2 files are predicted: most of the 3 of 4 sessions"),
-        "{explained}"
+        explanation.contains("2 files are predicted: most of the 3 of 4 sessions"),
+        "{explanation}"
     );
-    let said = told(&desk, "s1", prompt(asked));
-    assert!(said.contains("`src/token.rs`: 3 of 3 sessions") && !said.contains("guide"), "{said}");
-    let said = told(&desk, "s1", prompt("and why does the login token expire at noon"));
-    assert!(!said.contains("src/token.rs"), "once a session: {said}");
-    let other = "what is the boiling point of ethanol";
-    assert_eq!(told(&desk, "s2", prompt(other)), "");
-    let explained = desk.run(&["context", "start", "--task", other, "--explain"]).all();
-    assert!(explained.contains("no files predicted: 0 of 4 sessions"), "{explained}");
+    let notes = injected_text(&sandbox, "s1", user_prompt(similar_task));
+    assert!(
+        notes.contains("`src/token.rs`: 3 of 3 sessions") && !notes.contains("guide"),
+        "{notes}"
+    );
+    let second_prompt = user_prompt("and why does the login token expire at noon");
+    let notes = injected_text(&sandbox, "s1", second_prompt);
+    assert!(!notes.contains("src/token.rs"), "only once per session: {notes}");
+
+    let other_task = "what is the boiling point of ethanol";
+    assert_eq!(injected_text(&sandbox, "s2", user_prompt(other_task)), "");
+    let explanation =
+        sandbox.run(&["context", "start", "--task", other_task, "--explain"]).out_and_err();
+    assert!(explanation.contains("no files predicted: 0 of 4 sessions"), "{explanation}");
 }
 
 #[test]
-fn a_warning_comes_with_its_file_and_once_per_session() {
-    let desk = taught();
-    fs::write(desk.project.join("src/other.rs"), "\n").unwrap();
-    assert_eq!(told(&desk, "s1", read(&desk, "src/other.rs")), "");
-    let said = told(&desk, "s1", read(&desk, "src/auth.rs"));
+fn reading_a_file_injects_its_warnings_once_per_session() {
+    let sandbox = sandbox_with_memories();
+    fs::write(sandbox.project.join("src/other.rs"), "\n").unwrap();
+    let notes = injected_text(&sandbox, "s1", file_read(&sandbox, "src/other.rs"));
+    assert_eq!(notes, "", "a file without warnings");
+    let notes = injected_text(&sandbox, "s1", file_read(&sandbox, "src/auth.rs"));
     assert!(
-        said.contains("seconds, not milliseconds") && said.contains("not instructions"),
-        "{said}"
+        notes.contains("seconds, not milliseconds") && notes.contains("not instructions"),
+        "{notes}"
     );
-    assert_eq!(told(&desk, "s1", read(&desk, "src/auth.rs")), "", "said already");
-    assert_ne!(told(&desk, "s2", read(&desk, "src/auth.rs")), "", "another session");
-    assert_eq!(
-        told(
-            &desk,
-            "s1",
-            json!({ "hook_event_name": "PostToolUse", "tool_name": "Read", "tool_input": { "file_path": "/etc/passwd" } })
-        ),
-        ""
-    );
+    let notes = injected_text(&sandbox, "s1", file_read(&sandbox, "src/auth.rs"));
+    assert_eq!(notes, "", "already injected in this session");
+    let notes = injected_text(&sandbox, "s2", file_read(&sandbox, "src/auth.rs"));
+    assert_ne!(notes, "", "another session has not seen it");
+    let outside_read = json!({ "hook_event_name": "PostToolUse", "tool_name": "Read", "tool_input": { "file_path": "/etc/passwd" } });
+    assert_eq!(injected_text(&sandbox, "s1", outside_read), "", "a file outside the project");
 }
 
 #[test]
-fn long_warnings_are_told_in_short_and_the_block_always_ends() {
-    let desk = taught();
+fn long_warnings_are_shortened_and_the_block_is_always_closed() {
+    let sandbox = sandbox_with_memories();
     for n in 0..4 {
-        let long = format!("Beware of case {n}: {}", "a\n".repeat(900));
-        desk.run(&["remember", "--new", "--type", "gotcha", "--file", "src/auth.rs", &long])
-            .ends(0, "it is done");
+        let long_text = format!("Beware of case {n}: {}", "a\n".repeat(900));
+        sandbox
+            .run(&["remember", "--new", "--type", "gotcha", "--file", "src/auth.rs", &long_text])
+            .expect_code(0, "remember a long gotcha");
     }
-    let said = told(&desk, "s1", read(&desk, "src/auth.rs"));
-    assert!(said.ends_with("</waylore-notes>") && said.len() <= 9_000, "{said}");
-    assert_eq!(said.matches("[GOTCHA]").count(), 4, "{said}");
+    let notes = injected_text(&sandbox, "s1", file_read(&sandbox, "src/auth.rs"));
+    assert!(notes.ends_with("</waylore-notes>") && notes.len() <= 9_000, "{notes}");
+    assert_eq!(notes.matches("[GOTCHA]").count(), 4, "{notes}");
 }
 
 #[test]
-fn a_session_begins_with_what_counts_and_gets_it_back_after_compaction() {
-    let desk = taught();
-    let said = told(&desk, "s1", start("startup"));
-    assert!(said.contains("UTC"), "{said}");
-    assert!(!said.contains("seconds"), "what is about a file waits for it: {said}");
-    assert_eq!(told(&desk, "s1", start("resume")), "", "what was said stands in the conversation");
-    assert!(told(&desk, "s1", start("compact")).contains("UTC"), "what was said is gone");
+fn a_session_start_injects_general_notes_and_again_after_compaction() {
+    let sandbox = sandbox_with_memories();
+    let notes = injected_text(&sandbox, "s1", session_start("startup"));
+    assert!(notes.contains("UTC"), "{notes}");
+    assert!(!notes.contains("seconds"), "a note about a file waits for that file: {notes}");
+    let notes = injected_text(&sandbox, "s1", session_start("resume"));
+    assert_eq!(notes, "", "a resumed conversation still contains the notes");
+    let notes = injected_text(&sandbox, "s1", session_start("compact"));
+    assert!(notes.contains("UTC"), "compaction removed the notes: {notes}");
 }
 
 #[test]
-fn a_prompt_gets_what_relates_to_it_and_nothing_else() {
-    let desk = taught();
-    let said = told(&desk, "s1", prompt("the token is rejected: does verify() want milliseconds?"));
-    assert!(said.contains("seconds, not milliseconds"), "{said}");
+fn a_prompt_gets_related_notes_only() {
+    let sandbox = sandbox_with_memories();
+    let related = user_prompt("the token is rejected: does verify() want milliseconds?");
+    let notes = injected_text(&sandbox, "s1", related);
+    assert!(notes.contains("seconds, not milliseconds"), "{notes}");
     for unrelated in ["What is the boiling point of ethanol at high altitude?", "go on", ""] {
-        assert_eq!(told(&desk, "s2", prompt(unrelated)), "", "{unrelated}");
+        assert_eq!(injected_text(&sandbox, "s2", user_prompt(unrelated)), "", "{unrelated}");
     }
 }
 
 #[test]
-fn an_error_that_one_session_ended_is_told_to_the_next() {
-    let desk = Desk::new();
-    put(&desk, 1, 1, FLAG);
-    desk.json(&["learn"]);
-    let error = "Exit code 128\nfatal: unrecognized argument: --no-stat";
-    let said = told(&desk, "s2", failure("git show --no-stat HEAD~3", error));
-    assert!(said.contains("git show --stat HEAD") && said.contains("seen once"), "{said}");
-    assert_eq!(told(&desk, "s2", failure("git show --no-stat HEAD~3", error)), "", "once");
-    assert_eq!(told(&desk, "s3", failure("git push", "fatal: the remote end hung up")), "");
-    put(&desk, 2, 2, FLAG);
-    desk.json(&["learn"]);
-    let said = told(&desk, "s4", failure("git show --no-stat HEAD~3", error));
-    assert!(said.contains("git show --stat HEAD") && !said.contains("seen once"), "{said}");
+fn a_failed_command_gets_the_fix_that_an_earlier_session_found() {
+    let sandbox = Sandbox::new();
+    let failed_git_show = || failed_command("git show --no-stat HEAD~3", GIT_SHOW_ERROR);
+    write_transcript(&sandbox, 1, 1, GIT_SHOW_SESSION);
+    sandbox.json(&["learn"]);
+    let notes = injected_text(&sandbox, "s2", failed_git_show());
+    assert!(notes.contains("git show --stat HEAD") && notes.contains("seen once"), "{notes}");
+    assert_eq!(injected_text(&sandbox, "s2", failed_git_show()), "", "once per session");
+    let other_failure = failed_command("git push", "fatal: the remote end hung up");
+    assert_eq!(injected_text(&sandbox, "s3", other_failure), "", "an unknown error");
+
+    // A second session with the same fix confirms it.
+    write_transcript(&sandbox, 2, 2, GIT_SHOW_SESSION);
+    sandbox.json(&["learn"]);
+    let notes = injected_text(&sandbox, "s4", failed_git_show());
+    assert!(notes.contains("git show --stat HEAD") && !notes.contains("seen once"), "{notes}");
 }
 
 #[test]
-fn when_a_session_ends_it_is_learned_from() {
-    let desk = Desk::new();
-    put(&desk, 1, 1, FLAG);
-    let transcript = files(&desk.root.join(".claude")).pop().unwrap();
+fn the_end_of_a_session_starts_learning_from_it() {
+    let sandbox = Sandbox::new();
+    write_transcript(&sandbox, 1, 1, GIT_SHOW_SESSION);
+    let transcript = files(&sandbox.root.join(".claude")).pop().unwrap();
     let end = json!({ "hook_event_name": "SessionEnd", "transcript_path": transcript.display().to_string() });
-    assert_eq!(told(&desk, "s1", end), "");
-    // Nobody waits for it but us.
-    let error = "Exit code 128\nfatal: unrecognized argument: --no-stat";
-    let is_known = |n: u32| {
-        told(&desk, &n.to_string(), failure("git show --no-stat", error)).contains("--stat HEAD")
-    };
-    assert!((0..1_000).any(is_known), "the session was learned from");
+    assert_eq!(injected_text(&sandbox, "s1", end), "");
+    // The hook returns at once and a process in the background learns. A new session for every
+    // attempt, because a session gets a note only once.
+    let mut n_attempts = 0;
+    wait_until("the fix from the ended session is injected", || {
+        n_attempts += 1;
+        let event = failed_command("git show --no-stat", GIT_SHOW_ERROR);
+        injected_text(&sandbox, &format!("later {n_attempts}"), event).contains("--stat HEAD")
+    });
 }
 
+/// Exit code 0 and no output: the host continues as if there were no hook.
 #[test]
-fn whatever_happens_the_host_goes_on() {
-    let desk = taught();
+fn a_hook_that_cannot_work_exits_with_0_and_prints_nothing() {
+    let sandbox = sandbox_with_memories();
     let message = |cwd: &str| {
         json!({ "hook_event_name": "SessionStart", "session_id": "s", "cwd": cwd }).to_string()
     };
-    let project = desk.project.display().to_string();
+    let project = sandbox.project.display().to_string();
+    let run_hook = |input: &str| sandbox.run_with_input(&["hook", "claude-code"], input.as_bytes());
+
     for input in ["", "{", "null", "\0\u{fffd}", "{\"hook_event_name\": \"SessionStart\"}"] {
-        assert_eq!(
-            brief(&desk.feed(&["hook", "claude-code"], input.as_bytes())),
-            "0 ",
-            "{input:?}"
-        );
+        assert_silent_success(&run_hook(input), &format!("malformed input {input:?}"));
     }
     for args in [vec!["hook"], vec!["hook", "nobody"], vec!["hook", "claude-code", "--nonsense"]] {
-        assert_eq!(brief(&desk.feed(&args, message(&project).as_bytes())), "0 ", "{args:?}");
+        let output = sandbox.run_with_input(&args, message(&project).as_bytes());
+        assert_silent_success(&output, &format!("wrong arguments {args:?}"));
     }
-    assert_eq!(desk.feed(&["hook", "claude-code"], message("/no/such/folder").as_bytes()).code, 0);
-    desk.run(&["config", "set", "memory.enabled", "false"]).ends(0, "it is done");
-    assert_eq!(brief(&desk.feed(&["hook", "claude-code"], message(&project).as_bytes())), "0 ");
-    desk.run(&["config", "set", "memory.enabled", "true"]).ends(0, "it is done");
-    for database in
-        files(&desk.home).iter().filter(|it| it.extension().is_some_and(|it| it == "db"))
-    {
+    let output = run_hook(&message("/no/such/folder"));
+    assert_eq!(output.code, 0, "a missing project folder: {output:?}");
+    sandbox.run(&["config", "set", "memory.enabled", "false"]).expect_code(0, "turn memory off");
+    assert_silent_success(&run_hook(&message(&project)), "memory turned off");
+    sandbox.run(&["config", "set", "memory.enabled", "true"]).expect_code(0, "turn memory on");
+    let is_database = |it: &&PathBuf| it.extension().is_some_and(|it| it == "db");
+    for database in files(&sandbox.home).iter().filter(is_database) {
         fs::write(database, "not a database").unwrap();
     }
-    let said = desk.feed(&["hook", "claude-code"], message(&project).as_bytes());
-    assert_eq!((said.code, said.out.as_str()), (0, ""));
+    assert_silent_success(&run_hook(&message(&project)), "damaged databases");
 }
 
 #[test]
-fn a_host_that_never_closes_its_end_is_not_waited_for() {
-    let mut desk = taught();
-    desk.patient = false;
-    let mut command = desk.command(&["hook", "claude-code"]);
+fn a_hook_does_not_wait_for_the_host_to_close_standard_input() {
+    let mut sandbox = sandbox_with_memories();
+    sandbox.has_long_hook_timeout = false;
+    let mut command = sandbox.command(&["hook", "claude-code"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let open = child.stdin.take();
+    let open_pipe = child.stdin.take();
     assert!(child.wait().unwrap().success());
-    drop(open);
+    drop(open_pipe);
 }
 
 #[test]
-fn connecting_adds_hooks_and_disconnecting_puts_the_bytes_back() {
-    let desk = Desk::new();
-    let settings = desk.root.join(".claude/settings.json");
-    assert_eq!(desk.json(&["connect", "claude-code", "--yes"])["changed"], true);
-    let ours: Value = serde_json::from_str(&fs::read_to_string(&settings).unwrap()).unwrap();
+fn connect_adds_hooks_and_disconnect_restores_the_original_bytes() {
+    let sandbox = Sandbox::new();
+    let settings = sandbox.root.join(".claude/settings.json");
+    let servers = sandbox.root.join(".claude.json");
+    let connect = || sandbox.json(&["connect", "claude-code", "--yes"]);
+    let disconnect = || {
+        sandbox.run(&["disconnect", "claude-code", "--yes"]).expect_code(0, "disconnect");
+    };
+
+    // Without settings: `connect` creates both files, `disconnect` removes them.
+    assert_eq!(connect()["changed"], true);
     assert_eq!(
-        ours["hooks"]["SessionStart"][0]["hooks"][0]["args"],
+        read_json(&settings)["hooks"]["SessionStart"][0]["hooks"][0]["args"],
         json!(["hook", "claude-code"])
     );
-    let servers = desk.root.join(".claude.json");
-    let listed: Value = serde_json::from_str(&fs::read_to_string(&servers).unwrap()).unwrap();
-    assert_eq!(listed["mcpServers"]["waylore"]["args"], json!(["mcp"]), "{listed}");
-    assert_eq!(desk.json(&["connect", "claude-code", "--yes"])["changed"], false, "already");
-    desk.run(&["disconnect", "claude-code", "--yes"]).ends(0, "it is done");
+    let server_settings = read_json(&servers);
+    assert_eq!(
+        server_settings["mcpServers"]["waylore"]["args"],
+        json!(["mcp"]),
+        "{server_settings}"
+    );
+    assert_eq!(connect()["changed"], false, "connected already");
+    disconnect();
     assert!(!settings.exists() && !servers.exists(), "there were none before");
-    let their_servers = "{\"numStartups\":1, \"mcpServers\": {\"db\":{\"command\":\"db\"}}}";
-    fs::write(&servers, their_servers).unwrap();
 
-    let theirs = "{ \"model\":\"opus\",\n\t\"hooks\": {\"Stop\": [ ]} }";
-    fs::write(&settings, theirs).unwrap();
-    desk.run(&["connect", "claude-code", "--yes"]).ends(0, "it is done");
-    desk.run(&["disconnect", "claude-code", "--yes"]).ends(0, "it is done");
-    assert_eq!(fs::read_to_string(&settings).unwrap(), theirs);
-    assert_eq!(fs::read_to_string(&servers).unwrap(), their_servers);
+    // With the user's own settings: they return byte for byte.
+    let user_servers = "{\"numStartups\":1, \"mcpServers\": {\"db\":{\"command\":\"db\"}}}";
+    let user_settings = "{ \"model\":\"opus\",\n\t\"hooks\": {\"Stop\": [ ]} }";
+    fs::write(&servers, user_servers).unwrap();
+    fs::write(&settings, user_settings).unwrap();
+    connect();
+    disconnect();
+    assert_eq!(fs::read_to_string(&settings).unwrap(), user_settings);
+    assert_eq!(fs::read_to_string(&servers).unwrap(), user_servers);
 
-    desk.run(&["connect", "claude-code", "--yes"]).ends(0, "it is done");
-    let changed = fs::read_to_string(&settings).unwrap().replace("opus", "haiku");
-    fs::write(&settings, changed).unwrap();
-    desk.run(&["disconnect", "claude-code", "--yes"]).ends(0, "it is done");
-    let left: Value = serde_json::from_str(&fs::read_to_string(&settings).unwrap()).unwrap();
-    assert_eq!(left, json!({ "model": "haiku", "hooks": { "Stop": [] } }));
+    // Settings that the user edited in between: only our part is removed.
+    connect();
+    let edited = fs::read_to_string(&settings).unwrap().replace("opus", "haiku");
+    fs::write(&settings, edited).unwrap();
+    disconnect();
+    assert_eq!(read_json(&settings), json!({ "model": "haiku", "hooks": { "Stop": [] } }));
 }
 
 #[test]
-fn settings_are_not_changed_unasked_or_unread() {
-    let desk = Desk::new();
-    let settings = desk.root.join(".claude/settings.json");
-    assert_ne!(desk.run(&["connect", "claude-code"]).code, 0, "nobody there to ask");
-    desk.run(&["connect", "claude-code", "--dry-run"]).ends(0, "it is done");
+fn connect_changes_no_settings_without_consent_or_that_it_cannot_parse() {
+    let sandbox = Sandbox::new();
+    let settings = sandbox.root.join(".claude/settings.json");
+    let output = sandbox.run(&["connect", "claude-code"]);
+    assert_ne!(output.code, 0, "there is no terminal to ask for consent: {output:?}");
+    sandbox.run(&["connect", "claude-code", "--dry-run"]).expect_code(0, "a dry run");
     assert!(!settings.exists());
+    let with_comment = "{ // mine\n}";
     fs::create_dir_all(settings.parent().unwrap()).unwrap();
-    fs::write(&settings, "{ // mine\n}").unwrap();
-    let said = desk.run(&["connect", "claude-code", "--yes"]);
-    assert_ne!(said.code, 0);
-    assert!(said.err.contains("nothing was changed"), "{}", said.err);
-    assert_eq!(fs::read_to_string(&settings).unwrap(), "{ // mine\n}");
+    fs::write(&settings, with_comment).unwrap();
+    let output = sandbox.run(&["connect", "claude-code", "--yes"]);
+    assert_ne!(output.code, 0, "comments are no JSON: {output:?}");
+    assert!(output.err.contains("nothing was changed"), "{}", output.err);
+    assert_eq!(fs::read_to_string(&settings).unwrap(), with_comment);
+}
+
+fn assert_silent_success(output: &CommandOutput, when: &str) {
+    assert_eq!((output.code, output.out.as_str()), (0, ""), "{when}");
+}
+
+fn read_json(path: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }

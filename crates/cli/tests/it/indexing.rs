@@ -1,4 +1,8 @@
-//! Indexing by several processes at once, and ended in the middle: nothing is lost, nothing is mixed.
+//! Tests of `waylore index` with several processes at once, interrupted in the middle, on files that
+//! change meanwhile, and on an encrypted project.
+//!
+//! The criterion is always the same: the result equals a fresh index of the same files, and no file
+//! is parsed twice. Watching a folder is tested in `watch.rs`.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
@@ -6,112 +10,127 @@ use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
-use crate::kit::{Desk, Seeded, holding, skip};
-use crate::watching::signal;
+use crate::sandbox::{Sandbox, SeededRandom, files_containing, skip};
+use crate::watch::signal;
 
-/// Files that call their neighbours, large enough that reading all of them takes a while.
-fn repository(n: usize) -> Desk {
-    let desk = Desk::new();
-    fs::create_dir_all(desk.project.join("src")).unwrap();
+/// Functions in each file of `repository_with_files`.
+const FUNCTIONS_PER_FILE: usize = 20;
+
+/// A project of `n` files in a ring: every function calls one of the next file. Large enough that
+/// reading all files takes a while.
+fn repository_with_files(n: usize) -> Sandbox {
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.project.join("src")).unwrap();
     for i in 0..n {
         let next = (i + 1) % n;
-        let lines = (0..20)
+        let lines = (0..FUNCTIONS_PER_FILE)
             .map(|it| format!("export function f{it}(a: number) {{ return near{it}(a + {it}) }}"));
         let body = lines.collect::<Vec<String>>().join("\n");
-        let names: Vec<String> = (0..20).map(|it| format!("f{it} as near{it}")).collect();
-        let text = format!("import {{ {} }} from './a{next}'\n{body}\n", names.join(", "));
-        fs::write(desk.project.join(format!("src/a{i}.ts")), text).unwrap();
+        let imports: Vec<String> =
+            (0..FUNCTIONS_PER_FILE).map(|it| format!("f{it} as near{it}")).collect();
+        let text = format!("import {{ {} }} from './a{next}'\n{body}\n", imports.join(", "));
+        fs::write(sandbox.project.join(format!("src/a{i}.ts")), text).unwrap();
     }
-    desk
+    sandbox
 }
 
-fn counts(it: &Value) -> Vec<Value> {
+/// The totals in the JSON output of `index`: files, symbols, edges, unresolved calls, completeness.
+fn totals(index_output: &Value) -> Vec<Value> {
     ["files", "symbols", "edges", "unresolved_calls", "complete"]
-        .map(|what| it[what].clone())
+        .map(|field| index_output[field].clone())
         .into()
 }
 
-fn start(desk: &Desk, args: &[&str]) -> Child {
-    let mut command = desk.command(args);
+fn start_command(sandbox: &Sandbox, args: &[&str]) -> Child {
+    let mut command = sandbox.command(args);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-fn answer(mut child: Child) -> (i32, String) {
+/// Waits for the end of a process and returns its exit code and standard output.
+fn wait_for_output(mut child: Child) -> (i32, String) {
     let mut out = String::new();
     child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
     (child.wait().unwrap().code().unwrap_or(-1), out)
 }
 
 #[test]
-fn several_at_once_read_everything_once() {
-    let desk = repository(600);
-    let children: Vec<Child> = (0..4).map(|_| start(&desk, &["--json", "index"])).collect();
+fn concurrent_indexers_parse_each_file_once() {
+    let sandbox = repository_with_files(600);
+    let children: Vec<Child> =
+        (0..4).map(|_| start_command(&sandbox, &["--json", "index"])).collect();
     let mut n_read = 0;
     for child in children {
-        let (code, out) = answer(child);
+        let (code, out) = wait_for_output(child);
         assert_eq!(code, 0, "{out}");
-        let done: Value = serde_json::from_str(&out).unwrap();
-        assert_eq!(counts(&done)[..3], [600, 12_000, 24_600].map(Value::from), "{done}");
-        n_read += done["read"].as_u64().unwrap();
+        let index: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(totals(&index)[..3], [600, 12_000, 24_600].map(Value::from), "{index}");
+        n_read += index["read"].as_u64().unwrap();
     }
-    assert_eq!(n_read, 600, "whoever waited found the work done");
+    assert_eq!(n_read, 600, "files read by all four processes together");
 }
 
 #[test]
-fn who_waits_for_another_says_so_and_can_be_stopped() {
-    let desk = repository(3);
-    desk.json(&["index"]);
-    let lock = File::options().write(true).open(desk.notebook().join("graph.lock")).unwrap();
+fn a_waiting_indexer_reports_it_and_can_be_interrupted() {
+    let sandbox = repository_with_files(3);
+    sandbox.json(&["index"]);
+    let lock =
+        File::options().write(true).open(sandbox.project_data_dir().join("graph.lock")).unwrap();
     lock.lock().unwrap();
-    let waits = |child: &mut Child| {
+    let assert_waits = |child: &mut Child| {
         let mut line = String::new();
         BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
         assert!(line.contains("waiting for it"), "{line}");
     };
-    let mut stopped = start(&desk, &["index"]);
-    waits(&mut stopped);
-    signal("INT", stopped.id());
-    assert_eq!(answer(stopped).0, 1);
-    let mut patient = start(&desk, &["index"]);
-    waits(&mut patient);
+    let mut interrupted = start_command(&sandbox, &["index"]);
+    assert_waits(&mut interrupted);
+    signal("INT", interrupted.id());
+    assert_eq!(wait_for_output(interrupted).0, 1);
+
+    let mut waiting = start_command(&sandbox, &["index"]);
+    assert_waits(&mut waiting);
     lock.unlock().unwrap();
-    assert_eq!(answer(patient).0, 0);
+    assert_eq!(wait_for_output(waiting).0, 0);
 }
 
 #[test]
-fn what_was_interrupted_goes_on_where_it_was() {
-    let desk = repository(3000);
-    let child = start(&desk, &["--json", "index"]);
-    // The first part was kept: its bytes are in the log.
-    let log = || crate::kit::files(&desk.home).into_iter().find(|it| it.ends_with("graph.db-wal"));
-    while !log().is_some_and(|it| fs::metadata(it).is_ok_and(|it| it.len() > 100_000)) {}
+fn an_interrupted_index_resumes() {
+    let sandbox = repository_with_files(3000);
+    let child = start_command(&sandbox, &["--json", "index"]);
+    // Interrupt it once the write-ahead log shows that a first part was committed.
+    let wal =
+        || crate::sandbox::files(&sandbox.home).into_iter().find(|it| it.ends_with("graph.db-wal"));
+    while !wal().is_some_and(|it| fs::metadata(it).is_ok_and(|it| it.len() > 100_000)) {}
     signal("INT", child.id());
-    let (code, out) = answer(child);
-    let stopped: Value = serde_json::from_str(&out).unwrap();
-    let n_read = stopped["read"].as_u64().unwrap();
-    assert_eq!((code, &stopped["complete"]), (1, &false.into()), "{stopped}");
-    assert!((1..3000).contains(&n_read), "{stopped}");
-    let partly = desk.run(&["--json", "deps", "src/a0.ts"]).sound("a partial index answers");
-    assert_eq!(partly.json()["freshness"]["complete"], false, "{partly:?}");
-    let rest = desk.json(&["index"]);
+    let (code, out) = wait_for_output(child);
+    let interrupted: Value = serde_json::from_str(&out).unwrap();
+    let n_read = interrupted["read"].as_u64().unwrap();
+    assert_eq!((code, &interrupted["complete"]), (1, &false.into()), "{interrupted}");
+    assert!((1..3000).contains(&n_read), "{interrupted}");
+
+    // Queries on the partial index work and report that it is incomplete.
+    let query = sandbox.run(&["--json", "deps", "src/a0.ts"]).expect_no_panic("a partial index");
+    assert_eq!(query.json()["freshness"]["complete"], false, "{query:?}");
+
+    // The second run reads the remaining files only; the result equals a fresh index.
+    let rest = sandbox.json(&["index"]);
     assert_eq!(rest["read"].as_u64().unwrap(), 3000 - n_read, "{rest}");
-    fs::remove_dir_all(&desk.home).unwrap();
-    assert_eq!(counts(&rest), counts(&desk.json(&["index"])));
+    fs::remove_dir_all(&sandbox.home).unwrap();
+    assert_eq!(totals(&rest), totals(&sandbox.json(&["index"])));
 }
 
 #[test]
-fn a_repository_that_changes_while_it_is_read_is_read_in_the_end() {
-    let desk = repository(400);
-    let src = desk.project.join("src");
-    let mut seeded = Seeded::new(31);
+fn files_that_change_during_indexing_are_read_in_the_end() {
+    let sandbox = repository_with_files(400);
+    let src = sandbox.project.join("src");
+    let mut seeded = SeededRandom::new(31);
     for round in 0..4 {
-        let mut child = start(&desk, &["--json", "index"]);
-        // As long as it reads, files change, often within one tick of the clock, come, go and move.
+        let mut child = start_command(&sandbox, &["--json", "index"]);
+        // While it reads, change, delete and move files, often within one tick of the file clock.
         while child.try_wait().unwrap().is_none() {
-            let path = src.join(format!("a{}.ts", seeded.at(400)));
+            let path = src.join(format!("a{}.ts", seeded.index(400)));
             match seeded.below(5) {
                 0 => _ = fs::remove_file(&path),
-                1 => _ = fs::rename(&path, src.join(format!("a{}.ts", seeded.at(400)))),
+                1 => _ = fs::rename(&path, src.join(format!("a{}.ts", seeded.index(400)))),
                 n => {
                     let text =
                         format!("export function g{n}() {{ return {} }}\n", seeded.below(10));
@@ -119,40 +138,45 @@ fn a_repository_that_changes_while_it_is_read_is_read_in_the_end() {
                 }
             }
         }
-        let (code, out) = answer(child);
+        let (code, out) = wait_for_output(child);
         assert_eq!(code, 0, "round {round}: {out}");
     }
-    let last = desk.json(&["index"]);
-    assert_eq!(desk.json(&["index"])["read"], 0, "by now it stands still");
-    let symbols = |desk: &Desk| -> Vec<String> {
+    let last = sandbox.json(&["index"]);
+    assert_eq!(sandbox.json(&["index"])["read"], 0, "nothing has changed since");
+
+    // Compare totals, and the symbols of every eighth file, with a fresh index.
+    let symbols = |sandbox: &Sandbox| -> Vec<String> {
         let names = (0..400).map(|it| format!("src/a{it}.ts"));
-        let there = names.filter(|it| desk.project.join(it).exists()).step_by(8);
-        there.map(|it| desk.run(&["--json", "symbols", &it]).out).collect()
+        let existing = names.filter(|it| sandbox.project.join(it).exists()).step_by(8);
+        existing.map(|it| sandbox.run(&["--json", "symbols", &it]).out).collect()
     };
-    let followed = symbols(&desk);
-    fs::remove_dir_all(&desk.home).unwrap();
-    assert_eq!(counts(&last), counts(&desk.json(&["index"])));
-    assert_eq!(followed, symbols(&desk));
+    let incremental = symbols(&sandbox);
+    fs::remove_dir_all(&sandbox.home).unwrap();
+    assert_eq!(totals(&last), totals(&sandbox.json(&["index"])));
+    assert_eq!(incremental, symbols(&sandbox));
 }
 
 #[test]
 fn the_index_of_an_encrypted_project_is_encrypted() {
-    let desk = Desk::new();
-    fs::write(desk.project.join("a.ts"), "export function zebrawombat() {}\n").unwrap();
-    desk.json(&["index"]);
-    if desk.run(&["doctor"]).out.contains("cannot encrypt") {
-        return skip("the code graph encrypted", "this build cannot encrypt");
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.project.join("a.ts"), "export function zebrawombat() {}\n").unwrap();
+    sandbox.json(&["index"]);
+    if sandbox.run(&["doctor"]).out.contains("cannot encrypt") {
+        return skip("encryption of the code graph", "this build cannot encrypt");
     }
-    let database = desk.notebook().join("graph.db");
-    assert!(holding(&desk.home, "zebrawombat").contains(&database), "it was plain");
-    desk.json(&["config", "encryption", "on"]);
-    assert!(holding(&desk.home, "zebrawombat").is_empty(), "what was plain is gone");
-    desk.json(&["index"]);
+    let database = sandbox.project_data_dir().join("graph.db");
+    assert!(files_containing(&sandbox.home, "zebrawombat").contains(&database));
+
+    // Encryption removes the plain index; the new one is encrypted.
+    sandbox.json(&["config", "encryption", "on"]);
+    assert!(files_containing(&sandbox.home, "zebrawombat").is_empty());
+    sandbox.json(&["index"]);
     assert!(database.exists());
-    assert!(holding(&desk.home, "zebrawombat").is_empty());
-    let symbols = desk.run(&["symbols", "a.ts"]).ends(0, "it can be asked");
+    assert!(files_containing(&sandbox.home, "zebrawombat").is_empty());
+    let symbols = sandbox.run(&["symbols", "a.ts"]).expect_code(0, "symbols, encrypted");
     assert!(symbols.out.contains("zebrawombat"), "{symbols:?}");
-    desk.json(&["config", "encryption", "off"]);
-    desk.json(&["index"]);
-    desk.run(&["symbols", "a.ts"]).ends(0, "plain again");
+
+    sandbox.json(&["config", "encryption", "off"]);
+    sandbox.json(&["index"]);
+    sandbox.run(&["symbols", "a.ts"]).expect_code(0, "symbols, decrypted");
 }

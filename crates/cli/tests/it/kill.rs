@@ -1,184 +1,216 @@
-//! kill -9 at random while something is written, 300 times: what was acknowledged stays, what was
-//! not can be tried again without being kept twice.
+//! Crash tests: writing commands are killed with `kill -9` at random moments, 100 times per test.
 //!
-//! Acknowledged means that the line of JSON was read. The moment of death is counted in looks at
-//! the process, of which a whole run takes a number that is found out first.
+//! Every acknowledged write must be stored, and an unacknowledged one can be repeated without being
+//! stored twice. A write is acknowledged when the whole line of JSON output has been read.
+//!
+//! The clock is too coarse for the moment of the kill. It is measured in polls instead, that is
+//! calls of `try_wait` on the process: each test first counts the polls of a run without a kill, and
+//! then kills after a random number of polls below that.
 
-use std::collections::HashMap;
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::Read;
 use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
-use crate::kit::{Desk, Seeded, id_of, record, string};
+use crate::sandbox::{Sandbox, SeededRandom, id_of, record, string};
 
-const CYCLES: u64 = 100;
-const WRITERS: usize = 3;
-const RECORDS: u64 = 30;
+const KILLS_PER_TEST: u64 = 100;
+const CONCURRENT_WRITERS: usize = 3;
+const RECORDS_PER_IMPORT: u64 = 30;
 
 #[test]
-fn a_killed_remember_is_kept_when_acknowledged_and_never_twice() {
-    let (desk, mut seeded) = (Desk::in_memory(), Seeded::new(11));
-    let looks = whole_run(&desk, &["remember", "--new", "--json", "the first of all"]);
+fn a_killed_remember_is_stored_if_acknowledged_and_never_twice() {
+    let (sandbox, mut seeded) = (Sandbox::in_memory(), SeededRandom::new(11));
+    let n_polls =
+        polls_of_a_whole_run(&sandbox, &["remember", "--new", "--json", "the first of all"]);
     let mut acknowledged = HashMap::new();
-    for cycle in 0..CYCLES {
-        let tries: Vec<(String, String)> = (0..WRITERS)
+    for cycle in 0..KILLS_PER_TEST {
+        // Several processes store one memory each, and are killed.
+        let attempts: Vec<(String, String)> = (0..CONCURRENT_WRITERS)
             .map(|it| (format!("key-{cycle}-{it}"), format!("fact {cycle}.{it} {}", seeded.next())))
             .collect();
         let remember = |(key, text): &(String, String)| {
-            start(&desk, &["remember", "--new", "--json", "--key", key, text])
+            start_command(&sandbox, &["remember", "--new", "--json", "--key", key, text])
         };
-        let children = tries.iter().map(remember).collect();
-        let moments = (0..WRITERS).map(|_| seeded.below(looks * 3)).collect();
-        for ((key, text), answer) in tries.iter().zip(killed(children, moments)) {
+        let children = attempts.iter().map(remember).collect();
+        // Processes that compete for the lock take longer than one alone.
+        let max_polls = n_polls * CONCURRENT_WRITERS as u64;
+        let kill_after = (0..CONCURRENT_WRITERS).map(|_| seeded.below(max_polls)).collect();
+        for ((key, text), answer) in attempts.iter().zip(kill_after_polls(children, kill_after)) {
             let id = match answer {
                 Some(answer) => string(&answer["memory"]["id"]),
-                // The person tries again with the same key.
-                None => {
-                    string(&desk.json(&["remember", "--new", "--key", key, text])["memory"]["id"])
-                }
+                // Not acknowledged: the user tries again, with the same idempotency key.
+                None => string(
+                    &sandbox.json(&["remember", "--new", "--key", key, text])["memory"]["id"],
+                ),
             };
             acknowledged.insert(id, text.clone());
         }
-        is_kept(&desk, &acknowledged, cycle);
+        assert_acknowledged_are_stored(&sandbox, &acknowledged, cycle);
     }
 }
 
 #[test]
-fn a_killed_import_is_taken_whole_or_not_at_all() {
-    let (desk, mut seeded) = (Desk::in_memory(), Seeded::new(12));
-    let file = desk.root.join("many.json");
+fn a_killed_import_is_stored_whole_or_not_at_all() {
+    let (sandbox, mut seeded) = (Sandbox::in_memory(), SeededRandom::new(12));
+    let file = sandbox.root.join("many.json");
     let path = file.to_str().unwrap().to_owned();
     let import = ["import", "--trust", "--json", path.as_str()];
     let mut acknowledged = HashMap::new();
-    let mut looks = None;
-    for cycle in 0..=CYCLES {
-        let records: Vec<Value> = (0..RECORDS)
+    let mut n_polls = None;
+    for cycle in 0..=KILLS_PER_TEST {
+        let records: Vec<Value> = (0..RECORDS_PER_IMPORT)
             .map(|it| record(&id_of(cycle, it), &format!("note {cycle}.{it} {}", seeded.next())))
             .collect();
         fs::write(&file, serde_json::to_vec(&records).unwrap()).unwrap();
-        let Some(looks) = looks else {
-            looks = Some(whole_run(&desk, &import));
-            acknowledged.extend(pairs(&records));
+        // The first cycle runs to the end and counts the polls.
+        let Some(n_polls) = n_polls else {
+            n_polls = Some(polls_of_a_whole_run(&sandbox, &import));
+            acknowledged.extend(ids_and_contents(&records));
             continue;
         };
-        let answer = killed(vec![start(&desk, &import)], vec![seeded.below(looks)]).remove(0);
-        let present = desk.contents().len() - acknowledged.len();
-        assert!(present == 0 || present == records.len(), "cycle {cycle}: {present} were taken");
-        assert!(answer.is_none() || present == records.len(), "cycle {cycle}: {answer:?}");
-        if cycle.is_multiple_of(2) && present == 0 {
+        let child = start_command(&sandbox, &import);
+        let answer = kill_after_polls(vec![child], vec![seeded.below(n_polls)]).remove(0);
+
+        // All records are stored or none; an acknowledged import has stored all.
+        let n_stored = sandbox.contents().len() - acknowledged.len();
+        assert!(n_stored == 0 || n_stored == records.len(), "cycle {cycle}: {n_stored} stored");
+        assert!(answer.is_none() || n_stored == records.len(), "cycle {cycle}: {answer:?}");
+        // In half of the cycles a failed import is not repeated, so that the next one starts from
+        // whatever state the kill left.
+        if cycle.is_multiple_of(2) && n_stored == 0 {
             continue;
         }
-        let again = desk.json(&["import", "--trust", &path]);
-        assert_eq!(again["added"], records.len() - present, "cycle {cycle}");
-        acknowledged.extend(pairs(&records));
-        is_kept(&desk, &acknowledged, cycle);
+        let repeated = sandbox.json(&["import", "--trust", &path]);
+        assert_eq!(repeated["added"], records.len() - n_stored, "cycle {cycle}");
+        acknowledged.extend(ids_and_contents(&records));
+        assert_acknowledged_are_stored(&sandbox, &acknowledged, cycle);
     }
 }
 
 #[test]
-fn a_killed_change_is_done_or_not_done_and_a_killed_backup_is_no_backup() {
-    let (desk, mut seeded) = (Desk::in_memory(), Seeded::new(13));
-    let ids: Vec<String> = (0..8).map(|it| desk.remember(&format!("thing {it}"))).collect();
-    let looks = whole_run(&desk, &["backup", "--json"]);
-    for cycle in 0..CYCLES {
-        let id = &ids[seeded.at(ids.len())];
-        let before = state(&desk, id);
-        let text = format!("thing said anew in cycle {cycle}");
-        let change: Vec<&str> = match (cycle % 4, before.1) {
-            (0, _) => vec!["backup", "--json"],
-            (1, false) => vec!["forget", "--json", id],
-            (2, _) => vec!["undo", "--json", id],
+fn a_killed_edit_is_atomic_and_a_killed_backup_is_not_listed() {
+    let (sandbox, mut seeded) = (Sandbox::in_memory(), SeededRandom::new(13));
+    let ids: Vec<String> = (0..8).map(|it| sandbox.remember(&format!("thing {it}"))).collect();
+    let n_polls = polls_of_a_whole_run(&sandbox, &["backup", "--json"]);
+    for cycle in 0..KILLS_PER_TEST {
+        let id = &ids[seeded.index(ids.len())];
+        let before = memory_state(&sandbox, id);
+        let text = format!("thing edited in cycle {cycle}");
+        let command: Vec<&str> = match cycle % 4 {
+            0 => vec!["backup", "--json"],
+            // A forgotten memory cannot be forgotten again; it is edited instead.
+            1 if !before.is_forgotten => vec!["forget", "--json", id],
+            2 => vec!["undo", "--json", id],
             _ => vec!["edit", "--json", id, "--text", &text],
         };
-        let answer = killed(vec![start(&desk, &change)], vec![seeded.below(looks)]).remove(0);
-        let after = state(&desk, id);
-        let done = match change[0] {
-            "forget" => after == (before.0.clone(), true),
-            "edit" => after == (text.clone(), before.1),
-            // What there was to take back is known to the store alone.
+        let child = start_command(&sandbox, &command);
+        let answer = kill_after_polls(vec![child], vec![seeded.below(n_polls)]).remove(0);
+
+        // The change is complete, or it is not acknowledged and has not happened.
+        let after = memory_state(&sandbox, id);
+        let is_complete = match command[0] {
+            "forget" => after == MemoryState { is_forgotten: true, ..before.clone() },
+            "edit" => after == MemoryState { content: text.clone(), ..before.clone() },
+            // A backup changes no memory, and only the store knows what `undo` should restore.
             _ => true,
         };
         assert!(
-            done || (after == before && answer.is_none()),
-            "cycle {cycle}: {change:?} {after:?}"
+            is_complete || (after == before && answer.is_none()),
+            "cycle {cycle}: {command:?} {after:?}"
         );
-        let backups = desk.run(&["restore-backup", "--json"]).json();
+        let backups = sandbox.run(&["restore-backup", "--json"]).json();
         for backup in backups["backups"].as_array().unwrap() {
             assert!(backup["problem"].is_null(), "cycle {cycle}: {backup}");
         }
         if cycle.is_multiple_of(20) {
-            desk.is_healthy(&format!("cycle {cycle}"));
+            sandbox.assert_healthy(&format!("cycle {cycle}"));
         }
     }
-    assert_eq!(desk.contents().len(), ids.len(), "no change makes another memory");
+    assert_eq!(sandbox.contents().len(), ids.len(), "a change created or removed a memory");
 }
 
-fn start(desk: &Desk, args: &[&str]) -> Child {
-    let mut command = desk.command(args);
+fn start_command(sandbox: &Sandbox, args: &[&str]) -> Child {
+    let mut command = sandbox.command(args);
     command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// How many looks a whole run takes.
-fn whole_run(desk: &Desk, args: &[&str]) -> u64 {
-    let mut child = start(desk, args);
-    let mut looks = 0;
+/// Runs a command to its end and counts the polls that it takes.
+fn polls_of_a_whole_run(sandbox: &Sandbox, args: &[&str]) -> u64 {
+    let mut child = start_command(sandbox, args);
+    let mut n_polls = 0;
     while child.try_wait().unwrap().is_none() {
-        looks += 1;
+        n_polls += 1;
     }
     assert!(child.wait().unwrap().success(), "{args:?}");
-    looks
+    n_polls
 }
 
-/// Looks at each process as often as its moment says, kills it, and reads what it had said by then.
-fn killed(mut children: Vec<Child>, moments: Vec<u64>) -> Vec<Option<Value>> {
-    let last = moments.iter().max().copied().unwrap_or(0);
-    for look in 0..=last {
-        for (child, moment) in children.iter_mut().zip(&moments) {
-            match look.cmp(moment) {
-                std::cmp::Ordering::Less => _ = child.try_wait().unwrap(),
-                std::cmp::Ordering::Equal => child.kill().unwrap(),
-                std::cmp::Ordering::Greater => {}
+/// Polls all processes in turn and kills each after its number of polls. Returns for each process
+/// the acknowledgement it printed before, if any.
+fn kill_after_polls(mut children: Vec<Child>, kill_after: Vec<u64>) -> Vec<Option<Value>> {
+    let last_kill = kill_after.iter().max().copied().unwrap_or(0);
+    for poll in 0..=last_kill {
+        for (child, kill_at) in children.iter_mut().zip(&kill_after) {
+            match poll.cmp(kill_at) {
+                Ordering::Less => _ = child.try_wait().unwrap(),
+                Ordering::Equal => child.kill().unwrap(),
+                Ordering::Greater => {}
             }
         }
     }
-    children.into_iter().map(answer).collect()
+    children.into_iter().map(read_acknowledgement).collect()
 }
 
-/// A line that did not come to its end is no acknowledgement.
-fn answer(mut child: Child) -> Option<Value> {
+/// The JSON that a killed process printed; `None` if the line is incomplete or an error.
+fn read_acknowledgement(mut child: Child) -> Option<Value> {
     let mut out = String::new();
     child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
     child.wait().unwrap();
     let res: Option<Value> = out.ends_with('\n').then(|| serde_json::from_str(&out).unwrap());
-    // There may be nothing to take back; any other refusal is the fault of those who died.
-    let refused = res.as_ref().and_then(|it| it["error"]["kind"].as_str());
-    assert!(refused.is_none_or(|it| it != "environment"), "{res:?}");
+    // A refusal is allowed (`undo` without anything to undo), but a kill must never leave the data
+    // in a state that makes later commands fail.
+    let error_kind = res.as_ref().and_then(|it| it["error"]["kind"].as_str());
+    assert!(error_kind.is_none_or(|it| it != "environment"), "{res:?}");
     res.filter(|it| it["kind"] != "error")
 }
 
-fn pairs(records: &[Value]) -> impl Iterator<Item = (String, String)> {
+fn ids_and_contents(records: &[Value]) -> impl Iterator<Item = (String, String)> {
     records.iter().map(|it| (string(&it["id"]), string(&it["content"])))
 }
 
-/// What a memory says and whether it is forgotten.
-fn state(desk: &Desk, id: &str) -> (String, bool) {
-    let memory = &desk.json(&["show", id])["memory"];
-    (string(&memory["content"]), !memory["deleted_at"].is_null())
+/// The part of a memory that the commands of these tests change.
+#[derive(Clone, Debug, PartialEq)]
+struct MemoryState {
+    content: String,
+    is_forgotten: bool,
 }
 
-fn is_kept(desk: &Desk, acknowledged: &HashMap<String, String>, cycle: u64) {
-    let kept: HashMap<String, String> = desk.contents().into_iter().collect();
-    for (id, text) in acknowledged {
-        assert_eq!(kept.get(id), Some(text), "cycle {cycle}: {id}");
+fn memory_state(sandbox: &Sandbox, id: &str) -> MemoryState {
+    let memory = &sandbox.json(&["show", id])["memory"];
+    MemoryState {
+        content: string(&memory["content"]),
+        is_forgotten: !memory["deleted_at"].is_null(),
     }
-    let mut texts: Vec<&String> = kept.values().collect();
-    texts.sort();
-    let n = texts.len();
-    texts.dedup();
-    assert_eq!(texts.len(), n, "cycle {cycle}: something was kept twice");
+}
+
+/// Asserts that every acknowledged memory (id → text) is stored, and that no text is stored twice.
+fn assert_acknowledged_are_stored(
+    sandbox: &Sandbox,
+    acknowledged: &HashMap<String, String>,
+    cycle: u64,
+) {
+    let stored: HashMap<String, String> = sandbox.contents().into_iter().collect();
+    for (id, text) in acknowledged {
+        assert_eq!(stored.get(id), Some(text), "cycle {cycle}: {id}");
+    }
+    let distinct_texts: HashSet<&String> = stored.values().collect();
+    assert_eq!(distinct_texts.len(), stored.len(), "cycle {cycle}: a text was stored twice");
+    // `doctor` is slow compared with the rest of a cycle.
     if cycle.is_multiple_of(20) {
-        desk.is_healthy(&format!("cycle {cycle}"));
+        sandbox.assert_healthy(&format!("cycle {cycle}"));
     }
 }

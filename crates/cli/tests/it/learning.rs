@@ -1,42 +1,63 @@
-//! Learning from past sessions: found by itself, oldest first, once, explained, and erased for good.
+//! Tests of `waylore learn`: past sessions of Claude Code become memories.
+//!
+//! `learn` finds the transcripts in the host's folder, reads each session once and in order of time,
+//! and stores what several sessions support; `explain` shows the evidence. The sessions here are
+//! written as short scripts, which `claude_transcript` turns into transcripts. The decisions
+//! themselves are tested in `observe` and `promote`.
 
 use std::fs;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::kit::{Desk, string};
+use crate::hooks::GIT_SHOW_SESSION;
+use crate::sandbox::{Sandbox, string};
 
-/// A transcript as Claude Code keeps it; one call or message a line of the script.
-fn transcript(desk: &Desk, session: u8, day: u8, script: &str) -> String {
+/// Three of these sessions teach that the two files change together.
+const CO_CHANGE_SESSION: &str =
+    "user change the wire\nedit src/api.rs\nedit web/wire.ts\nrun cargo test\n";
+
+/// The same edits, but without a passing test: nothing shows that the work is right.
+const UNVALIDATED_SESSION: &str = "user change the wire\nedit src/api.rs\nedit web/wire.ts\n";
+
+/// A transcript in the format of Claude Code, for session number `session` on day `day` of January
+/// 2026. Each line of the script is one message or tool call:
+///
+/// - `user TEXT`, `say TEXT`: a message of the user or of the assistant
+/// - `edit PATH`, `read PATH`, `run COMMAND`: a successful tool call
+/// - `fail COMMAND: MESSAGE`: a command that fails with this message
+fn claude_transcript(sandbox: &Sandbox, session: u8, day: u8, script: &str) -> String {
     let id = format!("019a0000-0000-7000-8000-0000000000{session:02}");
-    let cwd = desk.project.display().to_string();
+    let cwd = sandbox.project.display().to_string();
     let mut lines = Vec::new();
     for (nth, line) in script.lines().map(str::trim).filter(|it| !it.is_empty()).enumerate() {
-        let at = format!("2026-01-{day:02}T10:00:{nth:02}.000Z");
+        let timestamp = format!("2026-01-{day:02}T10:00:{nth:02}.000Z");
         let record = |kind: &str, content: Value| {
-            json!({ "type": kind, "sessionId": id, "uuid": format!("{session}-{nth}-{kind}"), "cwd": cwd, "timestamp": at,
+            json!({ "type": kind, "sessionId": id, "uuid": format!("{session}-{nth}-{kind}"), "cwd": cwd, "timestamp": timestamp,
                 "message": { "id": format!("m{nth}"), "content": content } })
             .to_string()
         };
         let (verb, rest) = line.split_once(' ').unwrap();
-        let call = format!("t{session}-{nth}");
-        let mut tool = |name: &str, input: Value, failed: Option<&str>| {
-            lines.push(record(
-                "assistant",
-                json!([{ "type": "tool_use", "id": call, "name": name, "input": input }]),
-            ));
-            let text = failed.unwrap_or("ok");
-            lines.push(record("user", json!([{ "type": "tool_result", "tool_use_id": call, "is_error": failed.is_some(), "content": text }])));
+        let call_id = format!("t{session}-{nth}");
+        // A call and its result are two records.
+        let mut push_tool_call = |name: &str, input: Value, error: Option<&str>| {
+            let tool_use =
+                json!([{ "type": "tool_use", "id": call_id, "name": name, "input": input }]);
+            lines.push(record("assistant", tool_use));
+            let tool_result = json!([{ "type": "tool_result", "tool_use_id": call_id,
+                "is_error": error.is_some(), "content": error.unwrap_or("ok") }]);
+            lines.push(record("user", tool_result));
         };
+        let file_path = || json!({ "file_path": format!("{cwd}/{rest}") });
         match verb {
             "user" => lines.push(record("user", json!(rest))),
             "say" => lines.push(record("assistant", json!([{ "type": "text", "text": rest }]))),
-            "edit" => tool("Edit", json!({ "file_path": format!("{cwd}/{rest}") }), None),
-            "read" => tool("Read", json!({ "file_path": format!("{cwd}/{rest}") }), None),
-            "run" => tool("Bash", json!({ "command": rest }), None),
+            "edit" => push_tool_call("Edit", file_path(), None),
+            "read" => push_tool_call("Read", file_path(), None),
+            "run" => push_tool_call("Bash", json!({ "command": rest }), None),
             "fail" => {
                 let (command, message) = rest.split_once(": ").unwrap();
-                tool("Bash", json!({ "command": command }), Some(message));
+                push_tool_call("Bash", json!({ "command": command }), Some(message));
             }
             other => panic!("unknown verb {other}"),
         }
@@ -44,25 +65,26 @@ fn transcript(desk: &Desk, session: u8, day: u8, script: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Puts a transcript where the host keeps it.
-pub(crate) fn put(desk: &Desk, session: u8, day: u8, script: &str) {
-    let dashed: String = desk
-        .project
-        .display()
-        .to_string()
-        .chars()
-        .map(|it| if it.is_ascii_alphanumeric() { it } else { '-' })
-        .collect();
-    let folder = desk.root.join(".claude/projects").join(dashed);
+/// Writes a transcript (see `claude_transcript`) into the folder where Claude Code keeps them.
+pub(crate) fn write_transcript(sandbox: &Sandbox, session: u8, day: u8, script: &str) {
+    let folder = transcript_folder(sandbox);
     fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join(format!("{session}.jsonl")), transcript(desk, session, day, script))
-        .unwrap();
+    fs::write(
+        folder.join(format!("{session}.jsonl")),
+        claude_transcript(sandbox, session, day, script),
+    )
+    .unwrap();
 }
 
-const PAIR: &str = "user change the wire\nedit src/api.rs\nedit web/wire.ts\nrun cargo test\n";
-const FLAG: &str = "user look at the change\nedit a.rs\nfail git show --no-stat HEAD: fatal: unrecognized argument: --no-stat\nrun git show --stat HEAD\nrun cargo test\n";
+/// Claude Code names the folder after the project's path, with `-` for every special character.
+fn transcript_folder(sandbox: &Sandbox) -> PathBuf {
+    let path = sandbox.project.display().to_string();
+    let name = path.replace(|it: char| !it.is_ascii_alphanumeric(), "-");
+    sandbox.root.join(".claude/projects").join(name)
+}
 
-fn contents(learned: &Value) -> Vec<String> {
+/// The texts of the memories in the JSON output of `learn`, sorted.
+fn learned_texts(learned: &Value) -> Vec<String> {
     let mut res: Vec<String> = learned["memories"]
         .as_array()
         .unwrap()
@@ -75,221 +97,230 @@ fn contents(learned: &Value) -> Vec<String> {
 
 #[test]
 fn patterns_of_several_sessions_become_memories() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
+    // Written in another order than that of their dates.
     for (session, day) in [(1, 3), (2, 1), (3, 2)] {
-        put(&desk, session, day, PAIR);
+        write_transcript(&sandbox, session, day, CO_CHANGE_SESSION);
     }
-    put(&desk, 4, 4, FLAG);
-    put(&desk, 5, 5, FLAG);
-    let learned = desk.json(&["learn"]);
+    write_transcript(&sandbox, 4, 4, GIT_SHOW_SESSION);
+    write_transcript(&sandbox, 5, 5, GIT_SHOW_SESSION);
+    let learned = sandbox.json(&["learn"]);
     assert_eq!(learned["sessions"], 5, "{learned}");
     assert_eq!(
-        contents(&learned),
+        learned_texts(&learned),
         [
             "A change to `src/api.rs` usually needs one in `web/wire.ts` as well: 3 of the 3 sessions that edited `src/api.rs` edited both. Check `web/wire.ts` before you finish.",
             "`git show --no-stat HEAD` fails with “fatal: unrecognized argument: --no-stat”. What worked: `git show --stat HEAD`.",
         ]
     );
-    let found = desk.json(&["search", "git show unrecognized argument"]);
+    // A learned memory is found by its error message and carries the fix as structured data.
+    let found = sandbox.json(&["search", "git show unrecognized argument"]);
     assert!(string(&found["hits"][0]["memory"]["content"]).contains("--stat HEAD"), "{found}");
     let payload = &found["hits"][0]["memory"]["payload"];
     assert_eq!(payload["resolution"], "What worked: `git show --stat HEAD`.", "{found}");
 }
 
 #[test]
-fn learning_again_changes_nothing_and_goes_on_with_what_is_new() {
-    let desk = Desk::new();
+fn learning_is_idempotent_and_continues_with_new_sessions() {
+    let sandbox = Sandbox::new();
     for session in 1..=3 {
-        put(&desk, session, session, PAIR);
+        write_transcript(&sandbox, session, session, CO_CHANGE_SESSION);
     }
-    desk.json(&["learn"]);
-    let before = desk.json(&["export"]);
-    let again = desk.json(&["learn"]);
-    assert_eq!((&again["sessions"], &again["known"]), (&json!(0), &json!(3)), "{again}");
-    assert_eq!(desk.json(&["export"])["memories"], before["memories"]);
-    put(&desk, 4, 4, PAIR);
-    let more = desk.json(&["learn"]);
-    assert_eq!((&more["sessions"], &more["known"]), (&json!(1), &json!(3)));
-    assert_eq!(more["memories"][0]["how"], "updated", "{more}");
-    assert!(contents(&more)[0].contains("4 of the 4 sessions"), "{more}");
+    sandbox.json(&["learn"]);
+    let before = sandbox.json(&["export"]);
+    let repeated = sandbox.json(&["learn"]);
+    assert_eq!((&repeated["sessions"], &repeated["known"]), (&json!(0), &json!(3)), "{repeated}");
+    assert_eq!(sandbox.json(&["export"])["memories"], before["memories"]);
+
+    // A fourth session updates the memory of the first three.
+    write_transcript(&sandbox, 4, 4, CO_CHANGE_SESSION);
+    let continued = sandbox.json(&["learn"]);
+    assert_eq!((&continued["sessions"], &continued["known"]), (&json!(1), &json!(3)));
+    assert_eq!(continued["memories"][0]["how"], "updated", "{continued}");
+    assert!(learned_texts(&continued)[0].contains("4 of the 4 sessions"), "{continued}");
 }
 
 #[test]
-fn a_dry_run_shows_and_keeps_nothing() {
-    let desk = Desk::new();
+fn a_dry_run_stores_nothing() {
+    let sandbox = Sandbox::new();
     for session in 1..=3 {
-        put(&desk, session, session, PAIR);
+        write_transcript(&sandbox, session, session, CO_CHANGE_SESSION);
     }
-    let learned = desk.json(&["learn", "--dry-run"]);
-    assert_eq!(contents(&learned).len(), 1, "{learned}");
-    assert_eq!(desk.contents(), Vec::new());
-    assert!(!desk.home.join("data").exists(), "nothing is created by a dry run");
+    let learned = sandbox.json(&["learn", "--dry-run"]);
+    assert_eq!(learned_texts(&learned).len(), 1, "{learned}");
+    assert_eq!(sandbox.contents(), Vec::new());
+    assert!(!sandbox.home.join("data").exists(), "the dry run created the data folder");
 }
 
 #[test]
-fn what_is_dropped_says_why_and_what_is_kept_shows_its_evidence() {
-    let desk = Desk::new();
-    put(&desk, 1, 1, FLAG);
-    desk.json(&["learn"]);
-    let session = desk.json(&["explain"])["sessions"][0]["id"].clone();
-    let told = desk.json(&["explain", &string(&session)]);
-    let dropped =
-        told["seen"].as_array().unwrap().iter().find(|it| it["signal"] == "error_retry").unwrap();
-    assert_eq!(dropped["dropped"]["reason"], "frequency", "{told}");
-    put(&desk, 2, 2, FLAG);
-    let learned = desk.json(&["learn"]);
+fn explain_gives_reasons_and_evidence() {
+    let sandbox = Sandbox::new();
+    // After one session, the pattern is dropped because it was seen only once.
+    write_transcript(&sandbox, 1, 1, GIT_SHOW_SESSION);
+    sandbox.json(&["learn"]);
+    let session = sandbox.json(&["explain"])["sessions"][0]["id"].clone();
+    let explained = sandbox.json(&["explain", &string(&session)]);
+    let sightings = explained["seen"].as_array().unwrap();
+    let error_retry = sightings.iter().find(|it| it["signal"] == "error_retry").unwrap();
+    assert_eq!(error_retry["dropped"]["reason"], "frequency", "{explained}");
+
+    // After the second one it is a memory, explained by both sessions.
+    write_transcript(&sandbox, 2, 2, GIT_SHOW_SESSION);
+    let learned = sandbox.json(&["learn"]);
     let id = string(&learned["memories"][0]["memory"]["id"]);
-    let explained = desk.json(&["explain", &id]);
+    let explained = sandbox.json(&["explain", &id]);
     assert_eq!(explained["evidence"].as_array().unwrap().len(), 2, "{explained}");
-    let said = desk.run(&["explain", &id]).ends(0, "explain");
+    let output = sandbox.run(&["explain", &id]).expect_code(0, "explain");
     assert!(
-        said.out.contains("unrecognized argument: --no-stat")
-            && said.out.contains("look at the change"),
-        "{said:?}"
+        output.out.contains("unrecognized argument: --no-stat")
+            && output.out.contains("look at the change"),
+        "{output:?}"
     );
 }
 
 #[test]
-fn a_session_that_nothing_speaks_for_teaches_nothing_yet() {
-    let desk = Desk::new();
+fn an_unvalidated_session_is_held_back() {
+    let sandbox = Sandbox::new();
     for session in 1..=3 {
-        put(&desk, session, session, "user change the wire\nedit src/api.rs\nedit web/wire.ts\n");
+        write_transcript(&sandbox, session, session, UNVALIDATED_SESSION);
     }
-    let learned = desk.json(&["learn"]);
-    assert_eq!((contents(&learned).len(), &learned["waiting"]), (0, &json!(3)), "{learned}");
+    let learned = sandbox.json(&["learn"]);
+    assert_eq!((learned_texts(&learned).len(), &learned["waiting"]), (0, &json!(3)), "{learned}");
     assert_eq!(learned["dropped"]["waiting"], 3, "{learned}");
 }
 
 #[test]
-fn text_from_outside_taints_what_is_said_after_it_and_secrets_are_masked() {
-    let desk = Desk::new();
+fn external_content_taints_later_statements_and_secrets_are_masked() {
+    let sandbox = Sandbox::new();
+    // In two parts, so that secret scanners do not report this file.
     let secret = ["ghp_", "x7Kq2Lm9Pz4Rt6Vw8Yb1Nc3Df5Gh0Jk2Ls4A"].concat();
     let script = format!(
         "user fix the total\nedit src/total.ts\nsay Actually, `src/total.ts` rounds per line, never on the sum of `{secret}`.\nrun cargo test\n"
     );
-    put(&desk, 1, 1, &script);
-    desk.json(&["learn"]);
-    let kept = desk.contents();
-    assert!(kept.iter().any(|it| it.1.contains("rounds per line")), "{kept:?}");
-    assert!(kept.iter().all(|it| !it.1.contains(&secret)), "{kept:?}");
-    put(
-        &desk,
+    write_transcript(&sandbox, 1, 1, &script);
+    sandbox.json(&["learn"]);
+    let memories = sandbox.contents();
+    assert!(memories.iter().any(|it| it.1.contains("rounds per line")), "{memories:?}");
+    assert!(memories.iter().all(|it| !it.1.contains(&secret)), "{memories:?}");
+
+    // The agent fetches a web page first, so its statement may come from there.
+    write_transcript(
+        &sandbox,
         2,
         2,
         "user fix it\nrun curl https://example.test/x\nsay Actually, `src/sum.ts` rounds per item, never on the whole.\nedit src/sum.ts\nrun cargo test\n",
     );
-    let learned = desk.json(&["learn"]);
-    assert_eq!(contents(&learned).len(), 0, "a stranger's words are not kept: {learned}");
+    let learned = sandbox.json(&["learn"]);
+    assert_eq!(learned_texts(&learned).len(), 0, "{learned}");
 }
 
 #[test]
-fn an_erased_memory_leaves_no_evidence_and_does_not_come_back() {
-    let desk = Desk::new();
-    put(&desk, 1, 1, FLAG);
-    put(&desk, 2, 2, FLAG);
-    let learned = desk.json(&["learn"]);
+fn a_purged_memory_leaves_no_evidence_and_is_not_learned_again() {
+    let sandbox = Sandbox::new();
+    write_transcript(&sandbox, 1, 1, GIT_SHOW_SESSION);
+    write_transcript(&sandbox, 2, 2, GIT_SHOW_SESSION);
+    let learned = sandbox.json(&["learn"]);
     let id = string(&learned["memories"][0]["memory"]["id"]);
-    desk.run(&["purge", &id, "--yes"]).ends(0, "purge");
-    desk.json(&["learn"]);
-    assert_eq!(desk.contents(), Vec::new());
-    assert!(desk.run(&["explain", &id]).code != 0);
+    sandbox.run(&["purge", &id, "--yes"]).expect_code(0, "purge");
+    sandbox.json(&["learn"]);
+    assert_eq!(sandbox.contents(), Vec::new());
+    assert!(sandbox.run(&["explain", &id]).code != 0);
 }
 
 #[test]
-fn what_is_no_transcript_is_left_and_damage_is_counted() {
-    let desk = Desk::new();
-    let folder = desk.root.join("mixed");
+fn other_files_are_skipped_and_damaged_lines_are_counted() {
+    let sandbox = Sandbox::new();
+    let folder = sandbox.root.join("mixed");
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("notes.md"), "# Notes\n").unwrap();
     fs::write(folder.join("config.json"), "{\"a\":1}").unwrap();
-    let mut text = transcript(&desk, 1, 1, PAIR).into_bytes();
+    // A valid transcript, then a truncated line with invalid UTF-8, an empty line and an empty object.
+    let mut text = claude_transcript(&sandbox, 1, 1, CO_CHANGE_SESSION).into_bytes();
     text.extend_from_slice(b"{\"type\":\"user\",\"mess\xff\x00\n\n{}\n");
     fs::write(folder.join("session.jsonl"), text).unwrap();
-    let learned = desk.json(&["learn", "--from", &folder.display().to_string()]);
+    let learned = sandbox.json(&["learn", "--from", &folder.display().to_string()]);
     assert_eq!(
         (&learned["sessions"], &learned["damaged_lines"]),
         (&json!(1), &json!(1)),
         "{learned}"
     );
-    let missing = desk.run(&["learn", "--from", "/no/such/folder"]);
+    let missing = sandbox.run(&["learn", "--from", "/no/such/folder"]);
     assert_ne!(missing.code, 0, "{missing:?}");
 }
 
 #[test]
-fn subagents_that_edit_one_file_are_a_trap_worth_knowing() {
-    let desk = Desk::new();
-    put(&desk, 1, 1, "user do both\nedit main.rs\nrun cargo test\n");
-    let dashed: String = desk
-        .project
-        .display()
-        .to_string()
-        .chars()
-        .map(|it| if it.is_ascii_alphanumeric() { it } else { '-' })
-        .collect();
-    let folder = desk.root.join(".claude/projects").join(dashed).join("1/subagents");
+fn a_file_edited_by_two_subagents_becomes_a_gotcha() {
+    let sandbox = Sandbox::new();
+    write_transcript(&sandbox, 1, 1, "user do both\nedit main.rs\nrun cargo test\n");
+    let folder = transcript_folder(&sandbox).join("1/subagents");
     fs::create_dir_all(&folder).unwrap();
     for name in ["agent-a", "agent-b"] {
-        // Subagents carry the session of their parent, and mark every record as a sidechain.
-        let text = transcript(&desk, 1, 2, "user your part\nedit src/router.rs\n");
+        // Subagents have the session id of their parent and mark every record as a sidechain.
+        let text = claude_transcript(&sandbox, 1, 2, "user your part\nedit src/router.rs\n");
         let text = text.replace("\"type\":\"user\"", "\"isSidechain\":true,\"type\":\"user\"");
+        // The ids of tool calls (`t1-0` …) must differ between the two.
         fs::write(folder.join(format!("{name}.jsonl")), text.replace("t1-", name)).unwrap();
     }
-    let learned = desk.json(&["learn"]);
+    let learned = sandbox.json(&["learn"]);
     assert_eq!(learned["sessions"], 3, "{learned}");
-    let kept = contents(&learned);
+    let texts = learned_texts(&learned);
     assert!(
-        kept.iter().any(|it| it.contains("two subagents") && it.contains("src/router.rs")),
-        "{kept:?}"
+        texts.iter().any(|it| it.contains("two subagents") && it.contains("src/router.rs")),
+        "{texts:?}"
     );
 }
 
 #[test]
-fn edits_that_were_committed_later_speak_for_a_session() {
-    let desk = Desk::new();
+fn edits_committed_later_validate_a_session() {
+    let sandbox = Sandbox::new();
+    // Both files are committed on 4 January.
     let git = |args: &[&str]| {
         let mut command = std::process::Command::new("git");
-        desk.surround(&mut command);
+        sandbox.set_environment(&mut command);
         command
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_AUTHOR_DATE", "2026-01-04T00:00:00Z")
             .env("GIT_COMMITTER_DATE", "2026-01-04T00:00:00Z");
-        let who = ["-c", "user.name=a", "-c", "user.email=a@example.test"];
-        assert!(command.args(who).args(args).output().unwrap().status.success(), "{args:?}");
+        let identity = ["-c", "user.name=a", "-c", "user.email=a@example.test"];
+        assert!(command.args(identity).args(args).output().unwrap().status.success(), "{args:?}");
     };
     git(&["init", "-q"]);
     for path in ["src/api.rs", "web/wire.ts"] {
-        let path = desk.project.join(path);
+        let path = sandbox.project.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "x").unwrap();
     }
     git(&["add", "."]);
     git(&["commit", "-q", "-m", "x"]);
+
+    // The commit validates the three sessions before it, but not the one two weeks later.
     for session in 1..=3 {
-        put(&desk, session, session, "user change the wire\nedit src/api.rs\nedit web/wire.ts\n");
+        write_transcript(&sandbox, session, session, UNVALIDATED_SESSION);
     }
-    put(&desk, 4, 20, "user much later\nedit src/api.rs\nedit web/wire.ts\n");
-    let learned = desk.json(&["learn"]);
-    assert_eq!((contents(&learned).len(), &learned["waiting"]), (1, &json!(1)), "{learned}");
+    write_transcript(&sandbox, 4, 20, "user much later\nedit src/api.rs\nedit web/wire.ts\n");
+    let learned = sandbox.json(&["learn"]);
+    assert_eq!((learned_texts(&learned).len(), &learned["waiting"]), (1, &json!(1)), "{learned}");
 }
 
 #[test]
-fn the_files_of_a_task_are_those_of_sessions_like_it() {
-    let desk = Desk::new();
+fn files_for_a_task_come_from_similar_sessions() {
+    let sandbox = Sandbox::new();
     for path in ["src/api.rs", "web/wire.ts", "docs/guide.md"] {
-        let path = desk.project.join(path);
+        let path = sandbox.project.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "x").unwrap();
     }
-    assert_eq!(desk.run(&["context", "files", "--task", "the wire"]).code, 1);
-    put(&desk, 1, 1, PAIR);
-    put(
-        &desk,
+    sandbox.run(&["context", "files", "--task", "the wire"]).expect_code(1, "before any session");
+    write_transcript(&sandbox, 1, 1, CO_CHANGE_SESSION);
+    write_transcript(
+        &sandbox,
         2,
         2,
         "user write the guide\nedit docs/guide.md\nedit src/gone.rs\nrun cargo test\n",
     );
-    desk.json(&["learn"]);
-    let told =
-        desk.json(&["context", "files", "--task", "change the wire", "--file", "src/api.rs"]);
-    assert_eq!(told["files"], json!(["web/wire.ts", "docs/guide.md"]), "{told}");
+    sandbox.json(&["learn"]);
+    // The file named in the query and the file that does not exist are left out.
+    let predicted =
+        sandbox.json(&["context", "files", "--task", "change the wire", "--file", "src/api.rs"]);
+    assert_eq!(predicted["files"], json!(["web/wire.ts", "docs/guide.md"]), "{predicted}");
 }

@@ -1,51 +1,54 @@
-//! The promises of the command line, kept by the real binary on real files: one module per promise.
+//! End-to-end tests of the command line: the real binary on real files, in a temporary home folder.
+//!
+//! One module per capability. Three modules are support code: `sandbox` runs the binary,
+//! `http_server` plays an HTTP service, and `chat_model` plays a language model for agent hosts.
 
-#![expect(clippy::unwrap_used, reason = "a fixture that cannot be made is a failed test")]
+#![expect(clippy::unwrap_used, reason = "a fixture that cannot be created fails the test")]
 
-mod chat;
-mod kit;
-mod server;
+mod chat_model;
+mod http_server;
+mod sandbox;
 
-#[cfg(unix)]
-mod at_hand;
-mod beginning;
-mod carry;
 mod claude;
 mod clock;
-mod code;
+mod code_graph;
 mod codex;
+mod concurrency;
 mod conformance;
-mod connecting;
+mod connect;
 mod context;
 mod copilot;
-mod crowd;
 #[cfg(unix)]
 mod daemon;
 mod damage;
 mod disk;
 mod encryption;
-mod erase;
-mod faults;
+mod export_import;
 mod gemini;
 mod hooks;
-mod hostile;
+mod host_dialects;
+mod hostile_input;
 mod identity;
 mod indexing;
+mod init;
 mod kill;
 mod learning;
-mod manners;
 mod map;
 mod mcp;
 mod notebook;
-mod open;
 mod opencode;
 mod pipelines;
 mod precise;
 #[cfg(unix)]
 mod protocol;
 mod providers;
+mod purge;
 #[cfg(unix)]
 mod safety;
+#[cfg(unix)]
+mod session_files;
 mod settings;
-mod watching;
+mod terminal;
+mod watch;
 mod wire;
+mod write_faults;

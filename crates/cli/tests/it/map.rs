@@ -1,181 +1,196 @@
-//! The module map and the history by the real binary.
+//! Tests of the module map (`waylore map`), of the commit history that `waylore index` reads, and of
+//! searches that use the code graph.
+//!
+//! All tests work on a TypeScript workspace of two packages, `auth` and `cart`.
 
 use std::fs;
 use std::process::Command;
 
-use crate::kit::Desk;
+use serde_json::Value;
 
-fn write(desk: &Desk, path: &str, text: &str) {
-    let path = desk.project.join(path);
+use crate::sandbox::Sandbox;
+
+fn write_file(sandbox: &Sandbox, path: &str, text: &str) {
+    let path = sandbox.project.join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
 }
 
-fn git(desk: &Desk, words: &[&str]) {
+/// Runs git in the project with a fixed author and date, so that commit ids are the same in every run.
+fn run_git(sandbox: &Sandbox, args: &[&str]) {
     let mut git = Command::new("git");
-    git.arg("-C").arg(&desk.project).args(words);
-    for who in ["AUTHOR", "COMMITTER"] {
-        git.env(format!("GIT_{who}_NAME"), "Ada")
-            .env(format!("GIT_{who}_EMAIL"), "ada@example.com");
-        git.env(format!("GIT_{who}_DATE"), "1700000000 +0000");
+    git.arg("-C").arg(&sandbox.project).args(args);
+    for role in ["AUTHOR", "COMMITTER"] {
+        git.env(format!("GIT_{role}_NAME"), "Ada")
+            .env(format!("GIT_{role}_EMAIL"), "ada@example.com");
+        git.env(format!("GIT_{role}_DATE"), "1700000000 +0000");
     }
-    let done =
+    let output =
         git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1").output().unwrap();
-    assert!(done.status.success(), "git {words:?}: {done:?}");
+    assert!(output.status.success(), "git {args:?}: {output:?}");
 }
 
-/// Two packages, the second of which needs the first.
-fn workspace() -> Desk {
-    let desk = Desk::new();
-    write(
-        &desk,
+/// A workspace of two packages, each with three files; `cart` imports a file of `auth`.
+fn workspace_project() -> Sandbox {
+    let sandbox = Sandbox::new();
+    write_file(
+        &sandbox,
         "package.json",
         r#"{ "name": "shop", "scripts": { "test": "vitest" }, "devDependencies": { "vitest": "1" } }"#,
     );
-    for (name, about) in [("auth", "Who may come in"), ("cart", "")] {
-        write(
-            &desk,
+    for (name, description) in [("auth", "Who may come in"), ("cart", "")] {
+        write_file(
+            &sandbox,
             &format!("packages/{name}/package.json"),
-            &format!(r#"{{ "name": "{name}", "description": "{about}" }}"#),
+            &format!(r#"{{ "name": "{name}", "description": "{description}" }}"#),
         );
     }
     for file in ["token", "login", "verify"] {
-        write(
-            &desk,
+        write_file(
+            &sandbox,
             &format!("packages/auth/src/{file}.ts"),
             &format!("export function {file}() {{}}\n"),
         );
     }
-    write(
-        &desk,
+    write_file(
+        &sandbox,
         "packages/cart/src/index.ts",
         "import { verify } from '../../auth/src/verify'\nexport const buy = () => verify()\n",
     );
-    write(&desk, "packages/cart/src/price.ts", "export const price = 1\n");
-    write(&desk, "packages/cart/src/stock.ts", "export const stock = 1\n");
-    desk
+    write_file(&sandbox, "packages/cart/src/price.ts", "export const price = 1\n");
+    write_file(&sandbox, "packages/cart/src/stock.ts", "export const stock = 1\n");
+    sandbox
 }
 
-fn modules(desk: &Desk) -> Vec<(String, String, String)> {
-    let map = desk.json(&["map"]);
-    let text = |it: &serde_json::Value| it.as_str().unwrap().to_owned();
-    let row =
-        |it: &serde_json::Value| (text(&it["id"]), text(&it["name"]), text(&it["description"]));
+/// Id, name and description of a module.
+type ModuleRow = (String, String, String);
+
+fn listed_modules(sandbox: &Sandbox) -> Vec<ModuleRow> {
+    let map = sandbox.json(&["map"]);
+    let text = |it: &Value| it.as_str().unwrap().to_owned();
+    let row = |it: &Value| (text(&it["id"]), text(&it["name"]), text(&it["description"]));
     map["modules"].as_array().unwrap().iter().map(row).collect()
 }
 
-fn row(id: &str, name: &str, description: &str) -> (String, String, String) {
+fn module_row(id: &str, name: &str, description: &str) -> ModuleRow {
     (id.to_owned(), name.to_owned(), description.to_owned())
 }
 
 #[test]
-fn a_map_is_found_corrected_and_stays_corrected() {
-    let desk = workspace();
-    desk.run(&["map"]).ends(2, "before it was indexed");
-    let indexed = desk.json(&["index"]);
+fn corrections_of_the_map_survive_a_new_index() {
+    let sandbox = workspace_project();
+    sandbox.run(&["map"]).expect_code(2, "map without an index");
+
+    // The map as detected.
+    let indexed = sandbox.json(&["index"]);
     assert_eq!(indexed["modules"], 2, "{indexed}");
-    assert_eq!(modules(&desk), [row("auth", "auth", "Who may come in"), row("cart", "cart", "")]);
-    let cart = desk.json(&["map", "cart"]);
+    assert_eq!(
+        listed_modules(&sandbox),
+        [module_row("auth", "auth", "Who may come in"), module_row("cart", "cart", "")]
+    );
+    let cart = sandbox.json(&["map", "cart"]);
     assert_eq!(cart["needs"][0], "auth", "{cart}");
     assert_eq!(cart["entry_points"][0], "packages/cart/src/index.ts", "{cart}");
-    let tools = desk.json(&["map"])["tools"].clone();
+    let tools = sandbox.json(&["map"])["tools"].clone();
     assert!(tools.to_string().contains("npm test"), "{tools}");
 
-    desk.json(&["map", "describe", "cart", "What", "somebody", "wants", "to", "buy"]);
-    desk.json(&["map", "rename", "cart", "Basket"]);
-    desk.json(&["map", "move", "cart", "packages/auth/src/token.ts"]);
-    let told = desk.run(&["context", "start", "--task", "The basket forgets what is in it"]);
-    assert!(told.out.contains("`Basket`: What somebody wants to buy"), "{told:?}");
-    desk.json(&["remember", "Prices are in cents", "--file", "packages/cart/src/price.ts"]);
-    // The folder is renamed, and everything is read anew.
-    fs::rename(desk.project.join("packages/cart"), desk.project.join("packages/basket")).unwrap();
-    desk.json(&["index"]);
+    // The user corrects description, name and files of a module.
+    sandbox.json(&["map", "describe", "cart", "What", "somebody", "wants", "to", "buy"]);
+    sandbox.json(&["map", "rename", "cart", "Basket"]);
+    sandbox.json(&["map", "move", "cart", "packages/auth/src/token.ts"]);
+    let context = sandbox.run(&["context", "start", "--task", "The basket forgets what is in it"]);
+    assert!(context.out.contains("`Basket`: What somebody wants to buy"), "{context:?}");
+    sandbox.json(&["remember", "Prices are in cents", "--file", "packages/cart/src/price.ts"]);
+
+    // The corrections survive when the folder is renamed and the project indexed again.
+    fs::rename(sandbox.project.join("packages/cart"), sandbox.project.join("packages/basket"))
+        .unwrap();
+    sandbox.json(&["index"]);
     let expected = [
-        row("auth", "auth", "Who may come in"),
-        row("cart", "Basket", "What somebody wants to buy"),
+        module_row("auth", "auth", "Who may come in"),
+        module_row("cart", "Basket", "What somebody wants to buy"),
     ];
-    assert_eq!(modules(&desk), expected);
-    let cart = desk.json(&["map", "basket"]);
+    assert_eq!(listed_modules(&sandbox), expected);
+    let cart = sandbox.json(&["map", "basket"]);
     assert_eq!((cart["files"].as_u64(), cart["edited"].as_bool()), (Some(4), Some(true)), "{cart}");
-    desk.run(&["undo"]).ends(0, "undo of the memory");
-    desk.run(&["undo"]).ends(0, "undo of the move");
-    assert_eq!(desk.json(&["map", "cart"])["files"], 3);
-    desk.run(&["map", "nothing"]).ends(2, "an unknown module");
+
+    // Corrections can be undone like changes of memories.
+    sandbox.run(&["undo"]).expect_code(0, "undo of the memory");
+    sandbox.run(&["undo"]).expect_code(0, "undo of the move");
+    assert_eq!(sandbox.json(&["map", "cart"])["files"], 3);
+    sandbox.run(&["map", "nothing"]).expect_code(2, "an unknown module");
 }
 
 #[test]
-fn the_history_is_read_once_and_anew_when_it_was_rewritten() {
-    let desk = workspace();
-    git(&desk, &["init", "-q", "-b", "main"]);
-    git(&desk, &["add", "."]);
-    git(&desk, &["commit", "-q", "-m", "begin"]);
-    write(&desk, "packages/cart/src/price.ts", "export const price = 2\n");
-    write(&desk, "packages/auth/src/login.ts", "export const login = 2\n");
-    git(&desk, &["commit", "-q", "-a", "-m", "prices after login"]);
-    let read = |new: u64, anew: bool| {
-        let history = desk.json(&["index"])["history"].clone();
+fn history_is_read_incrementally_and_again_after_a_rewrite() {
+    let sandbox = workspace_project();
+    run_git(&sandbox, &["init", "-q", "-b", "main"]);
+    run_git(&sandbox, &["add", "."]);
+    run_git(&sandbox, &["commit", "-q", "-m", "begin"]);
+    write_file(&sandbox, "packages/cart/src/price.ts", "export const price = 2\n");
+    write_file(&sandbox, "packages/auth/src/login.ts", "export const login = 2\n");
+    run_git(&sandbox, &["commit", "-q", "-a", "-m", "prices after login"]);
+    // Indexes and asserts the number of commits read, and whether the whole history was read again.
+    let assert_commits_read = |n_new: u64, read_all_again: bool| {
+        let history = sandbox.json(&["index"])["history"].clone();
         assert_eq!(
             (history["new"].as_u64(), history["anew"].as_bool()),
-            (Some(new), Some(anew)),
+            (Some(n_new), Some(read_all_again)),
             "{history}"
         );
     };
-    read(2, false);
-    read(0, false);
-    let files = desk.json(&[
-        "context",
-        "files",
-        "--task",
-        "more of it",
-        "--file",
-        "packages/cart/src/price.ts",
-    ]);
-    assert_eq!(files["files"][0], "packages/auth/src/login.ts", "{files}");
-    git(&desk, &["mv", "packages/auth/src/login.ts", "packages/auth/src/enter.ts"]);
-    git(&desk, &["commit", "-q", "-m", "enter"]);
-    read(1, false);
-    let files = desk.json(&[
-        "context",
-        "files",
-        "--task",
-        "more of it",
-        "--file",
-        "packages/cart/src/price.ts",
-    ]);
-    assert_eq!(files["files"][0], "packages/auth/src/enter.ts", "the renamed file: {files}");
-    git(&desk, &["commit", "-q", "--amend", "-m", "enter, said otherwise"]);
-    read(3, true);
+    assert_commits_read(2, false);
+    assert_commits_read(0, false);
+
+    // The first prediction for a file is the one that was committed together with it.
+    let first_prediction = || {
+        let price = "packages/cart/src/price.ts";
+        let files = sandbox.json(&["context", "files", "--task", "more of it", "--file", price]);
+        files["files"][0].clone()
+    };
+    assert_eq!(first_prediction(), "packages/auth/src/login.ts");
+
+    // A renamed file keeps its history.
+    run_git(&sandbox, &["mv", "packages/auth/src/login.ts", "packages/auth/src/enter.ts"]);
+    run_git(&sandbox, &["commit", "-q", "-m", "enter"]);
+    assert_commits_read(1, false);
+    assert_eq!(first_prediction(), "packages/auth/src/enter.ts");
+
+    // After an amended commit the known history is no longer a prefix of the current one.
+    run_git(&sandbox, &["commit", "-q", "--amend", "-m", "enter, reworded"]);
+    assert_commits_read(3, true);
 }
 
 #[test]
-fn a_named_file_leads_to_what_is_remembered_next_to_it() {
-    let desk = workspace();
-    desk.json(&[
+fn a_named_file_finds_memories_of_neighbouring_files() {
+    let sandbox = workspace_project();
+    sandbox.json(&[
         "remember",
         "Tokens of guests expire at midnight",
         "--file",
         "packages/auth/src/verify.ts",
     ]);
-    desk.json(&[
+    sandbox.json(&[
         "remember",
         "The stock is counted twice a year",
         "--file",
         "packages/cart/src/stock.ts",
     ]);
-    let paths = |without: &[&str]| -> Vec<String> {
-        let mut args =
-            vec!["search", "what depends on packages/cart/src/index.ts", "--without", "abstain"];
-        args.extend(without);
-        let hits = desk.json(&args)["hits"].as_array().unwrap().clone();
-        let tokens =
-            hits.iter().find(|it| it["memory"]["content"].as_str().unwrap().starts_with("Tokens"));
-        let paths =
-            tokens.map_or(Vec::new(), |it| it["because"]["paths"].as_array().unwrap().clone());
-        paths.iter().map(|it| it["path"].as_str().unwrap().to_owned()).collect()
+    // Searches for a file of `cart` and returns whether the memory about the imported file of `auth`
+    // was found through the code graph.
+    let is_found_by_graph = |extra_args: &[&str]| {
+        let query = "what depends on packages/cart/src/index.ts";
+        let mut args = vec!["search", query, "--without", "abstain"];
+        args.extend(extra_args);
+        let hits = sandbox.json(&args)["hits"].as_array().unwrap().clone();
+        let is_token_memory =
+            |it: &&Value| it["memory"]["content"].as_str().unwrap().starts_with("Tokens");
+        hits.iter().find(is_token_memory).is_some_and(|hit| {
+            hit["because"]["paths"].as_array().unwrap().iter().any(|it| it["path"] == "graph")
+        })
     };
-    let by_graph = |paths: &[String]| paths.iter().any(|it| it == "graph");
-    assert!(!by_graph(&paths(&[])), "without an index there is no such path");
-    desk.json(&["index"]);
-    assert!(by_graph(&paths(&[])), "the file it imports: {:?}", paths(&[]));
-    assert!(!by_graph(&paths(&["--without", "graph"])));
+    assert!(!is_found_by_graph(&[]), "found before the project was indexed");
+    sandbox.json(&["index"]);
+    assert!(is_found_by_graph(&[]));
+    assert!(!is_found_by_graph(&["--without", "graph"]));
 }

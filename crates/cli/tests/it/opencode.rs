@@ -1,5 +1,8 @@
-//! The real `OpenCode` against an API of our own: our plugin says what happens, and what is known reaches
-//! the model.
+//! Waylore with the real `OpenCode`: the test runs the host against a scripted model and inspects the
+//! requests that the model receives, because the injected notes are part of them. The events come from
+//! a plugin that `connect` installs in `OpenCode`.
+//!
+//! The test is skipped if `opencode` is not installed.
 
 use std::fs;
 use std::path::Path;
@@ -7,11 +10,15 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::chat::{self, COMMIT, MISTAKE, REMEDY, Script, bash, text};
-use crate::kit::{Desk, skip};
+use crate::chat_model::{
+    COMMIT_COMMAND, FAILING_COMMAND, FAILING_COMMAND_VARIANT, FIXED_COMMAND, ModelScript,
+    assert_sessions_learn_from_one_another, bash_call, create_repository, find_host, read_text,
+    requests_with_tools, run_host, search_arguments, start_scripted_model,
+};
+use crate::sandbox::{Sandbox, skip};
 
-/// A person's settings, with a comment, a comma too many and a server of their own.
-const SETTINGS: &str = r#"{
+/// The user's settings before `connect`: with comments, trailing commas and an MCP server.
+const USER_SETTINGS: &str = r#"{
   "$schema": "https://opencode.ai/config.json",
   // the model of this test
   "model": "scripted/scripted",
@@ -31,63 +38,81 @@ const SETTINGS: &str = r#"{
 }
 "#;
 
-fn session(desk: &Desk, host: &Path, prompt: &str, script: Script) -> Vec<Value> {
-    let server = chat::model(script);
-    let mut command = Command::new(host);
-    desk.surround(&mut command);
-    command.args(["run", "--format", "json", prompt]);
-    for quiet in ["AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS"] {
-        command.env(format!("OPENCODE_DISABLE_{quiet}"), "1");
-    }
-    command.env("SCRIPTED_URL", server.url()).env("SHELL", "/bin/bash");
-    command.env("TMPDIR", &desk.root).env("NO_PROXY", "127.0.0.1");
-    chat::run(command);
-    chat::requests(&server)
-}
-
 #[test]
-fn what_one_session_of_opencode_learned_reaches_the_next() {
-    let Some(host) = chat::host("WAYLORE_OPENCODE", "opencode/current/bin/opencode") else {
-        let why = "`opencode` is not here; `scripts/setup hosts` installs it";
-        return skip("a real session of OpenCode", why);
+fn a_session_of_opencode_gets_what_an_earlier_one_learned() {
+    let Some(host) = find_host("WAYLORE_OPENCODE", "opencode/current/bin/opencode") else {
+        let reason = "`opencode` is not installed; `scripts/setup hosts` installs it";
+        return skip("a real session of OpenCode", reason);
     };
-    let desk = Desk::new();
-    let file = chat::repository(&desk);
-    // It would fetch types for plugins; without them it runs as well.
-    fs::write(desk.root.join(".npmrc"), "registry=http://127.0.0.1:9/\nfetch-retries=0\n").unwrap();
-    let folder = desk.root.join(".config/opencode");
+    let sandbox = Sandbox::new();
+    let file = create_repository(&sandbox);
+    // The host tries to fetch types for plugins, which it does not need: a closed port fails at once.
+    fs::write(sandbox.root.join(".npmrc"), "registry=http://127.0.0.1:9/\nfetch-retries=0\n")
+        .unwrap();
+    let folder = sandbox.root.join(".config/opencode");
     let (settings, plugin) = (folder.join("opencode.json"), folder.join("plugin/waylore.js"));
     fs::create_dir_all(&folder).unwrap();
-    fs::write(&settings, SETTINGS).unwrap();
-    desk.run(&["connect", "opencode", "--yes"]).ends(0, "connected");
-    let with = text(&settings).unwrap();
-    assert!(with.contains("// the model of this test") && with.contains("/* mine */"), "{with}");
+    fs::write(&settings, USER_SETTINGS).unwrap();
+    sandbox.run(&["connect", "opencode", "--yes"]).expect_code(0, "connect");
+    let connected = read_text(&settings).unwrap();
+    assert!(
+        connected.contains("// the model of this test") && connected.contains("/* mine */"),
+        "comments stay: {connected}"
+    );
 
     let read = ("read", json!({ "filePath": file }));
     let edit = json!({ "filePath": file, "oldString": "hello", "newString": "hi" });
-    let first = vec![read.clone(), ("edit", edit), bash(MISTAKE), bash(REMEDY), bash(COMMIT)];
-    let ask = ("waylore_search_memory", chat::question());
-    let again = vec![read, bash("git show --no-stat HEAD~0"), ask];
-    chat::learned_and_told(&desk, first, again, &|prompt, script| {
-        session(&desk, &host, prompt, script)
-    });
-
-    // Between two steps, something that is searched for and known is told, once, and not too early.
+    let learning_script = vec![
+        read.clone(),
+        ("edit", edit),
+        bash_call(FAILING_COMMAND),
+        bash_call(FIXED_COMMAND),
+        bash_call(COMMIT_COMMAND),
+    ];
+    let search = ("waylore_search_memory", search_arguments());
+    let repeating_script = vec![read, bash_call(FAILING_COMMAND_VARIANT), search];
+    assert_sessions_learn_from_one_another(
+        &sandbox,
+        learning_script,
+        repeating_script,
+        &|prompt, script| run_session(&sandbox, &host, prompt, script),
+    );
     #[cfg(unix)]
-    {
-        desk.run(&["config", "set", "trust.level", "confident"]).ends(0, "it is done");
-        let _running = crate::daemon::Running::start(&desk);
-        let search = || bash("grep -rn 'greet installer name' .");
-        let mut steps = vec![search()];
-        steps.extend((0..5).map(|it| bash(&format!("echo {it}"))));
-        steps.extend([search(), search()]);
-        let asked = session(&desk, &host, "Count to five, please, slowly.", steps);
-        let told = |it: &Value| it["messages"].to_string().matches("keep its name").count();
-        assert_eq!(told(&asked[6]), 0, "too early: {}", asked[6]["messages"]);
-        assert_eq!(told(asked.last().unwrap()), 1, "once: {}", asked.last().unwrap()["messages"]);
-    }
+    assert_search_gets_a_note_between_steps(&sandbox, &host);
 
-    desk.run(&["disconnect", "opencode", "--yes"]).ends(0, "disconnected");
-    assert_eq!(text(&settings).as_deref(), Some(SETTINGS), "byte for byte");
-    assert_eq!(text(&plugin), None);
+    sandbox.run(&["disconnect", "opencode", "--yes"]).expect_code(0, "disconnect");
+    assert_eq!(read_text(&settings).as_deref(), Some(USER_SETTINGS), "byte for byte");
+    assert_eq!(read_text(&plugin), None);
+}
+
+/// At the trust level `confident`, a step that searches for something known gets the note before the
+/// next step: once, and not in the first steps of a session.
+#[cfg(unix)]
+fn assert_search_gets_a_note_between_steps(sandbox: &Sandbox, host: &Path) {
+    sandbox.run(&["config", "set", "trust.level", "confident"]).expect_code(0, "set the level");
+    let _daemon = crate::daemon::RunningDaemon::start(sandbox);
+    let search = || bash_call("grep -rn 'greet installer name' .");
+    let mut script = vec![search()];
+    script.extend((0..5).map(|it| bash_call(&format!("echo {it}"))));
+    script.extend([search(), search()]);
+    let requests = run_session(sandbox, host, "Count to five, please, slowly.", script);
+    let n_notes = |it: &Value| it["messages"].to_string().matches("keep its name").count();
+    let (before_second_search, end) = (&requests[6], requests.last().unwrap());
+    assert_eq!(n_notes(before_second_search), 0, "too early: {before_second_search}");
+    assert_eq!(n_notes(end), 1, "once: {end}");
+}
+
+/// Runs one session. Returns the agent's requests to the model.
+fn run_session(sandbox: &Sandbox, host: &Path, prompt: &str, script: ModelScript) -> Vec<Value> {
+    let server = start_scripted_model(script);
+    let mut command = Command::new(host);
+    sandbox.set_environment(&mut command);
+    command.args(["run", "--format", "json", prompt]);
+    for feature in ["AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS"] {
+        command.env(format!("OPENCODE_DISABLE_{feature}"), "1");
+    }
+    command.env("SCRIPTED_URL", server.url()).env("SHELL", "/bin/bash");
+    command.env("TMPDIR", &sandbox.root).env("NO_PROXY", "127.0.0.1");
+    run_host(command);
+    requests_with_tools(&server)
 }

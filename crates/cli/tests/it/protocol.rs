@@ -1,58 +1,60 @@
-//! The examples of docs/reference/protocol.md, sent to a real daemon.
+//! Tests of the daemon's line protocol against its documentation, `docs/reference/protocol.md`.
+//!
+//! The examples of the document are sent to a real daemon, whose answers must match the documented
+//! ones; every request kind, error code and event kind must be documented. The fuzz target of the
+//! protocol runs here over its seeds and mutations of them.
+
+#[path = "../../../../fuzz/targets/mutate.rs"]
+mod mutate;
+#[path = "../../../../fuzz/targets/protocol.rs"]
+mod target;
 
 use serde_json::Value;
 
-use crate::daemon::{Line, Running};
-use crate::hooks::taught;
-use crate::kit::workspace;
+use crate::daemon::{DaemonClient, RunningDaemon};
+use crate::hooks::sandbox_with_memories;
+use crate::sandbox::workspace;
 
-/// Where the document says the project is.
-const PROJECT: &str = "/home/me/shop";
-/// What differs from run to run.
-const ANYTHING: &str = "…";
-
-/// What was said fits what the document shows: every field, and no other.
-fn fits(shown: &Value, said: &Value) -> bool {
-    match (shown, said) {
-        (Value::String(it), said) if it == ANYTHING => !said.is_null(),
-        (Value::Object(shown), Value::Object(said)) => {
-            shown.len() == said.len()
-                && shown.iter().all(|(key, it)| said.get(key).is_some_and(|said| fits(it, said)))
-        }
-        (Value::Array(shown), Value::Array(said)) => {
-            shown.len() == said.len() && shown.iter().zip(said).all(|(a, b)| fits(a, b))
-        }
-        (shown, said) => shown == said,
-    }
-}
+/// The project folder in the examples of the document.
+const DOCUMENTED_PROJECT: &str = "/home/me/shop";
+/// Stands in the document for a value that differs from run to run.
+const ANY_VALUE: &str = "…";
 
 #[test]
-fn the_document_says_what_the_daemon_does() {
-    let desk = taught();
-    desk.run(&["index"]).ends(0, "indexed");
-    let _running = Running::start(&desk);
-    let mut line = Line::to(&desk);
+fn the_daemon_answers_as_the_document_shows() {
+    let sandbox = sandbox_with_memories();
+    sandbox.run(&["index"]).expect_code(0, "index");
+    let _running = RunningDaemon::start(&sandbox);
+    let mut client = DaemonClient::connect(&sandbox);
+    let project = sandbox.project.display().to_string();
     let path = workspace().join("docs/reference/protocol.md");
     let document = std::fs::read_to_string(path).unwrap();
+
+    // Play the examples: `→` marks a line of the client, `←` an answer of the daemon.
     let (mut n_sent, mut n_answered) = (0, 0);
     for example in document.split("```ndjson\n").skip(1) {
-        for shown in example.split("```").next().unwrap().lines() {
-            let project = desk.project.display().to_string();
-            if let Some(sent) = shown.strip_prefix("→ ") {
-                line.send(&sent.replace(PROJECT, &project));
+        for line in example.split("```").next().unwrap().lines() {
+            if let Some(request) = line.strip_prefix("→ ") {
+                client.send_line(&request.replace(DOCUMENTED_PROJECT, &project));
                 n_sent += 1;
-            } else if let Some(answer) = shown.strip_prefix("← ") {
-                let said = line.next();
-                let answer: Value =
-                    serde_json::from_str(&answer.replace(PROJECT, &project)).unwrap();
-                assert!(fits(&answer, &said), "the document: {answer}\nthe daemon:   {said}");
+            } else if let Some(answer) = line.strip_prefix("← ") {
+                let actual = client.read_answer();
+                let expected: Value =
+                    serde_json::from_str(&answer.replace(DOCUMENTED_PROJECT, &project)).unwrap();
+                assert!(
+                    matches_example(&expected, &actual),
+                    "the document: {expected}\nthe daemon:   {actual}"
+                );
                 n_answered += 1;
             } else {
-                panic!("neither sent nor answered: {shown}");
+                panic!("an example line without `→` or `←`: {line}");
             }
         }
     }
-    assert!(n_sent > 15 && n_answered > 12, "{n_sent} and {n_answered} lines were found");
+    // Guards against a changed notation, which would leave nothing to test.
+    assert!(n_sent > 15 && n_answered > 12, "{n_sent} requests, {n_answered} answers");
+
+    // The lists of the document are complete.
     for kind in serve::wire::RequestKind::ALL {
         assert!(document.contains(&format!("`{kind}`")), "`{kind}` is not in the document");
     }
@@ -64,12 +66,27 @@ fn the_document_says_what_the_daemon_does() {
     }
 }
 
-#[path = "../../../../fuzz/targets/mutate.rs"]
-mod mutate;
-#[path = "../../../../fuzz/targets/protocol.rs"]
-mod target;
+/// Compares an answer with the documented one: the same fields and no other, with any non-null value
+/// where the document has `ANY_VALUE`.
+fn matches_example(expected: &Value, actual: &Value) -> bool {
+    match (expected, actual) {
+        (Value::String(text), actual) if text == ANY_VALUE => !actual.is_null(),
+        (Value::Object(expected), Value::Object(actual)) => {
+            expected.len() == actual.len()
+                && expected.iter().all(|(key, value)| {
+                    actual.get(key).is_some_and(|it| matches_example(value, it))
+                })
+        }
+        (Value::Array(expected), Value::Array(actual)) => {
+            expected.len() == actual.len()
+                && expected.iter().zip(actual).all(|(a, b)| matches_example(a, b))
+        }
+        (expected, actual) => expected == actual,
+    }
+}
 
 #[test]
-fn any_line_is_read_or_refused() {
-    mutate::replay("protocol", 4_000, target::run);
+fn any_line_gets_an_answer() {
+    const MUTATIONS: usize = 4_000;
+    mutate::replay("protocol", MUTATIONS, target::run);
 }

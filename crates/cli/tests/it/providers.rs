@@ -1,5 +1,9 @@
-//! Other models: chosen by the person alone, tried before they are trusted, never mixed with one
-//! another, and never in the way when they fail.
+//! Tests of external model providers: embeddings, reranking and text generation over HTTP.
+//!
+//! Only the user can choose a provider, never a project. Vectors of different models are never
+//! compared. When a provider fails or answers nonsense, searches continue with keywords. API keys
+//! and secrets go to no one else and are never printed. The providers are `TestServer`s on the
+//! loopback address; the model named `topics` gives each text the vector of its topic.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,261 +13,330 @@ use std::sync::{Arc, mpsc};
 
 use serde_json::Value;
 
-use crate::kit::{Desk, Said, files, finish, has, holding, id_of, record, skip, string};
-use crate::server::{Reply, Seen, Server, fine, topic, vectors};
+use crate::http_server::{
+    ReceivedRequest, ServerReply, TestServer, embeddings_reply, provider_reply, topic_vector,
+};
+use crate::sandbox::{
+    CommandOutput, Sandbox, files, files_containing, has_program, id_of, record, run_command, skip,
+    string,
+};
 
-const KEY: &str = "wl-live-0123456789abcdef";
-/// A port that nobody listens on.
-const NOBODY: &str = "http://127.0.0.1:1";
+const API_KEY: &str = "wl-live-0123456789abcdef";
+/// An address on which nothing listens.
+const UNREACHABLE_URL: &str = "http://127.0.0.1:1";
 
-const TOKENS: &str = "Access tokens expire after an hour and nobody renews them";
-const BUILDS: &str = "The build takes eight minutes because its cache key holds the date";
+const TOKEN_MEMORY: &str = "Access tokens expire after an hour and nobody renews them";
+const BUILD_MEMORY: &str = "The build takes eight minutes because its cache key holds the date";
 
-type Answer = fn(&Seen) -> Reply;
+/// How often `a_memory_with_a_damaged_vector_is_still_found` repeats the 8 numbers of a topic vector.
+const VECTOR_REPEATS: u8 = 96;
 
-fn use_provider(desk: &Desk, role: &str, url: &str) {
-    desk.json(&["config", "set", &format!("{role}.provider"), "compatible"]);
-    desk.json(&["config", "set", &format!("{role}.url"), url]);
-    desk.json(&["config", "set", &format!("{role}.model"), "topics"]);
+type ProviderReply = fn(&ReceivedRequest) -> ServerReply;
+
+/// Configures a provider for a role: `embeddings`, `rerank` or `text`.
+fn use_provider(sandbox: &Sandbox, role: &str, url: &str) {
+    sandbox.json(&["config", "set", &format!("{role}.provider"), "compatible"]);
+    sandbox.json(&["config", "set", &format!("{role}.url"), url]);
+    sandbox.json(&["config", "set", &format!("{role}.model"), "topics"]);
 }
 
-fn with(desk: &Desk, variables: &[(&str, &str)], args: &[&str]) -> Said {
-    let mut command = desk.command(args);
+fn run_with_variables(
+    sandbox: &Sandbox,
+    variables: &[(&str, &str)],
+    args: &[&str],
+) -> CommandOutput {
+    let mut command = sandbox.command(args);
     command.envs(variables.iter().copied());
-    finish(command)
+    run_command(command)
 }
 
-fn search(desk: &Desk, words: &str) -> Said {
-    desk.run(&["--json", "search", words])
+fn run_search(sandbox: &Sandbox, query: &str) -> CommandOutput {
+    sandbox.run(&["--json", "search", query])
 }
 
-/// Whether a hit was found by its meaning.
-fn by_meaning(said: &Said) -> bool {
-    let hits = said.json()["hits"].as_array().unwrap().clone();
+/// Returns whether any hit of a search was found by its vector.
+fn used_vectors(output: &CommandOutput) -> bool {
+    let hits = output.json()["hits"].as_array().unwrap().clone();
     let paths = |it: &Value| it["because"]["paths"].as_array().unwrap().clone();
     hits.iter().flat_map(paths).any(|it| it["path"] == "dense")
 }
 
-fn without_vector(desk: &Desk) -> Value {
-    desk.json(&["stats"])["vectors"]["without"].clone()
+/// Number of memories without a vector of the current model.
+fn n_without_vector(sandbox: &Sandbox) -> Value {
+    sandbox.json(&["stats"])["vectors"]["without"].clone()
 }
 
 #[test]
 fn vectors_of_two_models_are_never_mixed() {
-    let (desk, server) = (Desk::new(), Server::fine());
-    for text in [TOKENS, BUILDS] {
-        desk.remember(text);
+    let (sandbox, server) = (Sandbox::new(), TestServer::start_provider());
+    for text in [TOKEN_MEMORY, BUILD_MEMORY] {
+        sandbox.remember(text);
     }
-    let own = desk.json(&["stats"])["vectors"].clone();
-    assert!(string(&own["model"]).contains("granite") && own["without"] == 0, "{own}");
-    use_provider(&desk, "embeddings", &server.url());
-    let said = search(&desk, "when do access tokens expire").ends(0, "words carry on");
-    assert!(!by_meaning(&said), "nothing is compared with the built-in vectors: {said:?}");
-    assert!(said.err.contains("2 memories have no vector yet"), "{said:?}");
-    assert!(desk.run(&["doctor"]).ends(0, "doubtful").out.contains("waylore embed"));
-    let done = desk.json(&["embed"]);
-    assert_eq!((&done["done"], &done["left"], &done["dropped"]), (&2.into(), &0.into(), &2.into()));
-    assert!(string(&done["model"]).ends_with("/topics/8/p1"), "{done}");
-    let said = search(&desk, "cannot sign in").ends(0, "by meaning");
-    assert!(by_meaning(&said) && !said.err.contains("no vector"), "{said:?}");
-    assert_eq!(said.json()["hits"][0]["memory"]["content"], TOKENS);
-    desk.remember("Nobody may sign in twice");
-    assert_eq!(without_vector(&desk), 0, "a new memory has its vector at once");
-    desk.json(&["config", "unset", "embeddings.provider"]);
-    let n_asked = server.seen().len();
-    let said = search(&desk, "when do access tokens expire").ends(0, "back again");
-    assert!(by_meaning(&said), "{said:?}");
-    desk.json(&["embed"]);
-    assert_eq!(desk.json(&["embed"])["dropped"], 0);
-    assert_eq!(server.seen().len(), n_asked, "nobody asks a provider that is not configured");
+    let built_in = sandbox.json(&["stats"])["vectors"].clone();
+    assert!(
+        string(&built_in["model"]).contains("granite") && built_in["without"] == 0,
+        "{built_in}"
+    );
+
+    // With another model, the built-in vectors are not used; a warning names the remedy.
+    use_provider(&sandbox, "embeddings", &server.url());
+    let output = run_search(&sandbox, "when do access tokens expire").expect_code(0, "by keywords");
+    assert!(!used_vectors(&output), "{output:?}");
+    assert!(output.err.contains("2 memories have no vector yet"), "{output:?}");
+    assert!(sandbox.run(&["doctor"]).expect_code(0, "doctor").out.contains("waylore embed"));
+
+    // `embed` replaces the vectors, and searches use them.
+    let embedded = sandbox.json(&["embed"]);
+    assert_eq!(
+        (&embedded["done"], &embedded["left"], &embedded["dropped"]),
+        (&2.into(), &0.into(), &2.into())
+    );
+    assert!(string(&embedded["model"]).ends_with("/topics/8/p1"), "{embedded}");
+    let output = run_search(&sandbox, "cannot sign in").expect_code(0, "by meaning");
+    assert!(used_vectors(&output) && !output.err.contains("no vector"), "{output:?}");
+    assert_eq!(output.json()["hits"][0]["memory"]["content"], TOKEN_MEMORY);
+    sandbox.remember("Nobody may sign in twice");
+    assert_eq!(n_without_vector(&sandbox), 0, "a new memory is embedded when it is stored");
+
+    // Back to the built-in model, the provider gets no more requests.
+    sandbox.json(&["config", "unset", "embeddings.provider"]);
+    let n_requests = server.requests().len();
+    let output = run_search(&sandbox, "when do access tokens expire").expect_code(0, "built-in");
+    assert!(used_vectors(&output), "{output:?}");
+    sandbox.json(&["embed"]);
+    assert_eq!(sandbox.json(&["embed"])["dropped"], 0);
+    assert_eq!(server.requests().len(), n_requests);
 }
 
 #[test]
-fn a_provider_that_is_down_leaves_the_words() {
-    let desk = Desk::new();
-    desk.remember(TOKENS);
+fn a_failing_provider_falls_back_to_bm25() {
+    let sandbox = Sandbox::new();
+    sandbox.remember(TOKEN_MEMORY);
     for role in ["embeddings", "rerank", "text"] {
-        use_provider(&desk, role, NOBODY);
+        use_provider(&sandbox, role, UNREACHABLE_URL);
     }
-    for dims in ["8", ""] {
-        desk.json(&["config", "set", "embeddings.dimensions", dims]);
-        let said = search(&desk, "when do access tokens expire").ends(0, "words");
-        assert!(said.err.contains("only words are searched"), "{said:?}");
-        assert_eq!(said.json()["hits"][0]["memory"]["content"], TOKENS);
+    // With a configured number of dimensions, and without, where the provider is asked for it.
+    for dimensions in ["8", ""] {
+        sandbox.json(&["config", "set", "embeddings.dimensions", dimensions]);
+        let output = run_search(&sandbox, "when do access tokens expire").expect_code(0, "search");
+        assert!(output.err.contains("only words are searched"), "{output:?}");
+        assert_eq!(output.json()["hits"][0]["memory"]["content"], TOKEN_MEMORY);
     }
-    let said = desk.run(&["remember", "--new", BUILDS]).ends(0, "kept");
-    assert!(said.err.contains("warning: ") && said.err.contains("waylore embed"), "{said:?}");
-    desk.run(&["list"]).ends(0, "no model is needed");
-    assert!(desk.run(&["stats"]).ends(0, "counts").err.contains("cannot be reached"));
-    assert!(desk.run(&["doctor"]).ends(0, "no damage").out.contains("test-provider"));
-    let said = desk.run(&["embed"]).ends(3, "nobody makes vectors");
-    assert!(said.err.contains("test-provider"), "{said:?}");
+
+    // Writing and listing work; `embed`, which needs the provider, fails with a hint.
+    let output = sandbox.run(&["remember", "--new", BUILD_MEMORY]).expect_code(0, "remember");
+    assert!(output.err.contains("warning: ") && output.err.contains("waylore embed"), "{output:?}");
+    sandbox.run(&["list"]).expect_code(0, "list");
+    assert!(sandbox.run(&["stats"]).expect_code(0, "stats").err.contains("cannot be reached"));
+    assert!(sandbox.run(&["doctor"]).expect_code(0, "doctor").out.contains("test-provider"));
+    let output = sandbox.run(&["embed"]).expect_code(3, "embed");
+    assert!(output.err.contains("test-provider"), "{output:?}");
 }
 
 #[test]
-fn vectors_that_cannot_be_used_are_refused() {
-    let bad: [(&str, Answer); 4] = [
-        ("instead of 8", |seen| vectors(vec![vec![0.6, 0.8]; n_texts(seen)])),
-        ("all zeros", |seen| vectors(vec![vec![0.0; 8]; n_texts(seen)])),
-        ("results for", |_| vectors(Vec::new())),
+fn invalid_vectors_are_rejected() {
+    // A part of the expected message, and the reply: too few dimensions, a zero vector, fewer vectors
+    // than texts, and a value that is not a number.
+    let invalid_replies: [(&str, ProviderReply); 4] = [
+        ("instead of 8", |request| embeddings_reply(vec![vec![0.6, 0.8]; n_input_texts(request)])),
+        ("all zeros", |request| embeddings_reply(vec![vec![0.0; 8]; n_input_texts(request)])),
+        ("results for", |_| embeddings_reply(Vec::new())),
         ("", |_| {
-            Reply::Raw(200, r#"{"data":[{"index":0,"embedding":[NaN,0,0,0,0,0,0,0]}]}"#.to_owned())
+            ServerReply::Raw(
+                200,
+                r#"{"data":[{"index":0,"embedding":[NaN,0,0,0,0,0,0,0]}]}"#.to_owned(),
+            )
         }),
     ];
-    for (why, answer) in bad {
-        let (desk, server) = (Desk::new(), Server::start(answer));
-        desk.remember(TOKENS);
-        use_provider(&desk, "embeddings", &server.url());
-        desk.json(&["config", "set", "embeddings.dimensions", "8"]);
-        let said = search(&desk, "when do access tokens expire").ends(0, "words");
-        assert!(said.err.contains(why) && !by_meaning(&said), "{why}: {said:?}");
-        let said = desk.run(&["embed"]).ends(3, why);
-        assert!(said.err.contains(why), "{said:?}");
-        assert_eq!(without_vector(&desk), 1, "{why}");
-        desk.run(&["config", "test-provider"]).ends(3, why);
+    for (message, reply) in invalid_replies {
+        let (sandbox, server) = (Sandbox::new(), TestServer::start(reply));
+        sandbox.remember(TOKEN_MEMORY);
+        use_provider(&sandbox, "embeddings", &server.url());
+        sandbox.json(&["config", "set", "embeddings.dimensions", "8"]);
+        let output = run_search(&sandbox, "when do access tokens expire").expect_code(0, "search");
+        assert!(output.err.contains(message) && !used_vectors(&output), "{message}: {output:?}");
+        let output = sandbox.run(&["embed"]).expect_code(3, message);
+        assert!(output.err.contains(message), "{output:?}");
+        assert_eq!(n_without_vector(&sandbox), 1, "{message}");
+        sandbox.run(&["config", "test-provider"]).expect_code(3, message);
     }
 }
 
 #[test]
-fn a_damaged_vector_costs_its_memory_the_exact_order_and_nothing_else() {
-    // More numbers than a code holds, so that the whole vectors decide.
-    let long = |seen: &Seen| {
-        let spread = |it: &Value| topic(it.as_str().unwrap_or_default()).repeat(96);
-        vectors(seen.body["input"].as_array().into_iter().flatten().map(spread).collect())
+fn a_memory_with_a_damaged_vector_is_still_found() {
+    // More dimensions than the quantized codes hold, so that searches also read the full vectors.
+    let reply_with_long_vectors = |request: &ReceivedRequest| {
+        let repeat = |it: &Value| {
+            topic_vector(it.as_str().unwrap_or_default()).repeat(usize::from(VECTOR_REPEATS))
+        };
+        embeddings_reply(
+            request.body["input"].as_array().into_iter().flatten().map(repeat).collect(),
+        )
     };
-    let (desk, server) = (Desk::new(), Server::start(long));
-    for text in [TOKENS, BUILDS] {
-        desk.remember(text);
+    let (sandbox, server) = (Sandbox::new(), TestServer::start(reply_with_long_vectors));
+    for text in [TOKEN_MEMORY, BUILD_MEMORY] {
+        sandbox.remember(text);
     }
-    use_provider(&desk, "embeddings", &server.url());
-    assert_eq!(desk.json(&["embed"])["done"], 2);
-    let asked = ["search", "when do access tokens expire"];
-    assert!(!desk.run(&asked).ends(0, "sound").err.contains("damaged"));
-    let start: Vec<u8> = topic(TOKENS).iter().flat_map(|it| unit(*it).to_le_bytes()).collect();
-    let hurt = [&f32::NAN.to_le_bytes()[..], &start[4..]].concat();
-    for file in files(&desk.root).iter().filter(|it| it.ends_with("memory.db")) {
+    use_provider(&sandbox, "embeddings", &server.url());
+    assert_eq!(sandbox.json(&["embed"])["done"], 2);
+    let query = "when do access tokens expire";
+    let output = sandbox.run(&["search", query]).expect_code(0, "before the damage");
+    assert!(!output.err.contains("damaged"), "{output:?}");
+
+    // Damage: find the start of the stored vector in the database, and make its first number NaN.
+    let start: Vec<u8> =
+        topic_vector(TOKEN_MEMORY).iter().flat_map(|it| as_stored(*it).to_le_bytes()).collect();
+    let damaged = [&f32::NAN.to_le_bytes()[..], &start[4..]].concat();
+    for file in files(&sandbox.root).iter().filter(|it| it.ends_with("memory.db")) {
         let bytes = fs::read(file).unwrap();
-        if let Some(at) = bytes.windows(start.len()).position(|it| it == start) {
-            fs::write(file, [&bytes[..at], &hurt, &bytes[at + hurt.len()..]].concat()).unwrap();
+        if let Some(offset) = bytes.windows(start.len()).position(|it| it == start) {
+            let rest = &bytes[offset + damaged.len()..];
+            fs::write(file, [&bytes[..offset], &damaged, rest].concat()).unwrap();
         }
     }
-    let said = desk.run(&asked).ends(0, "the codes and the words are left");
-    assert!(said.err.contains("is damaged: it is ranked without"), "{said:?}");
-    assert!(said.out.contains("Access tokens") && by_meaning(&search(&desk, asked[1])), "{said:?}");
-    let said = desk.run(&["context", "start", "--task", asked[1]]).ends(0, "contexts, too");
-    assert!(said.out.contains("Access tokens"), "{said:?}");
+
+    // The codes and the keywords still find the memory.
+    let output = sandbox.run(&["search", query]).expect_code(0, "after the damage");
+    assert!(output.err.contains("is damaged: it is ranked without"), "{output:?}");
+    assert!(
+        output.out.contains("Access tokens") && used_vectors(&run_search(&sandbox, query)),
+        "{output:?}"
+    );
+    let output = sandbox.run(&["context", "start", "--task", query]).expect_code(0, "context");
+    assert!(output.out.contains("Access tokens"), "{output:?}");
 }
 
-/// One of the numbers above as it is kept: every vector has the length one.
-#[expect(clippy::cast_possible_truncation, reason = "vectors are kept in single precision")]
-fn unit(value: f64) -> f32 {
-    (value / 96_f64.sqrt()) as f32
+/// A number of a topic vector as it is stored: vectors are normalised to length 1.
+#[expect(clippy::cast_possible_truncation, reason = "vectors are stored in single precision")]
+fn as_stored(value: f64) -> f32 {
+    (value / f64::from(VECTOR_REPEATS).sqrt()) as f32
 }
 
-fn n_texts(seen: &Seen) -> usize {
-    seen.body["input"].as_array().unwrap().len()
+/// Number of texts that a request asks to embed.
+fn n_input_texts(request: &ReceivedRequest) -> usize {
+    request.body["input"].as_array().unwrap().len()
 }
 
 #[test]
-fn a_key_goes_to_its_provider_and_is_never_shown() {
-    let desk = Desk::new();
-    let (good, bad) = (
-        Server::fine(),
-        Server::start(|seen| {
-            let said = format!(r#"{{"error":"no such key: {}"}}"#, seen.authorization);
-            Reply::Raw(401, said)
+fn a_key_is_sent_to_its_provider_only_and_never_printed() {
+    let sandbox = Sandbox::new();
+    // One provider that works, and one that rejects every key and repeats it in the error.
+    let (working, rejecting) = (
+        TestServer::start_provider(),
+        TestServer::start(|request| {
+            let error = format!(r#"{{"error":"no such key: {}"}}"#, request.authorization);
+            ServerReply::Raw(401, error)
         }),
     );
-    desk.remember(TOKENS);
+    sandbox.remember(TOKEN_MEMORY);
     let variables = [
-        ("WAYLORE_EMBEDDINGS_KEY", KEY),
+        ("WAYLORE_EMBEDDINGS_KEY", API_KEY),
         ("OPENAI_API_KEY", "sk-someone-elses"),
         ("VOYAGE_API_KEY", "sk-someone-elses"),
     ];
-    let mut said = Vec::new();
-    for server in [&bad, &good] {
-        use_provider(&desk, "embeddings", &server.url());
+    let mut outputs = Vec::new();
+    for server in [&rejecting, &working] {
+        use_provider(&sandbox, "embeddings", &server.url());
         for args in [
             &["config", "test-provider"][..],
             &["--json", "config", "test-provider"],
             &["embed"],
             &["search", "tokens"],
-            &["remember", "--new", BUILDS],
+            &["remember", "--new", BUILD_MEMORY],
             &["doctor"],
             &["stats"],
             &["config"],
             &["export"],
         ] {
-            said.push(with(&desk, &variables, args).sound("with a key"));
+            let output = run_with_variables(&sandbox, &variables, args);
+            outputs.push(output.expect_no_panic("with a key"));
         }
-        assert!(server.seen().iter().all(|it| it.authorization == format!("Bearer {KEY}")));
+        assert!(server.requests().iter().all(|it| it.authorization == format!("Bearer {API_KEY}")));
     }
-    assert!(said[0].code == 3 && said[0].out.contains("does not accept the key"), "{:?}", said[0]);
-    for said in &said {
-        assert!(!said.all().contains(&KEY[8..]), "{said:?}");
+    let rejected = &outputs[0];
+    assert!(rejected.code == 3 && rejected.out.contains("does not accept the key"), "{rejected:?}");
+
+    // No command printed the key or wrote it to a file.
+    for output in &outputs {
+        assert!(!output.out_and_err().contains(key_digits()), "{output:?}");
     }
-    assert!(holding(&desk.root, &KEY[8..]).is_empty(), "nor is it written anywhere");
-    desk.json(&["config", "set", "embeddings.provider", "openai"]);
-    let said = with(&desk, &variables[1..], &["config", "test-provider"]);
-    assert_eq!(said.code, 0, "{said:?}");
-    let last = good.seen().pop().unwrap();
-    assert_eq!(last.authorization, "", "OpenAI's key is for OpenAI's address alone");
-    desk.json(&["config", "unset", "embeddings.url"]);
-    let said = desk.run(&["config", "test-provider"]).ends(3, "no key, so nothing is sent");
-    assert!(said.out.contains("OPENAI_API_KEY"), "{said:?}");
+    assert!(files_containing(&sandbox.root, key_digits()).is_empty());
+
+    // OpenAI's key is sent to OpenAI's own address only, not to another one configured for it.
+    sandbox.json(&["config", "set", "embeddings.provider", "openai"]);
+    let output = run_with_variables(&sandbox, &variables[1..], &["config", "test-provider"]);
+    assert_eq!(output.code, 0, "{output:?}");
+    let last = working.requests().pop().unwrap();
+    assert_eq!(last.authorization, "");
+    sandbox.json(&["config", "unset", "embeddings.url"]);
+    let output = sandbox.run(&["config", "test-provider"]).expect_code(3, "without a key");
+    assert!(output.out.contains("OPENAI_API_KEY"), "{output:?}");
+
+    // A URL with a password or key is refused, and not repeated.
     for url in ["https://me:hunter2@example.org", "https://example.org/?key=hunter2"] {
-        let said = desk.run(&["config", "set", "text.url", url]).ends(2, "no place for a key");
-        assert!(!said.all().contains("hunter2"), "{said:?}");
+        let output =
+            sandbox.run(&["config", "set", "text.url", url]).expect_code(2, "a secret in the URL");
+        assert!(!output.out_and_err().contains("hunter2"), "{output:?}");
     }
 }
 
 #[test]
-fn a_key_can_be_kept_in_the_keychain() {
-    let desk = Desk::new();
-    let tools = desk.root.join("tools");
+fn a_key_can_be_stored_in_the_keychain() {
+    let sandbox = Sandbox::new();
+    let tools = sandbox.root.join("tools");
     fs::create_dir(&tools).unwrap();
+    // A fake `secret-tool`, the command for the keychain of Linux desktops: one file per entry, named
+    // after the last argument.
     let tool = tools.join("secret-tool");
-    // The last argument names the entry.
     let script = "#!/bin/sh\nfor it; do last=$it; done\nfile=\"$0.$(echo \"$last\" | tr -c 'a-z\\n' _)\"\n\
                   case $1 in store) cat > \"$file\";; lookup) cat \"$file\";; clear) rm \"$file\";; esac\n";
     fs::write(&tool, script).unwrap();
     fs::set_permissions(&tool, fs::Permissions::from_mode(0o700)).unwrap();
     let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap());
-    let key = |args: &[&str], path: &str| {
-        let mut command = desk.command(&[&["config", "key"], args].concat());
+    // Runs `config key` with the API key on standard input.
+    let config_key = |args: &[&str], path: &str| {
+        let mut command = sandbox.command(&[&["config", "key"], args].concat());
         command.env("PATH", path).stdin(Stdio::piped());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // A command that refuses early closes its end.
-        let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), KEY.as_bytes());
-        Said::from(child.wait_with_output().unwrap())
+        // A command that refuses early closes the pipe; the write then fails.
+        let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), API_KEY.as_bytes());
+        CommandOutput::from(child.wait_with_output().unwrap())
     };
-    key(&["embeddings"], &path).ends(2, "for whom?");
-    desk.json(&["config", "set", "embeddings.provider", "openai"]);
+    config_key(&["embeddings"], &path).expect_code(2, "without a provider");
+    sandbox.json(&["config", "set", "embeddings.provider", "openai"]);
     if !cfg!(target_os = "linux") {
-        return skip("the keychain", "its tool is another here");
+        return skip("the keychain", "this system has no secret-tool");
     }
-    let said = key(&["embeddings"], &path).ends(0, "kept");
-    assert!(!said.all().contains(&KEY[8..]), "{said:?}");
-    assert_eq!(holding(&desk.root, &KEY[8..]).len(), 1, "in the keychain alone");
-    let kept = tools.join("secret-tool.embeddings_https___api_openai_com");
-    assert_eq!(fs::read_to_string(&kept).unwrap(), KEY, "for this address");
-    key(&["embeddings", "--remove"], &path).ends(0, "out");
-    assert!(!kept.exists());
-    key(&["embeddings"], "/nowhere").ends(3, "no keychain");
+
+    // The key is stored in the keychain only, under its role and the provider's address.
+    let output = config_key(&["embeddings"], &path).expect_code(0, "store");
+    assert!(!output.out_and_err().contains(key_digits()), "{output:?}");
+    assert_eq!(files_containing(&sandbox.root, key_digits()).len(), 1);
+    let entry = tools.join("secret-tool.embeddings_https___api_openai_com");
+    assert_eq!(fs::read_to_string(&entry).unwrap(), API_KEY);
+
+    config_key(&["embeddings", "--remove"], &path).expect_code(0, "remove");
+    assert!(!entry.exists());
+    config_key(&["embeddings"], "/nowhere").expect_code(3, "without a keychain");
+}
+
+/// The secret part of the key, which must not appear in any output; a prefix may.
+fn key_digits() -> &'static str {
+    API_KEY.trim_start_matches("wl-live-")
 }
 
 #[test]
 fn a_project_cannot_choose_a_provider() {
-    let (desk, server) = (Desk::new(), Server::fine());
-    desk.remember(TOKENS);
-    for (key, value) in [("embeddings.provider", "compatible"), ("text.url", NOBODY)] {
-        desk.run(&["config", "set", key, value, "--for-project"]).ends(2, key);
+    let (sandbox, server) = (Sandbox::new(), TestServer::start_provider());
+    sandbox.remember(TOKEN_MEMORY);
+    for (key, value) in [("embeddings.provider", "compatible"), ("text.url", UNREACHABLE_URL)] {
+        sandbox.run(&["config", "set", key, value, "--for-project"]).expect_code(2, key);
     }
-    if !has("sqlite3") {
+    if !has_program("sqlite3") {
         return skip("a provider in a project's file", "sqlite3 is absent");
     }
-    // Whoever hands a project on could write it into its file.
+    // Whoever passes on a project's database could have written settings into it.
     let url = server.url();
     let rows: Vec<String> = [
         ("embeddings.provider", "compatible"),
@@ -274,177 +347,218 @@ fn a_project_cannot_choose_a_provider() {
     .map(|(key, value)| format!("('{key}', '{value}')"))
     .to_vec();
     let sql = format!("INSERT INTO settings (key, value) VALUES {}", rows.join(", "));
-    let file = desk.notebook().join("memory.db");
+    let file = sandbox.project_data_dir().join("memory.db");
     assert!(Command::new("sqlite3").arg(&file).arg(&sql).status().unwrap().success());
-    assert_eq!(desk.json(&["config", "get", "embeddings.provider"])["value"], "built-in");
-    search(&desk, "when do access tokens expire").ends(0, "by the built-in model");
-    desk.remember(BUILDS);
-    desk.json(&["embed"]);
-    assert!(server.seen().is_empty());
+    assert_eq!(sandbox.json(&["config", "get", "embeddings.provider"])["value"], "built-in");
+    run_search(&sandbox, "when do access tokens expire").expect_code(0, "search");
+    sandbox.remember(BUILD_MEMORY);
+    sandbox.json(&["embed"]);
+    assert!(server.requests().is_empty());
 }
 
 #[test]
-fn a_secret_in_a_question_stays_here() {
-    let (desk, server) = (Desk::new(), Server::fine());
-    desk.remember(TOKENS);
+fn a_query_with_a_secret_is_not_sent() {
+    let (sandbox, server) = (Sandbox::new(), TestServer::start_provider());
+    sandbox.remember(TOKEN_MEMORY);
     for role in ["embeddings", "rerank", "text"] {
-        use_provider(&desk, role, &server.url());
+        use_provider(&sandbox, role, &server.url());
     }
-    desk.json(&["embed"]);
-    let tail = ["16C7e42F292c6912", "E7710c838347Ae178B4a"].concat();
-    let said =
-        search(&desk, &format!("why are the tokens like ghp_{tail} refused")).ends(0, "hits");
-    assert!(said.err.contains("was not sent"), "{said:?}");
-    let seen = server.seen();
+    sandbox.json(&["embed"]);
+    // In two parts, so that secret scanners do not report this file.
+    let secret_part = ["16C7e42F292c6912", "E7710c838347Ae178B4a"].concat();
+    let output =
+        run_search(&sandbox, &format!("why are the tokens like ghp_{secret_part} refused"))
+            .expect_code(0, "search");
+    assert!(output.err.contains("was not sent"), "{output:?}");
+    let all_requests = server.requests();
     for path in ["/v1/embeddings", "/v1/rerank", "/v1/chat/completions"] {
-        let asked: Vec<&Seen> = seen.iter().filter(|it| it.line.ends_with(path)).collect();
-        let redacted = |it: &&Seen| it.body.to_string().contains("[REDACTED");
-        assert!(asked.iter().any(redacted), "{path}: {asked:?}");
-        assert!(asked.iter().all(|it| !it.body.to_string().contains(&tail)), "{path}: {asked:?}");
+        let requests: Vec<&ReceivedRequest> =
+            all_requests.iter().filter(|it| it.line.ends_with(path)).collect();
+        let body_contains = |it: &ReceivedRequest, text: &str| it.body.to_string().contains(text);
+        assert!(requests.iter().any(|it| body_contains(it, "[REDACTED")), "{path}: {requests:?}");
+        assert!(!requests.iter().any(|it| body_contains(it, &secret_part)), "{path}: {requests:?}");
     }
 }
 
-/// A vector whose beginning says one thing and whose whole says another.
-fn long(text: &str) -> Vec<f64> {
+/// A vector of which the beginning is misleading. By the first two numbers, a query is closest to
+/// `BUILD_MEMORY`; by the whole vector, it is closest to `TOKEN_MEMORY`.
+fn misleading_vector(text: &str) -> Vec<f64> {
     let mut res = vec![0.0; 600];
-    let (head, tail) = match text {
+    let (head, tail_index) = match text {
+        // `TOKEN_MEMORY`
         it if it.contains("renews") => ([0.9, 0.4], 400),
+        // `BUILD_MEMORY`
         it if it.contains("cache") => ([1.0, 0.0], 500),
-        _ => ([1.0, 0.0], 400),
+        _query => ([1.0, 0.0], 400),
     };
     res[..2].copy_from_slice(&head);
-    res[tail] = 1.0;
+    res[tail_index] = 1.0;
     res
 }
 
 #[test]
-fn where_the_beginning_of_a_vector_misleads_the_whole_decides() {
-    let desk = Desk::new();
-    for text in [TOKENS, BUILDS] {
-        desk.remember(text);
+fn the_full_vector_decides_where_its_prefix_misleads() {
+    let sandbox = Sandbox::new();
+    for text in [TOKEN_MEMORY, BUILD_MEMORY] {
+        sandbox.remember(text);
     }
-    let server = Server::start(|seen| {
-        let texts = seen.body["input"].as_array().unwrap();
-        vectors(texts.iter().map(|it| long(it.as_str().unwrap())).collect())
+    let server = TestServer::start(|request| {
+        let texts = request.body["input"].as_array().unwrap();
+        embeddings_reply(texts.iter().map(|it| misleading_vector(it.as_str().unwrap())).collect())
     });
-    use_provider(&desk, "embeddings", &server.url());
-    desk.json(&["embed"]);
-    let said = search(&desk, "cannot log on").ends(0, "by meaning");
-    assert!(by_meaning(&said), "{said:?}");
-    assert_eq!(said.json()["hits"][0]["memory"]["content"], TOKENS);
+    use_provider(&sandbox, "embeddings", &server.url());
+    sandbox.json(&["embed"]);
+    let output = run_search(&sandbox, "cannot log on").expect_code(0, "by meaning");
+    assert!(used_vectors(&output), "{output:?}");
+    assert_eq!(output.json()["hits"][0]["memory"]["content"], TOKEN_MEMORY);
 }
 
-/// A sum of what each word stands for, some direction or other; two words mean the same.
-fn bag(text: &str) -> Vec<f64> {
+/// The sum of one pseudo-random ±1 vector per word (hashed with FNV-1a), plus a small constant. Two
+/// words, `logon` and `tokens`, have the same vector.
+fn bag_of_words_vector(text: &str) -> Vec<f64> {
     let mut res = vec![0.1; 64];
     for word in text.to_lowercase().split(|it: char| !it.is_alphanumeric()) {
         let word = if word == "logon" { "tokens" } else { word };
         let mut state = word.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |acc, it| {
             (acc ^ u64::from(it)).wrapping_mul(0x0100_0000_01b3)
         });
-        for it in &mut res {
+        for component in &mut res {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-            *it += if state >> 63 == 1 { 1.0 } else { -1.0 };
+            *component += if state >> 63 == 1 { 1.0 } else { -1.0 };
         }
     }
     res
 }
 
 #[test]
-fn with_any_model_nothing_is_said_where_there_is_nothing() {
-    let desk = Desk::in_memory();
+fn an_irrelevant_query_finds_nothing_with_any_model() {
+    let sandbox = Sandbox::in_memory();
+    // Many memories, so that the similarities of a query have a distribution to stand out from.
     let text = |it: u64| format!("widget{it} of gadget{} breaks in module{}", it * 7, it % 9);
     let texts = (0..120).map(text).chain(["Tokens".to_owned()]).zip(0_u64..);
-    let records: Vec<Value> = texts.map(|(text, it)| record(&id_of(9, it), &text)).collect();
-    desk.feed(&["import", "--trust", "-"], &serde_json::to_vec(&records).unwrap()).ends(0, "in");
-    let server = Server::start(|seen| {
-        let texts = seen.body["input"].as_array().unwrap();
-        vectors(texts.iter().map(|it| bag(it.as_str().unwrap())).collect())
+    let records: Vec<Value> = texts.map(|(text, n)| record(&id_of(9, n), &text)).collect();
+    sandbox
+        .run_with_input(&["import", "--trust", "-"], &serde_json::to_vec(&records).unwrap())
+        .expect_code(0, "import");
+    let server = TestServer::start(|request| {
+        let texts = request.body["input"].as_array().unwrap();
+        embeddings_reply(texts.iter().map(|it| bag_of_words_vector(it.as_str().unwrap())).collect())
     });
-    use_provider(&desk, "embeddings", &server.url());
-    desk.json(&["embed"]);
-    for question in ["when is dinner", "which song won", "how tall are penguins"] {
-        let said = search(&desk, question).ends(1, question);
-        assert_eq!(said.json()["hits"], serde_json::json!([]), "{question}");
+    use_provider(&sandbox, "embeddings", &server.url());
+    sandbox.json(&["embed"]);
+    for query in ["when is dinner", "which song won", "how tall are penguins"] {
+        let output = run_search(&sandbox, query).expect_code(1, query);
+        assert_eq!(output.json()["hits"], serde_json::json!([]), "{query}");
     }
-    let said = search(&desk, "logon").ends(0, "by meaning alone");
-    assert_eq!(said.json()["hits"][0]["memory"]["content"], "Tokens", "{said:?}");
+    let output = run_search(&sandbox, "logon").expect_code(0, "a word that no memory contains");
+    assert_eq!(output.json()["hits"][0]["memory"]["content"], "Tokens", "{output:?}");
 }
 
 #[test]
-fn an_interrupted_embed_goes_on() {
+fn an_interrupted_embed_resumes() {
     const MEMORIES: u64 = 150;
-    let desk = Desk::in_memory();
+    let sandbox = Sandbox::in_memory();
     let records: Vec<Value> =
         (0..MEMORIES).map(|it| record(&id_of(7, it), &format!("thing number {it}"))).collect();
-    desk.feed(&["import", "--trust", "-"], &serde_json::to_vec(&records).unwrap()).ends(0, "in");
-    let (said, heard) = mpsc::channel();
-    let (n_asked, patient) = (AtomicUsize::new(0), Arc::new(AtomicBool::new(false)));
-    let is_patient = Arc::clone(&patient);
-    let server = Server::start(move |seen| {
-        if is_patient.load(Ordering::Relaxed) || n_asked.fetch_add(1, Ordering::Relaxed) < 2 {
-            return fine(seen);
+    sandbox
+        .run_with_input(&["import", "--trust", "-"], &serde_json::to_vec(&records).unwrap())
+        .expect_code(0, "import");
+
+    // The server answers two requests and hangs at the third, until `is_available` is set.
+    let (hang_sender, hang_receiver) = mpsc::channel();
+    let (n_requests, is_available) = (AtomicUsize::new(0), Arc::new(AtomicBool::new(false)));
+    let server_is_available = Arc::clone(&is_available);
+    let server = TestServer::start(move |request| {
+        if server_is_available.load(Ordering::Relaxed)
+            || n_requests.fetch_add(1, Ordering::Relaxed) < 2
+        {
+            return provider_reply(request);
         }
-        said.send(()).unwrap();
-        Reply::Silence
+        hang_sender.send(()).unwrap();
+        ServerReply::NoAnswer
     });
-    use_provider(&desk, "embeddings", &server.url());
-    desk.json(&["config", "set", "embeddings.dimensions", "8"]);
-    let mut command = desk.command(&["embed"]);
+    use_provider(&sandbox, "embeddings", &server.url());
+    sandbox.json(&["config", "set", "embeddings.dimensions", "8"]);
+
+    // Kill `embed` while it waits for the third answer. The first vectors are stored.
+    let mut command = sandbox.command(&["embed"]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    heard.recv().unwrap();
+    hang_receiver.recv().unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
-    let left = without_vector(&desk).as_u64().unwrap();
-    assert!(0 < left && left < MEMORIES, "{left} are left");
-    patient.store(true, Ordering::Relaxed);
-    let before = server.texts().len();
-    let done = desk.json(&["embed"]);
-    assert_eq!((&done["done"], &done["left"]), (&left.into(), &0.into()));
-    assert_eq!(server.texts().len() - before, usize::try_from(left).unwrap(), "only what is left");
+    let n_remaining = n_without_vector(&sandbox).as_u64().unwrap();
+    assert!(0 < n_remaining && n_remaining < MEMORIES, "{n_remaining} without a vector");
+
+    // The second run embeds the remaining memories only.
+    is_available.store(true, Ordering::Relaxed);
+    let n_before = server.embedded_texts().len();
+    let embedded = sandbox.json(&["embed"]);
+    assert_eq!((&embedded["done"], &embedded["left"]), (&n_remaining.into(), &0.into()));
+    assert_eq!(server.embedded_texts().len() - n_before, usize::try_from(n_remaining).unwrap());
 }
 
 #[test]
-fn what_is_configured_can_be_tried() {
-    let (desk, server) = (Desk::new(), Server::fine());
-    let said = desk.json(&["config", "test-provider"]);
+fn test_provider_checks_the_configuration() {
+    let (sandbox, server) = (Sandbox::new(), TestServer::start_provider());
+    let output = sandbox.json(&["config", "test-provider"]);
     assert_eq!(
-        (&said["providers"][0]["provider"], &said["providers"][0]["works"]),
+        (&output["providers"][0]["provider"], &output["providers"][0]["works"]),
         (&"built-in".into(), &true.into())
     );
-    desk.run(&["config", "test-provider", "rerank"]).ends(2, "there is none");
+    sandbox.run(&["config", "test-provider", "rerank"]).expect_code(2, "no reranker configured");
+
+    // A working provider in every role.
     for role in ["embeddings", "rerank", "text"] {
-        use_provider(&desk, role, &server.url());
-        let said = desk.json(&["config", "test-provider", role]);
-        let found = &said["providers"][0];
-        assert_eq!((&found["role"], &found["works"]), (&role.into(), &true.into()), "{said}");
+        use_provider(&sandbox, role, &server.url());
+        let output = sandbox.json(&["config", "test-provider", role]);
+        let provider = &output["providers"][0];
+        assert_eq!(
+            (&provider["role"], &provider["works"]),
+            (&role.into(), &true.into()),
+            "{output}"
+        );
     }
-    let said = desk.json(&["config", "test-provider"]);
-    assert_eq!(said["providers"].as_array().unwrap().len(), 3);
-    let found = &said["providers"][0];
+    let output = sandbox.json(&["config", "test-provider"]);
+    assert_eq!(output["providers"].as_array().unwrap().len(), 3);
+    let provider = &output["providers"][0];
     assert_eq!(
-        (&found["dimensions"], &found["related"], &found["unrelated"]),
+        (&provider["dimensions"], &provider["related"], &provider["unrelated"]),
         (&8.into(), &1.0.into(), &0.0.into())
     );
-    let said = desk.run(&["config", "test-provider"]).ends(0, "in words");
-    assert!(said.out.contains("A small check.") && said.out.contains("8 dimensions"), "{said:?}");
-    let blind = Server::start(|seen| vectors(vec![topic("nothing"); n_texts(seen)]));
-    desk.json(&["config", "set", "embeddings.url", &blind.url()]);
-    let said = desk.run(&["config", "test-provider", "embeddings"]).ends(1, "all the same");
-    assert!(said.out.contains("choose another model"), "{said:?}");
-    desk.json(&["config", "set", "rerank.url", NOBODY]);
-    let said = desk.run(&["--json", "config", "test-provider"]).ends(3, "nobody there");
-    let found = &said.json()["providers"][1];
-    assert!(string(&found["hint"]).contains("rerank.url"), "{found}");
+    let output = sandbox.run(&["config", "test-provider"]).expect_code(0, "without --json");
+    assert!(
+        output.out.contains("A small check.") && output.out.contains("8 dimensions"),
+        "{output:?}"
+    );
+
+    // A model that gives all texts the same vector cannot tell related texts from unrelated ones.
+    let useless = TestServer::start(|request| {
+        embeddings_reply(vec![topic_vector("nothing"); n_input_texts(request)])
+    });
+    sandbox.json(&["config", "set", "embeddings.url", &useless.url()]);
+    let output =
+        sandbox.run(&["config", "test-provider", "embeddings"]).expect_code(1, "a useless model");
+    assert!(output.out.contains("choose another model"), "{output:?}");
+
+    sandbox.json(&["config", "set", "rerank.url", UNREACHABLE_URL]);
+    let output = sandbox
+        .run(&["--json", "config", "test-provider"])
+        .expect_code(3, "an unreachable provider");
+    let provider = &output.json()["providers"][1];
+    assert!(string(&provider["hint"]).contains("rerank.url"), "{provider}");
 }
 
 #[test]
-fn settings_that_do_not_fit_together_are_named() {
-    let desk = Desk::new();
-    desk.remember(TOKENS);
+fn contradicting_settings_are_reported() {
+    let sandbox = Sandbox::new();
+    sandbox.remember(TOKEN_MEMORY);
+    // Settings that are incomplete or not allowed, and the setting that the message must name.
     let cases: [(&[(&str, &str)], &str); 5] = [
         (&[("embeddings.provider", "compatible")], "embeddings.url"),
-        (&[("embeddings.provider", "compatible"), ("embeddings.url", NOBODY)], "embeddings.model"),
+        (
+            &[("embeddings.provider", "compatible"), ("embeddings.url", UNREACHABLE_URL)],
+            "embeddings.model",
+        ),
         (&[("text.provider", "anthropic")], "text.model"),
         (&[("rerank.provider", "tei")], "rerank.url"),
         (
@@ -452,47 +566,55 @@ fn settings_that_do_not_fit_together_are_named() {
             "allow_plain_http",
         ),
     ];
-    for (settings, wanted) in cases {
+    for (settings, named_setting) in cases {
         for (key, value) in settings {
-            desk.json(&["config", "set", key, value]);
+            sandbox.json(&["config", "set", key, value]);
         }
         for args in [&["search", "tokens"][..], &["config", "test-provider"]] {
-            let said = desk.run(args).ends(2, wanted);
-            assert!(said.err.contains(wanted), "{said:?}");
+            let output = sandbox.run(args).expect_code(2, named_setting);
+            assert!(output.err.contains(named_setting), "{output:?}");
         }
-        assert!(
-            desk.run(&["doctor"])
-                .ends(1, "a problem")
-                .out
-                .contains("other commands fail until then")
-        );
+        let output = sandbox.run(&["doctor"]).expect_code(1, "doctor");
+        assert!(output.out.contains("other commands fail until then"), "{output:?}");
         for (key, _) in settings {
-            desk.json(&["config", "unset", key]);
+            sandbox.json(&["config", "unset", key]);
         }
     }
-    desk.run(&["config", "set", "embeddings.provider", "nobody"]).ends(2, "unknown");
-    search(&desk, "when do access tokens expire").ends(0, "all is well again");
+    sandbox
+        .run(&["config", "set", "embeddings.provider", "nobody"])
+        .expect_code(2, "an unknown provider");
+    run_search(&sandbox, "when do access tokens expire")
+        .expect_code(0, "with all settings removed");
 }
 
 #[test]
-fn ollama_on_this_machine_is_pointed_out_and_its_model_is_chosen_once() {
-    let ollama = Server::start(|seen| match seen.line.split(' ').nth(1).unwrap_or_default() {
-        "/api/version" => Reply::Json(serde_json::json!({ "version": "0.99.1" })),
-        "/api/tags" => Reply::Json(serde_json::json!({ "models": [
+fn a_local_ollama_is_suggested() {
+    // An Ollama server with a chat model and an embedding model.
+    let ollama =
+        TestServer::start(|request| match request.line.split(' ').nth(1).unwrap_or_default() {
+            "/api/version" => ServerReply::Json(serde_json::json!({ "version": "0.99.1" })),
+            "/api/tags" => ServerReply::Json(serde_json::json!({ "models": [
             { "name": "llama3:8b", "digest": "0".repeat(64) },
             { "name": "qwen3-embedding:0.6b", "digest": "1".repeat(64) },
         ] })),
-        _ => Reply::Raw(404, "{}".to_owned()),
-    });
-    let (desk, host) = (Desk::new(), ollama.url());
-    let here = [("OLLAMA_HOST", host.as_str())];
-    let said = with(&desk, &here, &["config", "test-provider"]).ends(0, "built-in");
-    assert!(said.err.contains("Ollama 0.99.1"), "{said:?}");
-    let away = [("OLLAMA_HOST", "http://192.0.2.1:11434")];
-    let said = with(&desk, &away, &["--json", "config", "test-provider"]).ends(0, "built-in");
-    assert!(said.json()["idle_ollama"].is_null(), "nobody is asked elsewhere: {said:?}");
-    with(&desk, &here, &["config", "set", "embeddings.provider", "ollama"]).ends(0, "set");
-    let chosen = desk.json(&["config", "get", "embeddings.model"])["value"].clone();
+            _ => ServerReply::Raw(404, "{}".to_owned()),
+        });
+    let (sandbox, host) = (Sandbox::new(), ollama.url());
+    let local = [("OLLAMA_HOST", host.as_str())];
+    let output = run_with_variables(&sandbox, &local, &["config", "test-provider"])
+        .expect_code(0, "local Ollama");
+    assert!(output.err.contains("Ollama 0.99.1"), "{output:?}");
+
+    // An Ollama on another machine is never contacted without being configured.
+    let remote = [("OLLAMA_HOST", "http://192.0.2.1:11434")];
+    let output = run_with_variables(&sandbox, &remote, &["--json", "config", "test-provider"])
+        .expect_code(0, "remote Ollama");
+    assert!(output.json()["idle_ollama"].is_null(), "{output:?}");
+
+    // Choosing Ollama also chooses its embedding model.
+    run_with_variables(&sandbox, &local, &["config", "set", "embeddings.provider", "ollama"])
+        .expect_code(0, "config set");
+    let chosen = sandbox.json(&["config", "get", "embeddings.model"])["value"].clone();
     if chosen == "" {
         return skip("the choice of a model", "less than 2 GB of memory are free");
     }
@@ -500,7 +622,7 @@ fn ollama_on_this_machine_is_pointed_out_and_its_model_is_chosen_once() {
 }
 
 #[test]
-fn licences_are_shown() {
-    let said = Desk::new().run(&["licenses"]).ends(0, "licences");
-    assert!(said.out.contains("MIT OR Apache-2.0") && said.out.contains("IBM"), "{said:?}");
+fn licences_are_printed() {
+    let output = Sandbox::new().run(&["licenses"]).expect_code(0, "licences");
+    assert!(output.out.contains("MIT OR Apache-2.0") && output.out.contains("IBM"), "{output:?}");
 }

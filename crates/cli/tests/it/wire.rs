@@ -1,21 +1,25 @@
-//! What scripts and terminals rely on: versioned JSON, exit codes, no colour in pipes, secrets that
-//! are never printed.
+//! Tests of the interface that scripts rely on: versioned JSON with a kind, exit codes, abbreviated
+//! ids, no colour in pipes, and secrets that are never printed.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::kit::{Desk, binary, finish, has, holding, id_of, record, skip, string};
+use crate::sandbox::{
+    Sandbox, binary, files_containing, has_program, id_of, record, run_command, skip, string,
+};
 
 #[test]
 fn every_command_answers_in_versioned_json() {
-    let desk = Desk::new();
-    let (id, spare) = (desk.remember("a thing"), desk.remember("another thing"));
-    let file = desk.root.join("out.json");
+    let sandbox = Sandbox::new();
+    let (id, spare) = (sandbox.remember("a thing"), sandbox.remember("another thing"));
+    let file = sandbox.root.join("out.json");
     let out = file.to_str().unwrap();
-    let asked: [(&str, &[&str]); 29] = [
+    // The `kind` of the answer, and the command. Later commands use the results of earlier ones.
+    let commands: [(&str, &[&str]); 29] = [
         ("remembered", &["remember", "--new", "one more"]),
         ("memories", &["list"]),
         ("hits", &["search", "thing"]),
@@ -46,16 +50,16 @@ fn every_command_answers_in_versioned_json() {
         ("purged", &["purge", "--yes", &spare]),
         ("purged", &["purge", "--yes", "--everything"]),
     ];
-    for (kind, args) in asked {
-        let said = desk.json(args);
-        assert_eq!(said["kind"], kind, "{args:?}");
+    for (kind, args) in commands {
+        let output = sandbox.json(args);
+        assert_eq!(output["kind"], kind, "{args:?}");
     }
 }
 
 #[test]
-fn failures_have_a_kind_a_code_and_a_way_out() {
-    let desk = Desk::new();
-    let id = desk.remember("a thing");
+fn failures_have_a_kind_and_an_exit_code() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.remember("a thing");
     let failing: [(i32, &str, &[&str]); 8] = [
         (1, "finding", &["show", "00000000"]),
         (2, "usage", &["show", "xyz"]),
@@ -67,43 +71,51 @@ fn failures_have_a_kind_a_code_and_a_way_out() {
         (2, "usage", &["restore-backup", "nonsense", "--yes"]),
     ];
     for (code, kind, args) in failing {
-        let said = desk.run(&[&["--json"], args].concat()).ends(code, &format!("{args:?}"));
-        assert_eq!(said.json()["error"]["kind"], kind, "{said:?}");
-        let said = desk.run(args).ends(code, &format!("{args:?}"));
-        assert!(said.err.starts_with("error: ") && said.out.is_empty(), "{said:?}");
+        let output =
+            sandbox.run(&[&["--json"], args].concat()).expect_code(code, &format!("{args:?}"));
+        assert_eq!(output.json()["error"]["kind"], kind, "{output:?}");
+        let output = sandbox.run(args).expect_code(code, &format!("{args:?}"));
+        assert!(output.err.starts_with("error: ") && output.out.is_empty(), "{output:?}");
     }
+    // Rejected by the parser of the arguments.
     for args in [&[][..], &["nonsense"], &["list", "--nonsense"], &["completions", "nonsense"]] {
-        desk.run(args).ends(2, &format!("{args:?}"));
+        sandbox.run(args).expect_code(2, &format!("{args:?}"));
     }
-    desk.run(&["--help"]).ends(0, "help");
-    desk.run(&["--version"]).ends(0, "version");
+    sandbox.run(&["--help"]).expect_code(0, "help");
+    sandbox.run(&["--version"]).expect_code(0, "version");
 }
 
 #[test]
-fn an_id_that_means_several_is_not_guessed() {
-    let desk = Desk::new();
-    let file = desk.root.join("twins.json");
+fn an_ambiguous_id_is_rejected() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.root.join("twins.json");
+    // Two ids whose last eight digits start alike.
     let twins = [record(&id_of(1, 0xabcd_0001), "one"), record(&id_of(2, 0xabcd_0002), "two")];
     fs::write(&file, serde_json::to_vec(&twins).unwrap()).unwrap();
-    desk.json(&["import", "--trust", file.to_str().unwrap()]);
-    let said = desk.run(&["show", "abcd"]).ends(2, "ambiguous");
+    sandbox.json(&["import", "--trust", file.to_str().unwrap()]);
+    let output = sandbox.run(&["show", "abcd"]).expect_code(2, "ambiguous");
     for id in [id_of(1, 0xabcd_0001), id_of(2, 0xabcd_0002)] {
-        assert!(said.err.contains(&id), "both are named: {said:?}");
+        assert!(output.err.contains(&id), "{id} is not named: {output:?}");
     }
-    desk.run(&["show", "abcd0001"]).ends(0, "one of them");
-    desk.run(&["show", "abc"]).ends(2, "too short to be meant");
-    desk.run(&["forget", "abcd0001", "00000000"]).ends(1, "one of several is unknown");
-    assert!(desk.memories().iter().all(|it| it["deleted_at"].is_null()), "so none is forgotten");
+    sandbox.run(&["show", "abcd0001"]).expect_code(0, "unambiguous");
+    sandbox.run(&["show", "abc"]).expect_code(2, "shorter than four digits");
+
+    // One unknown id among several: none is forgotten.
+    sandbox.run(&["forget", "abcd0001", "00000000"]).expect_code(1, "one unknown id");
+    assert!(sandbox.memories().iter().all(|it| it["deleted_at"].is_null()));
 }
 
 #[test]
 fn pipes_get_no_colour_and_may_close_early() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let records: Vec<Value> = (0..300)
         .map(|it| record(&id_of(5, it), &format!("thing {it} {}", "and so on ".repeat(40))))
         .collect();
-    desk.feed(&["import", "--trust", "-"], &serde_json::to_vec(&records).unwrap())
-        .ends(0, "import");
+    sandbox
+        .run_with_input(&["import", "--trust", "-"], &serde_json::to_vec(&records).unwrap())
+        .expect_code(0, "import");
+
+    // Without a terminal there are no escape sequences.
     for args in [
         &["list"][..],
         &["search", "thing"],
@@ -113,9 +125,11 @@ fn pipes_get_no_colour_and_may_close_early() {
         &["show", "nonsense"],
         &["--help"],
     ] {
-        let said = desk.run(args).sound("piped");
-        assert!(!said.all().contains('\u{1b}'), "{args:?}: {said:?}");
+        let output = sandbox.run(args).expect_no_panic("piped");
+        assert!(!output.out_and_err().contains('\u{1b}'), "{args:?}: {output:?}");
     }
+
+    // The reader closes the pipe after the first line, like `head -1`: a normal end, not an error.
     for args in [
         &["list", "-n", "1000"][..],
         &["list", "-n", "1000", "--json"],
@@ -124,13 +138,16 @@ fn pipes_get_no_colour_and_may_close_early() {
         &["completions", "bash"],
     ] {
         let mut child =
-            desk.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut first = String::new();
-        BufReader::with_capacity(16, child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+            sandbox.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut first_line = String::new();
+        // A small buffer, so that the pipe stays full and the writer notices that it is closed.
+        let mut stdout = BufReader::with_capacity(16, child.stdout.take().unwrap());
+        stdout.read_line(&mut first_line).unwrap();
+        drop(stdout);
         let output = child.wait_with_output().unwrap();
         let err = String::from_utf8(output.stderr).unwrap();
         assert!(
-            !first.is_empty() && !err.contains("panicked") && !err.contains("error"),
+            !first_line.is_empty() && !err.contains("panicked") && !err.contains("error"),
             "{args:?}: {err}"
         );
         assert_eq!(output.status.code(), Some(0), "{args:?}");
@@ -138,53 +155,55 @@ fn pipes_get_no_colour_and_may_close_early() {
 }
 
 #[test]
-fn colour_is_for_terminals_that_want_it() {
-    if !has("script") {
+fn colour_is_used_on_terminals_unless_no_color_is_set() {
+    if !has_program("script") {
         return skip("colour on a terminal", "script is absent");
     }
-    let desk = Desk::new();
-    let id = desk.remember("a thing that says \u{1b}]0;owned\u{7} and \u{1b}[5m");
-    let on_terminal = |line: &str, no_color: Option<&str>| {
+    let sandbox = Sandbox::new();
+    // A memory with escape sequences: a window title and blinking text.
+    let id = sandbox.remember("a thing with \u{1b}]0;owned\u{7} and \u{1b}[5m");
+    let on_terminal = |shell_line: &str, no_color: Option<&str>| {
         let mut command = Command::new("script");
-        desk.surround(&mut command);
-        command.args(["-qec", line, "/dev/null"]).env("TERM", "xterm").env("W", binary());
+        sandbox.set_environment(&mut command);
+        command.args(["-qec", shell_line, "/dev/null"]).env("TERM", "xterm").env("W", binary());
         if let Some(value) = no_color {
             command.env("NO_COLOR", value);
         }
-        finish(command).out
+        run_command(command).out
     };
     assert!(on_terminal("\"$W\" list", None).contains('\u{1b}'));
     assert!(!on_terminal("\"$W\" list", Some("1")).contains('\u{1b}'));
     let shown = on_terminal(&format!("\"$W\" show {id}"), None);
-    assert!(
-        !shown.contains("\u{1b}]0") && !shown.contains("\u{1b}[5m"),
-        "a memory is text: {shown:?}"
-    );
+    assert!(!shown.contains("\u{1b}]0") && !shown.contains("\u{1b}[5m"), "{shown:?}");
 }
 
 #[test]
-fn a_secret_is_refused_and_never_printed() {
-    let desk = Desk::new();
-    let tail = ["16C7e42F292c6912", "E7710c838347Ae178B4a"].concat();
-    let secret = format!("ghp_{tail}");
-    let id = desk.remember("a harmless thing");
+fn a_secret_is_rejected_and_never_printed() {
+    let sandbox = Sandbox::new();
+    // In parts, so that secret scanners do not report this file.
+    let secret_part = ["16C7e42F292c6912", "E7710c838347Ae178B4a"].concat();
+    let secret = format!("ghp_{secret_part}");
+    let id = sandbox.remember("a harmless thing");
     let text = format!("first line\nthe token is {secret}");
-    let said = desk.feed(&["remember"], text.as_bytes()).ends(1, "a secret");
-    assert!(said.err.contains("line 2"), "it says where: {said:?}");
-    let doors: [&[&str]; 5] = [
+    let output = sandbox.run_with_input(&["remember"], text.as_bytes()).expect_code(1, "a secret");
+    assert!(output.err.contains("line 2"), "the line is not named: {output:?}");
+    // Every argument that is stored is checked.
+    let commands: [&[&str]; 5] = [
         &["remember", "--json", &text],
         &["edit", &id, "--text", &text],
         &["flag", &id, "incorrect", "--text", &text],
         &["remember", "tagged", "--tag", &secret],
         &["remember", "in a module", "--module", &secret],
     ];
-    for door in doors {
-        let said = desk.run(door).ends(1, "a secret");
-        assert!(!said.all().contains(&tail), "{said:?}");
+    for args in commands {
+        let output = sandbox.run(args).expect_code(1, "a secret");
+        assert!(!output.out_and_err().contains(&secret_part), "{output:?}");
     }
-    assert_eq!(desk.contents().len(), 1);
-    let kept = desk.json(&["remember", "--redact", &text]);
-    assert_eq!(kept["redacted"], 1);
-    assert!(string(&kept["memory"]["content"]).contains("[REDACTED"), "{kept}");
-    assert_eq!(holding(&desk.home, &tail), Vec::<std::path::PathBuf>::new());
+    assert_eq!(sandbox.contents().len(), 1);
+
+    // `--redact` stores the text without the secret.
+    let redacted = sandbox.json(&["remember", "--redact", &text]);
+    assert_eq!(redacted["redacted"], 1);
+    assert!(string(&redacted["memory"]["content"]).contains("[REDACTED"), "{redacted}");
+    assert_eq!(files_containing(&sandbox.home, &secret_part), Vec::<PathBuf>::new());
 }

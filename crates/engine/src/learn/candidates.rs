@@ -1,4 +1,7 @@
-//! Candidates: each sighting of a session with the draft composed of it and the verdict on it. Pure.
+//! Candidates: composes a draft for each sighting of a session and has `promote` judge it. Pure.
+//!
+//! A draft is composed from all sightings of the same pattern, in this and in earlier sessions. The
+//! verdict decides whether it is kept; `novelty` then compares the kept ones with stored memories.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,10 +17,10 @@ use super::load::LessonInputs;
 use super::session_index::SessionIndex;
 use super::subagents::SessionGroups;
 
-/// Start confidence of an agent's note and of a user's correction, whatever their signal.
+/// Initial confidence of a note that an agent recorded or a correction that a user made.
 const STATED_CONFIDENCE: PerMille = PerMille::new(750);
-/// With more subtasks than this, a note of a finished subtask is judged before the session ends.
-pub(super) const MIN_SUBTASKS_TO_SPLIT: usize = 5;
+/// A running session with more succeeded subtasks than this is learned before its end.
+pub(super) const MAX_SUBTASKS_LEARNED_AT_END: usize = 5;
 
 /// Stored sightings by pattern.
 pub(super) type SightingsByPattern = HashMap<PatternKey, Vec<SightingRow>>;
@@ -25,38 +28,39 @@ pub(super) type SightingsByPattern = HashMap<PatternKey, Vec<SightingRow>>;
 /// Numbers of sessions that edited files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EditCounts {
-    pub(super) by_file: HashMap<ProjectPath, u32>,
+    /// Sessions that edited each file. Only the files of pairs are counted.
+    pub(super) sessions_by_file: HashMap<ProjectPath, u32>,
     /// Sessions that edited any file.
-    pub(super) all: u32,
+    pub(super) n_editing_sessions: u32,
 }
 
 impl EditCounts {
-    /// Sessions that edited a file, this one included; 0 for a file that was not counted.
-    pub(super) fn editors(
+    /// Counts the sessions that edited a file, this one included; 0 for a file that was not
+    /// counted.
+    pub(super) fn count_editors(
         &self,
         path: Option<&ProjectPath>,
         session: &SessionOverview,
         sessions: &SessionIndex,
     ) -> u32 {
-        let Some((path, n)) = path.and_then(|it| Some((it, self.by_file.get(it)?))) else {
-            return 0;
-        };
-        let edits = session.files.iter().any(|it| it.path == *path && it.edits > 0);
-        // A session that has grown is in the stored counts already.
-        n + u32::from(edits && !sessions.is_counted(session.id))
+        let Some(path) = path else { return 0 };
+        let Some(n_stored) = self.sessions_by_file.get(path) else { return 0 };
+        let edited_now = session.files.iter().any(|it| it.path == *path && it.edits > 0);
+        // A session that was learned before and has grown is in the stored counts already.
+        n_stored + u32::from(edited_now && !sessions.is_counted(session.id))
     }
 }
 
-/// A sighting with everything that was decided about it before stored memories are compared.
+/// A sighting with its draft and its verdict, before it is compared with stored memories.
 pub(super) struct JudgedSighting {
     pub(super) sighting: Sighting,
+    /// `None` if the sightings of the pattern do not suffice to state something.
     pub(super) draft: Option<MemoryDraft>,
-    pub(super) groups: SessionGroups,
-    /// The memory that was made of this pattern before.
+    /// The memory that earlier sessions made from this pattern.
     pub(super) memory: Option<MemoryId>,
-    /// Memories made of folders that the module map has joined into one module since. The memory of
-    /// the module replaces them.
-    pub(super) overtaken: Vec<MemoryId>,
+    /// Memories about folders that now belong to one module, if this pattern is about the module.
+    /// Its memory replaces them.
+    pub(super) replaced_memories: Vec<MemoryId>,
     pub(super) verdict: PromotionVerdict,
 }
 
@@ -66,36 +70,52 @@ impl JudgedSighting {
     }
 }
 
-/// Composes a draft of each sighting with its earlier ones, and judges them all.
+/// A sighting with its draft, before the verdict.
+struct DraftedSighting<'a> {
+    sighting: &'a Sighting,
+    /// Stored sightings of the same pattern, in the order they were stored.
+    earlier: &'a [SightingRow],
+    draft: Option<MemoryDraft>,
+    session_groups: SessionGroups,
+}
+
+impl DraftedSighting<'_> {
+    fn with_verdict(self, verdict: PromotionVerdict) -> JudgedSighting {
+        let mut memories: Vec<MemoryId> = self.earlier.iter().filter_map(|it| it.memory).collect();
+        // The newest row names the current memory of the pattern.
+        let memory = memories.last().copied();
+        memories.retain(|it| Some(*it) != memory);
+        memories.sort_unstable();
+        memories.dedup();
+        JudgedSighting {
+            sighting: self.sighting.clone(),
+            draft: self.draft,
+            memory,
+            replaced_memories: memories,
+            verdict,
+        }
+    }
+}
+
+/// Composes a draft of each sighting together with its earlier ones, and judges them all.
 pub(super) fn judge_sightings(inputs: &LessonInputs<'_>) -> Vec<JudgedSighting> {
     let session = &inputs.observed.session;
-    // Each pattern takes its earlier sightings once: a session can show the same pattern twice, and
-    // the second time adds nothing.
-    let mut earlier: HashMap<&PatternKey, &Vec<SightingRow>> = inputs.earlier.iter().collect();
-    let mut acc = Vec::new();
+    // The earlier sightings of a pattern are taken once: a session can show the same pattern twice,
+    // and they must not count for both.
+    let mut unused: HashMap<&PatternKey, &Vec<SightingRow>> = inputs.earlier.iter().collect();
+    let mut drafted = Vec::new();
     for sighting in &inputs.observed.sightings {
-        let rows = earlier.remove(&sighting.key).map(Vec::as_slice).unwrap_or_default();
-        // Rows come in the order they were stored, so that the last memory is the current one.
-        let memory = rows.iter().rev().find_map(|it| it.memory);
-        let mut overtaken: Vec<MemoryId> = rows.iter().filter_map(|it| it.memory).collect();
-        overtaken.retain(|it| Some(*it) != memory);
-        overtaken.sort_unstable();
-        overtaken.dedup();
-        acc.push(JudgedSighting {
-            draft: compose_draft(sighting, rows, inputs),
-            groups: SessionGroups::count(session, rows, &inputs.sessions),
-            sighting: sighting.clone(),
-            memory,
-            overtaken,
-            // Replaced below: the budget of a session is shared, so all are judged together.
-            verdict: PromotionVerdict::Dropped {
-                reason: model::DropReason::Budget,
-                detail: String::new(),
-            },
+        let earlier = unused.remove(&sighting.key).map(Vec::as_slice).unwrap_or_default();
+        drafted.push(DraftedSighting {
+            sighting,
+            earlier,
+            draft: draft_from_sightings(sighting, earlier, inputs),
+            session_groups: SessionGroups::count(session, earlier, &inputs.sessions),
         });
     }
+    // A session may teach a limited number of memories, so all candidates are judged together.
     let candidates: Vec<PromotionCandidate> =
-        acc.iter().map(|it| to_candidate(it, session)).collect();
+        drafted.iter().map(|it| to_candidate(it, session)).collect();
     let facts = SessionFacts {
         kind: session.kind,
         outcome: session.outcome,
@@ -103,43 +123,12 @@ pub(super) fn judge_sightings(inputs: &LessonInputs<'_>) -> Vec<JudgedSighting> 
         reported_validations: session.reported_validations.clone(),
         tightening: inputs.tightening,
     };
-    for (it, verdict) in acc.iter_mut().zip(promote::judge_candidates(&candidates, &facts)) {
-        it.verdict = verdict;
-    }
-    acc
+    let verdicts = promote::judge_candidates(&candidates, &facts);
+    drafted.into_iter().zip(verdicts).map(|(it, verdict)| it.with_verdict(verdict)).collect()
 }
 
-fn compose_draft(
-    sighting: &Sighting,
-    rows: &[SightingRow],
-    inputs: &LessonInputs<'_>,
-) -> Option<MemoryDraft> {
-    let (session, modules) = (&inputs.observed.session, &inputs.modules);
-    let mut seen = counted_sightings(rows, &inputs.sessions, Some(modules));
-    seen.push(SessionSighting {
-        session: session.id,
-        at: session.ended,
-        occurrences: sighting.occurrences,
-        evidence: sighting.evidence.clone(),
-    });
-    // A session that is learned late is not the newest. Drafts quote the newest evidence.
-    seen.sort_by_key(|it| (it.at, it.session));
-    let files = sighting.evidence.files();
-    let editors = |nth: usize| inputs.edits.editors(files.get(nth), session, &inputs.sessions);
-    let support = SupportCounts {
-        first_file: editors(0),
-        second_file: editors(1),
-        // A routine is rated against the sessions that began it, a pair against all that edited.
-        baseline: match sighting.signal() {
-            SignalKind::Sequence => u32::try_from(rows.len() + 1).unwrap_or(u32::MAX),
-            _ => inputs.edits.all,
-        },
-    };
-    observe::compose_draft(&sighting.key, &seen, support, modules)
-}
-
-/// The sightings of sessions that count, in the order of the rows. With `modules`, folders in the
-/// evidence are replaced by their modules.
+/// Converts the rows of sessions that count as evidence, in their order. With `modules`, the
+/// evidence names modules instead of the folders that they consist of.
 pub(super) fn counted_sightings(
     rows: &[SightingRow],
     sessions: &SessionIndex,
@@ -165,56 +154,30 @@ pub(super) fn counted_sightings(
     acc
 }
 
-/// The evidence of a stored sighting.
+/// Parses the evidence of a stored sighting.
 pub(super) fn parse_evidence(row: &SightingRow) -> Evidence {
     let key = PatternKey::from_stored(row.signal, row.key.as_str());
     Evidence::parse(&key, &row.evidence)
 }
 
-fn to_candidate(it: &JudgedSighting, session: &SessionOverview) -> PromotionCandidate {
-    let signal = it.sighting.signal();
-    // What an agent or a user states needs no repetition to be believed.
-    let is_stated = matches!(signal, SignalKind::Recorded | SignalKind::UserCorrection);
-    let kind = it.draft.as_ref().map(|it| it.kind.clone());
-    PromotionCandidate {
-        signal,
-        key: it.sighting.key.as_str().to_owned(),
-        content: it.draft.as_ref().map(|it| it.content.clone()),
-        // A candidate without a draft is dropped whatever its type.
-        kind: kind.unwrap_or(model::MemoryType::Core(signal.row().becomes)),
-        sessions: it.groups.n_groups,
-        occurrences: it.sighting.occurrences,
-        tainted: it.sighting.tainted,
-        has_quorum: it.groups.has_quorum,
-        is_in_finished_subtask: is_in_finished_subtask(&it.sighting, session),
-        initial_confidence: is_stated.then_some(STATED_CONFIDENCE),
-    }
-}
-
-/// Returns whether a note was recorded in a subtask that has succeeded.
-fn is_in_finished_subtask(sighting: &Sighting, session: &SessionOverview) -> bool {
-    sighting.signal() == SignalKind::Recorded
-        && session.succeeded_subtasks.len() > MIN_SUBTASKS_TO_SPLIT
-        && session.succeeded_subtasks.last().is_some_and(|it| sighting.order <= *it)
-}
-
-/// The stored patterns to read for these sightings, each with the key it has today: the pattern of a
-/// module may be stored under the names of its folders.
+/// Lists the stored patterns to read for these sightings: maps each stored key to the current key.
+/// The two differ if the pattern of a module was stored under a folder before the module was known.
 pub(super) fn pattern_keys(
     sightings: &[Sighting],
     modules: &ModuleLookup,
 ) -> BTreeMap<PatternKey, PatternKey> {
-    let own = |it: &Sighting| (it.key.clone(), it.key.clone());
-    let mut acc: BTreeMap<PatternKey, PatternKey> = sightings.iter().map(own).collect();
-    for it in sightings {
-        // A folder's name wins over a sighting of the same name: the folder is part of the module.
-        let earlier = modules.earlier_keys(&it.key).into_iter();
-        acc.extend(earlier.map(|key| (key, it.key.clone())));
+    let to_itself = |it: &Sighting| (it.key.clone(), it.key.clone());
+    let mut acc: BTreeMap<PatternKey, PatternKey> = sightings.iter().map(to_itself).collect();
+    for sighting in sightings {
+        // Runs second to overwrite: if a sighting has the key of a folder, the module still gets
+        // its rows.
+        let folder_keys = modules.earlier_keys(&sighting.key).into_iter();
+        acc.extend(folder_keys.map(|key| (key, sighting.key.clone())));
     }
     acc
 }
 
-/// The files at the two ends of pairs: their editors are counted.
+/// Lists the files of the pairs among the sightings. [`EditCounts`] counts these files.
 pub(super) fn paired_files(sightings: &[Sighting]) -> Vec<ProjectPath> {
     let is_pair =
         |it: &&Sighting| matches!(it.signal(), SignalKind::CoAccess | SignalKind::ConfigTouch);
@@ -223,4 +186,68 @@ pub(super) fn paired_files(sightings: &[Sighting]) -> Vec<ProjectPath> {
     acc.sort();
     acc.dedup();
     acc
+}
+
+/// Composes the draft of a sighting and the earlier ones of its pattern; `None` if they do not
+/// suffice.
+fn draft_from_sightings(
+    sighting: &Sighting,
+    earlier: &[SightingRow],
+    inputs: &LessonInputs<'_>,
+) -> Option<MemoryDraft> {
+    let (session, modules) = (&inputs.observed.session, &inputs.modules);
+    let mut seen = counted_sightings(earlier, &inputs.sessions, Some(modules));
+    seen.push(SessionSighting {
+        session: session.id,
+        at: session.ended,
+        occurrences: sighting.occurrences,
+        evidence: sighting.evidence.clone(),
+    });
+    // Drafts quote the newest evidence, and a session that is learned late is not the newest.
+    seen.sort_by_key(|it| (it.at, it.session));
+    // The evidence of a pair names its two files. Other evidence may name fewer, which count 0.
+    let files = sighting.evidence.files();
+    let editors =
+        |nth: usize| inputs.edits.count_editors(files.get(nth), session, &inputs.sessions);
+    let support = SupportCounts {
+        first_file: editors(0),
+        second_file: editors(1),
+        // The sessions that could have shown the pattern. For a routine: those that began it, one
+        // earlier row each, and this one. Otherwise: those that edited any file.
+        baseline: match sighting.signal() {
+            SignalKind::Sequence => u32::try_from(earlier.len() + 1).unwrap_or(u32::MAX),
+            _ => inputs.edits.n_editing_sessions,
+        },
+    };
+    observe::compose_draft(&sighting.key, &seen, support, modules)
+}
+
+fn to_candidate(drafted: &DraftedSighting<'_>, session: &SessionOverview) -> PromotionCandidate {
+    let DraftedSighting { sighting, draft, session_groups, .. } = drafted;
+    let signal = sighting.signal();
+    // A statement of an agent or a user needs no repetition to be believed.
+    let is_stated = matches!(signal, SignalKind::Recorded | SignalKind::UserCorrection);
+    let kind = draft.as_ref().map(|it| it.kind.clone());
+    PromotionCandidate {
+        signal,
+        key: sighting.key.as_str().to_owned(),
+        content: draft.as_ref().map(|it| it.content.clone()),
+        // A candidate without a draft is dropped whatever its type.
+        kind: kind.unwrap_or(model::MemoryType::Core(signal.row().becomes)),
+        sessions: session_groups.n_groups,
+        occurrences: sighting.occurrences,
+        tainted: sighting.tainted,
+        has_quorum: session_groups.has_quorum,
+        is_in_finished_subtask: is_in_finished_subtask(sighting, session),
+        initial_confidence: is_stated.then_some(STATED_CONFIDENCE),
+    }
+}
+
+/// Returns whether a note was recorded before the last subtask succeeded. Always false in sessions
+/// with few subtasks, which are learned at their end only.
+fn is_in_finished_subtask(sighting: &Sighting, session: &SessionOverview) -> bool {
+    sighting.signal() == SignalKind::Recorded
+        && session.succeeded_subtasks.len() > MAX_SUBTASKS_LEARNED_AT_END
+        // The list holds the event number at which each subtask succeeded.
+        && session.succeeded_subtasks.last().is_some_and(|it| sighting.order <= *it)
 }

@@ -1,8 +1,9 @@
-//! Consolidation: memories that say the same become one, with the evidence of both.
+//! Consolidation: merges memories that state the same into one, with the evidence of both.
 //!
-//! Learning compares each new statement with the stored ones. Statements grow and are reworded
-//! afterwards, and a long build is learned piece by piece, so that duplicates are looked for again
-//! at the end of such a build and once a week. What the user protects is never merged into another.
+//! Learning compares a new statement with the stored ones only once. Texts change afterwards, and a
+//! long build is learned subtask by subtask, so duplicates can arise. This file searches for them
+//! at the end of a long build and once a week. A memory that the user protects is never merged into
+//! another.
 
 use std::collections::HashMap;
 
@@ -13,17 +14,19 @@ use model::{
 use promote::{MAX_EARNED_CONFIDENCE, MemoryStatement, StatementRelation};
 use store::{AuditAction, MemoryFilter, StoreChange, StoreReader, WriteBatch};
 
-use super::fresh_memory::{MAX_PROVENANCE, statement};
+use super::fresh_memory::MAX_PROVENANCE;
 use super::protection::{is_active, is_user_protected};
-use crate::draft_resolution::{MAX_COMPARED_MEMORIES, extend_unique, similar_memories};
+use crate::draft_resolution::{
+    MAX_COMPARED_MEMORIES, extend_unique, similar_memories, statement_of,
+};
 use crate::editing::user_batch;
 use crate::{Error, NotebookScope, Project};
 
-/// Subtasks from which on a build ends with a consolidation.
+/// Fewest succeeded subtasks of a build that ends with a consolidation.
 pub(super) const MIN_SUBTASKS_TO_CONSOLIDATE: usize = 10;
-/// Per mille that two memories which say the same add to one another.
+/// Confidence that the duplicate adds to the survivor, in per mille.
 const DUPLICATE_BONUS: u16 = 30;
-/// Recent memories that are examined.
+/// Most memories that one run examines.
 const MAX_EXAMINED_MEMORIES: u32 = 500;
 
 /// A memory and the stored memories that share words with it, the best match first.
@@ -32,14 +35,15 @@ struct ExaminedMemory {
     similar: Vec<Memory>,
 }
 
-/// Two memories that say the same.
+/// A merge of two memories that state the same. Both are in their final state.
 struct PlannedMerge {
     survivor: Memory,
+    /// Deprecated in favour of the survivor.
     duplicate: Memory,
 }
 
-/// Merges the memories changed since `since` with those that say the same. Returns the memories that
-/// were merged into another.
+/// Merges each memory that changed since `since` with a stored one that states the same. Returns
+/// the deprecated duplicates. `at` is the time of the changes.
 pub(super) async fn consolidate_since(
     project: &Project,
     store: &StoreReader,
@@ -47,9 +51,9 @@ pub(super) async fn consolidate_since(
     at: Timestamp,
 ) -> Result<Vec<MemoryId>, Error> {
     let examined = load_examined(store, since).await?;
-    let mut acc = Vec::new();
+    let mut duplicates = Vec::new();
     for PlannedMerge { survivor, duplicate } in plan_merges(examined, at) {
-        acc.push(duplicate.id);
+        duplicates.push(duplicate.id);
         let changes = vec![
             StoreChange::MoveEvidence { from: duplicate.id, to: survivor.id },
             StoreChange::Replace(Box::new(duplicate)),
@@ -60,9 +64,10 @@ pub(super) async fn consolidate_since(
         let batch = WriteBatch { actor: Actor::Observer, ..batch };
         project.write(NotebookScope::Project, batch).await?;
     }
-    Ok(acc)
+    Ok(duplicates)
 }
 
+/// Loads the memories changed since a time, each with its similar ones.
 async fn load_examined(
     store: &StoreReader,
     since: Timestamp,
@@ -71,7 +76,8 @@ async fn load_examined(
     recent.retain(|it| it.updated_at >= since && is_sentence(it));
     // Oldest first, so that the result does not depend on the order of the list.
     recent.sort_by_key(|it| (it.created_at, it.id));
-    // Each merge removes one memory from the matches of the others, so that many more are needed.
+    // Each merge removes a memory from the matches of the others. At most `n_recent` can vanish, so
+    // this many more keep the comparison complete.
     let n_recent = u32::try_from(recent.len()).unwrap_or(u32::MAX);
     let limit = MAX_COMPARED_MEMORIES.saturating_add(n_recent);
     let mut acc = Vec::new();
@@ -82,54 +88,59 @@ async fn load_examined(
     Ok(acc)
 }
 
-/// Plans the merges in the order they are written. Each memory comes as the merges before leave it.
+/// Plans the merges in the order they are written. A memory that takes part in several merges
+/// enters each one in the state that the previous one left.
 fn plan_merges(examined: Vec<ExaminedMemory>, at: Timestamp) -> Vec<PlannedMerge> {
-    let mut acc: Vec<PlannedMerge> = Vec::new();
-    let mut gone: Vec<MemoryId> = Vec::new();
+    let mut merges: Vec<PlannedMerge> = Vec::new();
+    let mut merged_away: Vec<MemoryId> = Vec::new();
     let mut changed: HashMap<MemoryId, Memory> = HashMap::new();
     for ExaminedMemory { memory, similar } in examined {
-        if gone.contains(&memory.id) {
+        if merged_away.contains(&memory.id) {
             continue;
         }
         let latest = |it: Memory| changed.get(&it.id).cloned().unwrap_or(it);
-        let similar = similar.into_iter().filter(|it| !gone.contains(&it.id));
+        let similar = similar.into_iter().filter(|it| !merged_away.contains(&it.id));
         let similar = similar.take(MAX_COMPARED_MEMORIES as usize).map(latest).collect();
         let Some((survivor, duplicate)) = find_duplicate(latest(memory), similar) else { continue };
         let retired = retire_duplicate(&duplicate, &survivor, at);
         let merged = merge_into(survivor, duplicate, at);
-        gone.push(retired.id);
-        // The store raises the version with each replacement and refuses one that saw an older.
+        merged_away.push(retired.id);
+        // The store increments the version with each replacement and refuses a replacement of an
+        // older version.
         let stored = Memory { version: merged.version + 1, ..merged.clone() };
         changed.insert(stored.id, stored);
-        acc.push(PlannedMerge { survivor: merged, duplicate: retired });
+        merges.push(PlannedMerge { survivor: merged, duplicate: retired });
     }
-    acc
+    merges
 }
 
-/// Finds the memory that says the same. Returns the one to keep and the one to merge into it.
+/// Returns whether a memory is a free sentence, which only its text identifies. The payloads of the
+/// others name their subject (a file pair, an error …), which keeps them unique already; the payload
+/// of a dead end is free text too.
+fn is_sentence(memory: &Memory) -> bool {
+    matches!(memory.payload, None | Some(Payload::DeadEnd(_)))
+}
+
+/// Finds a memory that states the same. Returns the survivor and the duplicate, in this order.
 fn find_duplicate(memory: Memory, similar: Vec<Memory>) -> Option<(Memory, Memory)> {
     let mut known = similar;
     known.retain(|it| it.id != memory.id && is_active(it) && is_sentence(it));
-    let statements: Vec<MemoryStatement<'_>> = known.iter().map(statement).collect();
-    let nearest = promote::find_nearest(&statement(&memory), &statements);
+    let statements: Vec<MemoryStatement<'_>> = known.iter().map(statement_of).collect();
+    let nearest = promote::find_nearest(&statement_of(&memory), &statements);
     let Some((nth, StatementRelation::Same | StatementRelation::Near { .. })) = nearest else {
         return None;
     };
     let mut pair = [memory, known.swap_remove(nth)];
-    // The more trusted memory survives; of equals the older one, whose id is cited already.
+    // `false` sorts first: the protected memory survives, then the untainted, then the reviewed. Of
+    // equals the older one survives, because agents may have cited its id.
     pair.sort_by_key(|it| {
         (!is_user_protected(it), it.flags.tainted, it.flags.needs_review, it.created_at, it.id)
     });
     let [survivor, duplicate] = pair;
-    // External text is no evidence for what the project's own sessions show.
+    // A tainted memory derives from external text, which is no evidence for an untainted one.
     let may_merge =
         !is_user_protected(&duplicate) && duplicate.flags.tainted == survivor.flags.tainted;
     may_merge.then_some((survivor, duplicate))
-}
-
-/// Returns whether a memory is compared by its text. Patterns have keys and are never two.
-fn is_sentence(memory: &Memory) -> bool {
-    matches!(memory.payload, None | Some(Payload::DeadEnd(_)))
 }
 
 fn retire_duplicate(duplicate: &Memory, survivor: &Memory, at: Timestamp) -> Memory {
@@ -159,6 +170,7 @@ mod tests {
     use super::super::fresh_memory::tests::memory;
     use super::*;
 
+    /// A memory as loaded, with the stored memories that share words with it.
     fn examined(memory: &Memory, similar: &[&Memory]) -> ExaminedMemory {
         let similar = similar.iter().map(|it| (*it).clone()).collect();
         ExaminedMemory { memory: memory.clone(), similar }
@@ -167,31 +179,34 @@ mod tests {
     #[test]
     fn three_duplicates_become_one_and_each_replacement_sees_the_latest_version() {
         let text = "Run `cargo xtask docs` after every change of the settings table.";
-        let (a, mut b, mut c) = (memory(text), memory(text), memory(text));
-        // The same text gives the same id in a test.
-        b.id = memory("b").id;
-        c.id = memory("c").id;
-        (b.created_at, c.created_at) = (Timestamp(20_000), Timestamp(30_000));
-        let all = [&a, &b, &c];
+        let (oldest, mut middle, mut newest) = (memory(text), memory(text), memory(text));
+        // `memory` derives the id from the text, so the copies need ids of their own.
+        middle.id = memory("b").id;
+        newest.id = memory("c").id;
+        (middle.created_at, newest.created_at) = (Timestamp(20_000), Timestamp(30_000));
+        let all = [&oldest, &middle, &newest];
         let merges = plan_merges(
-            vec![examined(&a, &all), examined(&b, &all), examined(&c, &all)],
+            vec![examined(&oldest, &all), examined(&middle, &all), examined(&newest, &all)],
             Timestamp(40_000),
         );
         let steps: Vec<_> = merges
             .iter()
             .map(|it| (it.survivor.id, it.survivor.version, it.duplicate.id))
             .collect();
-        assert_eq!(steps, [(a.id, 0, b.id), (a.id, 1, c.id)]);
+        assert_eq!(steps, [(oldest.id, 0, middle.id), (oldest.id, 1, newest.id)]);
         assert_eq!(merges[1].survivor.relations.len(), 2);
     }
 
     #[test]
     fn a_memory_the_user_protects_is_not_merged_into_another() {
         let text = "Run `cargo xtask docs` after every change of the settings table.";
-        let (mut a, mut b) = (memory(text), memory(text));
-        b.id = memory("b").id;
-        (a.flags.pinned, b.flags.user_verified) = (true, true);
-        let merges = plan_merges(vec![examined(&a, &[&b]), examined(&b, &[&a])], Timestamp(40_000));
+        let (mut pinned, mut verified) = (memory(text), memory(text));
+        verified.id = memory("b").id;
+        (pinned.flags.pinned, verified.flags.user_verified) = (true, true);
+        let merges = plan_merges(
+            vec![examined(&pinned, &[&verified]), examined(&verified, &[&pinned])],
+            Timestamp(40_000),
+        );
         assert!(merges.is_empty());
     }
 }

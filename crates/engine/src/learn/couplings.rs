@@ -1,7 +1,8 @@
-//! Couplings: memories that say which files are edited together.
+//! Couplings: memories that name two files which sessions edit together. Pure.
 //!
-//! A coupling is a share of sessions. A session that edits one file of a pair without the other
-//! changes the share too, although no signal shows the pair. Pure.
+//! A coupling states a share: of the sessions that edited one file, how many edited the other too.
+//! A session that edits both is a sighting and handled in `candidates`. A session that edits only
+//! one lowers the share without showing the pair; this file updates the memory in that case.
 
 use model::{Deprecation, Memory, Timestamp};
 use observe::{ModuleLookup, PatternKey, SessionOverview, SessionSighting, SupportCounts};
@@ -10,7 +11,7 @@ use store::StoreChange;
 use super::candidates::EditCounts;
 use super::session_index::SessionIndex;
 
-/// A stored coupling of which a session edited one file without showing the pair.
+/// A stored coupling of two files of which the session edited only one.
 pub(super) struct CouplingInputs {
     pub(super) key: PatternKey,
     pub(super) memory: Memory,
@@ -19,21 +20,21 @@ pub(super) struct CouplingInputs {
     pub(super) edits: EditCounts,
 }
 
-/// Returns whether learning itself deprecated a memory, because its pattern faded. Later sessions may revive
-/// it.
+/// Returns whether learning itself deprecated a memory because its pattern faded. Later sessions
+/// may revive such a memory.
 pub(super) fn is_faded(memory: &Memory) -> bool {
     memory.states.deleted_at.is_none()
         && memory.states.deprecation() == Some(Deprecation::PatternFaded)
 }
 
-/// The change that deprecates a memory because its pattern faded.
+/// Returns the change that deprecates a memory because the evidence no longer supports its pattern.
 pub(super) fn fade_pattern(mut memory: Memory, at: Timestamp) -> StoreChange {
     memory.states.deprecate(&Deprecation::PatternFaded, at);
     memory.updated_at = memory.updated_at.max(at);
     StoreChange::Replace(Box::new(memory))
 }
 
-/// Updates the numbers of couplings that a session touched; fades those that no longer hold.
+/// Updates the numbers of the couplings, and deprecates those that no longer hold.
 pub(super) fn refresh_couplings(
     session: &SessionOverview,
     couplings: Vec<CouplingInputs>,
@@ -42,13 +43,18 @@ pub(super) fn refresh_couplings(
 ) -> Vec<StoreChange> {
     let mut acc = Vec::new();
     for CouplingInputs { key, memory, seen, edits } in couplings {
+        // Never empty, see the field. Skipped instead of a panic, because learning must not fail.
         let Some(last) = seen.last() else { continue };
         let files = last.evidence.files();
-        let editors = |nth: usize| edits.editors(files.get(nth), session, sessions);
-        let support =
-            SupportCounts { first_file: editors(0), second_file: editors(1), baseline: edits.all };
+        let editors = |nth: usize| edits.count_editors(files.get(nth), session, sessions);
+        let support = SupportCounts {
+            first_file: editors(0),
+            second_file: editors(1),
+            baseline: edits.n_editing_sessions,
+        };
         let mut after = memory.clone();
         match observe::compose_draft(&key, &seen, support, modules) {
+            // The share is still high enough to be stated.
             Some(draft) => {
                 after.summary = promote::compose_summary(&draft.content, &draft.kind);
                 after.citation = promote::compose_citation(&draft.content);

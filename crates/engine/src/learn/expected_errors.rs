@@ -1,4 +1,7 @@
-//! Expected errors: the commands and tools that failed in earlier sessions and may fail again.
+//! Expected errors: commands and tools that failed in recent sessions and may fail again.
+//!
+//! Loads the failed calls that lessons stored; `observe` ranks and formats them. The injector adds
+//! the text to the context at the start of a session.
 
 use model::DAY_MS;
 use observe::FailedCall;
@@ -8,13 +11,13 @@ use crate::{Error, ProjectReader};
 
 /// Failures older than this no longer count, in days.
 const MAX_FAILURE_AGE_DAYS: i64 = 180;
-/// Sessions from which on failures say something about the project and not about one task.
+/// Fewest learned sessions. With fewer, the failures describe one task and not the project.
 const MIN_SESSIONS: usize = 5;
 
 /// Describes the errors to expect, one line per command or tool, the likeliest first; at most 600
 /// bytes. Empty if nothing failed or too little is known.
 pub(crate) async fn describe_expected_errors(reader: &ProjectReader) -> Result<String, Error> {
-    let Some(store) = reader.project_store().filter(StoreReader::exists) else {
+    let Some(store) = reader.project_store_reader().filter(StoreReader::exists) else {
         return Ok(String::new());
     };
     if store.learning().list_sessions().await?.len() < MIN_SESSIONS {

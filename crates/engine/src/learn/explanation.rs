@@ -1,11 +1,12 @@
-//! Explanations: the evidence of a memory, and the outcome of everything a session showed.
+//! Explanations for `waylore explain`: the evidence behind a memory, or what a session showed and
+//! what became of it. Reads the sightings and sessions that lessons stored.
 
 use model::{DropReason, Memory, MemoryId, SessionId, SignalKind};
 use observe::{Evidence, ModuleLookup};
 use store::{SessionRow, SightingRow, StoreReader};
 
 use super::candidates::parse_evidence;
-use super::{SessionFile, SessionSummary, modules};
+use super::{SessionFile, SessionSummary, load_module_lookup};
 use crate::lookup::find_by_id;
 use crate::{Error, LocatedMemory, ProjectReader};
 
@@ -15,7 +16,8 @@ pub enum Explanation {
     Memory {
         memory: Box<Memory>,
         sightings: Vec<ExplainedSighting>,
-        /// Sessions that show it only together with others.
+        /// Sessions without a sighting of their own, for a memory that only many sessions together
+        /// show.
         sessions: Vec<ContributingSession>,
     },
     Session(Box<SessionExplanation>),
@@ -25,7 +27,9 @@ pub enum Explanation {
 #[derive(Clone, Debug)]
 pub struct ExplainedSighting {
     pub signal: SignalKind,
+    /// The stored form of its pattern key.
     pub key: String,
+    /// Number of times that the session showed it.
     pub times: u32,
     pub tainted: bool,
     pub evidence: Evidence,
@@ -34,7 +38,7 @@ pub struct ExplainedSighting {
     /// The reason why it became no memory, and the details.
     pub dropped: Option<(DropReason, String)>,
     pub session_id: SessionId,
-    /// The session, where a memory is explained.
+    /// `None` where a session is explained, because it is the same for all sightings.
     pub session: Option<SessionSummary>,
 }
 
@@ -70,7 +74,8 @@ pub struct SessionExplanation {
     pub sightings: Vec<ExplainedSighting>,
 }
 
-/// Explains a memory or a session, given its id or a prefix of its short id. A memory wins.
+/// Explains a memory or a session, given its id or a prefix of its short id. If both match, the
+/// memory is explained.
 pub(crate) async fn explain(reader: &ProjectReader, id: &str) -> Result<Explanation, Error> {
     match find_by_id(reader, id).await {
         Ok(LocatedMemory { notebook, memory }) => {
@@ -80,13 +85,21 @@ pub(crate) async fn explain(reader: &ProjectReader, id: &str) -> Result<Explanat
                 let session = store.learning().get_session(row.session).await?;
                 sightings.push(ExplainedSighting::from_row(row, session));
             }
-            let modules = modules(reader).await?;
+            let modules = load_module_lookup(reader).await?;
             let sessions = contributing_sessions(store, &memory, &sightings, &modules).await?;
             Ok(Explanation::Memory { memory: Box::new(memory), sightings, sessions })
         }
         Err(Error::NotFound { .. }) => explain_session(reader, id).await,
         Err(error) => Err(error),
     }
+}
+
+/// The learned sessions, in the order they ended.
+pub(crate) async fn learned_sessions(reader: &ProjectReader) -> Result<Vec<SessionSummary>, Error> {
+    let Some(store) = reader.project_store_reader().filter(StoreReader::exists) else {
+        return Ok(Vec::new());
+    };
+    Ok(store.learning().list_sessions().await?.into_iter().map(Into::into).collect())
 }
 
 /// The sessions of a memory's provenance that have no sighting of it.
@@ -102,10 +115,11 @@ async fn contributing_sessions(
     };
     let mut acc = Vec::new();
     for id in &memory.provenance {
-        // Its sighting is listed already.
+        // Listed with its sighting already.
         if sightings.iter().any(|it| it.session_id == *id) {
             continue;
         }
+        // The session was erased, or the memory was imported from another project.
         let Some(session) = store.learning().get_session(*id).await? else { continue };
         let files = store.learning().files_of_session(*id).await?;
         let files = files.into_iter().map(SessionFile::from).filter(is_about).collect();
@@ -115,19 +129,11 @@ async fn contributing_sessions(
     Ok(acc)
 }
 
-/// The learned sessions, in the order they ended.
-pub(crate) async fn learned_sessions(reader: &ProjectReader) -> Result<Vec<SessionSummary>, Error> {
-    let Some(store) = reader.project_store().filter(StoreReader::exists) else {
-        return Ok(Vec::new());
-    };
-    Ok(store.learning().list_sessions().await?.into_iter().map(Into::into).collect())
-}
-
 async fn explain_session(reader: &ProjectReader, id: &str) -> Result<Explanation, Error> {
     let not_found = || Error::NotFound { id: id.to_owned() };
     let wanted = id.trim().trim_start_matches('#').to_ascii_lowercase();
-    let store = reader.project_store().filter(StoreReader::exists).ok_or_else(not_found)?;
-    // The short id is not a prefix of the full id, so that both forms are compared.
+    let store = reader.project_store_reader().filter(StoreReader::exists).ok_or_else(not_found)?;
+    // The short id is not a prefix of the full id, so both forms are compared.
     let full_id: Option<SessionId> = wanted.parse().ok();
     let is_wanted = |it: &SessionRow| full_id == Some(it.id) || it.id.short().starts_with(&wanted);
     let sessions = store.learning().list_sessions().await?;

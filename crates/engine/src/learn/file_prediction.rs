@@ -1,4 +1,7 @@
-//! File prediction: the files that a task will touch, judging by earlier sessions and commits.
+//! File prediction: the files that a task will probably touch.
+//!
+//! Loads the evidence (files of earlier sessions with their tasks, prefetch patterns, the commit
+//! history, the tree); `observe` ranks it. Injection shows the result at the start of a task.
 
 use std::collections::BTreeMap;
 
@@ -9,38 +12,35 @@ use observe::{
 };
 use store::{MemoryFilter, StoreReader};
 
-use super::modules;
-use crate::graph::history::commit_history;
+use super::load_module_lookup;
+use crate::code_index::history_index::commit_history;
 use crate::lookup::list_memories;
 use crate::{Error, NotebookScope, ProjectReader};
 
-/// Prefetch patterns of one module that are read.
+/// Most prefetch patterns read per module.
 const MAX_PATTERNS_PER_MODULE: u32 = 10;
 
-/// Ranks files by how likely a task touches them. `first` is a file that the task starts from.
+/// Ranks files by how likely a task touches them. `first_file` is a file that the task starts from.
 pub(crate) async fn rank_task_files(
     reader: &ProjectReader,
     task: &str,
-    first: Option<&str>,
+    first_file: Option<&str>,
     limit: usize,
 ) -> Result<Vec<String>, Error> {
     let mut sessions = load_past_sessions(reader).await?;
-    let modules = modules(reader).await?;
-    sessions.extend(load_prefetch_patterns(reader, first, &modules).await?);
-    let commits = summarise_commits(&commit_history(reader).await?, task, first);
-    let tree = source::tracked_files(&reader.place).unwrap_or_default();
+    let modules = load_module_lookup(reader).await?;
+    sessions.extend(load_prefetch_patterns(reader, first_file, &modules).await?);
+    let commits = summarise_commits(&commit_history(reader).await?, task, first_file);
+    let project_files = source::tracked_files(&reader.place).unwrap_or_default();
     let past = PredictionInputs {
         sessions: &sessions,
         commits: &commits,
-        project_files: &tree,
+        project_files: &project_files,
         modules: &modules,
     };
-    // Twice the limit, because deleted files are dropped afterwards.
-    let mut files = observe::rank_likely_files(
-        &TaskDescription { text: task, first_file: first },
-        &past,
-        limit * 2,
-    );
+    // Twice the limit, because files that were deleted since are dropped afterwards.
+    let mut files =
+        observe::rank_likely_files(&TaskDescription { text: task, first_file }, &past, limit * 2);
     files.retain(|it| source::exists_in_project(&reader.place.root, it));
     files.truncate(limit);
     Ok(files)
@@ -56,16 +56,8 @@ pub(crate) async fn predict_files(
     Ok(predicted)
 }
 
-async fn load_past_sessions(reader: &ProjectReader) -> Result<Vec<PastSession>, Error> {
-    let Some(store) = reader.project_store().filter(StoreReader::exists) else {
-        return Ok(Vec::new());
-    };
-    let sessions = store.learning().files_by_task().await?;
-    Ok(sessions.into_iter().map(|(task, touched)| PastSession { task, touched }).collect())
-}
-
-/// The tokens that reading each file in full costs, for files on which sessions spent far more than
-/// usual.
+/// Returns, for the files among `files` whose reading cost sessions far more tokens than usual, the
+/// tokens of reading them in full.
 pub(crate) async fn read_costs(
     reader: &ProjectReader,
     files: &[String],
@@ -75,25 +67,34 @@ pub(crate) async fn read_costs(
     for file in files {
         let (file, statuses) = (ProjectPath::parse(file).ok(), vec![MemoryStatus::Live]);
         let filter = MemoryFilter { kind: kind.clone(), file, statuses, ..MemoryFilter::active(1) };
-        for it in list_memories(reader, &filter, Some(NotebookScope::Project)).await? {
-            if let Some(Payload::ContextCost(it)) = &it.memory.payload {
-                acc.insert(it.module.clone(), it.avg_tokens);
+        for located in list_memories(reader, &filter, Some(NotebookScope::Project)).await? {
+            if let Some(Payload::ContextCost(cost)) = &located.memory.payload {
+                // Despite its name, the field holds the path of the file.
+                acc.insert(cost.module.clone(), cost.avg_tokens);
             }
         }
     }
     Ok(acc)
 }
 
-/// Loads the prefetch patterns of a file's module, each as one more session. They are the only
-/// evidence in a project whose memories were imported.
+async fn load_past_sessions(reader: &ProjectReader) -> Result<Vec<PastSession>, Error> {
+    let Some(store) = reader.project_store_reader().filter(StoreReader::exists) else {
+        return Ok(Vec::new());
+    };
+    let sessions = store.learning().files_by_task().await?;
+    Ok(sessions.into_iter().map(|(task, touched)| PastSession { task, touched }).collect())
+}
+
+/// Loads the prefetch patterns of a file's module, each in the form of a past session. In a project
+/// whose memories were imported they are the only evidence.
 async fn load_prefetch_patterns(
     reader: &ProjectReader,
-    first: Option<&str>,
+    first_file: Option<&str>,
     modules: &ModuleLookup,
 ) -> Result<Vec<PastSession>, Error> {
-    let Some(first) = first else { return Ok(Vec::new()) };
+    let Some(first_file) = first_file else { return Ok(Vec::new()) };
     // Patterns learned before the project had a module map are stored under the folder.
-    let mut names = vec![modules.module_of_file(first), observe::folder_of(first)];
+    let mut names = vec![modules.module_of_file(first_file), observe::folder_of(first_file)];
     names.dedup();
     names.retain(|it| !it.is_empty());
     let mut acc = Vec::new();
@@ -102,23 +103,29 @@ async fn load_prefetch_patterns(
         let (module, statuses) = (Some(name.to_owned()), vec![MemoryStatus::Live]);
         let limit = MAX_PATTERNS_PER_MODULE;
         let filter = MemoryFilter { kind, module, statuses, ..MemoryFilter::active(limit) };
-        for it in list_memories(reader, &filter, Some(NotebookScope::Project)).await? {
-            let Some(Payload::PrefetchPattern(it)) = &it.memory.payload else { continue };
-            let files = it.always.iter().chain(&it.often).map(ToString::to_string);
-            let touched = std::iter::once(first.to_owned()).chain(files).collect();
+        for located in list_memories(reader, &filter, Some(NotebookScope::Project)).await? {
+            // A memory of this kind without its payload names no files.
+            let Some(Payload::PrefetchPattern(pattern)) = &located.memory.payload else { continue };
+            let files = pattern.always.iter().chain(&pattern.often).map(ToString::to_string);
+            let touched = std::iter::once(first_file.to_owned()).chain(files).collect();
+            // Without a task: the pattern counts for every task that starts from this file.
             acc.push(PastSession { task: String::new(), touched });
         }
     }
     Ok(acc)
 }
 
-/// Extracts from the git history what bears on a task.
-fn summarise_commits(history: &CommitHistory, task: &str, first: Option<&str>) -> CommitEvidence {
-    let file = first.and_then(|it| history.find_file(it));
+/// Extracts the evidence for a task from the git history.
+fn summarise_commits(
+    history: &CommitHistory,
+    task: &str,
+    first_file: Option<&str>,
+) -> CommitEvidence {
+    let file = first_file.and_then(|it| history.find_file(it));
     let couplings = file.and_then(|file| file_couplings(history, |it| it == file).remove(&file));
-    let together = couplings.map(|it| it.partners).unwrap_or_default();
+    let partners = couplings.map(|it| it.partners).unwrap_or_default();
     CommitEvidence {
-        co_changed: together.into_iter().map(|it| (it.path, f64::from(it.strength))).collect(),
+        co_changed: partners.into_iter().map(|it| (it.path, f64::from(it.strength))).collect(),
         similar_commits: rank_by_subject(history, task),
         recently_changed: rank_by_churn(history),
     }

@@ -1,13 +1,15 @@
-//! Drafts that were kept, as memories that are not stored yet.
+//! Fresh memories: memories built from kept drafts. They are not stored yet: `novelty` first compares
+//! each with the stored memories. `related` calls this file and passes in everything that needs I/O
+//! (random bytes, anchors), so that building is pure.
 
 use model::{
     Actor, HybridTimestamp, Memory, MemoryFlags, MemoryId, MemoryScope, MemorySource, ProjectId,
     SignalKind, SoftStates, SymbolAnchor, UsageCounters, Visibility,
 };
 use observe::{MemoryDraft, SessionOverview};
-use promote::{MemoryStatement, PromotionVerdict};
+use promote::PromotionVerdict;
 
-/// Sessions stored as provenance of one memory.
+/// Most sessions stored as provenance of one memory.
 pub(super) const MAX_PROVENANCE: usize = 50;
 
 /// A memory made of a draft, and the stored memories it must be compared with.
@@ -16,7 +18,7 @@ pub(super) struct FreshMemory {
     pub(super) similar: Vec<Memory>,
 }
 
-/// The parts of a memory that cannot be computed: they come from outside.
+/// The parts of a memory that need I/O, so that building a memory is pure.
 pub(super) struct MemoryParts {
     pub(super) project: Option<ProjectId>,
     /// Random part of the id.
@@ -24,7 +26,8 @@ pub(super) struct MemoryParts {
     pub(super) anchors: Vec<SymbolAnchor>,
 }
 
-/// Makes a memory of a draft; `None` if the verdict dropped it.
+/// Builds the memory of a draft; `None` if the verdict dropped it. The signal decides the author: a
+/// recorded note is the agent's, everything else was inferred by the observer.
 pub(super) fn memory_from_draft(
     session: &SessionOverview,
     draft: MemoryDraft,
@@ -39,8 +42,8 @@ pub(super) fn memory_from_draft(
     let agent = || Actor::Agent(session.agent.clone());
     let MemoryParts { project, entropy, anchors } = parts;
     Some(Memory {
-        // The id carries the end of the session, not the present: learning the same sessions later
-        // sorts their memories the same way.
+        // Ids sort by their time. The end of the session is used instead of `now`, so that the
+        // order is the same whenever the session is learned.
         id: MemoryId::new(session.ended, entropy),
         project,
         summary: promote::compose_summary(&draft.content, &draft.kind),
@@ -80,11 +83,6 @@ pub(super) fn memory_from_draft(
         hlc: HybridTimestamp::default(),
         counters: UsageCounters::default(),
     })
-}
-
-/// The part of a memory that duplicate detection compares.
-pub(super) fn statement(memory: &Memory) -> MemoryStatement<'_> {
-    MemoryStatement { text: &memory.content, files: &memory.files, kind: &memory.kind }
 }
 
 #[cfg(test)]
@@ -133,10 +131,11 @@ pub(super) mod tests {
             payload: None,
             sessions: Vec::new(),
         };
-        // The text decides the id, so that two memories of a test differ.
+        // The id is derived from the text, so that memories with different texts have different
+        // ids.
         let mut entropy = [0; 10];
-        for (at, byte) in text.bytes().enumerate() {
-            entropy[at % 10] ^= byte;
+        for (position, byte) in text.bytes().enumerate() {
+            entropy[position % 10] ^= byte;
         }
         let parts = MemoryParts { project: None, entropy, anchors: Vec::new() };
         memory_from_draft(&session(10_000), draft, SignalKind::SelfCorrection, &verdict, parts)

@@ -1,5 +1,7 @@
-//! Inbox: events that hooks delivered while no daemon was running. They are stored without opening
-//! the project and moved into its journals later.
+//! Inbox: stores events that hooks deliver while no daemon is running.
+//!
+//! A hook process must be fast, so it appends the events to a file of the inbox without opening the
+//! project. The next daemon, or `waylore learn`, moves them into the journals of their projects.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +9,7 @@ use agents::{HookMessage, Host};
 use model::{DAY_MS, DEFERRED_DAYS, Event, EventEnvelope, SessionId, Timestamp};
 use store::{DataDir, Inbox, JournalDurability};
 
-use super::journal::masked_line;
+use super::journal::to_masked_line;
 use crate::{Error, NotebookScope, Project};
 
 /// A session with events in the inbox.
@@ -18,8 +20,8 @@ pub struct InboxSession {
     pub root: PathBuf,
 }
 
-/// Stores the events of a hook message in the inbox, secrets masked. Opens nothing else. The search
-/// for the project root does not go above `home`.
+/// Stores the events of a hook message in the inbox, with secrets masked. Opens no database. The
+/// search for the project root does not go above `home`.
 pub fn store_in_inbox(
     data: &Path,
     home: Option<&Path>,
@@ -28,10 +30,15 @@ pub fn store_in_inbox(
 ) -> Result<(), Error> {
     let place = source::locate_project(Path::new(&message.cwd), home).ok();
     let root = place.map(|it| it.root.to_string_lossy().into_owned());
-    let events = host.events(message, root.as_deref(), now);
+    let events = host.journal_events(message, root.as_deref(), now);
+    // The first event starts the session; the inbox writes it only if the file is new.
     let Some((first, rest)) = events.split_first() else { return Ok(()) };
-    let lines: String = rest.iter().map(masked_line).collect();
-    Inbox::in_data_dir(&DataDir::new(data)).append(first.session, &masked_line(first), &lines)?;
+    let lines: String = rest.iter().map(to_masked_line).collect();
+    Inbox::in_data_dir(&DataDir::new(data)).append(
+        first.session,
+        &to_masked_line(first),
+        &lines,
+    )?;
     Ok(())
 }
 
@@ -39,12 +46,13 @@ pub fn store_in_inbox(
 /// process has imported for days.
 pub fn list_inbox(data: &Path, now: Timestamp) -> Vec<InboxSession> {
     let inbox = Inbox::in_data_dir(&DataDir::new(data));
+    // After this time commits can no longer validate a session, so its events are of no use.
     inbox.remove_older_than(Timestamp(now.0 - i64::from(DEFERRED_DAYS) * DAY_MS));
     let mut acc = Vec::new();
     for session in inbox.list_sessions() {
-        match inbox.read(session).ok().and_then(|it| project_root(&it)) {
+        match inbox.read(session).ok().and_then(|it| find_project_root(&it)) {
             Some(root) => acc.push(InboxSession { session, root }),
-            // If it cannot be removed, the next listing tries again.
+            // No project can import it. If the removal fails, the next listing tries again.
             None => _ = inbox.remove(session),
         }
     }
@@ -57,16 +65,17 @@ pub(crate) async fn import_inbox_session(
     waiting: &InboxSession,
 ) -> Result<(), Error> {
     let (inbox, session) = (Inbox::in_data_dir(&project.data_dir()), waiting.session);
-    // Memory was turned off after the events arrived; they must not be stored.
+    // The user turned memory off after the events arrived, so they must not be stored.
     if project.is_memory_disabled() {
         return Ok(inbox.remove(session)?);
     }
-    let notebook = project.notebook(NotebookScope::Project).await?;
-    let journal = project.writer(&notebook);
+    let notebook = project.ensure_notebook(NotebookScope::Project).await?;
+    let store = project.notebook_writer(&notebook);
     inbox.take(session, |text| -> Result<(), Error> {
-        // A full disk leaves an incomplete last line. It cannot be parsed, and would spoil the next.
+        // A full disk can leave an incomplete last line. Copied, it would merge with the next
+        // event.
         let complete = text.rfind('\n').map_or("", |it| &text[..=it]);
-        Ok(journal.journal_writer().append(session, complete, JournalDurability::Synced)?)
+        Ok(store.journal_writer().append(session, complete, JournalDurability::Synced)?)
     })
 }
 
@@ -81,10 +90,12 @@ pub(crate) fn clear_project_inbox(project: &Project) -> Result<(), Error> {
     Ok(())
 }
 
-fn project_root(text: &str) -> Option<PathBuf> {
+/// Finds the root that the first readable event, a session start, names.
+fn find_project_root(text: &str) -> Option<PathBuf> {
     let event = text.lines().find_map(|it| EventEnvelope::parse_line(it).ok())?.event;
     match event {
         Event::SessionStart(it) => Some(PathBuf::from(it.project_root)),
+        // The start was lost, and with it the root.
         _ => None,
     }
 }

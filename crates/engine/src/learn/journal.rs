@@ -1,5 +1,9 @@
-//! Journals of running sessions: each event is written before anything else happens, and the journal
-//! is read back when the session ends.
+//! Journals: append the events of running sessions, and learn from them when a session ends.
+//!
+//! A journal is a file with one event per line, in the data folder of the project. The daemon
+//! appends each event before anything else happens, so a crash loses nothing. Many hosts store a
+//! transcript of their own with more detail; learning then reads that, and takes from the journal
+//! only what the transcript lacks (see `transcript.rs`).
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -14,12 +18,14 @@ use model::{
 use source::Transcript;
 use store::{DataDir, JournalDurability, Store, StoreReader};
 
-use super::candidates::MIN_SUBTASKS_TO_SPLIT;
+use super::candidates::MAX_SUBTASKS_LEARNED_AT_END;
 use super::observed::SessionExtent;
 use super::{LearnedSession, learn_extent, learn_session, read_transcript};
+use crate::text_admission::mask_secrets_in_text;
 use crate::{Error, NotebookScope, Project, ProjectReader};
 
-/// Bytes at the end of a journal that are searched for the end of the session.
+/// Bytes at the end of a journal that are searched for the last event; an event line is far
+/// shorter.
 const END_BYTES: u64 = 4 << 10;
 /// Bytes at the beginning of a journal that are searched for start events.
 const START_BYTES: u64 = 64 << 10;
@@ -28,7 +34,8 @@ const START_BYTES: u64 = 64 << 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JournalState {
     pub session: SessionId,
-    /// The host reported the end. A session without a report may be over as well.
+    /// The last event is a session end. A session without one may be over as well: not every host
+    /// reports the end.
     pub has_ended: bool,
     pub last_written: Timestamp,
 }
@@ -39,16 +46,18 @@ impl JournalState {
         let mut state = Self { session, has_ended: false, last_written: Timestamp(0) };
         let Ok(mut file) = File::open(path) else { return state };
         let since_epoch = |it: SystemTime| it.duration_since(UNIX_EPOCH).ok();
+        // The time of the last write.
         let modified = file.metadata().and_then(|it| it.modified()).ok().and_then(since_epoch);
         let millis = modified.and_then(|it| i64::try_from(it.as_millis()).ok());
         state.last_written = Timestamp(millis.unwrap_or(0));
+        // The last event, from the end of the file only: journals can be large.
         let length = file.seek(SeekFrom::End(0)).unwrap_or(0);
         let mut end = Vec::new();
         let read = file
             .seek(SeekFrom::Start(length.saturating_sub(END_BYTES)))
             .and_then(|_| file.read_to_end(&mut end));
         if read.is_ok() {
-            // The first line may be cut; it does not parse and is skipped.
+            // The first of these lines may be incomplete; it does not parse and is skipped.
             let text = String::from_utf8_lossy(&end);
             let last = text.lines().rev().find_map(|it| EventEnvelope::parse_line(it).ok());
             state.has_ended = last.is_some_and(|it| matches!(it.event, Event::SessionEnd(_)));
@@ -57,16 +66,155 @@ impl JournalState {
     }
 }
 
-/// The record that learning reads a journalled session from: the host's own, if it still exists.
+/// Finds the record to read a journalled session from: the host's own if it still exists, else the
+/// journal.
 pub(super) fn session_source(journal: &Path) -> SessionSource {
     let host_record = start_events(journal).into_iter().find_map(host_record);
     host_record.unwrap_or(SessionSource::JournalOnly)
 }
 
-/// The host's record of a session, as the start event names it.
+/// Returns the folder in which a journalled session was started. Searches all projects.
+pub fn journalled_session_root(data: &Path, session: SessionId) -> Option<PathBuf> {
+    let data = DataDir::new(data);
+    data.list_projects().into_iter().find_map(|it| {
+        // Only the path of the journal is used. It needs no key and no time.
+        let store = Store::project(data.project_paths(it), None, Timestamp(0));
+        let first_start = start_events(&store.journals().path_of(session)).into_iter().next();
+        first_start.map(|it| PathBuf::from(it.project_root))
+    })
+}
+
+/// Appends events of one session to its journal, with secrets masked. Registers the project if it
+/// is new. If an event ends a step, the journal is on disk when this returns.
+pub(crate) async fn record_events(
+    project: &mut Project,
+    events: &[EventEnvelope],
+) -> Result<(), Error> {
+    project.require_memory_enabled()?;
+    let Some(first) = events.first() else { return Ok(()) };
+    // Journals are stored below the project's id.
+    project.ensure_notebook(NotebookScope::Project).await?;
+    if append_events(project, events)? { sync_journal(project, first.session) } else { Ok(()) }
+}
+
+/// Appends events of one session of a registered project, without waiting for the disk. Returns
+/// whether an event ended a step; the caller should then call [`sync_journal`].
+pub(crate) fn append_events(project: &Project, events: &[EventEnvelope]) -> Result<bool, Error> {
+    project.require_memory_enabled()?;
+    let Some(first) = events.first() else { return Ok(false) };
+    let Some(store) = project.project_store_writer() else {
+        return Err(Error::nothing_to_do("the project is not known yet"));
+    };
+    let mut ends_step = false;
+    let mut lines = String::new();
+    // One journal per session: events of any other session are skipped.
+    for event in events.iter().filter(|it| it.session == first.session) {
+        ends_step |= matches!(event.event, Event::StepComplete(_) | Event::SessionEnd(_));
+        lines.push_str(&to_masked_line(event));
+    }
+    store.journal_writer().append(first.session, &lines, JournalDurability::Buffered)?;
+    if events.iter().any(|it| matches!(it.event, Event::Record(_))) {
+        // Siblings read one another's notes. They look at this mark first, and at the journals only
+        // if it has changed.
+        store.journal_writer().mark_note_recorded()?;
+    }
+    Ok(ends_step)
+}
+
+/// Writes the journal of a session through to the disk (fsync).
+pub(crate) fn sync_journal(project: &Project, session: SessionId) -> Result<(), Error> {
+    let Some(store) = project.project_store_writer() else { return Ok(()) };
+    Ok(store.journal_writer().sync(session)?)
+}
+
+/// Learns from a journalled session and its subagents. Removes the journals that need not wait for
+/// later evidence.
+pub(crate) async fn learn_from_journal(
+    project: &mut Project,
+    session: SessionId,
+) -> Result<Vec<LearnedSession>, Error> {
+    let Some(store) = project.project_store_reader().filter(StoreReader::exists) else {
+        return Ok(Vec::new());
+    };
+    let path = store.journals().path_of(session);
+    let subagents = subagent_transcripts(&session_source(&path));
+    let own = Transcript { path, subagent: None, session: None };
+    let mut acc = Vec::new();
+    // The session itself comes first: its validation counts for its subagents.
+    for transcript in std::iter::once(own).chain(subagents) {
+        // Not a transcript, such as another file in the folder of the subagents.
+        let Some(parsed) = read_transcript(project, &transcript)? else { continue };
+        if let Some(learned) = learn_session(project, &parsed.pad).await? {
+            close_journal(project, &learned)?;
+            acc.push(learned);
+        }
+    }
+    Ok(acc)
+}
+
+/// Learns the notes of the finished subtasks of a running session, if it has many. Keeps the
+/// journal, because the whole session is learned at its end.
+pub(crate) async fn learn_finished_subtasks(
+    project: &mut Project,
+    session: SessionId,
+) -> Result<Option<LearnedSession>, Error> {
+    let Some(store) = project.project_store_reader().filter(StoreReader::exists) else {
+        return Ok(None);
+    };
+    let path = store.journals().path_of(session);
+    let transcript = Transcript { path, subagent: None, session: None };
+    let Some(parsed) = read_transcript(project, &transcript)? else { return Ok(None) };
+    if parsed.pad.succeeded_subtasks.len() <= MAX_SUBTASKS_LEARNED_AT_END {
+        return Ok(None);
+    }
+    learn_extent(project, &parsed.pad, SessionExtent::FinishedSubtasks).await
+}
+
+/// Removes the journal of a learned session, unless its findings still wait for validation.
+pub(crate) fn close_journal(project: &Project, learned: &LearnedSession) -> Result<(), Error> {
+    let Some(store) = project.project_store_writer().filter(|it| it.exists()) else {
+        return Ok(());
+    };
+    let age = project.now.millis_since(learned.session.ended);
+    // Commits after that time do not count, so nothing can validate the session any more.
+    let is_expired = age > i64::from(DEFERRED_DAYS) * DAY_MS;
+    if learned.session.validation_basis.is_some() || is_expired {
+        store.journal_writer().remove(learned.session.id)?;
+    }
+    Ok(())
+}
+
+/// Lists the journalled sessions of this project with their states.
+pub(crate) fn list_journals(reader: &ProjectReader) -> Vec<JournalState> {
+    let files = journal_files(reader).into_iter();
+    files.map(|(session, path)| JournalState::read(session, &path)).collect()
+}
+
+/// Lists the journals of this project as transcripts to learn from.
+pub(crate) fn journal_transcripts(reader: &ProjectReader) -> Vec<Transcript> {
+    let files = journal_files(reader).into_iter();
+    files.map(|it| Transcript { path: it.1, subagent: None, session: None }).collect()
+}
+
+/// Returns the ids of the events in a session's journal.
+pub(crate) fn journalled_event_ids(reader: &ProjectReader, session: SessionId) -> HashSet<String> {
+    let Some(store) = reader.project_store_reader().filter(StoreReader::exists) else {
+        return HashSet::new();
+    };
+    let bytes = std::fs::read(store.journals().path_of(session)).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    text.lines().filter_map(|it| EventEnvelope::parse_line(it).ok()).map(|it| it.id).collect()
+}
+
+/// Formats an event as a line of a journal, with secrets masked.
+pub(super) fn to_masked_line(event: &EventEnvelope) -> String {
+    mask_event(event.clone()).to_line() + "\n"
+}
+
+/// Returns the host's record that a start event names; `None` if it names none or the file is gone.
 fn host_record(start: SessionStart) -> Option<SessionSource> {
     let path = start.transcript.filter(|it| Path::new(it).is_file())?;
-    // A database holds many sessions, a transcript one.
+    // A database holds many sessions and is read by session id. A transcript file holds one.
     let is_database =
         Path::new(&path).extension().is_some_and(|it| it == source::DATABASE_EXTENSION);
     Some(match start.host_session.filter(|_| is_database) {
@@ -75,17 +223,7 @@ fn host_record(start: SessionStart) -> Option<SessionSource> {
     })
 }
 
-/// The folder in which a journalled session was started, in whichever project.
-pub fn journalled_session_root(data: &Path, session: SessionId) -> Option<PathBuf> {
-    let data = DataDir::new(data);
-    data.list_projects().into_iter().find_map(|it| {
-        let store = Store::project(data.project_paths(it), None, Timestamp(0));
-        let first = start_events(&store.journals().path_of(session)).into_iter().next();
-        first.map(|it| PathBuf::from(it.project_root))
-    })
-}
-
-/// The start events of a journal; a resumed session has several.
+/// Reads the start events of a journal; a resumed session has several.
 fn start_events(journal: &Path) -> Vec<SessionStart> {
     let mut bytes = Vec::new();
     let read = File::open(journal).and_then(|it| it.take(START_BYTES).read_to_end(&mut bytes));
@@ -97,8 +235,8 @@ fn start_events(journal: &Path) -> Vec<SessionStart> {
     text.lines().filter_map(start).collect()
 }
 
-/// Transcripts of the subagents of a session: other sessions of the same database, or files in a
-/// folder named like the transcript, as Claude Code stores them.
+/// Lists the transcripts of a session's subagents: other sessions of the same database, or the
+/// files in `<transcript>/subagents`, where Claude Code stores them.
 fn subagent_transcripts(source: &SessionSource) -> Vec<Transcript> {
     match source {
         SessionSource::HostTranscript { path } => {
@@ -115,159 +253,36 @@ fn subagent_transcripts(source: &SessionSource) -> Vec<Transcript> {
             };
             children.map(|it| transcript(it.id)).collect()
         }
+        // The subagents have journals of their own, which are learned by themselves.
         SessionSource::JournalOnly => Vec::new(),
     }
 }
 
-/// Journals events of one session, secrets masked, and registers the project if it is new. If an
-/// event ends a step, the journal is on disk when this returns.
-pub(crate) async fn record_events(
-    project: &mut Project,
-    events: &[EventEnvelope],
-) -> Result<(), Error> {
-    project.require_memory_enabled()?;
-    let Some(first) = events.first() else { return Ok(()) };
-    // Journals are stored below the project's id.
-    project.notebook(NotebookScope::Project).await?;
-    if append_events(project, events)? { sync_journal(project, first.session) } else { Ok(()) }
-}
-
-/// Journals events of one session in a registered project, without waiting for the disk. Returns
-/// whether an event ended a step, so that [`sync_journal`] is due.
-pub(crate) fn append_events(project: &Project, events: &[EventEnvelope]) -> Result<bool, Error> {
-    project.require_memory_enabled()?;
-    let Some(first) = events.first() else { return Ok(false) };
-    let Some(store) = project.project_writer() else {
-        return Err(Error::nothing_to_do("the project is not known yet"));
-    };
-    let mut ends_step = false;
-    let mut lines = String::new();
-    // One journal per session: events of another session would end up in the wrong file.
-    for event in events.iter().filter(|it| it.session == first.session) {
-        ends_step |= matches!(event.event, Event::StepComplete(_) | Event::SessionEnd(_));
-        lines.push_str(&masked_line(event));
-    }
-    store.journal_writer().append(first.session, &lines, JournalDurability::Buffered)?;
-    if events.iter().any(|it| matches!(it.event, Event::Record(_))) {
-        // Running sessions read one another's notes; the mark saves them from listing all journals.
-        store.journal_writer().mark_note_recorded()?;
-    }
-    Ok(ends_step)
-}
-
-/// Waits until the journal of a session is on disk.
-pub(crate) fn sync_journal(project: &Project, session: SessionId) -> Result<(), Error> {
-    let Some(store) = project.project_writer() else { return Ok(()) };
-    Ok(store.journal_writer().sync(session)?)
-}
-
-/// Learns from a journalled session and its subagents, and closes journals that need not wait.
-pub(crate) async fn learn_from_journal(
-    project: &mut Project,
-    session: SessionId,
-) -> Result<Vec<LearnedSession>, Error> {
-    let Some(store) = project.project_store().filter(StoreReader::exists) else {
-        return Ok(Vec::new());
-    };
-    let path = store.journals().path_of(session);
-    let subagents = subagent_transcripts(&session_source(&path));
-    let own = Transcript { path, subagent: None, session: None };
-    let mut acc = Vec::new();
-    // The session itself comes first: its validation counts for its subagents.
-    for transcript in std::iter::once(own).chain(subagents) {
-        let Some(parsed) = read_transcript(project, &transcript)? else { continue };
-        if let Some(learned) = learn_session(project, &parsed.pad).await? {
-            close_journal(project, &learned)?;
-            acc.push(learned);
-        }
-    }
-    Ok(acc)
-}
-
-/// Learns the notes of the finished subtasks of a running session, if it has many. The journal
-/// stays.
-pub(crate) async fn learn_finished_subtasks(
-    project: &mut Project,
-    session: SessionId,
-) -> Result<Option<LearnedSession>, Error> {
-    let Some(store) = project.project_store().filter(StoreReader::exists) else { return Ok(None) };
-    let path = store.journals().path_of(session);
-    let transcript = Transcript { path, subagent: None, session: None };
-    let Some(parsed) = read_transcript(project, &transcript)? else { return Ok(None) };
-    if parsed.pad.succeeded_subtasks.len() <= MIN_SUBTASKS_TO_SPLIT {
-        return Ok(None);
-    }
-    learn_extent(project, &parsed.pad, SessionExtent::FinishedSubtasks).await
-}
-
-/// Removes the journal of a learned session, unless its findings still wait for validation.
-pub(crate) fn close_journal(project: &Project, learned: &LearnedSession) -> Result<(), Error> {
-    let Some(store) = project.project_writer().filter(|it| it.exists()) else { return Ok(()) };
-    let age = project.now.millis_since(learned.session.ended);
-    // Edits that were not committed by now will not validate the session any more.
-    let is_expired = age > i64::from(DEFERRED_DAYS) * DAY_MS;
-    if learned.session.validation_basis.is_some() || is_expired {
-        store.journal_writer().remove(learned.session.id)?;
-    }
-    Ok(())
-}
-
-/// The journalled sessions of this project and their states.
-pub(crate) fn list_journals(reader: &ProjectReader) -> Vec<JournalState> {
-    let files = journal_files(reader).into_iter();
-    files.map(|(session, path)| JournalState::read(session, &path)).collect()
-}
-
-/// The journals of this project, as transcripts to learn from.
-pub(crate) fn journal_transcripts(reader: &ProjectReader) -> Vec<Transcript> {
-    let files = journal_files(reader).into_iter();
-    files.map(|it| Transcript { path: it.1, subagent: None, session: None }).collect()
-}
-
 fn journal_files(reader: &ProjectReader) -> Vec<(SessionId, PathBuf)> {
-    let store = reader.project_store().filter(StoreReader::exists);
+    let store = reader.project_store_reader().filter(StoreReader::exists);
     store.map(|it| it.journals().list()).unwrap_or_default()
 }
 
-/// The ids of the events in a session's journal.
-pub(crate) fn journalled_event_ids(reader: &ProjectReader, session: SessionId) -> HashSet<String> {
-    let Some(store) = reader.project_store().filter(StoreReader::exists) else {
-        return HashSet::new();
-    };
-    let bytes = std::fs::read(store.journals().path_of(session)).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
-    text.lines().filter_map(|it| EventEnvelope::parse_line(it).ok()).map(|it| it.id).collect()
-}
-
-/// The event as a line of a journal, secrets masked.
-pub(super) fn masked_line(event: &EventEnvelope) -> String {
-    mask_secrets(event.clone()).to_line() + "\n"
-}
-
 /// Masks the secrets in every text of an event.
-fn mask_secrets(mut envelope: EventEnvelope) -> EventEnvelope {
-    let mask = |text: &mut String| {
-        if !secrets::scan(text).is_empty() {
-            *text = secrets::redact(text).text;
-        }
-    };
+fn mask_event(mut envelope: EventEnvelope) -> EventEnvelope {
     match &mut envelope.event {
-        Event::SessionStart(it) => it.task.iter_mut().for_each(mask),
-        Event::UserMessage(it) => mask(&mut it.text),
-        Event::Reasoning(it) => mask(&mut it.text),
-        Event::Record(it) => mask(&mut it.content),
+        Event::SessionStart(it) => it.task.iter_mut().for_each(mask_secrets_in_text),
+        Event::UserMessage(it) => mask_secrets_in_text(&mut it.text),
+        Event::Reasoning(it) => mask_secrets_in_text(&mut it.text),
+        Event::Record(it) => mask_secrets_in_text(&mut it.content),
         Event::ToolCall(it) => {
             let args = &mut it.args;
             [&mut args.command, &mut args.query, &mut args.url]
                 .into_iter()
                 .flatten()
-                .for_each(mask);
+                .for_each(mask_secrets_in_text);
         }
         Event::ToolResult(it) => {
             let mut text = it.excerpt.as_str().to_owned();
-            mask(&mut text);
+            mask_secrets_in_text(&mut text);
             it.excerpt = TextExcerpt::new(text);
         }
+        // These hold no free text.
         Event::StepComplete(_)
         | Event::Validation(_)
         | Event::Compaction(_)

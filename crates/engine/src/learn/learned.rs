@@ -1,4 +1,7 @@
-//! Results of learning, in the engine's own terms. No row of the store leaves the engine.
+//! Result types of learning, which the command line and the daemon print.
+//!
+//! [`SessionSummary`] and [`SessionFile`] repeat rows of `store` field by field. They are separate
+//! on purpose: a row follows the database schema, these types follow what callers show.
 
 use model::{
     DropReason, Memory, MemoryId, ProjectPath, SessionId, SessionOutcome, SessionType, SignalKind,
@@ -12,7 +15,7 @@ pub struct LearnedSession {
     pub session: SessionSummary,
     pub state: LessonState,
     pub memories: Vec<LearnedMemory>,
-    /// Learned memories that this session deprecated.
+    /// Stored memories that this session deprecated.
     pub retired: Vec<MemoryId>,
     pub dropped: Vec<DroppedCandidate>,
     /// Messages for the user about how learning went.
@@ -33,9 +36,10 @@ impl LearnedSession {
     }
 }
 
-/// The state of a session against what was stored of it before.
+/// A session compared with the lesson that was stored for it before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LessonState {
+    /// The session was never learned before.
     New,
     /// The session has continued, or its validation has changed, since it was learned.
     Grown,
@@ -68,7 +72,9 @@ pub enum LessonEffect {
 #[derive(Clone, Debug)]
 pub struct DroppedCandidate {
     pub signal: SignalKind,
+    /// The stored form of its pattern key.
     pub key: String,
+    /// The draft; `None` if too little evidence exists to compose one.
     pub content: Option<String>,
     pub reason: DropReason,
     pub detail: String,
@@ -77,7 +83,9 @@ pub struct DroppedCandidate {
 /// The strictness with which candidates are judged in a project.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JudgingStrictness {
+    /// Memories learned by observation.
     pub n_learned: u32,
+    /// Those of them that the user rejected.
     pub n_rejected: u32,
     /// Per mille by which thresholds are raised. Falls back to zero once rejected memories are
     /// restored or outnumbered.
@@ -102,8 +110,6 @@ pub struct SessionSummary {
     pub retries: u32,
     /// The first external source that the session read, if any.
     pub external: Option<String>,
-    /// Changes when the session continues.
-    pub fingerprint: String,
     /// The number of steps that the host announced.
     pub planned_steps: Option<u32>,
 }
@@ -124,7 +130,6 @@ impl From<SessionRow> for SessionSummary {
             tokens: row.tokens,
             retries: row.retries,
             external: row.external,
-            fingerprint: row.fingerprint,
             planned_steps: row.planned_steps,
         }
     }

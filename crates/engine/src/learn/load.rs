@@ -1,22 +1,24 @@
-//! Loading, first phase: everything about a session that is known before anything is decided.
+//! Loading, first phase: everything about a session that planning needs, except similar memories.
 //!
-//! Reads the store, git, the shown log and, for a module that is due for synthesis, the language
-//! model. Decides nothing: the functions that choose what to read are in the topic files and pure.
+//! Reads the store, git and the shown log. If a module is due for synthesis, it also has the
+//! language model interpret the module's statistics. The result is [`LessonInputs`], from which
+//! `plan` decides without I/O; the second phase (`related`) loads the memories that the kept drafts
+//! resemble.
 
 use std::collections::HashMap;
 
-use model::{Memory, ProjectPath, SignalKind};
+use model::{Memory, ProjectPath, SessionId, SignalKind};
 use observe::{
     ModuleLookup, PatternKey, PatternParts, Scratchpad, SessionOverview, SessionSighting,
     SessionVisit, Sighting,
 };
-use store::{DataDir, Milestone, ShownEntry, ShownLog, SightingRow, StoreReader};
+use store::{DataDir, Milestone, SessionRow, ShownEntry, ShownLog, SightingRow, StoreReader};
 
 use super::candidates::{
     EditCounts, SightingsByPattern, counted_sightings, paired_files, pattern_keys,
 };
 use super::couplings::CouplingInputs;
-use super::observed::{ObservedSession, SessionExtent, already_learned};
+use super::observed::{ObservedSession, SessionExtent, StoredLesson, compare_with_stored};
 use super::protection::is_active;
 use super::rewording::interpret_module;
 use super::savings::{SavingsInputs, ShownFix, error_fingerprints};
@@ -25,8 +27,8 @@ use super::synthesis::{
     SynthesisInputs, collect_visits, due_milestones, due_modules, edited_modules, module_facts,
     sessions_for_facts,
 };
-use super::usage::{ShownMemory, shown_log_name};
-use super::{LearnedSession, LessonState, edit_outcome, modules, subagents};
+use super::usage::{ShownMemory, shown_log_session};
+use super::{LearnedSession, LessonState, edit_outcome, load_module_lookup, subagents};
 use crate::{Error, NotebookScope, Project, ProjectReader};
 
 /// The result of the first phase.
@@ -35,7 +37,14 @@ pub(super) enum LoadedLesson<'a> {
     Empty,
     /// The session needs no learning.
     Unchanged(Box<LearnedSession>),
+    /// The session is new, or has changed since it was learned.
     Changed(Box<LessonInputs<'a>>),
+}
+
+impl LoadedLesson<'_> {
+    fn unchanged(row: SessionRow, notices: Vec<String>) -> Self {
+        Self::Unchanged(Box::new(LearnedSession::unchanged(row, notices)))
+    }
 }
 
 /// Everything that a lesson is planned from, apart from the memories its drafts resemble.
@@ -47,7 +56,7 @@ pub(super) struct LessonInputs<'a> {
     pub(super) sessions: SessionIndex,
     /// Sightings of the same patterns in other sessions.
     pub(super) earlier: SightingsByPattern,
-    /// Editors of the files that the sightings pair.
+    /// Numbers of sessions that edited the files of the pairs among the sightings.
     pub(super) edits: EditCounts,
     /// Per mille by which thresholds are raised.
     pub(super) tightening: u16,
@@ -62,27 +71,41 @@ pub(super) struct LessonInputs<'a> {
     pub(super) trial_group: Option<Milestone>,
 }
 
+/// The entries of the shown log that learning uses.
+#[derive(Default)]
+struct ShownInputs {
+    shown: Vec<ShownMemory>,
+    fixes: Vec<ShownFix>,
+    trial_group: Option<Milestone>,
+}
+
 /// Loads everything about a session. Registers the project if it is new.
 pub(super) async fn load_lesson<'a>(
     project: &mut Project,
     pad: &'a Scratchpad,
     extent: SessionExtent,
 ) -> Result<LoadedLesson<'a>, Error> {
-    // The keys of many signals contain module names, so that the map is needed before anything else.
-    let modules = modules(project).await?;
+    // Many pattern keys contain module names, so the modules are needed before sightings are
+    // detected.
+    let modules = load_module_lookup(project).await?;
     let observed = ObservedSession::from_scratchpad(pad, &modules, extent, project.now);
     let Some(mut observed) = observed else { return Ok(LoadedLesson::Empty) };
-    // Learning is often the first write in a project.
-    let store = project.notebook(NotebookScope::Project).await?.store;
+    // Learning is often the first write in a project, so this may create its notebook.
+    let store = project.ensure_notebook(NotebookScope::Project).await?.store;
     add_later_evidence(project, &store, &mut observed).await?;
     let stored = store.learning().get_session(observed.id()).await?;
-    // Most sessions are offered again and again; the rest is read only for those that changed.
-    if let Some(stored) = &stored
-        && let Some(unchanged) = already_learned(&observed.to_row(), stored)
-    {
-        return Ok(LoadedLesson::Unchanged(Box::new(unchanged)));
-    }
-    let state = if stored.is_some() { LessonState::Grown } else { LessonState::New };
+    // Callers offer the same sessions again and again. The rest is loaded only if one has changed.
+    let row = observed.to_row();
+    let state = match stored.map(|it| compare_with_stored(&row, &it)) {
+        None => LessonState::New,
+        Some(StoredLesson::Outdated) => LessonState::Grown,
+        Some(StoredLesson::UpToDate) => return Ok(LoadedLesson::unchanged(row, Vec::new())),
+        Some(StoredLesson::FromLongerLog) => {
+            let notice = longer_log_notice(row.id);
+            return Ok(LoadedLesson::unchanged(row, vec![notice]));
+        }
+    };
+    // Other sessions: the same patterns, the same files, and modules that are due for synthesis.
     let session = &observed.session;
     let sessions = SessionIndex::new(store.learning().list_sessions().await?);
     let milestones = store.learning().list_milestones().await?;
@@ -90,15 +113,12 @@ pub(super) async fn load_lesson<'a>(
     let edits = load_edit_counts(&store, paired_files(&observed.sightings)).await?;
     let tightening = load_tightening(&store).await?;
     let couplings = load_couplings(&store, session, &observed.sightings, &sessions).await?;
-    let synthesis = load_synthesis(project, &store, session, &modules, &sessions, &milestones);
-    let synthesis = synthesis.await?;
+    let synthesis =
+        load_synthesis(project, &store, session, &modules, &sessions, &milestones).await?;
+    // Notes that the session was shown, to count their uses and the tool calls they saved.
     let ShownInputs { shown, fixes, trial_group } = load_shown(project, &store, pad).await?;
     let sightings = load_error_sightings(&store, error_fingerprints(&shown, &fixes)).await?;
-    // An agent cites short ids; a short id can be the prefix of several memories.
-    let mut cited = Vec::new();
-    for id in &pad.cited_ids {
-        cited.push(store.memories().find_by_short_id(id.clone()).await?);
-    }
+    let cited = load_cited(&store, pad).await?;
     Ok(LoadedLesson::Changed(Box::new(LessonInputs {
         pad,
         observed,
@@ -117,24 +137,30 @@ pub(super) async fn load_lesson<'a>(
     })))
 }
 
-/// Adds the evidence that the session itself cannot show: validation and reversal that git shows,
-/// and edits of siblings. Masks the secrets of all sightings afterwards.
+/// Loads the files that every counted session touched.
+pub(crate) async fn load_visits(store: &StoreReader) -> Result<Vec<SessionVisit>, Error> {
+    let sessions = SessionIndex::new(store.learning().list_sessions().await?);
+    Ok(collect_visits(&sessions, store.learning().touched_files().await?, None))
+}
+
+/// Adds the evidence that the session's own events cannot show: later commits and reversals (from
+/// git), the parent's validation, and edits of siblings. Masks the secrets of all sightings
+/// afterwards.
 async fn add_later_evidence(
     reader: &ProjectReader,
     store: &StoreReader,
     observed: &mut ObservedSession,
 ) -> Result<(), Error> {
-    // A subagent rarely runs the checks itself; the parent does, for all of them.
-    let parent = match observed.session.parent {
-        Some(parent) => store.learning().get_session(parent).await?,
-        None => None,
-    };
-    let edited_by_siblings = match observed.session.parent {
-        Some(parent) => store.learning().files_edited_by_children(parent).await?,
-        None => Vec::new(),
+    // A subagent rarely runs the checks itself; its parent runs them for all subagents.
+    let (parent, edited_by_siblings) = match observed.session.parent {
+        Some(id) => {
+            let parent = store.learning().get_session(id).await?;
+            (parent, store.learning().files_edited_by_children(id).await?)
+        }
+        None => (None, Vec::new()),
     };
     let session = &mut observed.session;
-    // A running session has no aftermath yet.
+    // Git can only show the fate of a session's edits after the session has ended.
     if observed.extent == SessionExtent::Whole {
         session.validation_basis = edit_outcome::find_validation(reader, session, parent.as_ref());
         let reverted = edit_outcome::find_reverted_work(reader, session, &observed.sightings);
@@ -144,25 +170,30 @@ async fn add_later_evidence(
         }
     }
     observed.sightings.extend(subagents::find_conflicts(session, edited_by_siblings));
-    observed.mask_secrets();
+    observed.mask_sightings();
     Ok(())
 }
 
-/// Loads the sightings of the same patterns in other sessions, by the key of today.
+fn longer_log_notice(session: SessionId) -> String {
+    let id = session.short();
+    format!("session #{id} was learned already, from a longer log; this one was left")
+}
+
+/// Loads the sightings of the same patterns in other sessions, by the current key of each pattern.
 async fn load_earlier(
     store: &StoreReader,
     session: &SessionOverview,
     sightings: &[Sighting],
     modules: &ModuleLookup,
 ) -> Result<SightingsByPattern, Error> {
-    let keys = pattern_keys(sightings, modules);
-    let patterns = keys.keys().cloned().map(PatternKey::into_parts).collect();
+    let current_keys = pattern_keys(sightings, modules);
+    let patterns = current_keys.keys().cloned().map(PatternKey::into_stored).collect();
     let rows = store.learning().sightings_of_patterns(patterns).await?;
     let mut acc = SightingsByPattern::new();
     // The rows of this session come from an earlier lesson, which this one replaces.
     for row in rows.into_iter().filter(|it| it.session != session.id) {
         let stored = PatternKey::from_stored(row.signal, row.key.as_str());
-        let key = keys.get(&stored).cloned().unwrap_or(stored);
+        let key = current_keys.get(&stored).cloned().unwrap_or(stored);
         acc.entry(key).or_default().push(row);
     }
     Ok(acc)
@@ -172,24 +203,26 @@ async fn load_edit_counts(
     store: &StoreReader,
     files: Vec<ProjectPath>,
 ) -> Result<EditCounts, Error> {
-    let (counts, all) = store.learning().count_editing_sessions(files.clone()).await?;
-    Ok(EditCounts { by_file: files.into_iter().zip(counts).collect(), all })
+    let (counts, n_editing_sessions) =
+        store.learning().count_editing_sessions(files.clone()).await?;
+    Ok(EditCounts { sessions_by_file: files.into_iter().zip(counts).collect(), n_editing_sessions })
 }
 
-/// The tightening of thresholds that follows from how users judged learned memories.
+/// Loads how much thresholds are raised, in per mille, because the user rejected learned memories.
 async fn load_tightening(store: &StoreReader) -> Result<u16, Error> {
     let (n_learned, n_rejected) = store.learning().count_judged().await?;
     Ok(promote::threshold_tightening(n_rejected, n_learned))
 }
 
-/// Loads the couplings of which the session edited one file without showing the pair.
+/// Loads the stored couplings of two files of which this session edited one without showing the
+/// pair. Such a session lowers the share that the coupling states.
 async fn load_couplings(
     store: &StoreReader,
     session: &SessionOverview,
     sightings: &[Sighting],
     sessions: &SessionIndex,
 ) -> Result<Vec<CouplingInputs>, Error> {
-    // An edit that may be reverted says nothing about a share.
+    // An edit that may still be reverted is no evidence.
     if session.validation_basis.is_none() {
         return Ok(Vec::new());
     }
@@ -197,25 +230,29 @@ async fn load_couplings(
         |it: &str| session.files.iter().any(|file| file.edits > 0 && file.path.as_str() == it);
     let is_touched = |key: &PatternKey| match key.parts() {
         PatternParts::FilePair(a, b) => is_edited(a) || is_edited(b),
+        // A damaged key; all keys of couplings are file pairs.
         _ => false,
     };
     let mut acc = Vec::new();
     for (key, id) in store.learning().coupled_files().await? {
         let key = PatternKey::from_stored(SignalKind::CoAccess, key);
+        // A coupling that the session shows is judged as a sighting instead.
         if !is_touched(&key) || sightings.iter().any(|it| it.key == key) {
             continue;
         }
         let memory = store.memories().get(id).await?;
-        // The user confirmed these numbers; they stay.
+        // A text that the user confirmed stays, whatever the numbers are now.
         let Some(memory) = memory.filter(|it| is_active(it) && !it.flags.user_verified) else {
             continue;
         };
-        let pattern = key.clone().into_parts();
+        let pattern = key.clone().into_stored();
         let mut rows = store.learning().sightings_of_patterns(vec![pattern]).await?;
-        // As above: an earlier lesson of this session does not count.
+        // Rows of this session come from an earlier lesson, which this one replaces.
         rows.retain(|it| it.session != session.id);
+        // Without modules, because a pair names files and no folders.
         let mut seen: Vec<SessionSighting> = counted_sightings(&rows, sessions, None);
         seen.sort_by_key(|it| (it.at, it.session));
+        // No session counts as evidence any more, so there is nothing to compose a text from.
         let Some(last) = seen.last() else { continue };
         let edits = load_edit_counts(store, last.evidence.files()).await?;
         acc.push(CouplingInputs { key, memory, seen, edits });
@@ -237,14 +274,14 @@ async fn load_synthesis(
     if session.validation_basis.is_none() || edited.is_empty() {
         return Ok(None);
     }
-    // Counting folders in the database is cheap and never too low. Most sessions reach no milestone,
-    // and for them nothing more is read.
+    // First an upper bound: the store counts editing sessions per folder, which is cheap. Most
+    // sessions reach no milestone, and nothing more is read for them.
     let mut may_be_due = false;
     for module in &edited {
         let folders = modules.folders_of(module).chain([module.as_str()]).map(str::to_owned);
         let counts = store.learning().count_editing_sessions_in(folders.collect()).await?;
-        let n_sessions = counts.iter().sum::<u32>() + 1;
-        may_be_due |= !due_milestones(module, n_sessions, passed).is_empty();
+        let max_sessions = counts.iter().sum::<u32>() + 1; // this session included
+        may_be_due |= !due_milestones(module, max_sessions, passed).is_empty();
     }
     if !may_be_due {
         return Ok(None);
@@ -252,10 +289,10 @@ async fn load_synthesis(
     let touched = store.learning().touched_files().await?;
     let visits = collect_visits(sessions, touched, Some(session));
     let due = due_modules(&edited, &visits, passed, modules);
-    // The exact count can be lower than that of the folders: one session may edit several of them.
+    // The exact count can be lower than the bound, because one session may edit several folders.
     let Some(first) = due.first() else { return Ok(None) };
     let models = &reader.config.models;
-    // One request per session, so that only the first due module is interpreted.
+    // One model request per session, so only the first due module is interpreted.
     let mut interpretation = None;
     if reader.is_llm_allowed() && models.can_generate() {
         let mut sightings = Vec::new();
@@ -268,25 +305,18 @@ async fn load_synthesis(
     Ok(Some(SynthesisInputs { visits, due, interpretation }))
 }
 
-/// Entries of the shown log that learning reads.
-#[derive(Default)]
-struct ShownInputs {
-    shown: Vec<ShownMemory>,
-    fixes: Vec<ShownFix>,
-    trial_group: Option<Milestone>,
-}
-
-/// Loads what the session was shown, and when.
+/// Loads the memories and fixes that the session was shown, and when.
 async fn load_shown(
     reader: &ProjectReader,
     store: &StoreReader,
     pad: &Scratchpad,
 ) -> Result<ShownInputs, Error> {
-    let Some(name) = shown_log_name(pad) else { return Ok(ShownInputs::default()) };
-    let trial_group =
-        pad.session.and_then(|it| crate::recall::shown_log::trial_milestone(reader, &name, it));
+    let Some(log_session) = shown_log_session(pad) else { return Ok(ShownInputs::default()) };
+    let trial_group = pad
+        .session
+        .and_then(|it| crate::injection::trial_group::trial_milestone(reader, &log_session, it));
     let mut acc = ShownInputs { trial_group, ..ShownInputs::default() };
-    let log = ShownLog::for_session(&DataDir::new(&reader.config.data), &name);
+    let log = ShownLog::for_session(&DataDir::new(&reader.config.data), &log_session);
     for entry in log.read_entries() {
         match entry {
             ShownEntry::MemoryAt { id, at } => {
@@ -294,11 +324,11 @@ async fn load_shown(
                 acc.shown.extend(memory.map(|memory| ShownMemory { memory, at }));
             }
             ShownEntry::FixAt { fingerprint, at } => acc.fixes.push(ShownFix { fingerprint, at }),
-            // The other entries only prevent that something is injected twice.
+            // The other entries have no time. They only keep the injector from repeating itself.
             _ => {}
         }
     }
-    // The log is a set. What is computed from it must not depend on the order of a hash table.
+    // The log is a hash set. Sorted, so that the result does not depend on its order.
     acc.shown.sort_by_key(|it| (it.at, it.memory.id));
     acc.fixes.sort_by(|a, b| (a.at, &a.fingerprint).cmp(&(b.at, &b.fingerprint)));
     Ok(acc)
@@ -309,7 +339,7 @@ async fn load_error_sightings(
     store: &StoreReader,
     fingerprints: Vec<String>,
 ) -> Result<HashMap<String, Vec<SightingRow>>, Error> {
-    let patterns = fingerprints.iter().map(|it| PatternKey::error(it).into_parts()).collect();
+    let patterns = fingerprints.iter().map(|it| PatternKey::error(it).into_stored()).collect();
     let mut acc: HashMap<String, Vec<SightingRow>> = HashMap::new();
     for row in store.learning().sightings_of_patterns(patterns).await? {
         acc.entry(row.key.clone()).or_default().push(row);
@@ -317,8 +347,12 @@ async fn load_error_sightings(
     Ok(acc)
 }
 
-/// Loads the files that every counted session touched.
-pub(crate) async fn load_visits(store: &StoreReader) -> Result<Vec<SessionVisit>, Error> {
-    let sessions = SessionIndex::new(store.learning().list_sessions().await?);
-    Ok(collect_visits(&sessions, store.learning().touched_files().await?, None))
+/// Loads the memories that the agent cited. It cites short ids (the last eight characters of an id),
+/// so each may match several memories.
+async fn load_cited(store: &StoreReader, pad: &Scratchpad) -> Result<Vec<Vec<Memory>>, Error> {
+    let mut acc = Vec::new();
+    for id in &pad.cited_ids {
+        acc.push(store.memories().find_by_short_id(id.clone()).await?);
+    }
+    Ok(acc)
 }

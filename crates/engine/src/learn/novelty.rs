@@ -1,5 +1,8 @@
-//! Novelty: a kept draft against the stored memories. The same statement confirms, a contradiction
-//! supersedes, everything else is new. Pure.
+//! Novelty: compares each kept draft with the stored memories. Pure.
+//!
+//! If the pattern already has a memory, or a stored memory states the same, the session confirms
+//! that memory. If the draft contradicts a stored memory, it supersedes it. Otherwise it becomes a
+//! new memory. The output is one [`SightingOutcome`] per sighting, with the changes to write.
 
 use std::collections::HashMap;
 
@@ -13,39 +16,42 @@ use store::StoreChange;
 
 use super::candidates::JudgedSighting;
 use super::couplings::{fade_pattern, is_faded};
-use super::fresh_memory::{FreshMemory, MAX_PROVENANCE, statement};
+use super::fresh_memory::{FreshMemory, MAX_PROVENANCE};
 use super::protection::{has_user_wording, is_active, is_user_protected};
 use super::session_index::SessionIndex;
 use super::subagents::is_sibling;
 use super::{DroppedCandidate, LearnedMemory, LessonEffect};
+use crate::draft_resolution::statement_of;
 
-/// By how much a new confidence must exceed the old one, in per mille, for a text that only resembles
-/// the stored one to raise it.
-const CLEARLY_HIGHER: u16 = 100;
-/// Per mille that a sibling's agreement adds.
+/// Margin in per mille by which the confidence of a similar draft must exceed the stored one to
+/// raise it.
+const CLEARLY_HIGHER_MARGIN: u16 = 100;
+/// Confidence in per mille that the agreement of a sibling adds.
 const SIBLING_BONUS: u16 = 30;
 
-/// The outcome of one sighting: a memory, or a reason why not, and the changes that follow.
+/// The outcome of one sighting. Exactly one of `learned` and `dropped` is set.
 pub(super) struct SightingOutcome {
     pub(super) sighting: Sighting,
+    /// Changes of memories that follow from the outcome.
     pub(super) changes: Vec<StoreChange>,
     pub(super) learned: Option<LearnedMemory>,
     pub(super) dropped: Option<DroppedCandidate>,
-    /// The memory that the sighting supports although it was dropped.
+    /// For a dropped sighting, the stored memory that it supports.
     pub(super) memory: Option<MemoryId>,
 }
 
-/// Rule for the confidence that a confirmed memory takes over from the new draft.
+/// The condition under which a confirmed memory takes over the confidence of the draft.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ConfidenceRule {
-    /// Any higher one: the draft counts the same evidence and more.
+    /// If it is higher: the draft includes the evidence of the memory.
     TakeHigher,
-    /// Only a clearly higher one: the draft merely says something similar.
+    /// Only if it is higher by a margin: the draft is merely similar.
     TakeClearlyHigher,
 }
 
-/// Resolves all sightings of a session, in order: a later one is compared with what the earlier ones
-/// became. `fresh` holds, for each sighting, the memory made of its draft if it was kept.
+/// Resolves all sightings of a session in order, because a later one is compared with the memories
+/// of the earlier ones. `fresh` holds, for each sighting, the memory built from its draft if it was
+/// kept. `known` holds the stored memories that earlier sessions made from the same patterns.
 pub(super) fn resolve_sightings(
     session: &SessionOverview,
     judged: Vec<JudgedSighting>,
@@ -54,182 +60,187 @@ pub(super) fn resolve_sightings(
     sessions: &SessionIndex,
 ) -> Vec<SightingOutcome> {
     let mut acc: Vec<SightingOutcome> = Vec::new();
-    for (it, fresh) in judged.into_iter().zip(fresh) {
-        let outcome = if it.is_kept() {
-            let overtaken = fade_overtaken(session, &it.overtaken, known);
-            let mut outcome = resolve(session, it, fresh, known, sessions, &acc);
-            outcome.changes.extend(overtaken);
-            outcome
-        } else {
-            let changes = fade_if_silent(session, &it, known);
-            let verdict = it.verdict.clone();
-            SightingOutcome { changes, ..drop_sighting(it, verdict) }
+    let mut planned = PlannedMemories { known, changed: HashMap::new() };
+    for (judged, fresh) in judged.into_iter().zip(fresh) {
+        let mut outcome = match judged.verdict.clone() {
+            PromotionVerdict::Keep { .. } => {
+                let faded = fade_memories(session, &judged.replaced_memories, &planned);
+                let mut outcome = resolve_kept(session, judged, fresh, &planned, sessions, &acc);
+                outcome.changes.extend(faded);
+                outcome
+            }
+            PromotionVerdict::Dropped { reason, detail } => {
+                let changes = fade_unsupported(session, &judged, reason, &planned);
+                SightingOutcome { changes, ..drop_sighting(judged, reason, detail) }
+            }
         };
+        retract_superseded_note(&mut acc, &mut outcome);
+        planned.record(&outcome.changes);
         acc.push(outcome);
     }
     acc
 }
 
-fn resolve(
+/// The memories as the changes planned so far leave them.
+///
+/// Later sightings of a session must see the effect of the earlier ones. Otherwise two of them could
+/// change the same stored version of a memory, and the store would refuse the whole batch.
+struct PlannedMemories<'a> {
+    known: &'a HashMap<MemoryId, Memory>,
+    changed: HashMap<MemoryId, Memory>,
+}
+
+impl PlannedMemories<'_> {
+    fn get(&self, id: MemoryId) -> Option<&Memory> {
+        self.changed.get(&id).or_else(|| self.known.get(&id))
+    }
+
+    /// Returns a memory as planned, if it is changed, and as it was read otherwise.
+    fn current(&self, read: Memory) -> Memory {
+        self.changed.get(&read.id).cloned().unwrap_or(read)
+    }
+
+    fn record(&mut self, changes: &[StoreChange]) {
+        for change in changes {
+            if let StoreChange::Insert(memory) | StoreChange::Replace(memory) = change {
+                self.changed.insert(memory.id, memory.as_ref().clone());
+            }
+        }
+    }
+}
+
+/// If a note supersedes one that the same session made, the older note never becomes a memory: the
+/// session corrected itself. The newer note then supersedes what the older one superseded.
+fn retract_superseded_note(before: &mut [SightingOutcome], outcome: &mut SightingOutcome) {
+    let Some(learned) = &mut outcome.learned else { return };
+    let LessonEffect::Superseded(retracted_id) = learned.effect else { return };
+    let is_insert =
+        |it: &StoreChange| matches!(it, StoreChange::Insert(memory) if memory.id == retracted_id);
+    // A stored memory stays; only a note that is not written yet can be retracted.
+    let Some(earlier) = before.iter_mut().find(|it| it.changes.iter().any(is_insert)) else {
+        return;
+    };
+    let Some(retracted) = earlier.learned.take() else { return };
+    earlier.dropped = Some(DroppedCandidate {
+        signal: earlier.sighting.signal(),
+        key: earlier.sighting.key.as_str().to_owned(),
+        content: Some(retracted.memory.content),
+        reason: DropReason::Novelty,
+        detail: format!("#{} of the same session contradicts it", learned.memory.id.short()),
+    });
+    // What the older note retired stays retired, now in favour of the newer one.
+    let mut retired = std::mem::take(&mut earlier.changes);
+    retired.retain(|it| !is_insert(it));
+    for change in &mut retired {
+        if let StoreChange::Replace(memory) = change
+            && memory.states.deprecation() == Some(Deprecation::superseded_by(retracted_id))
+        {
+            memory.states.deprecate(
+                &Deprecation::superseded_by(learned.memory.id),
+                learned.memory.updated_at,
+            );
+        }
+    }
+    let is_retracted = |it: &Relation| it.target == RelationTarget::Memory(retracted_id);
+    learned.memory.relations.retain(|it| !is_retracted(it));
+    let supersedes = |it: &&Relation| it.kind == RelationKind::Supersedes;
+    learned.memory.relations.extend(retracted.memory.relations.iter().filter(supersedes).cloned());
+    learned.effect = retracted.effect;
+    retired.push(StoreChange::Insert(Box::new(learned.memory.clone())));
+    outcome.changes = retired;
+}
+
+/// Returns whether drafts of a signal are compared by their text. Other patterns have a precise
+/// key, so the same pattern cannot have two memories; the key of an error is its fingerprint.
+pub(super) fn needs_comparison(signal: SignalKind) -> bool {
+    signal.row().textual && signal != SignalKind::ErrorRetry
+}
+
+/// Deprecates active memories as faded, except those that the user confirmed.
+fn fade_memories(
+    session: &SessionOverview,
+    ids: &[MemoryId],
+    planned: &PlannedMemories<'_>,
+) -> Vec<StoreChange> {
+    let memories = ids.iter().filter_map(|it| planned.get(*it));
+    let may_fade = |it: &&Memory| is_active(it) && !it.flags.user_verified;
+    memories.filter(may_fade).map(|it| fade_pattern(it.clone(), session.ended)).collect()
+}
+
+/// Resolves a kept sighting. `before` holds the outcomes of the session's earlier sightings.
+fn resolve_kept(
     session: &SessionOverview,
     judged: JudgedSighting,
     fresh: Option<FreshMemory>,
-    known: &HashMap<MemoryId, Memory>,
+    planned: &PlannedMemories<'_>,
     sessions: &SessionIndex,
     before: &[SightingOutcome],
 ) -> SightingOutcome {
     let Some(FreshMemory { memory: fresh, similar }) = fresh else {
         // Unreachable for a kept draft; a value instead of a panic, because learning must not fail.
-        let verdict =
-            PromotionVerdict::Dropped { reason: DropReason::SaysNothing, detail: String::new() };
-        return drop_sighting(judged, verdict);
+        return drop_sighting(judged, DropReason::SaysNothing, String::new());
     };
-    if let Some(old) = judged.memory.and_then(|it| known.get(&it)) {
+    // Case 1: the pattern has a memory already.
+    if let Some(old) = judged.memory.and_then(|it| planned.get(it)) {
         if is_confirmed_before(before, old.id) {
-            return duplicate_of(old, judged);
+            return drop_duplicate(old, judged);
         }
-        // The draft was composed of all sightings of the pattern, so that its confidence includes the old.
-        return reinforce(session, judged, old.clone(), fresh, ConfidenceRule::TakeHigher);
+        // The draft was composed from all sightings of the pattern, so its confidence includes
+        // them.
+        return confirm_memory(session, judged, old.clone(), fresh, ConfidenceRule::TakeHigher);
     }
+    // Case 2: a new pattern that no other memory can state.
     if !needs_comparison(judged.sighting.signal()) {
-        return create(judged, fresh, LessonEffect::Created, Vec::new());
+        return create_memory(judged, fresh, LessonEffect::Created, Vec::new());
     }
-    let mut known = similar;
-    // Notes of one session can repeat one another, and none of them is stored yet.
-    known.extend(before.iter().filter_map(|it| it.learned.as_ref()).map(|it| it.memory.clone()));
-    known.retain(is_active);
-    let statements: Vec<MemoryStatement<'_>> = known.iter().map(statement).collect();
-    match promote::find_nearest(&statement(&fresh), &statements) {
-        Some((at, StatementRelation::Same | StatementRelation::Near { .. })) => {
-            let old = known.swap_remove(at);
+    // Case 3: a sentence, compared with similar memories. Notes of one session can repeat one
+    // another, so those that this session has just created are compared too.
+    let mut similar: Vec<Memory> = similar.into_iter().map(|it| planned.current(it)).collect();
+    let learned_before = before.iter().filter_map(|it| it.learned.as_ref());
+    similar.extend(learned_before.map(|it| planned.current(it.memory.clone())));
+    similar.retain(is_active);
+    let statements: Vec<MemoryStatement<'_>> = similar.iter().map(statement_of).collect();
+    match promote::find_nearest(&statement_of(&fresh), &statements) {
+        Some((nth, StatementRelation::Same | StatementRelation::Near { .. })) => {
+            let old = similar.swap_remove(nth);
             if is_confirmed_before(before, old.id) {
-                return duplicate_of(&old, judged);
+                return drop_duplicate(&old, judged);
             }
             let mut fresh = fresh;
             let mut rule = ConfidenceRule::TakeClearlyHigher;
             if is_sibling(session, old.session, sessions) {
-                // Siblings work independently of one another, so their agreement is evidence.
+                // Siblings work independently of one another, so their agreement is more evidence.
                 let raised = old.confidence.saturating_add(SIBLING_BONUS);
                 fresh.confidence = fresh.confidence.max(raised.at_most(MAX_EARNED_CONFIDENCE));
                 rule = ConfidenceRule::TakeHigher;
             }
-            reinforce(session, judged, old, fresh, rule)
+            confirm_memory(session, judged, old, fresh, rule)
         }
-        Some((at, StatementRelation::Contradicts { conflict })) => {
-            supersede(judged, known.swap_remove(at), fresh, &conflict.to_string())
+        Some((nth, StatementRelation::Contradicts { conflict })) => {
+            supersede_memory(judged, similar.swap_remove(nth), fresh, &conflict.to_string())
         }
-        _ => create(judged, fresh, LessonEffect::Created, Vec::new()),
+        Some((_, StatementRelation::Unrelated)) | None => {
+            create_memory(judged, fresh, LessonEffect::Created, Vec::new())
+        }
     }
 }
 
-/// Returns whether memories of a signal are compared by their text. Patterns have keys and are never two.
-pub(super) fn needs_comparison(signal: SignalKind) -> bool {
-    signal.row().textual && signal != SignalKind::ErrorRetry
-}
-
-/// Returns whether an earlier sighting of this session already created or confirmed a memory.
-fn is_confirmed_before(before: &[SightingOutcome], id: MemoryId) -> bool {
-    before.iter().any(|it| it.learned.as_ref().is_some_and(|it| it.memory.id == id))
-}
-
-/// The sighting says nothing beyond a stored memory that this session confirmed already.
-fn duplicate_of(old: &Memory, judged: JudgedSighting) -> SightingOutcome {
-    let detail = format!("#{} says the same", old.id.short());
-    let verdict = PromotionVerdict::Dropped { reason: DropReason::Novelty, detail };
-    SightingOutcome { memory: Some(old.id), ..drop_sighting(judged, verdict) }
-}
-
-/// This session becomes further evidence for a stored memory of the same pattern or meaning.
-fn reinforce(
+/// Deprecates the memory of a pattern that all sessions together no longer support.
+fn fade_unsupported(
     session: &SessionOverview,
-    judged: JudgedSighting,
-    old: Memory,
-    fresh: Memory,
-    rule: ConfidenceRule,
-) -> SightingOutcome {
-    let was_faded = is_faded(&old);
-    // What the user took away stays away; what learning took away may return.
-    if !is_active(&old) && !was_faded {
-        let detail = format!("#{} said it and was taken away", old.id.short());
-        return drop_sighting(
-            judged,
-            PromotionVerdict::Dropped { reason: DropReason::Novelty, detail },
-        );
-    }
-    let mut after = old.clone();
-    // The first sessions stay: they explain how the memory came about.
-    if !after.provenance.contains(&session.id) && after.provenance.len() < MAX_PROVENANCE {
-        after.provenance.push(session.id);
-    }
-    if was_faded {
-        after.states = SoftStates::default();
-    }
-    let is_same_pattern = judged.memory == Some(old.id);
-    let mut effect = LessonEffect::Confirmed;
-    // A pattern seen once more has better numbers; a similar sentence is no reason to reword.
-    if is_same_pattern && !has_user_wording(&old) && old.content != fresh.content {
-        (after.content, after.summary, after.citation) =
-            (fresh.content, fresh.summary, fresh.citation);
-        (after.payload, after.files, after.modules) = (fresh.payload, fresh.files, fresh.modules);
-        effect = LessonEffect::Updated;
-    }
-    let is_clearly_higher =
-        fresh.confidence.get() >= old.confidence.get().saturating_add(CLEARLY_HIGHER);
-    // External text never raises a confidence.
-    if (is_clearly_higher || rule == ConfidenceRule::TakeHigher) && !fresh.flags.tainted {
-        after.confidence = after.confidence.max(fresh.confidence);
-    }
-    let mut changes = Vec::new();
-    // Learning the same session again must not create a version.
-    if after != old {
-        after.updated_at = after.updated_at.max(session.ended);
-        changes.push(StoreChange::Replace(Box::new(after.clone())));
-    }
-    let signal = Some(judged.sighting.signal());
-    let learned = Some(LearnedMemory { signal, memory: after, effect });
-    SightingOutcome { sighting: judged.sighting, changes, learned, dropped: None, memory: None }
+    judged: &JudgedSighting,
+    reason: DropReason,
+    planned: &PlannedMemories<'_>,
+) -> Vec<StoreChange> {
+    // A sentence that is not repeated is not refuted by that. Only a statistical pattern is.
+    let is_unsupported =
+        reason == DropReason::SaysNothing && !judged.sighting.signal().row().textual;
+    let id = judged.memory.filter(|_| is_unsupported);
+    fade_memories(session, id.as_slice(), planned)
 }
 
-/// The newer statement replaces the older one, unless the user protects the older one.
-fn supersede(
-    judged: JudgedSighting,
-    old: Memory,
-    mut fresh: Memory,
-    what: &str,
-) -> SightingOutcome {
-    // What is doubtful itself must not remove what is believed.
-    if is_user_protected(&old) || fresh.flags.tainted || fresh.flags.needs_review {
-        let detail = format!("contradicts #{} ({what})", old.id.short());
-        return drop_sighting(
-            judged,
-            PromotionVerdict::Dropped { reason: DropReason::Novelty, detail },
-        );
-    }
-    // The relation lets a user see what was replaced, and undo restore it.
-    let (kind, target) = (RelationKind::Supersedes, RelationTarget::Memory(old.id));
-    fresh.relations.push(Relation { kind, target, confidence: PerMille::ONE, auto: true });
-    let mut retired = old.clone();
-    retired.states.deprecate(&Deprecation::superseded_by(fresh.id), fresh.updated_at);
-    let changes = vec![StoreChange::Replace(Box::new(retired))];
-    create(judged, fresh, LessonEffect::Superseded(old.id), changes)
-}
-
-fn create(
-    judged: JudgedSighting,
-    memory: Memory,
-    effect: LessonEffect,
-    mut changes: Vec<StoreChange>,
-) -> SightingOutcome {
-    changes.push(StoreChange::Insert(Box::new(memory.clone())));
-    let learned = Some(LearnedMemory { signal: Some(judged.sighting.signal()), memory, effect });
-    SightingOutcome { sighting: judged.sighting, changes, learned, dropped: None, memory: None }
-}
-
-fn drop_sighting(judged: JudgedSighting, verdict: PromotionVerdict) -> SightingOutcome {
-    let (reason, detail) = match verdict {
-        PromotionVerdict::Dropped { reason, detail } => (reason, detail),
-        PromotionVerdict::Keep { .. } => (DropReason::Budget, String::new()),
-    };
+/// Drops a sighting. It still supports the memory of its pattern, if there is one.
+fn drop_sighting(judged: JudgedSighting, reason: DropReason, detail: String) -> SightingOutcome {
     let JudgedSighting { sighting, draft, memory, .. } = judged;
     let dropped = DroppedCandidate {
         signal: sighting.signal(),
@@ -241,26 +252,95 @@ fn drop_sighting(judged: JudgedSighting, verdict: PromotionVerdict) -> SightingO
     SightingOutcome { sighting, changes: Vec::new(), learned: None, dropped: Some(dropped), memory }
 }
 
-/// Fades the memory of a pattern about which all sessions together no longer say anything.
-fn fade_if_silent(
-    session: &SessionOverview,
-    judged: &JudgedSighting,
-    known: &HashMap<MemoryId, Memory>,
-) -> Vec<StoreChange> {
-    let is_silent =
-        matches!(judged.verdict, PromotionVerdict::Dropped { reason: DropReason::SaysNothing, .. });
-    // A sentence that is not repeated is not refuted by that; only a pattern is.
-    let id = judged.memory.filter(|_| is_silent && !judged.sighting.signal().row().textual);
-    fade_overtaken(session, id.as_slice(), known)
+/// Returns whether an earlier sighting of this session already created or confirmed a memory.
+fn is_confirmed_before(before: &[SightingOutcome], id: MemoryId) -> bool {
+    before.iter().any(|it| it.learned.as_ref().is_some_and(|it| it.memory.id == id))
 }
 
-/// Fades memories whose pattern has become part of another, unless the user confirmed them.
-fn fade_overtaken(
+/// Drops a sighting that repeats a memory which this session has created or confirmed already.
+fn drop_duplicate(old: &Memory, judged: JudgedSighting) -> SightingOutcome {
+    let detail = format!("#{} says the same", old.id.short());
+    SightingOutcome { memory: Some(old.id), ..drop_sighting(judged, DropReason::Novelty, detail) }
+}
+
+/// Adds this session as evidence to a stored memory of the same pattern or meaning.
+fn confirm_memory(
     session: &SessionOverview,
-    ids: &[MemoryId],
-    known: &HashMap<MemoryId, Memory>,
-) -> Vec<StoreChange> {
-    let memories = ids.iter().filter_map(|it| known.get(it));
-    let may_fade = |it: &&Memory| is_active(it) && !it.flags.user_verified;
-    memories.filter(may_fade).map(|it| fade_pattern(it.clone(), session.ended)).collect()
+    judged: JudgedSighting,
+    old: Memory,
+    fresh: Memory,
+    rule: ConfidenceRule,
+) -> SightingOutcome {
+    let was_faded = is_faded(&old);
+    // A memory that the user removed must not return. One that learning deprecated may.
+    if !is_active(&old) && !was_faded {
+        let detail = format!("#{} said it and was taken away", old.id.short());
+        return drop_sighting(judged, DropReason::Novelty, detail);
+    }
+    let mut after = old.clone();
+    // When the list is full, the first sessions stay: they explain the origin of the memory.
+    if !after.provenance.contains(&session.id) && after.provenance.len() < MAX_PROVENANCE {
+        after.provenance.push(session.id);
+    }
+    if was_faded {
+        after.states = SoftStates::default();
+    }
+    let is_same_pattern = judged.memory == Some(old.id);
+    let mut effect = LessonEffect::Confirmed;
+    // The draft of the same pattern has newer numbers. A merely similar sentence is no reason to
+    // reword the memory.
+    if is_same_pattern && !has_user_wording(&old) && old.content != fresh.content {
+        (after.content, after.summary, after.citation) =
+            (fresh.content, fresh.summary, fresh.citation);
+        (after.payload, after.files, after.modules) = (fresh.payload, fresh.files, fresh.modules);
+        effect = LessonEffect::Updated;
+    }
+    let is_clearly_higher =
+        fresh.confidence.get() >= old.confidence.get().saturating_add(CLEARLY_HIGHER_MARGIN);
+    // External text never raises a confidence.
+    if (is_clearly_higher || rule == ConfidenceRule::TakeHigher) && !fresh.flags.tainted {
+        after.confidence = after.confidence.max(fresh.confidence);
+    }
+    let mut changes = Vec::new();
+    // Learning the same session again changes nothing and must not create a version.
+    if after != old {
+        after.updated_at = after.updated_at.max(session.ended);
+        changes.push(StoreChange::Replace(Box::new(after.clone())));
+    }
+    let signal = Some(judged.sighting.signal());
+    let learned = Some(LearnedMemory { signal, memory: after, effect });
+    SightingOutcome { sighting: judged.sighting, changes, learned, dropped: None, memory: None }
+}
+
+/// Inserts the new memory. `changes` holds what must be written before it.
+fn create_memory(
+    judged: JudgedSighting,
+    memory: Memory,
+    effect: LessonEffect,
+    mut changes: Vec<StoreChange>,
+) -> SightingOutcome {
+    changes.push(StoreChange::Insert(Box::new(memory.clone())));
+    let learned = Some(LearnedMemory { signal: Some(judged.sighting.signal()), memory, effect });
+    SightingOutcome { sighting: judged.sighting, changes, learned, dropped: None, memory: None }
+}
+
+/// Replaces a stored memory by the new statement that contradicts it, unless the user protects it.
+fn supersede_memory(
+    judged: JudgedSighting,
+    old: Memory,
+    mut fresh: Memory,
+    conflict: &str,
+) -> SightingOutcome {
+    // A statement that needs review itself must not remove a trusted one.
+    if is_user_protected(&old) || fresh.flags.tainted || fresh.flags.needs_review {
+        let detail = format!("contradicts #{} ({conflict})", old.id.short());
+        return drop_sighting(judged, DropReason::Novelty, detail);
+    }
+    // The relation shows the user what was replaced, and lets undo restore it.
+    let (kind, target) = (RelationKind::Supersedes, RelationTarget::Memory(old.id));
+    fresh.relations.push(Relation { kind, target, confidence: PerMille::ONE, auto: true });
+    let mut retired = old.clone();
+    retired.states.deprecate(&Deprecation::superseded_by(fresh.id), fresh.updated_at);
+    let changes = vec![StoreChange::Replace(Box::new(retired))];
+    create_memory(judged, fresh, LessonEffect::Superseded(old.id), changes)
 }

@@ -1,40 +1,57 @@
-//! A session as its events show it, before anything stored is consulted. Pure.
+//! A session as its events show it: summary, sightings, failed calls and work unit. Pure.
+//!
+//! The first step of learning. The input is the scratchpad, which holds the folded events of the
+//! session. `load` adds what git and other sessions show, and compares the result with the lesson
+//! that is stored for the same session.
 
 use model::{DAY_MS, SessionId, SessionOutcome, Timestamp};
 use observe::{ModuleLookup, Scratchpad, SessionOverview, Sighting};
 use store::{FailedCallRow, SessionRow, TouchedFileRow};
 
-use super::LearnedSession;
 use super::work_unit::WorkUnitReport;
-use crate::text_admission::mask_label;
+use crate::text_admission::{mask_label, mask_secrets_in_text};
 
-/// Version of the learning rules. Raised when the same events would teach something else, so that
-/// every session is learned again.
+/// Version of the learning rules. Raise it when the same events would teach something else: every
+/// session is then learned again.
 const LEARNING_VERSION: u32 = 2;
-/// Largest accepted lead of the host's clock, in milliseconds.
+/// Farthest that a session's times may lie in the future, in milliseconds.
 const MAX_CLOCK_LEAD_MS: i64 = 30 * DAY_MS;
 /// Longest stored task, in characters.
 pub(super) const MAX_TASK_CHARS: usize = 400;
 /// Longest stored name of an external source, in characters.
 const MAX_EXTERNAL_CHARS: usize = 200;
-/// Failed calls stored per session, and the lengths stored of each, in characters.
+/// Most failed calls stored per session.
 const MAX_FAILED_CALLS: usize = 200;
+/// Longest stored command of a failed call, in characters.
 const MAX_CALL_CHARS: usize = 80;
+/// Longest stored output of a failed call, in characters.
 const MAX_OUTPUT_CHARS: usize = 200;
 
 /// The part of a session that is learned from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionExtent {
+    /// The session is over.
     Whole,
-    /// The session is still running; some of its subtasks have succeeded.
+    /// The session is still running. Only notes from subtasks whose checks passed are learned.
     FinishedSubtasks,
+}
+
+/// The state of the lesson that is stored for a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StoredLesson {
+    /// The session has continued, or its validation or outcome has changed.
+    Outdated,
+    UpToDate,
+    /// The present log is a truncated copy, or a shorter session under the same id. The longer log
+    /// wins, so that learning both in any order gives the same result.
+    FromLongerLog,
 }
 
 /// A session with everything its events show.
 pub(super) struct ObservedSession {
     pub(super) session: SessionOverview,
-    /// Identifies the events that were learned; see [`fingerprint`].
-    pub(super) fingerprint: String,
+    /// Changes when the session continues; see [`progress_key`].
+    pub(super) progress_key: String,
     pub(super) sightings: Vec<Sighting>,
     pub(super) failed_calls: Vec<FailedCallRow>,
     pub(super) work_unit: Option<WorkUnitReport>,
@@ -50,17 +67,18 @@ impl ObservedSession {
         now: Timestamp,
     ) -> Option<Self> {
         let mut session = observe::summarise_session(pad)?;
-        // A host whose clock is years ahead must not create memories dated in the future.
+        // The times come from the host's clock. A clock that is years ahead would create memories
+        // that never age, so both times are limited.
         let latest = now.plus_millis(MAX_CLOCK_LEAD_MS);
         (session.started, session.ended) = (session.started.min(latest), session.ended.min(latest));
         if extent == SessionExtent::FinishedSubtasks {
-            // A later subtask can still fail the checks, so nothing validates the whole yet.
+            // A later subtask can still fail its checks, so the session as a whole is not validated
+            // yet.
             (session.validation_basis, session.outcome) = (None, SessionOutcome::Partial);
         }
         Some(Self {
             session,
-            // Of the events only: later evidence does not change it.
-            fingerprint: fingerprint(pad),
+            progress_key: progress_key(pad),
             sightings: observe::detect_sightings(pad, modules),
             failed_calls: pad
                 .failed_calls
@@ -77,7 +95,7 @@ impl ObservedSession {
         self.session.id
     }
 
-    /// The session as the store keeps it, secrets masked.
+    /// Converts the session to its stored form, with secrets masked.
     pub(super) fn to_row(&self) -> SessionRow {
         let session = &self.session;
         SessionRow {
@@ -94,59 +112,50 @@ impl ObservedSession {
             tokens: session.tokens,
             retries: session.retries,
             external: session.external.as_ref().map(|it| mask_label(it, MAX_EXTERNAL_CHARS)),
-            fingerprint: self.fingerprint.clone(),
+            progress_key: self.progress_key.clone(),
             planned_steps: session.planned_steps,
         }
     }
 
-    /// Masks secrets in the sightings. Must run before any of them is stored or quoted.
-    pub(super) fn mask_secrets(&mut self) {
-        let mask = |text: &mut String| {
-            if !secrets::scan(text).is_empty() {
-                *text = secrets::redact(text).text;
-            }
-        };
+    /// Masks secrets in the texts of the sightings. Must run before a sighting is stored or quoted;
+    /// the other fields are masked where they are converted to rows.
+    pub(super) fn mask_sightings(&mut self) {
         for sighting in &mut self.sightings {
-            sighting.map_texts(mask);
+            sighting.map_texts(mask_secrets_in_text);
         }
     }
 }
 
-/// The files of a session as the store keeps them.
+/// Converts the files of a session to their stored form.
 pub(super) fn file_rows(session: &SessionOverview) -> Vec<TouchedFileRow> {
-    let row = |it: &observe::FileActivity| TouchedFileRow {
+    let to_row = |it: &observe::FileActivity| TouchedFileRow {
         path: it.path.clone(),
         reads: it.reads,
         edits: it.edits,
         first_step: it.first_step,
     };
-    session.files.iter().map(row).collect()
+    session.files.iter().map(to_row).collect()
 }
 
-/// The result for a session that needs no learning, given its stored row; `None` if it does.
-pub(super) fn already_learned(row: &SessionRow, stored: &SessionRow) -> Option<LearnedSession> {
-    if is_shorter(row, stored) {
-        let notice = format!(
-            "session #{} was learned already, from a longer log; this one was left",
-            row.id.short()
-        );
-        return Some(LearnedSession::unchanged(row.clone(), vec![notice]));
+/// Compares a session with the row that an earlier lesson stored for it.
+pub(super) fn compare_with_stored(row: &SessionRow, stored: &SessionRow) -> StoredLesson {
+    let has_same_events = row.progress_key == stored.progress_key;
+    if !has_same_events && (row.steps, row.ended) < (stored.steps, stored.ended) {
+        return StoredLesson::FromLongerLog;
     }
     // Validation and outcome can change later, when git shows what became of the edits.
-    let is_same = stored.fingerprint == row.fingerprint
-        && stored.validation_basis == row.validation_basis
-        && stored.outcome == row.outcome;
-    is_same.then(|| LearnedSession::unchanged(row.clone(), Vec::new()))
+    if has_same_events
+        && row.validation_basis == stored.validation_basis
+        && row.outcome == stored.outcome
+    {
+        return StoredLesson::UpToDate;
+    }
+    StoredLesson::Outdated
 }
 
-/// Returns whether a log is a truncated copy, or a shorter session under the same id. Of two such logs the
-/// longer one is learned whichever comes first, so that learning both again changes nothing.
-fn is_shorter(row: &SessionRow, stored: &SessionRow) -> bool {
-    row.fingerprint != stored.fingerprint && (row.steps, row.ended) < (stored.steps, stored.ended)
-}
-
-/// Fingerprint of a session's events. A session that continues gets another one.
-fn fingerprint(pad: &Scratchpad) -> String {
+/// A key that tells whether a session has new events since it was learned. Computed from the number
+/// of events and steps and the end, not from the content: a log only grows at its end.
+fn progress_key(pad: &Scratchpad) -> String {
     let ended = pad.ended.unwrap_or_default().0;
     model::fingerprint_text(&format!(
         "{LEARNING_VERSION} {} {} {ended}",

@@ -1,5 +1,9 @@
-//! Planning: decides everything that a session teaches from what was loaded. Pure, so that it can be
-//! tested without a store.
+//! Planning: decides everything that a session teaches. Pure, so that it can be tested without a
+//! store.
+//!
+//! Two steps: [`draft_lesson`] drafts and judges, from the inputs of `load`; then `related` loads
+//! the memories that the kept drafts resemble, and [`plan_lesson`] turns everything into one list
+//! of changes. `learn.rs` writes the plan.
 
 use observe::{MemoryDraft, SessionOverview};
 use store::{SessionLesson, SightingRow, StoreChange};
@@ -11,18 +15,19 @@ use super::novelty::{SightingOutcome, resolve_sightings};
 use super::observed::file_rows;
 use super::related::RelatedMemories;
 use super::savings::tool_calls_saved;
-use super::synthesis::{SynthesisPlan, SynthesisSource, draft_modules, plan_modules};
+use super::synthesis::{SynthesisPlan, SynthesisSource, draft_modules, plan_syntheses};
 use super::usage::{count_uses, used_memories};
-use super::work_unit::{draft_outcome, store_outcome};
+use super::work_unit::{draft_outcome, plan_outcome_change};
 use super::{LearnedMemory, LessonState};
 
 /// Everything that a session may teach, judged, before it is compared with stored memories.
 pub(super) struct LessonDrafts {
     pub(super) judged: Vec<JudgedSighting>,
-    /// The drafts of each due module.
+    /// The drafts of each due module, in the order of the due modules.
     pub(super) syntheses: Vec<Vec<MemoryDraft>>,
     pub(super) synthesis_source: SynthesisSource,
-    pub(super) work_unit: Option<MemoryDraft>,
+    /// The result of the work unit, if the session worked on one and finished or failed.
+    pub(super) work_unit_outcome: Option<MemoryDraft>,
 }
 
 /// Everything that one session changes, ready to be written in one batch.
@@ -34,8 +39,8 @@ pub(super) struct LessonPlan {
     /// Changes of memories and milestones, in the order they are written.
     pub(super) changes: Vec<StoreChange>,
     pub(super) notices: Vec<String>,
-    /// A model was asked already; a session asks at most once.
-    pub(super) asked_model: bool,
+    /// A language model was used already. A session makes at most one request.
+    pub(super) used_model: bool,
 }
 
 /// Drafts and judges everything that a session may teach.
@@ -50,49 +55,50 @@ pub(super) fn draft_lesson(inputs: &LessonInputs<'_>) -> LessonDrafts {
             Some(_) => SynthesisSource::StatisticsAndModel,
             None => SynthesisSource::Statistics,
         },
-        work_unit: report.and_then(|it| draft_outcome(session, it, &inputs.modules)),
+        work_unit_outcome: report.and_then(|it| draft_outcome(session, it, &inputs.modules)),
     }
 }
 
-/// Plans the lesson of a session.
+/// Combines the drafts with the stored memories into the changes to write.
 pub(super) fn plan_lesson(
     inputs: LessonInputs<'_>,
     drafts: LessonDrafts,
     related: RelatedMemories,
 ) -> LessonPlan {
-    // Made before the inputs are taken apart below.
     let row = inputs.observed.to_row();
     let LessonInputs { pad, observed, modules, sessions, .. } = inputs;
     let session = &observed.session;
     let mut outcomes =
-        resolve_sightings(session, drafts.judged, related.fresh, &related.known, &sessions);
-    // Syntheses come after the sightings: a session that reaches no milestone has none.
+        resolve_sightings(session, drafts.judged, related.fresh, &related.known_by_id, &sessions);
+    // Syntheses of modules that reach a milestone with this session; most sessions have none.
     let mut synthesis = SynthesisPlan::default();
     let mut notices = Vec::new();
     if let Some(inputs) = inputs.synthesis {
         notices.extend(inputs.interpretation.and_then(|it| it.notice));
         let (due, earlier) = (inputs.due, &related.earlier_syntheses);
-        synthesis = plan_modules(session, due, related.syntheses, earlier, &modules);
+        synthesis = plan_syntheses(session, due, related.syntheses, earlier, &modules);
     }
     let mut changes = refresh_couplings(session, inputs.couplings, &sessions, &modules);
-    // The batch owns the changes from here on; rewording finds its memories there by id.
+    // Moves the changes out of the outcomes; rewording finds the memories in the list by their ids.
     changes.extend(outcomes.iter_mut().flat_map(|it| std::mem::take(&mut it.changes)));
-    // A batch replaces a memory at most once. The session's own evidence is newer than the
-    // statistics of its module.
+    merge_replacements(&mut changes);
+    // If both the session and the synthesis replace a memory, the session wins, because its evidence
+    // is newer than the statistics of its module.
     synthesis.changes.retain(|it| !changes.iter().any(|known| replaces_same(it, known)));
     changes.append(&mut synthesis.changes);
-    if let (Some(fresh), Some(report)) = (related.work_unit, observed.work_unit) {
-        changes.extend(store_outcome(fresh, report));
+    if let (Some(fresh), Some(report)) = (related.work_unit_outcome, observed.work_unit) {
+        changes.extend(plan_outcome_change(fresh, report));
     }
-    // Last of the memories, because a raise joins the replacement of the same memory.
+    // After all replacements, because a raise of confidence is added to an existing replacement.
     count_uses(&mut changes, used_memories(pad, &inputs.shown, &inputs.cited));
+    // Facts that are stored as milestones: the trial group of the session, and the calls it saved.
     let saved = tool_calls_saved(pad, &inputs.shown, &inputs.savings);
     let milestones = inputs.trial_group.into_iter().chain(saved);
     changes.extend(milestones.map(StoreChange::PassMilestone));
     let lesson = SessionLesson {
         session: row,
         files: file_rows(session),
-        // Dropped sightings are stored as well: the next session counts them as evidence.
+        // Dropped sightings are stored too, because later sessions count them as evidence.
         sightings: outcomes.iter().map(|it| sighting_row(session, it)).collect(),
         failed_calls: observed.failed_calls,
     };
@@ -103,8 +109,32 @@ pub(super) fn plan_lesson(
         syntheses: synthesis.memories,
         changes,
         notices,
-        asked_model: drafts.synthesis_source == SynthesisSource::StatisticsAndModel,
+        used_model: drafts.synthesis_source == SynthesisSource::StatisticsAndModel,
     }
+}
+
+/// Leaves one change per memory: the first one, with the state that the last one gives the memory.
+/// The store refuses a second change of a memory in one batch, because the first one increments its
+/// version.
+fn merge_replacements(changes: &mut Vec<StoreChange>) {
+    let mut merged: Vec<StoreChange> = Vec::new();
+    for change in changes.drain(..) {
+        let StoreChange::Replace(after) = change else {
+            merged.push(change);
+            continue;
+        };
+        let earlier = merged.iter_mut().find_map(|it| match it {
+            StoreChange::Insert(memory) | StoreChange::Replace(memory) if memory.id == after.id => {
+                Some(memory)
+            }
+            _ => None,
+        });
+        match earlier {
+            Some(memory) => *memory = after,
+            None => merged.push(StoreChange::Replace(after)),
+        }
+    }
+    *changes = merged;
 }
 
 fn replaces_same(a: &StoreChange, b: &StoreChange) -> bool {
@@ -120,7 +150,7 @@ fn sighting_row(session: &SessionOverview, outcome: &SightingOutcome) -> Sightin
         times: sighting.occurrences,
         tainted: sighting.tainted,
         evidence: sighting.evidence.to_json(),
-        // A dropped sighting still points at the memory it repeats, whose explanation lists it.
+        // A dropped sighting refers to the memory that it repeats, so that `explain` can list it.
         memory: outcome.learned.as_ref().map(|it| it.memory.id).or(outcome.memory),
         dropped: outcome.dropped.as_ref().map(|it| (it.reason, it.detail.clone())),
     }
@@ -146,6 +176,11 @@ mod tests {
 
     /// A build session in which the agent recorded one note.
     fn pad() -> Scratchpad {
+        pad_with_notes(&[NOTE])
+    }
+
+    /// A build session in which the agent recorded these notes.
+    fn pad_with_notes(notes: &[&str]) -> Scratchpad {
         let session = SessionId::new(Timestamp(50_000), [1; 10]);
         let start = SessionStart {
             project_root: "/p".to_owned(),
@@ -160,24 +195,28 @@ mod tests {
             work_unit: None,
             transcript: None,
         };
-        let note = RecordedNote {
-            kind: MemoryType::Core(MemoryKind::Gotcha),
-            content: NOTE.to_owned(),
-            scope: None,
-            tags: Vec::new(),
-            files: Vec::new(),
-            modules: Vec::new(),
-            payload: None,
-            step: None,
+        let record = |content: &&str| {
+            Event::Record(RecordedNote {
+                kind: MemoryType::Core(MemoryKind::Gotcha),
+                content: (*content).to_owned(),
+                scope: None,
+                tags: Vec::new(),
+                files: Vec::new(),
+                modules: Vec::new(),
+                payload: None,
+                step: None,
+            })
         };
         let mut pad = Scratchpad::new();
-        for (id, event) in [("start", Event::SessionStart(start)), ("n1", Event::Record(note))] {
+        let events = std::iter::once(Event::SessionStart(start)).chain(notes.iter().map(record));
+        for (n, event) in events.enumerate() {
             let at = Timestamp(60_000);
-            pad.observe(&EventEnvelope { id: id.to_owned(), session, at, event });
+            pad.observe(&EventEnvelope { id: format!("e{n}"), session, at, event });
         }
         pad
     }
 
+    /// Inputs without any earlier session.
     fn inputs(pad: &Scratchpad, validated: Option<ValidationBasis>) -> LessonInputs<'_> {
         let modules = ModuleLookup::default();
         let now = Timestamp(70_000);
@@ -206,9 +245,9 @@ mod tests {
     fn plan(inputs: LessonInputs<'_>, stored: &[Memory]) -> LessonPlan {
         let drafts = draft_lesson(&inputs);
         let session = &inputs.observed.session;
-        let fresh = drafts.judged.iter().map(|it| {
+        let fresh = drafts.judged.iter().zip(9..).map(|(it, n)| {
             let draft = it.draft.clone().filter(|_| it.is_kept())?;
-            let parts = MemoryParts { project: None, entropy: [9; 10], anchors: Vec::new() };
+            let parts = MemoryParts { project: None, entropy: [n; 10], anchors: Vec::new() };
             let memory =
                 memory_from_draft(session, draft, it.sighting.signal(), &it.verdict, parts)?;
             Some(FreshMemory { memory, similar: stored.to_vec() })
@@ -217,12 +256,13 @@ mod tests {
         plan_lesson(inputs, drafts, related)
     }
 
+    /// The memories that a plan replaces, in their new state.
     fn replaced<'a>(plan: &'a LessonPlan) -> Vec<&'a Memory> {
-        let replaced = |it: &'a StoreChange| match it {
+        let replacement = |it: &'a StoreChange| match it {
             StoreChange::Replace(memory) => Some(memory.as_ref()),
             _ => None,
         };
-        plan.changes.iter().filter_map(replaced).collect()
+        plan.changes.iter().filter_map(replacement).collect()
     }
 
     #[test]
@@ -275,5 +315,46 @@ mod tests {
         assert!(refused.changes.is_empty());
         let dropped = refused.outcomes[0].dropped.as_ref().unwrap();
         assert_eq!(dropped.reason, DropReason::Novelty);
+    }
+
+    const EARLIER_NOTE: &str = "The retry limit of the upload queue is 3.";
+
+    #[test]
+    fn a_session_that_contradicts_itself_teaches_its_last_word() {
+        let pad = pad_with_notes(&[EARLIER_NOTE, NOTE]);
+        let plan = plan(inputs(&pad, Some(ValidationBasis::Observed)), &[]);
+        let dropped = plan.outcomes[0].dropped.as_ref().unwrap();
+        assert_eq!(dropped.reason, DropReason::Novelty);
+        let learned = plan.outcomes[1].learned.as_ref().unwrap();
+        assert_eq!(
+            (learned.effect, learned.memory.content.as_str()),
+            (LessonEffect::Created, NOTE)
+        );
+        assert!(learned.memory.relations.is_empty());
+        assert!(matches!(plan.changes.as_slice(), [StoreChange::Insert(_)]));
+    }
+
+    #[test]
+    fn a_memory_that_a_session_contradicts_twice_is_changed_once() {
+        let pad = pad_with_notes(&["The retry limit of the upload queue is 4.", NOTE]);
+        let stored = memory(EARLIER_NOTE);
+        let plan =
+            plan(inputs(&pad, Some(ValidationBasis::Observed)), std::slice::from_ref(&stored));
+        let learned = plan.outcomes[1].learned.as_ref().unwrap();
+        assert_eq!(learned.effect, LessonEffect::Superseded(stored.id));
+        let [after] = replaced(&plan)[..] else { panic!("one memory is replaced") };
+        assert_eq!(after.states.deprecation(), Some(Deprecation::superseded_by(learned.memory.id)));
+        assert_eq!(plan.changes.len(), 2, "one retired, one new memory");
+    }
+
+    #[test]
+    fn a_memory_that_a_session_confirms_and_then_contradicts_is_changed_once() {
+        let pad = pad_with_notes(&[EARLIER_NOTE, NOTE]);
+        let stored = memory(EARLIER_NOTE);
+        let plan =
+            plan(inputs(&pad, Some(ValidationBasis::Observed)), std::slice::from_ref(&stored));
+        let [after] = replaced(&plan)[..] else { panic!("one memory is replaced") };
+        assert_eq!((after.id, after.version), (stored.id, stored.version));
+        assert!(after.states.deprecation().is_some());
     }
 }

@@ -1,8 +1,9 @@
 //! Protection of memories against automatic changes. Pure.
 //!
-//! The user's part in a memory protects it to two degrees: a text the user wrote or confirmed is not
-//! reworded; what the user also pinned is not deprecated either. A pin alone does not freeze the
-//! text, because a pinned pattern should keep its counts current.
+//! Two rules: learning does not reword a text that the user wrote or confirmed, and it does not
+//! supersede or merge away a memory that the user wrote, confirmed or pinned. A pin alone does not
+//! freeze the text, because the text of a pinned pattern contains counts that should stay current.
+//! Both rules apply to active memories only, so that test is here too.
 
 use model::{Memory, MemorySource, MemoryStatus};
 
@@ -11,8 +12,8 @@ pub(super) fn has_user_wording(memory: &Memory) -> bool {
     memory.flags.user_verified || memory.source == MemorySource::UserTaught
 }
 
-/// Returns whether the user wrote, confirmed or pinned the memory. Learning must not supersede it or merge
-/// it into another.
+/// Returns whether the user wrote, confirmed or pinned the memory. Learning must not supersede it
+/// or merge it into another.
 pub(super) fn is_user_protected(memory: &Memory) -> bool {
     has_user_wording(memory) || memory.flags.pinned
 }
@@ -35,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn the_users_own_or_confirmed_text_is_protected_from_both() {
+    fn a_text_the_user_wrote_or_confirmed_is_protected_from_both() {
         let mut confirmed = memory("run `make check` first");
         confirmed.flags.user_verified = true;
         let mut taught = memory("run `make check` first");

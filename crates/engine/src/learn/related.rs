@@ -1,9 +1,9 @@
-//! Loading, second phase: makes memories of the drafts and reads the stored memories they may repeat
-//! or contradict.
+//! Loading, second phase: builds memories from the kept drafts, and loads the stored memories that
+//! they may repeat or contradict.
 //!
-//! Runs after the verdicts, because a search per draft is expensive and most drafts are dropped.
-//! The random part of ids and the anchors in source files are read here too, so that planning is
-//! pure.
+//! Runs after the drafts are judged, because a search per draft is expensive and most drafts are
+//! dropped. Random bytes for ids and the anchors in source files are read here too, so that
+//! [`plan_lesson`](super::plan::plan_lesson), which takes the result, is pure.
 
 use std::collections::HashMap;
 
@@ -23,36 +23,38 @@ use crate::anchor::anchors_in_text;
 use crate::draft_resolution::{MAX_COMPARED_MEMORIES, similar_memories};
 use crate::{Error, ProjectReader};
 
-/// The memories made of a lesson's drafts, and the stored memories that planning needs.
+/// The memories built from a lesson's drafts, and the stored memories to compare them with.
 #[derive(Default)]
 pub(super) struct RelatedMemories {
-    /// Stored memories that earlier sightings of the patterns name.
-    pub(super) known: HashMap<MemoryId, Memory>,
-    /// For each judged sighting, the memory made of its draft if it was kept.
+    /// Stored memories that earlier sessions made from the same patterns.
+    pub(super) known_by_id: HashMap<MemoryId, Memory>,
+    /// For each judged sighting, the memory built from its draft if it was kept.
     pub(super) fresh: Vec<Option<FreshMemory>>,
-    /// For each due module, the memories made of its drafts.
+    /// For each due module, the memories built from its drafts.
     pub(super) syntheses: Vec<Vec<FreshMemory>>,
     /// All stored syntheses; empty if no module is due.
     pub(super) earlier_syntheses: Vec<Memory>,
-    pub(super) work_unit: Option<FreshMemory>,
+    pub(super) work_unit_outcome: Option<FreshMemory>,
 }
 
-/// Loads everything that the drafts of a lesson are compared with.
+/// Builds the memories of a lesson's drafts and loads everything they are compared with.
 pub(super) async fn load_related(
     reader: &ProjectReader,
     session: &SessionOverview,
     drafts: &LessonDrafts,
 ) -> Result<RelatedMemories, Error> {
-    let store = reader.project_store().expect("loading a lesson registers the project");
-    let named = drafts.judged.iter().flat_map(|it| it.memory.iter().chain(&it.overtaken).copied());
-    let mut ids: Vec<MemoryId> = named.collect();
+    let store = reader.project_store_reader().expect("loading a lesson registers the project");
+    // The memories that earlier sessions made from the same patterns.
+    let of_patterns =
+        drafts.judged.iter().flat_map(|it| it.memory.iter().chain(&it.replaced_memories).copied());
+    let mut ids: Vec<MemoryId> = of_patterns.collect();
     ids.sort_unstable();
     ids.dedup();
-    // A memory that was erased since is missing here; its pattern then counts as new.
+    // An erased memory is missing here; its pattern then counts as new.
     let known = store.memories().get_many(ids).await?;
     let known: HashMap<MemoryId, Memory> = known.into_iter().map(|it| (it.id, it)).collect();
-    // The order of the drafts decides which random bytes each id gets: sightings, then syntheses,
-    // then the work unit.
+    // Each draft draws random bytes for its id. The order below is fixed (sightings, syntheses,
+    // work unit), so that the same sessions and bytes give the same ids.
     let mut fresh = Vec::new();
     for it in &drafts.judged {
         fresh.push(load_fresh(reader, &store, session, it, &known).await?);
@@ -70,20 +72,50 @@ pub(super) async fn load_related(
         store.memories().list(tagged).await?
     };
     let mut work_unit = None;
-    if let Some(draft) = drafts.work_unit.clone() {
+    if let Some(draft) = drafts.work_unit_outcome.clone() {
         let parts = load_parts(reader, &draft);
         let verdict = outcome_verdict();
-        let memory = memory_from_draft(session, draft, SignalKind::Recorded, &verdict, parts);
-        // A unit is found by its name, not by similar words: "Subtask 3" and "Subtask 4" are similar.
+        // The signal only decides the author; any observed one makes it the observer.
+        let signal = SignalKind::CoAccess;
+        let memory = memory_from_draft(session, draft, signal, &verdict, parts);
+        // The earlier result of the unit is found by the unit's name, not by similar words: "Subtask 3" and "Subtask 4" are
+        // similar.
         let kind = MemoryType::Core(MemoryKind::WorkUnitOutcome);
         let similar = list_kind(&store, &kind, MAX_STORED_OUTCOMES).await?;
         work_unit = memory.map(|memory| FreshMemory { memory, similar });
     }
-    Ok(RelatedMemories { known, fresh, syntheses, earlier_syntheses, work_unit })
+    Ok(RelatedMemories {
+        known_by_id: known,
+        fresh,
+        syntheses,
+        earlier_syntheses,
+        work_unit_outcome: work_unit,
+    })
 }
 
-/// Makes the memory of a kept draft and searches for similar ones, unless the pattern has a memory
-/// already or is known by its key alone.
+/// Builds syntheses from drafts, and loads the memories of the same type or with the same words.
+pub(super) async fn load_syntheses(
+    reader: &ProjectReader,
+    store: &StoreReader,
+    session: &SessionOverview,
+    drafts: Vec<MemoryDraft>,
+    source: SynthesisSource,
+) -> Result<Vec<FreshMemory>, Error> {
+    let mut acc = Vec::new();
+    for draft in drafts {
+        let parts = load_parts(reader, &draft);
+        // Never `None`: a synthesis always has the verdict to keep it.
+        let Some(memory) = synthesis_from_draft(session, draft, source, parts) else { continue };
+        // Syntheses are matched by the subject of their payload, which a search for words can miss.
+        let mut similar = list_kind(store, &memory.kind, MAX_COMPARED_SYNTHESES).await?;
+        similar.extend(similar_memories(store, &memory.content, MAX_COMPARED_MEMORIES).await?);
+        acc.push(FreshMemory { memory, similar });
+    }
+    Ok(acc)
+}
+
+/// Builds the memory of a kept draft; `None` for a dropped one. Searches for similar memories,
+/// unless the pattern has a stored memory or its key alone identifies it.
 async fn load_fresh(
     reader: &ProjectReader,
     store: &StoreReader,
@@ -105,25 +137,15 @@ async fn load_fresh(
     Ok(Some(FreshMemory { memory, similar }))
 }
 
-/// Makes syntheses of drafts and loads the memories of the same type or with the same words.
-pub(super) async fn load_syntheses(
-    reader: &ProjectReader,
-    store: &StoreReader,
-    session: &SessionOverview,
-    drafts: Vec<MemoryDraft>,
-    source: SynthesisSource,
-) -> Result<Vec<FreshMemory>, Error> {
-    let mut acc = Vec::new();
-    for draft in drafts {
-        let parts = load_parts(reader, &draft);
-        let memory = synthesis_from_draft(session, draft, source, parts);
-        let Some(memory) = memory else { continue };
-        // Syntheses are matched by the subject of their payload, which a search for words can miss.
-        let mut similar = list_kind(store, &memory.kind, MAX_COMPARED_SYNTHESES).await?;
-        similar.extend(similar_memories(store, &memory.content, MAX_COMPARED_MEMORIES).await?);
-        acc.push(FreshMemory { memory, similar });
+/// Reads the parts of a memory that need I/O: random bytes and the anchors of the symbols that the
+/// draft names.
+fn load_parts(reader: &ProjectReader, draft: &MemoryDraft) -> MemoryParts {
+    MemoryParts {
+        project: reader.state.id(),
+        // Anchors hash the symbols as they are now, which may be later than the session.
+        anchors: anchors_in_text(reader, &draft.content, &draft.files),
+        entropy: (reader.config.random)(),
     }
-    Ok(acc)
 }
 
 async fn list_kind(
@@ -133,14 +155,4 @@ async fn list_kind(
 ) -> Result<Vec<Memory>, Error> {
     let kind = Some(kind.slug().to_owned());
     Ok(store.memories().list(MemoryFilter { kind, ..MemoryFilter::active(limit) }).await?)
-}
-
-/// Draws the random part of an id and reads the anchors of the symbols that a draft names.
-fn load_parts(reader: &ProjectReader, draft: &MemoryDraft) -> MemoryParts {
-    MemoryParts {
-        project: reader.state.id(),
-        // Anchors hash the symbols as they are now, which may be later than the session.
-        anchors: anchors_in_text(reader, &draft.content, &draft.files),
-        entropy: (reader.config.random)(),
-    }
 }

@@ -1,7 +1,9 @@
-//! The language model's part in learning: better wording, and the reading of a module's statistics.
+//! Requests to the language model during learning: better wording of new memories, and an
+//! interpretation of a module's statistics.
 //!
-//! At most one request per session. An answer that fails, is malformed or cannot be verified becomes
-//! a notice, and the composed text stays.
+//! At most one request per session. `promote` formats the requests and checks the answers. If a
+//! request fails, or its answer is malformed or not supported by the evidence, the composed text
+//! stays and the user gets a notice.
 
 use model::Memory;
 use promote::{ComposedNote, ModuleFacts, SynthesisedNote};
@@ -13,10 +15,10 @@ use super::plan::LessonPlan;
 use crate::models::{ANSWER_TIMEOUT, ModelSet};
 use crate::text_admission::{OnSecret, admit_content};
 
-/// Longest answer, in tokens: twenty notes of about eighty.
+/// Longest answer, in tokens: room for twenty notes of eighty tokens, and their JSON.
 const MAX_ANSWER_TOKENS: u32 = 2_000;
 
-/// The model's reading of a module's statistics.
+/// The model's interpretation of a module's statistics.
 #[derive(Default)]
 pub(super) struct Interpretation {
     pub(super) insights: Vec<SynthesisedNote>,
@@ -24,32 +26,34 @@ pub(super) struct Interpretation {
     pub(super) notice: Option<String>,
 }
 
-/// Asks the model to reword the new memories of a plan. A text stays if its rewording loses or
-/// invents something; the evidence always stays.
+/// Has the model reword the new memories of a plan. A memory keeps its text if the new one loses or
+/// invents a fact.
 pub(super) async fn reword_new_memories(models: &ModelSet, plan: &mut LessonPlan) {
+    // Positions of the new memories among the outcomes. The answer refers to them by their place in
+    // this list.
     let new: Vec<usize> = (0..plan.outcomes.len())
         .filter(|it| is_new(&plan.outcomes[*it]))
         .take(promote::MAX_REWORDED_NOTES)
         .collect();
-    let composed: Vec<ComposedNote> = new.iter().map(|it| composed(&plan.outcomes[*it])).collect();
-    if composed.is_empty() {
+    let notes: Vec<ComposedNote> =
+        new.iter().map(|it| composed_note(&plan.outcomes[*it])).collect();
+    if notes.is_empty() {
         return;
     }
-    // The evidence goes along, so that the answer can be checked against it.
-    let question = promote::format_reword_request(&composed);
-    let Some(answer) = generate(models, promote::REWORD_PROMPT, question).await else { return };
-    let texts =
-        answer.and_then(|it| promote::parse_rewording(&composed, &it).map_err(str::to_owned));
+    // The evidence is part of the request. The check allows the names and numbers in it as well.
+    let request = promote::format_reword_request(&notes);
+    let Some(answer) = generate(models, promote::REWORD_PROMPT, request).await else { return };
+    let texts = answer.and_then(|it| promote::parse_rewording(&notes, &it).map_err(str::to_owned));
     match texts {
-        Ok(texts) => texts.into_iter().for_each(|(n, text)| set_text(plan, new[n], &text)),
+        Ok(texts) => texts.into_iter().for_each(|(nth, text)| reword_memory(plan, new[nth], &text)),
         Err(why) => plan.notices.push(format!("new memories keep their composed wording: {why}")),
     }
 }
 
-/// Asks the model what the statistics of a module mean.
+/// Has the model interpret the statistics of a module.
 pub(super) async fn interpret_module(models: &ModelSet, facts: &ModuleFacts) -> Interpretation {
-    let question = promote::format_synthesis_request(facts);
-    let Some(answer) = generate(models, promote::SYNTHESIS_PROMPT, question).await else {
+    let request = promote::format_synthesis_request(facts);
+    let Some(answer) = generate(models, promote::SYNTHESIS_PROMPT, request).await else {
         return Interpretation::default();
     };
     match answer.and_then(|it| promote::parse_synthesis(facts, &it).map_err(str::to_owned)) {
@@ -61,34 +65,36 @@ pub(super) async fn interpret_module(models: &ModelSet, facts: &ModuleFacts) -> 
     }
 }
 
-/// One request without a conversation; `None` if no model is configured.
-async fn generate(
-    models: &ModelSet,
-    system: &'static str,
-    question: String,
-) -> Option<Result<String, String>> {
-    let answer = models.generate_text(system, question, MAX_ANSWER_TOKENS, ANSWER_TIMEOUT).await?;
-    Some(answer.map_err(|it| it.to_string()))
-}
-
-/// Returns whether the outcome is a new memory. Stored memories keep their wording.
+/// Returns whether the outcome is a new memory. Memories that are stored already keep their
+/// wording.
 fn is_new(outcome: &SightingOutcome) -> bool {
     let effect = outcome.learned.as_ref().map(|it| it.effect);
     matches!(effect, Some(LessonEffect::Created | LessonEffect::Superseded(_)))
 }
 
-fn composed(outcome: &SightingOutcome) -> ComposedNote {
+fn composed_note(outcome: &SightingOutcome) -> ComposedNote {
     ComposedNote {
         text: outcome.learned.as_ref().map(|it| it.memory.content.clone()).unwrap_or_default(),
         evidence: outcome.sighting.evidence.summary_line(),
     }
 }
 
-/// Sets the text of a new memory, in the result and in the change that stores it.
-fn set_text(plan: &mut LessonPlan, nth: usize, text: &str) {
+/// Sends one request to the model; `None` if no model is configured.
+async fn generate(
+    models: &ModelSet,
+    system: &'static str,
+    request: String,
+) -> Option<Result<String, String>> {
+    let answer = models.generate_text(system, request, MAX_ANSWER_TOKENS, ANSWER_TIMEOUT).await?;
+    Some(answer.map_err(|it| it.to_string()))
+}
+
+/// Sets the text of a new memory in both places that hold it: the outcome and the change to write.
+fn reword_memory(plan: &mut LessonPlan, nth: usize, text: &str) {
+    // A text that may not be stored, such as one that is too long, is ignored.
     let Ok(text) = admit_content(text, OnSecret::Redact).map(|it| it.text) else { return };
     let Some(learned) = &mut plan.outcomes[nth].learned else { return };
-    // A superseded memory is replaced in the same plan; only the inserted one is reworded.
+    // Only inserted memories are new. Replacements concern stored ones.
     for change in &mut plan.changes {
         if let StoreChange::Insert(memory) = change
             && memory.id == learned.memory.id

@@ -1,7 +1,9 @@
-//! Savings: tool calls that a session did not need because it was shown a fix. Pure.
+//! Savings: tool calls that a session did not need because it was shown the fix of an error. Pure.
 //!
-//! A saving is measured when the session is learned, against the fewest calls any unaided session
-//! needed for the same error, and stored as a milestone. Only what the events show is counted.
+//! When a session is learned, its calls after the error are compared with the fewest calls that any
+//! unaided session needed for the same error (its fingerprint is the same). The difference is stored
+//! as the count of a milestone, a named number that the store keeps, with the name
+//! `saved <session> <fingerprint>`. `statistics` sums these counts.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -18,11 +20,11 @@ const SAVED_PREFIX: &str = "saved ";
 /// Tool calls that sessions saved by being shown fixes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ToolCallSavings {
-    /// Errors that were fixed with what was shown, or avoided.
+    /// Errors that were fixed with a shown note, or avoided because of one.
     pub n_errors: u64,
-    /// Tool calls below the fewest that an unaided session needed.
+    /// Tool calls saved in total.
     pub n_calls: u64,
-    /// Average tokens of a step here; `None` if no host reports tokens.
+    /// Average tokens of a step in this project; `None` if no host reports tokens.
     pub tokens_per_step: Option<u64>,
 }
 
@@ -33,7 +35,8 @@ impl ToolCallSavings {
     }
 }
 
-/// A fix that the session was shown when an error occurred.
+/// A fix that the session was shown right after an error occurred. The shown log stores it by the
+/// fingerprint of the error, and not by memory.
 pub(super) struct ShownFix {
     pub(super) fingerprint: String,
     pub(super) at: Timestamp,
@@ -48,7 +51,7 @@ pub(super) struct SavingsInputs {
     pub(super) milestones: Vec<Milestone>,
 }
 
-/// The fingerprints of the errors whose sightings savings are computed from.
+/// Lists the errors about which the session was shown something.
 pub(super) fn error_fingerprints(shown: &[ShownMemory], fixes: &[ShownFix]) -> Vec<String> {
     let by_memory = shown.iter().filter_map(|it| error_fingerprint(it));
     let by_fix = fixes.iter().map(|it| it.fingerprint.as_str());
@@ -65,25 +68,30 @@ pub(super) fn tool_calls_saved(
     inputs: &SavingsInputs,
 ) -> Vec<Milestone> {
     let Some(session) = pad.session else { return Vec::new() };
-    let aided: HashSet<&str> = inputs.milestones.iter().map(|it| it.name.as_str()).collect();
-    let fewest = |fingerprint: &str| {
+    // Earlier savings are milestones too; their names identify the aided sessions.
+    let milestone_names: HashSet<&str> =
+        inputs.milestones.iter().map(|it| it.name.as_str()).collect();
+    let baseline = |fingerprint: &str| {
         let rows = inputs.sightings.get(fingerprint).map(Vec::as_slice).unwrap_or_default();
-        fewest_unaided_calls(session, fingerprint, rows, &aided)
+        fewest_unaided_calls(session, fingerprint, rows, &milestone_names)
     };
     let mut saved: BTreeMap<&str, u32> = BTreeMap::new();
+    // Errors that occurred: the session was shown a fix right after.
     for ShownFix { fingerprint, at } in &inputs.fixes {
+        // The session never fixed the error, so it saved nothing.
         let Some(n_calls) = observe::calls_to_fix(pad, fingerprint, *at) else { continue };
-        if let Some(fewest) = fewest(fingerprint) {
-            saved.insert(fingerprint, fewest.saturating_sub(n_calls));
+        if let Some(n_unaided) = baseline(fingerprint) {
+            saved.insert(fingerprint, n_unaided.saturating_sub(n_calls));
         }
     }
-    for it in shown {
-        let Some(fingerprint) = error_fingerprint(it) else { continue };
-        // An error that never occurred saved all calls of its fix.
-        if observe::avoided_error(pad, &it.memory, fingerprint, it.at)
-            && let Some(fewest) = fewest(fingerprint)
+    // Errors that never occurred, because a memory warned of them: all calls of the fix are saved.
+    for note in shown {
+        // The memory is not about an error.
+        let Some(fingerprint) = error_fingerprint(note) else { continue };
+        if observe::avoided_error(pad, &note.memory, fingerprint, note.at)
+            && let Some(n_unaided) = baseline(fingerprint)
         {
-            saved.insert(fingerprint, fewest);
+            saved.insert(fingerprint, n_unaided);
         }
     }
     let milestone = |(fingerprint, n_calls): (&str, u32)| Milestone {
@@ -93,46 +101,16 @@ pub(super) fn tool_calls_saved(
     saved.into_iter().map(milestone).collect()
 }
 
-fn error_fingerprint(it: &ShownMemory) -> Option<&str> {
-    match &it.memory.payload {
-        Some(Payload::ErrorPattern(it)) => Some(&it.fingerprint),
-        _ => None,
-    }
-}
-
-/// Fewest tool calls any unaided session needed to fix an error. `aided` names the sessions that
-/// saved calls themselves.
-fn fewest_unaided_calls(
-    session: SessionId,
-    fingerprint: &str,
-    rows: &[SightingRow],
-    aided: &HashSet<&str>,
-) -> Option<u32> {
-    let unaided = rows.iter().filter(|it| {
-        it.session != session && !aided.contains(milestone_name(it.session, fingerprint).as_str())
-    });
-    let n_calls = unaided.filter_map(|it| match parse_evidence(it) {
-        // Rows of early versions have no count.
-        Evidence::ErrorRetry { fix: Some(fix), .. } => Some(fix.n_calls).filter(|it| *it > 0),
-        _ => None,
-    });
-    n_calls.min().and_then(|it| u32::try_from(it).ok())
-}
-
-fn milestone_name(session: SessionId, fingerprint: &str) -> String {
-    format!("{SAVED_PREFIX}{session} {fingerprint}")
-}
-
-/// Sums the savings of all sessions. An error counts once per session, however often the session was
-/// learned.
+/// Sums the savings of all sessions. An error counts once per session, however often the session
+/// was learned.
 pub(crate) fn sum_savings(milestones: &[Milestone], sessions: &[SessionRow]) -> ToolCallSavings {
     let mut saved: BTreeMap<&str, i64> = BTreeMap::new();
     for it in milestones.iter().filter(|it| it.name.starts_with(SAVED_PREFIX)) {
-        let most = saved.entry(&it.name).or_default();
+        let n_calls = saved.entry(&it.name).or_default();
         // A session that has grown stores a second count under the same name.
-        *most = (*most).max(it.count);
+        *n_calls = (*n_calls).max(it.count);
     }
-    // Hosts that report no tokens would pull the average down.
+    // Sessions of hosts that report no tokens would lower the average.
     let measured = sessions.iter().filter(|it| it.tokens > 0 && it.steps > 0);
     let (tokens, steps) =
         measured.fold((0_u64, 0_u64), |acc, it| (acc.0 + it.tokens, acc.1 + u64::from(it.steps)));
@@ -143,18 +121,51 @@ pub(crate) fn sum_savings(milestones: &[Milestone], sessions: &[SessionRow]) -> 
     }
 }
 
+fn error_fingerprint(shown: &ShownMemory) -> Option<&str> {
+    match &shown.memory.payload {
+        Some(Payload::ErrorPattern(it)) => Some(&it.fingerprint),
+        _ => None,
+    }
+}
+
+/// Returns the fewest tool calls that any other, unaided session needed to fix an error. A session
+/// with a saving among the `milestone_names` was aided.
+fn fewest_unaided_calls(
+    session: SessionId,
+    fingerprint: &str,
+    rows: &[SightingRow],
+    milestone_names: &HashSet<&str>,
+) -> Option<u32> {
+    let unaided = rows.iter().filter(|it| {
+        it.session != session
+            && !milestone_names.contains(milestone_name(it.session, fingerprint).as_str())
+    });
+    let n_calls = unaided.filter_map(|it| match parse_evidence(it) {
+        // Rows of early versions have the count 0.
+        Evidence::ErrorRetry { fix: Some(fix), .. } => Some(fix.n_calls).filter(|it| *it > 0),
+        // The session did not fix the error.
+        _ => None,
+    });
+    n_calls.min().and_then(|it| u32::try_from(it).ok())
+}
+
+fn milestone_name(session: SessionId, fingerprint: &str) -> String {
+    format!("{SAVED_PREFIX}{session} {fingerprint}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn an_error_counts_once_a_session() {
-        let passed = |name: &str, count| Milestone { name: name.to_owned(), count };
+    fn an_error_counts_once_per_session() {
+        let milestone = |name: &str, count| Milestone { name: name.to_owned(), count };
         let milestones = [
-            passed("saved s1 aa", 2),
-            passed("saved s1 aa", 3),
-            passed("saved s2 aa", 0),
-            passed("group full s1", 0),
+            milestone("saved s1 aa", 2),
+            milestone("saved s1 aa", 3),
+            milestone("saved s2 aa", 0),
+            // The trial group of a session, not a saving.
+            milestone("group full s1", 0),
         ];
         let savings = sum_savings(&milestones, &[]);
         assert_eq!((savings.n_errors, savings.n_calls, savings.estimate_tokens()), (2, 3, None));

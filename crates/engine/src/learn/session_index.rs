@@ -1,4 +1,4 @@
-//! The learned sessions by id, and which of them count as evidence. Pure.
+//! All learned sessions by id, with the rule which of them count as evidence. Pure.
 
 use std::collections::HashMap;
 
@@ -20,11 +20,12 @@ impl SessionIndex {
         self.rows.get(&id)
     }
 
-    /// The session, if its findings count: it did not fail, and it is validated or of a type that
-    /// changes nothing and so needs no validation.
+    /// Returns the session if it counts as evidence: it did not fail, and the gate of its type is
+    /// open (a build must be validated, a session that changes nothing need not be).
     pub(super) fn get_counted(&self, id: SessionId) -> Option<&SessionRow> {
         self.get(id).filter(|it| {
             it.outcome != SessionOutcome::Failure
+                // Reports of the host are not stored; those gates read the stored validation alone.
                 && promote::gate_for(it.kind).is_open(it.validation_basis, &[])
         })
     }

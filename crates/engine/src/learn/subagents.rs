@@ -1,5 +1,8 @@
-//! Subagents: sessions of one parent that work at the same time, each with a journal of its own.
-//! As evidence, siblings and their parent count as one session.
+//! Subagents: sessions that one parent session starts, often several at the same time (siblings).
+//!
+//! Siblings work on the same task, so a parent and its subagents count as one session of evidence.
+//! This file also detects files that siblings edited in parallel, and shares the notes of running
+//! siblings with one another.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -19,16 +22,16 @@ pub struct SiblingNote {
     pub note: RecordedNote,
 }
 
-/// The independent sessions that saw a pattern.
+/// The number of independent sessions that saw a pattern.
 pub(super) struct SessionGroups {
-    /// Sessions, siblings counted once; this session included.
+    /// Groups of a parent and its subagents, that of this session included.
     pub(super) n_groups: u32,
     /// Several subagents of this session's parent saw the pattern independently.
     pub(super) has_quorum: bool,
 }
 
 impl SessionGroups {
-    /// Counts this session and those of the rows that count as evidence.
+    /// Counts this session, and the sessions of `rows` that count as evidence.
     pub(super) fn count(
         session: &SessionOverview,
         rows: &[SightingRow],
@@ -38,17 +41,17 @@ impl SessionGroups {
             rows.iter().filter_map(|it| sessions.get_counted(it.session)).collect();
         let mut groups: HashSet<SessionId> =
             others.iter().map(|it| it.parent.unwrap_or(it.id)).collect();
-        // A parent without subagents is a group of one.
+        // A session without a parent is its own group.
         groups.insert(session.parent.unwrap_or(session.id));
-        // Subagents do not see one another's transcripts, so that their agreement is independent.
+        // Subagents do not see one another's transcripts, so their agreement is independent.
         let has_quorum =
             session.parent.is_some() && others.iter().any(|it| it.parent == session.parent);
         Self { n_groups: u32::try_from(groups.len()).unwrap_or(u32::MAX), has_quorum }
     }
 }
 
-/// Sightings of files that a sibling edited as well. `edited` lists the edits of the parent's
-/// children.
+/// Returns a sighting for each file that a sibling edited as well. `edited` lists the edits of all
+/// children of the parent.
 pub(super) fn find_conflicts(
     session: &SessionOverview,
     edited: Vec<(SessionId, ProjectPath)>,
@@ -63,7 +66,7 @@ pub(super) fn find_conflicts(
     observe::parallel_conflicts(session, &siblings)
 }
 
-/// Returns whether another session is a sibling of this one.
+/// Returns whether another session has the same parent as this one.
 pub(super) fn is_sibling(
     session: &SessionOverview,
     other: Option<SessionId>,
@@ -77,27 +80,27 @@ pub(super) fn is_sibling(
 pub fn frame_sibling_notes(notes: &[SiblingNote]) -> String {
     let line = |it: &SiblingNote| {
         let label = it.note.kind.core_kind().map_or("NOTE", |it| it.row().label);
-        let (id, remarks) = (it.session.short(), ["a sibling's, not yet checked".to_owned()]);
         frame::format_note(&frame::FramedNote {
             label,
             text: &it.note.content,
-            id: &id,
-            remarks: &remarks,
+            id: &it.session.short(),
+            remarks: &["a sibling's, not yet checked".to_owned()],
         })
     };
     let lines: Vec<String> = notes.iter().map(line).collect();
     format!("{}\n{}\n{}", frame::NOTES_HEADER, lines.join("\n"), frame::NOTES_FOOTER)
 }
 
-/// Notes recorded so far by the siblings of a running session, oldest session first. Reads only
-/// their journals.
+/// Returns the notes that the siblings of a running session have recorded so far, oldest session
+/// first. Fails if the session has no journal.
 pub(crate) fn sibling_notes(
     reader: &ProjectReader,
     session: SessionId,
 ) -> Result<Vec<SiblingNote>, Error> {
     let mut pads = Vec::new();
     for transcript in journal_transcripts(reader) {
-        // Another process may learn from a journal and remove it while the others are read.
+        // Unreadable journals are skipped: another process may learn from one and remove it
+        // meanwhile.
         if let Ok(Some(parsed)) = read_transcript(reader, &transcript) {
             pads.push(parsed.pad);
         }
@@ -112,6 +115,7 @@ pub(crate) fn sibling_notes(
     siblings.sort_by_key(|it| (it.started, it.session));
     let mut acc = Vec::new();
     for pad in siblings {
+        // Never `None`: a journal with a note has events.
         let Some(session) = pad.session else { continue };
         let notes = pad.notes.iter().map(|it| it.1.clone());
         acc.extend(notes.map(|note| SiblingNote { session, note }));

@@ -1,9 +1,12 @@
-//! Synthesis across sessions: statements that all sessions of a module support together and none of
-//! them alone. Pure.
+//! Synthesis: statements about a module that only many sessions together support. Pure.
 //!
-//! A module is analysed once for each milestone of its session count, pairs of modules once a week.
-//! Every synthesis waits for the user's review.
+//! When the number of sessions that edited a module reaches a milestone ([`SESSION_MILESTONES`]),
+//! the module is due: `observe` drafts statements from the files that its sessions touched, and a
+//! language model may add an interpretation (`load` requests it). New statements become memories, numbers of earlier
+//! ones are updated, refuted ones are deprecated. Pairs of modules are handled once a week
+//! (`weekly.rs`). Every synthesis waits for the user's review.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use model::{
@@ -13,42 +16,48 @@ use model::{
 use observe::{
     MAX_MODULE_DRAFTS, MemoryDraft, ModuleLookup, SESSION_MILESTONES, SessionOverview, SessionVisit,
 };
-use promote::{MemoryStatement, ModuleFacts, PromotionVerdict, StatementRelation, SynthesisedNote};
+use promote::{
+    MemoryStatement, ModuleFacts, ModuleFileCounts, PromotionVerdict, StatementRelation,
+    SynthesisedNote,
+};
 use store::{Milestone, SessionRow, SightingRow, StoreChange, TouchedFileRow};
 
 use super::candidates::parse_evidence;
 use super::couplings::fade_pattern;
-use super::fresh_memory::{FreshMemory, MAX_PROVENANCE, MemoryParts, memory_from_draft, statement};
+use super::fresh_memory::{FreshMemory, MAX_PROVENANCE, MemoryParts, memory_from_draft};
 use super::observed::{MAX_TASK_CHARS, file_rows};
 use super::protection::is_active;
 use super::rewording::Interpretation;
 use super::session_index::SessionIndex;
 use super::{LearnedMemory, LessonEffect};
+use crate::draft_resolution::statement_of;
 use crate::text_admission::mask_label;
 
 /// Tag of every synthesis.
 pub(super) const SYNTHESIS_TAG: &str = "synthesis";
-/// Name of the milestones of weeks.
+/// Name of the milestone that marks a week as synthesised.
 const WEEKLY_MILESTONE: &str = "weekly";
 /// Confidence of a synthesis before the user has reviewed it.
 const SYNTHESIS_CONFIDENCE: PerMille = PerMille::new(650);
-/// Active memories of one type that a synthesis is compared with.
+/// Most active memories of one type that a synthesis is compared with.
 pub(super) const MAX_COMPARED_SYNTHESES: u32 = 500;
-/// Files, tasks and errors of a module that the model sees, each.
+/// Most files, tasks and errors of a module, each, that the model is given.
 pub(super) const MAX_MODEL_FACTS: usize = 20;
 
 /// A module that has reached a milestone.
 pub(super) struct DueModule {
     pub(super) module: String,
+    /// The milestones to record as passed.
     pub(super) milestones: Vec<Milestone>,
 }
 
 /// Everything that the syntheses of a session are computed from.
 pub(super) struct SynthesisInputs {
+    /// The files that each counted session touched, oldest session first.
     pub(super) visits: Vec<SessionVisit>,
     /// Never empty.
     pub(super) due: Vec<DueModule>,
-    /// The model's reading of the first due module; `None` if no model was asked.
+    /// The model's interpretation of the first due module; `None` if no model was used.
     pub(super) interpretation: Option<Interpretation>,
 }
 
@@ -68,18 +77,19 @@ pub(super) struct SynthesisPlan {
     pub(super) memories: Vec<LearnedMemory>,
 }
 
-/// The milestones that a module has reached with this number of sessions and not passed yet.
+/// Lists the milestones that a module has reached with this number of sessions and not passed yet.
 pub(super) fn due_milestones(
     module: &str,
     n_sessions: u32,
     passed: &[Milestone],
 ) -> Vec<Milestone> {
-    let reached = SESSION_MILESTONES.iter().filter(|it| **it <= n_sessions);
-    let all = reached.map(|it| Milestone { name: module.to_owned(), count: i64::from(*it) });
-    all.filter(|it| !passed.contains(it)).collect()
+    let counts = SESSION_MILESTONES.iter().filter(|it| **it <= n_sessions);
+    let reached = counts.map(|it| Milestone { name: module.to_owned(), count: i64::from(*it) });
+    reached.filter(|it| !passed.contains(it)).collect()
 }
 
-/// The modules with a due milestone, in the order given.
+/// Selects the `edited` modules with a due milestone, in the order given. `visits` includes the
+/// current session.
 pub(super) fn due_modules(
     edited: &[String],
     visits: &[SessionVisit],
@@ -88,8 +98,9 @@ pub(super) fn due_modules(
 ) -> Vec<DueModule> {
     let mut acc = Vec::new();
     for module in edited {
-        let n = visits.iter().filter(|it| it.edits_in(module, modules)).count();
-        let milestones = due_milestones(module, u32::try_from(n).unwrap_or(u32::MAX), passed);
+        let n_sessions = visits.iter().filter(|it| it.edits_in(module, modules)).count();
+        let n_sessions = u32::try_from(n_sessions).unwrap_or(u32::MAX);
+        let milestones = due_milestones(module, n_sessions, passed);
         if !milestones.is_empty() {
             acc.push(DueModule { module: module.clone(), milestones });
         }
@@ -97,20 +108,20 @@ pub(super) fn due_modules(
     acc
 }
 
-/// The milestone of the week of a moment, counted from the first week of Unix time.
+/// Returns the milestone of the week of `now`. Weeks are counted from the start of Unix time.
 pub(super) fn week_milestone(now: Timestamp) -> Milestone {
     Milestone { name: WEEKLY_MILESTONE.to_owned(), count: now.0.div_euclid(7 * DAY_MS) }
 }
 
-/// The modules in which a session edited files.
+/// Lists the modules in which a session edited files.
 pub(super) fn edited_modules(session: &SessionOverview, modules: &ModuleLookup) -> Vec<String> {
     let edited: Vec<ProjectPath> =
         session.files.iter().filter(|it| it.edits > 0).map(|it| it.path.clone()).collect();
     observe::edited_modules(&edited, modules).into_iter().map(str::to_owned).collect()
 }
 
-/// The files that each counted session touched, oldest session first. `current` is a session that is
-/// being learned: its files replace the stored ones.
+/// Collects the files that each counted session touched, oldest session first. `current` is the
+/// session that is being learned, if any; its files replace the stored ones.
 pub(super) fn collect_visits(
     sessions: &SessionIndex,
     touched: Vec<(SessionId, TouchedFileRow)>,
@@ -130,34 +141,23 @@ pub(super) fn collect_visits(
     }
     let ended = |id: SessionId| sessions.get_counted(id).map(|it| it.ended);
     let mut visits: Vec<SessionVisit> = by_session.into_values().collect();
-    // A session that is not stored yet is the newest.
+    // The current session may not be stored as a counted one yet; it is then the newest.
     visits.sort_by_key(|it| (ended(it.session).unwrap_or(Timestamp(i64::MAX)), it.session));
     visits
 }
 
-fn add_touched(
-    acc: &mut BTreeMap<SessionId, SessionVisit>,
-    session: SessionId,
-    file: TouchedFileRow,
-) {
-    let empty = || SessionVisit { session, read: Vec::new(), edited: Vec::new() };
-    let visit = acc.entry(session).or_insert_with(empty);
-    // An edited file was usually read first; it counts as edited only.
-    if file.edits > 0 { &mut visit.edited } else { &mut visit.read }.push(file.path);
-}
-
-/// The sessions about which the model gets the tasks and errors: the newest of a module.
+/// Lists the sessions whose tasks and errors the model is given: the newest that edited the module.
 pub(super) fn sessions_for_facts(
     module: &str,
     visits: &[SessionVisit],
     modules: &ModuleLookup,
 ) -> Vec<SessionId> {
-    let here = visits.iter().rev().filter(|it| it.edits_in(module, modules));
-    here.take(MAX_MODEL_FACTS).map(|it| it.session).collect()
+    let newest_first = visits.iter().rev().filter(|it| it.edits_in(module, modules));
+    newest_first.take(MAX_MODEL_FACTS).map(|it| it.session).collect()
 }
 
-/// The facts about a module that the model interprets. `sightings` holds those of the sessions from
-/// [`sessions_for_facts`], in the same order.
+/// Collects the facts about a module that the model interprets. `sightings` holds those of the
+/// sessions from [`sessions_for_facts`], in the same order.
 pub(super) fn module_facts(
     module: &str,
     visits: &[SessionVisit],
@@ -165,17 +165,24 @@ pub(super) fn module_facts(
     sessions: &SessionIndex,
     sightings: &[(SessionId, Vec<SightingRow>)],
 ) -> ModuleFacts {
-    let here: Vec<&SessionVisit> =
+    let module_visits: Vec<&SessionVisit> =
         visits.iter().filter(|it| it.edits_in(module, modules)).collect();
+    // For each file, the sessions that edited it and those that only read it.
     let mut counts: HashMap<&ProjectPath, (u32, u32)> = HashMap::new();
-    for visit in &here {
+    for visit in &module_visits {
         visit.edited.iter().for_each(|it| counts.entry(it).or_default().0 += 1);
         visit.read.iter().for_each(|it| counts.entry(it).or_default().1 += 1);
     }
-    let mut files: Vec<(String, u32, u32)> =
-        counts.into_iter().map(|(path, n)| (path.to_string(), n.0, n.1)).collect();
-    files.sort_by(|a, b| (b.1 + b.2).cmp(&(a.1 + a.2)).then_with(|| a.0.cmp(&b.0)));
-    // The most used files come first, and the prompt stays small.
+    let mut files: Vec<ModuleFileCounts> = counts
+        .into_iter()
+        .map(|(path, (n_edits, n_reads))| ModuleFileCounts {
+            path: path.to_string(),
+            n_edits,
+            n_reads,
+        })
+        .collect();
+    // The most touched files first; the prompt stays small.
+    files.sort_by_key(|it| (Reverse(it.n_edits + it.n_reads), it.path.clone()));
     files.truncate(MAX_MODEL_FACTS);
     let (mut tasks, mut errors) = (Vec::new(), Vec::new());
     for (session, rows) in sightings {
@@ -190,11 +197,11 @@ pub(super) fn module_facts(
             }
         }
     }
-    let n_sessions = u32::try_from(here.len()).unwrap_or(u32::MAX);
+    let n_sessions = u32::try_from(module_visits.len()).unwrap_or(u32::MAX);
     ModuleFacts { module: module.to_owned(), sessions: n_sessions, files, tasks, errors }
 }
 
-/// Drafts of each due module, strongest first; the model's insights come after the statistics.
+/// Drafts the statements of each due module, strongest first; the model's insights come last.
 pub(super) fn draft_modules(
     inputs: &SynthesisInputs,
     modules: &ModuleLookup,
@@ -202,31 +209,18 @@ pub(super) fn draft_modules(
     let mut acc = Vec::new();
     for (nth, due) in inputs.due.iter().enumerate() {
         let mut drafts = observe::draft_module(&due.module, &inputs.visits, modules);
+        // Only the first due module was interpreted.
         if let Some(interpretation) = inputs.interpretation.as_ref().filter(|_| nth == 0) {
             drafts.extend(interpretation.insights.iter().map(|it| draft_insight(&due.module, it)));
         }
-        // Statistics come first, so that a talkative model cannot displace them.
+        // The statistics come first, so that many insights cannot displace them.
         drafts.truncate(MAX_MODULE_DRAFTS);
         acc.push(drafts);
     }
     acc
 }
 
-fn draft_insight(module: &str, insight: &SynthesisedNote) -> MemoryDraft {
-    let kind = MemoryType::from_slug(&insight.kind);
-    let files = insight.files.iter().filter_map(|it| ProjectPath::parse(it).ok());
-    MemoryDraft {
-        kind: kind.unwrap_or(MemoryType::Core(MemoryKind::ModuleInsight)),
-        content: insight.text.clone(),
-        files: files.collect(),
-        modules: vec![module.to_owned()],
-        tags: Vec::new(),
-        payload: None,
-        sessions: Vec::new(),
-    }
-}
-
-/// Makes a synthesis of a draft.
+/// Builds a synthesis from a draft; never `None`, because its verdict keeps it.
 pub(super) fn synthesis_from_draft(
     session: &SessionOverview,
     draft: MemoryDraft,
@@ -240,8 +234,9 @@ pub(super) fn synthesis_from_draft(
         tainted: session.external.is_some() && source == SynthesisSource::StatisticsAndModel,
     };
     let mut sessions = draft.sessions.clone();
-    // Of many sessions the last ones are kept.
+    // Keeps the last sessions, which are the newest.
     sessions.drain(..sessions.len().saturating_sub(MAX_PROVENANCE));
+    // The signal only decides the author; any observed one makes it the observer.
     let mut memory = memory_from_draft(session, draft, SignalKind::CoAccess, &verdict, parts)?;
     memory.tags.push(SYNTHESIS_TAG.to_owned());
     if !sessions.is_empty() {
@@ -250,9 +245,9 @@ pub(super) fn synthesis_from_draft(
     Some(memory)
 }
 
-/// Plans the syntheses of the due modules. `fresh` holds the memories made of each module's drafts,
-/// `earlier` all stored syntheses.
-pub(super) fn plan_modules(
+/// Plans the syntheses of the due modules. `fresh` holds the memories built from each module's
+/// drafts, `earlier` all stored syntheses.
+pub(super) fn plan_syntheses(
     session: &SessionOverview,
     due: Vec<DueModule>,
     fresh: Vec<Vec<FreshMemory>>,
@@ -262,15 +257,16 @@ pub(super) fn plan_modules(
     let mut acc = SynthesisPlan::default();
     for (due, fresh) in due.into_iter().zip(fresh) {
         acc.changes.extend(fade_refuted(session, &due.module, &fresh, earlier, modules));
-        add_new(&mut acc, fresh);
+        add_new_syntheses(&mut acc, fresh);
         acc.changes.extend(due.milestones.into_iter().map(StoreChange::PassMilestone));
     }
     acc
 }
 
-/// Adds the statements that no stored memory makes yet, and updates the numbers of those that do.
-pub(super) fn add_new(acc: &mut SynthesisPlan, fresh: Vec<FreshMemory>) {
+/// Adds the statements that are new, and updates the numbers of those that are stored already.
+pub(super) fn add_new_syntheses(acc: &mut SynthesisPlan, fresh: Vec<FreshMemory>) {
     for FreshMemory { memory: fresh, similar } in fresh {
+        // The statements that this plan has added already are compared too.
         let mut known = similar;
         known.extend(acc.memories.iter().map(|it| it.memory.clone()));
         known.retain(is_active);
@@ -279,10 +275,10 @@ pub(super) fn add_new(acc: &mut SynthesisPlan, fresh: Vec<FreshMemory>) {
             acc.changes.extend(update_synthesis(old, fresh));
             continue;
         }
-        let statements: Vec<MemoryStatement<'_>> = known.iter().map(statement).collect();
-        let nearest = promote::find_nearest(&statement(&fresh), &statements);
-        // A statement that contradicts or resembles a stored one is left out: a synthesis is too
-        // weak to replace anything.
+        let statements: Vec<MemoryStatement<'_>> = known.iter().map(statement_of).collect();
+        let nearest = promote::find_nearest(&statement_of(&fresh), &statements);
+        // A statement that contradicts or resembles a stored one is left out, because the evidence
+        // of a synthesis is too weak to replace anything.
         if matches!(nearest, None | Some((_, StatementRelation::Unrelated))) {
             acc.changes.push(StoreChange::Insert(Box::new(fresh.clone())));
             let effect = LessonEffect::Created;
@@ -291,102 +287,22 @@ pub(super) fn add_new(acc: &mut SynthesisPlan, fresh: Vec<FreshMemory>) {
     }
 }
 
-/// An earlier synthesis with the numbers of today. A memory that the user confirmed stays, and so
-/// does one that is no synthesis: sessions update it one by one.
-fn update_synthesis(old: &Memory, fresh: Memory) -> Option<StoreChange> {
-    if !is_unconfirmed_synthesis(old) || old.content == fresh.content {
-        return None;
-    }
-    let updated = Memory {
-        content: fresh.content,
-        summary: fresh.summary,
-        citation: fresh.citation,
-        payload: fresh.payload,
-        files: fresh.files,
-        provenance: fresh.provenance,
-        updated_at: fresh.updated_at,
-        ..old.clone()
-    };
-    Some(StoreChange::Replace(Box::new(updated)))
-}
-
-/// Fades the syntheses of a module that today's numbers no longer support.
-fn fade_refuted(
-    session: &SessionOverview,
-    module: &str,
-    fresh: &[FreshMemory],
-    earlier: &[Memory],
-    modules: &ModuleLookup,
-) -> Vec<StoreChange> {
-    // A statement about a folder is one about the module that the folder has become part of.
-    let is_here = |it: &str| it == module || modules.folders_of(module).any(|folder| folder == it);
-    let mut acc = Vec::new();
-    for memory in earlier {
-        let is_about_module = match &memory.payload {
-            Some(Payload::CausalDependency(it)) => {
-                is_here(&it.from) && model::words::file_extension(&it.to).is_some()
-            }
-            Some(Payload::PrefetchPattern(it)) => it.trigger_module.as_deref().is_some_and(is_here),
-            _ => false,
-        };
-        let still_holds = fresh
-            .iter()
-            .any(|it| has_same_subject(memory.payload.as_ref(), it.memory.payload.as_ref()));
-        if is_about_module && !still_holds && is_unconfirmed_synthesis(memory) {
-            acc.push(fade_pattern(memory.clone(), session.ended));
-        }
-    }
-    acc
-}
-
-fn is_unconfirmed_synthesis(memory: &Memory) -> bool {
-    memory.tags.iter().any(|it| it == SYNTHESIS_TAG) && !memory.flags.user_verified
-}
-
-/// Returns whether two payloads are about the same subject, so that only their numbers differ.
-fn has_same_subject(a: Option<&Payload>, b: Option<&Payload>) -> bool {
-    match (a, b) {
-        (Some(Payload::CausalDependency(a)), Some(Payload::CausalDependency(b))) => {
-            (&a.from, &a.to) == (&b.from, &b.to) || (&a.from, &a.to) == (&b.to, &b.from)
-        }
-        (Some(Payload::PrefetchPattern(a)), Some(Payload::PrefetchPattern(b))) => {
-            a.trigger_module == b.trigger_module
-        }
-        _ => false,
-    }
-}
-
-/// Drafts of the couplings between modules that no stored dependency states yet.
+/// Drafts the couplings between modules that no stored dependency states yet.
 pub(super) fn draft_module_pairs(
     visits: &[SessionVisit],
     dependencies: &[Memory],
     modules: &ModuleLookup,
 ) -> Vec<MemoryDraft> {
     let known = coupled_modules(dependencies, modules);
-    let is_known = |from: &str, to: &str| {
-        known.iter().any(|it| (it.0 == from && it.1 == to) || (it.0 == to && it.1 == from))
+    // Couplings have no direction.
+    let is_known = |a: &str, b: &str| {
+        known.iter().any(|(from, to)| (from == a && to == b) || (from == b && to == a))
     };
     observe::draft_module_pairs(visits, &is_known, modules)
 }
 
-/// The pairs of modules between which a dependency is stored: its ends are modules, or files in them.
-fn coupled_modules(dependencies: &[Memory], modules: &ModuleLookup) -> Vec<(String, String)> {
-    let module_of_end = |end: &str| {
-        // Modules and files share the field; only files have an extension.
-        let is_file = model::words::file_extension(end).is_some();
-        if is_file { modules.module_of_file(end).to_owned() } else { end.to_owned() }
-    };
-    let ends = dependencies.iter().filter_map(|it| match &it.payload {
-        Some(Payload::CausalDependency(it)) => {
-            Some((module_of_end(&it.from), module_of_end(&it.to)))
-        }
-        _ => None,
-    });
-    ends.collect()
-}
-
-/// The session under which a weekly synthesis is stored: the last one learned, without its details.
-pub(super) fn session_from_row(row: SessionRow) -> SessionOverview {
+/// Converts a stored session to an overview without files, for the session of a weekly synthesis.
+pub(super) fn overview_from_row(row: SessionRow) -> SessionOverview {
     SessionOverview {
         id: row.id,
         parent: row.parent,
@@ -406,4 +322,121 @@ pub(super) fn session_from_row(row: SessionRow) -> SessionOverview {
         external: None,
         files: Vec::new(),
     }
+}
+
+/// Adds a file to the visit of its session.
+fn add_touched(
+    acc: &mut BTreeMap<SessionId, SessionVisit>,
+    session: SessionId,
+    file: TouchedFileRow,
+) {
+    let empty = || SessionVisit { session, read: Vec::new(), edited: Vec::new() };
+    let visit = acc.entry(session).or_insert_with(empty);
+    // An edited file was usually read first; it counts as edited only.
+    if file.edits > 0 { &mut visit.edited } else { &mut visit.read }.push(file.path);
+}
+
+fn draft_insight(module: &str, insight: &SynthesisedNote) -> MemoryDraft {
+    let kind = MemoryType::from_slug(&insight.kind);
+    let files = insight.files.iter().filter_map(|it| ProjectPath::parse(it).ok());
+    MemoryDraft {
+        kind: kind.unwrap_or(MemoryType::Core(MemoryKind::ModuleInsight)),
+        content: insight.text.clone(),
+        files: files.collect(),
+        modules: vec![module.to_owned()],
+        tags: Vec::new(),
+        payload: None,
+        sessions: Vec::new(),
+    }
+}
+
+/// Deprecates the earlier syntheses of a module that the new numbers no longer support.
+fn fade_refuted(
+    session: &SessionOverview,
+    module: &str,
+    fresh: &[FreshMemory],
+    earlier: &[Memory],
+    modules: &ModuleLookup,
+) -> Vec<StoreChange> {
+    // Before the project had a module map, folders counted as modules. A statement about a folder is
+    // now one about the module that the folder belongs to.
+    let is_module =
+        |name: &str| name == module || modules.folders_of(module).any(|folder| folder == name);
+    let mut acc = Vec::new();
+    for memory in earlier {
+        let is_about_module = match &memory.payload {
+            // From the module to a file. Couplings of two modules are weekly syntheses.
+            Some(Payload::CausalDependency(it)) => is_module(&it.from) && is_file(&it.to),
+            Some(Payload::PrefetchPattern(it)) => {
+                it.trigger_module.as_deref().is_some_and(is_module)
+            }
+            // Insights of a model have no numbers that could refute them.
+            _ => false,
+        };
+        let still_holds = fresh
+            .iter()
+            .any(|it| has_same_subject(memory.payload.as_ref(), it.memory.payload.as_ref()));
+        if is_about_module && !still_holds && is_unconfirmed_synthesis(memory) {
+            acc.push(fade_pattern(memory.clone(), session.ended));
+        }
+    }
+    acc
+}
+
+/// Returns whether two payloads are about the same subject, in whichever direction, so that only
+/// their numbers differ.
+fn has_same_subject(a: Option<&Payload>, b: Option<&Payload>) -> bool {
+    match (a, b) {
+        (Some(Payload::CausalDependency(a)), Some(Payload::CausalDependency(b))) => {
+            (&a.from, &a.to) == (&b.from, &b.to) || (&a.from, &a.to) == (&b.to, &b.from)
+        }
+        (Some(Payload::PrefetchPattern(a)), Some(Payload::PrefetchPattern(b))) => {
+            a.trigger_module == b.trigger_module
+        }
+        _ => false,
+    }
+}
+
+/// Returns the change that gives an earlier synthesis the new numbers. `None` for a memory that the
+/// user confirmed, and for one that is no synthesis: single sessions update that.
+fn update_synthesis(old: &Memory, fresh: Memory) -> Option<StoreChange> {
+    if !is_unconfirmed_synthesis(old) || old.content == fresh.content {
+        return None;
+    }
+    let updated = Memory {
+        content: fresh.content,
+        summary: fresh.summary,
+        citation: fresh.citation,
+        payload: fresh.payload,
+        files: fresh.files,
+        provenance: fresh.provenance,
+        updated_at: fresh.updated_at,
+        ..old.clone()
+    };
+    Some(StoreChange::Replace(Box::new(updated)))
+}
+
+/// Lists the pairs of modules between which a dependency is stored. Its ends are modules, or files
+/// in them.
+fn coupled_modules(dependencies: &[Memory], modules: &ModuleLookup) -> Vec<(String, String)> {
+    let module_of_end = |end: &str| {
+        if is_file(end) { modules.module_of_file(end).to_owned() } else { end.to_owned() }
+    };
+    let ends = dependencies.iter().filter_map(|it| match &it.payload {
+        Some(Payload::CausalDependency(it)) => {
+            Some((module_of_end(&it.from), module_of_end(&it.to)))
+        }
+        _ => None,
+    });
+    ends.collect()
+}
+
+/// Returns whether the end of a dependency is a file. Modules and files share the field; only files
+/// have an extension.
+fn is_file(end: &str) -> bool {
+    model::words::file_extension(end).is_some()
+}
+
+fn is_unconfirmed_synthesis(memory: &Memory) -> bool {
+    memory.tags.iter().any(|it| it == SYNTHESIS_TAG) && !memory.flags.user_verified
 }

@@ -1,4 +1,9 @@
-//! Usage: a memory that a session was shown and acted on, or cited, gains confidence. Pure.
+//! Usage: counts a use of each memory that a session followed or cited, and raises the confidence
+//! of memories that are used often. Pure.
+//!
+//! A session follows a memory if, soon after it was shown, it runs one of its commands with success
+//! or touches one of its files for the first time. It cites a memory by writing its short id. `load` reads the memories that the session
+//! was shown from the shown log, which the injector writes.
 
 use std::collections::BTreeMap;
 
@@ -9,25 +14,27 @@ use store::StoreChange;
 
 use super::protection::is_active;
 
-/// Uses after which the confidence rises once, and by how many per mille.
-const USES_PER_RAISE: u64 = 5;
+/// The confidence rises at every fifth use.
+const USES_PER_CONFIDENCE_RAISE: u64 = 5;
+/// Confidence that one raise adds, in per mille.
 const CONFIDENCE_PER_RAISE: u16 = 50;
-/// Uses after which a memory needs no review.
+/// Uses after which a memory needs no review by the user any more.
 const USES_TO_WAIVE_REVIEW: u64 = 10;
 
 /// A memory that the session was shown.
 pub(super) struct ShownMemory {
     pub(super) memory: Memory,
+    /// The time at which it was shown.
     pub(super) at: Timestamp,
 }
 
-/// The name of the session in the shown log: the host's, else its own id.
-pub(super) fn shown_log_name(pad: &Scratchpad) -> Option<String> {
+/// Returns the id under which the shown log stores a session: that of the host, else Waylore's own.
+pub(super) fn shown_log_session(pad: &Scratchpad) -> Option<String> {
     pad.host_session.clone().or_else(|| Some(pad.session?.to_string()))
 }
 
-/// The memories that a session used. `cited` holds, for each short id that the session cited, the
-/// memories it may stand for.
+/// Returns the memories that a session used: shown ones that it followed, and those it cited.
+/// `cited` holds, for each short id that the session cited, the memories that match it.
 pub(super) fn used_memories(
     pad: &Scratchpad,
     shown: &[ShownMemory],
@@ -37,23 +44,23 @@ pub(super) fn used_memories(
     let mut used: BTreeMap<MemoryId, &Memory> =
         followed.map(|it| (it.memory.id, &it.memory)).collect();
     for matches in cited {
-        // A prefix that several memories share identifies none of them.
+        // A short id that several memories share identifies none of them.
         if let [memory] = matches.as_slice() {
             used.insert(memory.id, memory);
         }
     }
-    // A session that has continued was counted before: a session counts once.
+    // A session counts once, also if it is learned again after it has continued.
     let is_uncounted =
         |it: &Memory| it.counters.last_used_at.is_none_or(|at| Some(at) < pad.started);
     used.into_values().filter(|it| is_active(it) && is_uncounted(it)).cloned().collect()
 }
 
-/// Adds the uses to the changes, and raises the memories that were used often enough. A memory has
-/// at most one replacement in a batch, so that a raise joins an existing one.
+/// Adds a use of each memory to the changes, and a raise if it was used often enough.
 pub(super) fn count_uses(changes: &mut Vec<StoreChange>, used: Vec<Memory>) {
     for memory in used {
         let raised = raise_by_uses(&memory, memory.counters.used_count + 1);
-        // The store refuses a second replacement of a memory in a batch: its version has moved on.
+        // The store refuses a second replacement of a memory in one batch, because the first one
+        // increments its version. A raise is therefore added to an existing replacement.
         let replacement = changes.iter_mut().find_map(|it| match it {
             StoreChange::Replace(it) if it.id == memory.id => Some(it),
             _ => None,
@@ -64,21 +71,23 @@ pub(super) fn count_uses(changes: &mut Vec<StoreChange>, used: Vec<Memory>) {
                 replacement.flags.needs_review &= raised.flags.needs_review;
             }
             (Some(raised), None) => changes.push(StoreChange::Replace(Box::new(raised))),
+            // Nothing to raise yet.
             (None, _) => {}
         }
-        // Counters are no part of the version, so that a use alone creates none.
+        // Counters are not part of a version, so a use alone does not create one.
         changes.push(StoreChange::CountUse { id: memory.id });
     }
 }
 
-/// The memory after a number of uses; `None` if they change nothing.
+/// Returns the memory with the effect of its nth use; `None` if that use changes nothing.
 fn raise_by_uses(memory: &Memory, n_uses: u64) -> Option<Memory> {
     let mut raised = memory.clone();
-    if n_uses.is_multiple_of(USES_PER_RAISE) && raised.confidence < MAX_EARNED_CONFIDENCE {
+    if n_uses.is_multiple_of(USES_PER_CONFIDENCE_RAISE) && raised.confidence < MAX_EARNED_CONFIDENCE
+    {
         raised.confidence =
             raised.confidence.saturating_add(CONFIDENCE_PER_RAISE).at_most(MAX_EARNED_CONFIDENCE);
     }
-    // Only the user can clear taint, so that use does not waive the review of external text.
+    // Only the user can clear a taint, so uses do not waive the review of external text.
     if n_uses >= USES_TO_WAIVE_REVIEW && !raised.flags.tainted {
         raised.flags.needs_review = false;
     }

@@ -1,12 +1,12 @@
-//! Work units: the result of a planned piece of work, one memory per unit, updated by every session
-//! that works on it. Pure.
+//! Work units: one memory per planned piece of work, with its result. Pure.
 //!
-//! Sessions without a unit leave no such memory: their work is in the index of sessions, and a note
-//! about each of them would not change what an agent does.
+//! A host can name the unit (such as a subtask of a plan) that a session works on. Every session on
+//! the unit updates the same memory, so that the next one knows what was done. Sessions without a
+//! unit create no such memory.
 
 use model::{
-    Actor, Memory, MemoryKind, MemoryScope, MemorySource, MemoryType, Payload, PerMille,
-    ProjectPath, SessionOutcome, WorkUnit, WorkUnitOutcome,
+    Memory, MemoryKind, MemoryScope, MemoryType, Payload, PerMille, ProjectPath, SessionOutcome,
+    WorkUnit, WorkUnitOutcome,
 };
 use observe::{MemoryDraft, ModuleLookup, Scratchpad, SessionOverview};
 use promote::PromotionVerdict;
@@ -18,31 +18,34 @@ use crate::text_admission::mask_label;
 
 /// Confidence of a result that the host or the checks confirmed.
 const OUTCOME_CONFIDENCE: PerMille = PerMille::new(850);
-/// Changed files that the text names.
+/// Most changed files that the text names.
 const MAX_NAMED_FILES: usize = 6;
-/// Modules that the memory is about.
+/// Most modules that the memory is about.
 const MAX_MODULES: usize = 4;
-/// Lengths, in characters, of a decision or failure, and of the unit's label.
+/// Longest decision or failure in the text, in characters.
 const MAX_DETAIL_CHARS: usize = 200;
+/// Longest label of a unit, in characters.
 const MAX_LABEL_CHARS: usize = 120;
-/// Stored results among which the unit's earlier one is looked for.
+/// Most stored results among which the earlier one of the unit is searched.
 pub(super) const MAX_STORED_OUTCOMES: u32 = 1_000;
 
 /// A unit of work as one session reports it.
 pub(super) struct WorkUnitReport {
     unit: WorkUnit,
+    /// Notes of the type decision that the agent recorded.
     decisions: Vec<String>,
+    /// The last error message of the session.
     last_failure: Option<String>,
 }
 
 impl WorkUnitReport {
-    /// `None` if the host named no unit.
+    /// Extracts the report from a scratchpad; `None` if the host named no unit.
     pub(super) fn from_scratchpad(pad: &Scratchpad) -> Option<Self> {
         let is_decision = |it: &MemoryType| it.core_kind() == Some(MemoryKind::Decision);
-        let notes = pad.notes.iter().map(|it| &it.1).filter(|it| is_decision(&it.kind));
+        let decisions = pad.notes.iter().map(|it| &it.1).filter(|it| is_decision(&it.kind));
         Some(Self {
             unit: pad.work_unit.clone()?,
-            decisions: notes.map(|it| mask_label(&it.content, MAX_DETAIL_CHARS)).collect(),
+            decisions: decisions.map(|it| mask_label(&it.content, MAX_DETAIL_CHARS)).collect(),
             last_failure: pad
                 .errors
                 .last()
@@ -60,12 +63,14 @@ pub(super) fn draft_outcome(
     let succeeded = match (session.outcome, session.validation_basis) {
         (SessionOutcome::Failure, _) => false,
         (_, Some(_)) => true,
-        _ => return None,
+        // Not failed and not validated: the work is still open.
+        (_, None) => return None,
     };
     Some(compose_outcome(session, report, succeeded, modules))
 }
 
-/// The verdict on a result. It needs no judging: the host or the checks decided.
+/// Returns the verdict on a result. It is not judged like a draft, because the host or the checks
+/// have decided already.
 pub(super) const fn outcome_verdict() -> PromotionVerdict {
     PromotionVerdict::Keep {
         confidence: OUTCOME_CONFIDENCE,
@@ -75,12 +80,14 @@ pub(super) const fn outcome_verdict() -> PromotionVerdict {
     }
 }
 
-/// The change that stores a result: a new memory, or an update of the unit's earlier one, which is
-/// among the similar memories.
-pub(super) fn store_outcome(fresh: FreshMemory, report: WorkUnitReport) -> Option<StoreChange> {
+/// Returns the change that stores a result: an update of the unit's earlier memory, or else a new
+/// memory. `None` if the earlier one is up to date. `fresh.similar` holds the stored results of all
+/// units, the earlier one of this unit among them.
+pub(super) fn plan_outcome_change(
+    fresh: FreshMemory,
+    report: WorkUnitReport,
+) -> Option<StoreChange> {
     let FreshMemory { memory: mut fresh, similar } = fresh;
-    fresh.created_by = Actor::Observer;
-    fresh.source = MemorySource::ObserverInferred;
     fresh.scope = MemoryScope::WorkUnit;
     fresh.work_unit = Some(report.unit);
     let earlier = similar.into_iter().find(|it| it.work_unit == fresh.work_unit && is_active(it));
@@ -92,28 +99,7 @@ pub(super) fn store_outcome(fresh: FreshMemory, report: WorkUnitReport) -> Optio
     }
 }
 
-/// The stored result with the text of a later session. An older session, learned late, changes
-/// nothing.
-fn update_outcome(old: Memory, fresh: Memory) -> Option<Memory> {
-    if fresh.updated_at < old.updated_at || old.content == fresh.content {
-        return None;
-    }
-    // Every session on the unit stays on record, also those that failed.
-    let mut provenance = old.provenance.clone();
-    provenance.extend(fresh.provenance.iter().filter(|it| !old.provenance.contains(it)));
-    Some(Memory {
-        content: fresh.content,
-        summary: fresh.summary,
-        citation: fresh.citation,
-        payload: fresh.payload,
-        files: fresh.files,
-        modules: fresh.modules,
-        updated_at: fresh.updated_at,
-        provenance,
-        ..old
-    })
-}
-
+/// Composes the text and payload of a result.
 fn compose_outcome(
     session: &SessionOverview,
     report: &WorkUnitReport,
@@ -130,8 +116,12 @@ fn compose_outcome(
     let mut content = if succeeded {
         format!("{label} is done: it changed {files}.")
     } else {
-        let why = failure_reason.as_ref().map(|it| format!(" The last that failed: “{it}”."));
-        format!("{label} was tried and failed after changing {files}.{}", why.unwrap_or_default())
+        let last_error =
+            failure_reason.as_ref().map(|it| format!(" The last that failed: “{it}”."));
+        format!(
+            "{label} was tried and failed after changing {files}.{}",
+            last_error.unwrap_or_default()
+        )
     };
     // Decisions explain the result to the next session on the unit.
     for decision in &report.decisions {
@@ -147,18 +137,42 @@ fn compose_outcome(
         retries: session.retries,
         failure_reason,
     });
-    let mut about: Vec<String> =
+    let mut edited_modules: Vec<String> =
         edited.iter().map(|it| modules.module_of_file(it.as_str()).to_owned()).collect();
-    about.retain(|it| !it.is_empty());
-    about.dedup();
-    about.truncate(MAX_MODULES);
+    // Files in the root folder belong to no module.
+    edited_modules.retain(|it| !it.is_empty());
+    // Not sorted: the modules stay in the order in which the session came to them.
+    edited_modules.dedup();
+    edited_modules.truncate(MAX_MODULES);
     MemoryDraft {
         kind: MemoryType::Core(MemoryKind::WorkUnitOutcome),
         content,
         files: edited,
-        modules: about,
+        modules: edited_modules,
         tags: Vec::new(),
         payload: Some(payload),
         sessions: Vec::new(),
     }
+}
+
+/// Returns the stored result with the text of a later session; `None` if the text is the same, or
+/// the session is older and was learned late.
+fn update_outcome(old: Memory, fresh: Memory) -> Option<Memory> {
+    if fresh.updated_at < old.updated_at || old.content == fresh.content {
+        return None;
+    }
+    // All sessions on the unit stay in the provenance, also those that failed.
+    let mut provenance = old.provenance.clone();
+    provenance.extend(fresh.provenance.iter().filter(|it| !old.provenance.contains(it)));
+    Some(Memory {
+        content: fresh.content,
+        summary: fresh.summary,
+        citation: fresh.citation,
+        payload: fresh.payload,
+        files: fresh.files,
+        modules: fresh.modules,
+        updated_at: fresh.updated_at,
+        provenance,
+        ..old
+    })
 }

@@ -1,5 +1,10 @@
-//! Proof of an erasure: every byte of every file is searched for the erased text, and every
-//! database is opened and queried for it.
+//! Erasure proof: searches every byte of every file in the data folder for pieces of the erased
+//! text.
+//!
+//! A piece is a short window of the text (n-gram). Pieces are used instead of whole texts because a
+//! database may split a text over several pages. Pieces that remaining memories contain as well are
+//! no evidence and dropped. Bytes of encrypted databases prove nothing; for them the purge queries
+//! the database instead.
 
 use std::collections::HashSet;
 use std::fs;
@@ -14,14 +19,17 @@ use crate::memory_texts::list_all_versions;
 /// Result of a search of the whole data folder after an erasure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErasureProof {
+    /// Number of files that were searched.
     pub files: usize,
+    /// Their total size.
     pub bytes: u64,
-    /// Number of pieces of erased text that were searched for. If zero, no text was long enough to
-    /// be told from coincidence, and only the query of the database counts.
+    /// Number of pieces that were searched for. If zero, all texts were too short to rule out
+    /// coincidence or are in remaining memories too, and only the query of the database counts.
     pub pieces: usize,
     /// Files in which a piece was found. Must be empty.
     pub found_in: Vec<PathBuf>,
-    /// A database is encrypted: its bytes prove nothing, and only the query of the database counts.
+    /// A database is encrypted, so its bytes prove nothing and only the query of the database
+    /// counts.
     pub is_encrypted: bool,
     /// A database still returns erased text. Must be false.
     pub found_in_database: bool,
@@ -34,13 +42,13 @@ impl ErasureProof {
     }
 }
 
-/// Bytes of a piece: long enough not to occur by coincidence, short enough that a text split over
+/// Length of a piece: long enough not to occur by coincidence, short enough that a text split over
 /// database pages still contains whole pieces.
 const PIECE_BYTES: usize = 24;
-/// Shorter texts occur anywhere by coincidence and prove nothing.
+/// Shortest text that is searched for. Shorter ones occur anywhere by coincidence.
 const MIN_PIECE_BYTES: usize = 8;
 
-/// Drops the pieces that a remaining memory contains as well: they are no trace of an erased one.
+/// Drops the pieces that a remaining memory contains as well, because finding them proves nothing.
 pub(crate) async fn drop_surviving_pieces(
     pieces: &mut HashSet<Vec<u8>>,
     store: &StoreReader,
@@ -51,7 +59,9 @@ pub(crate) async fn drop_surviving_pieces(
     let lengths = piece_lengths(pieces);
     for memory in list_all_versions(store).await? {
         for length in &lengths {
-            memory.content.as_bytes().windows(*length).for_each(|it| drop(pieces.take(it)));
+            for window in memory.content.as_bytes().windows(*length) {
+                pieces.remove(window);
+            }
         }
     }
     Ok(())
@@ -64,13 +74,20 @@ pub(crate) fn text_pieces(memory: &Memory) -> Vec<Vec<u8>> {
         let is_long_enough = bytes.len() >= MIN_PIECE_BYTES;
         return is_long_enough.then(|| bytes.to_vec()).into_iter().collect();
     }
-    // Half a piece apart: wherever a text is cut, one side of the cut holds a whole piece.
+    // The pieces overlap by half: wherever a text of twice the length of a piece, or more, is cut in
+    // two, one side then holds a whole piece.
     bytes.windows(PIECE_BYTES).step_by(PIECE_BYTES / 2).map(<[u8]>::to_vec).collect()
 }
 
-/// Returns whether a store's file is encrypted. One that cannot be opened counts as encrypted.
+/// Returns whether a store's file is encrypted. One that cannot be opened counts as encrypted: its
+/// bytes prove nothing either.
 pub(crate) async fn is_encrypted(store: &StoreReader) -> bool {
-    store.is_encrypted().await.map_or(true, |it| it.unwrap_or(false))
+    match store.is_encrypted().await {
+        Ok(Some(is_encrypted)) => is_encrypted,
+        // There is no file.
+        Ok(None) => false,
+        Err(_) => true,
+    }
 }
 
 /// Searches every file below `root` for the pieces, except in the folders `excluded`.
@@ -85,12 +102,15 @@ pub(crate) fn search_files(
         for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
             let path = entry.path();
             if path.is_dir() {
-                pending.extend(Some(path).filter(|it| !excluded.contains(it)));
+                if !excluded.contains(&path) {
+                    pending.push(path);
+                }
                 continue;
             }
+            // Reads databases in a way that does not disturb the locks of open connections.
             let bytes = match store::read_open_database(&path) {
                 Ok(bytes) => bytes,
-                // SQLite removed a log or lock file after the listing.
+                // SQLite removed a log file after the listing.
                 Err(_) if !path.exists() => continue,
                 Err(error) => return Err(error.into()),
             };
@@ -104,12 +124,13 @@ pub(crate) fn search_files(
     Ok(proof)
 }
 
-/// One pass over the bytes per piece length; nearly all pieces share one.
+/// Returns the lengths that occur, without 0, for which `windows` panics.
+fn piece_lengths(pieces: &HashSet<Vec<u8>>) -> HashSet<usize> {
+    pieces.iter().map(Vec::len).filter(|it| *it > 0).collect()
+}
+
+/// Searches with one pass over the bytes per piece length; nearly all pieces have the same.
 fn contains_any_piece(bytes: &[u8], pieces: &HashSet<Vec<u8>>) -> bool {
     let contains = |length: usize| bytes.windows(length).any(|it| pieces.contains(it));
     piece_lengths(pieces).into_iter().any(contains)
-}
-
-fn piece_lengths(pieces: &HashSet<Vec<u8>>) -> HashSet<usize> {
-    pieces.iter().map(Vec::len).filter(|it| *it > 0).collect()
 }

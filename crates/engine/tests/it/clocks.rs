@@ -1,4 +1,8 @@
-//! A clock that stands still, runs ahead or goes back does not harm memories.
+//! Clocks: a clock that jumps ahead or goes back harms no memory, and undo still follows the order
+//! of the changes.
+//!
+//! Scripts (notation in `main.rs`). `days N` moves the clock without any use in between; N can be
+//! negative.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +13,7 @@ use testkit::TestWorld;
 use crate::check;
 
 #[test]
-fn a_year_of_absence_counts_as_a_month_at_most() {
+fn a_year_without_use_ages_memories_by_a_month_at_most() {
     check(
         r"
             teach --type work_state half of the parser is written
@@ -43,13 +47,14 @@ fn a_year_of_absence_counts_as_a_month_at_most() {
 }
 
 #[test]
-fn a_clock_that_went_back_makes_nothing_older() {
+fn a_clock_that_goes_back_ages_no_memory() {
     check(
         r"
             teach --type gotcha the cache must be cleared
             days -400
             list
             teach the pool has 8 connections
+            # For m2 this is a span without use, which counts as 30 days at most.
             days 401
             teach builds run nightly
             list
@@ -74,10 +79,11 @@ fn a_clock_that_went_back_makes_nothing_older() {
 }
 
 #[test]
-fn a_clock_that_ran_ahead_counts_as_a_month_at_most() {
+fn a_clock_that_runs_ahead_ages_memories_by_a_month_at_most() {
     check(
         r"
             teach --type gotcha the cache must be cleared
+            # Thirty years ahead, and back.
             days 11000
             teach the pool has 8 connections
             list
@@ -113,6 +119,7 @@ fn maintenance_makes_a_backup_when_one_is_due() {
             maintain
             days 2
             maintain
+            # All backups are from the future now, so their age is unknown.
             days -300
             maintain
             backups
@@ -133,7 +140,7 @@ fn maintenance_makes_a_backup_when_one_is_due() {
 }
 
 #[test]
-fn undo_takes_the_last_change_of_both_notebooks_after_the_clock_went_back() {
+fn undo_finds_the_last_change_of_both_notebooks_whatever_the_clock() {
     check(
         r"
             teach the cache lives in redis
@@ -186,7 +193,7 @@ fn undo_takes_the_last_change_of_both_notebooks_after_the_clock_went_back() {
 }
 
 #[test]
-fn undo_of_a_user_memory_finds_the_last_change_whatever_the_clock() {
+fn undo_of_a_user_memory_finds_its_last_change_whatever_the_clock() {
     check(
         r"
             teach --user prefer tabs over spaces
@@ -223,9 +230,11 @@ fn undo_of_a_user_memory_finds_the_last_change_whatever_the_clock() {
 fn undo_works_after_an_old_database_was_migrated() {
     let mut world = TestWorld::new(1);
     fs::create_dir_all(world.data_folder()).unwrap();
+    // A database of version 2, which has no hybrid clock; its changes count as older than all
+    // others. `m2` and `m3` are memories of this database, named when they are first printed.
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/tests/fixtures");
     fs::copy(fixtures.join("user-2.db"), world.data_folder().join("user.db")).unwrap();
-    let said = world.run_script(
+    let output = world.run_script(
         r"
             days -10
             teach the cache lives in redis
@@ -256,5 +265,5 @@ fn undo_works_after_an_old_database_was_migrated() {
         m4 never was
         undid remember
         m2 never was
-    "#]].assert_eq(&said);
+    "#]].assert_eq(&output);
 }

@@ -1,11 +1,15 @@
-//! Contradicting memories are both shown, with their scope and which one takes precedence.
+//! Contradictions between notebooks: a context shows both memories, with their scope and which one
+//! takes precedence.
+//!
+//! Scripts (notation in `main.rs`). `--for team` sets the visibility of a memory; `insert-unchecked`
+//! stores it as given, without comparing it with others, and `--plain` leaves it unpinned.
 
 use expect_test::expect;
 
 use crate::check;
 
 #[test]
-fn the_users_newer_memory_takes_precedence_over_the_projects() {
+fn a_newer_user_memory_takes_precedence_over_the_project() {
     check(
         r"
             teach prefer spaces over tabs
@@ -22,7 +26,7 @@ fn the_users_newer_memory_takes_precedence_over_the_projects() {
 }
 
 #[test]
-fn an_older_memory_takes_no_precedence_and_neither_is_hidden() {
+fn an_older_user_memory_takes_no_precedence_and_both_are_shown() {
     check(
         r"
             teach --user prefer tabs over spaces
@@ -40,17 +44,17 @@ fn an_older_memory_takes_no_precedence_and_neither_is_hidden() {
 }
 
 #[test]
-fn the_projects_memory_takes_precedence_over_the_teams() {
+fn a_newer_project_memory_takes_precedence_over_the_team() {
     check(
         r"
-            smuggle --plain --type preference --for team prefer tabs over spaces
+            insert-unchecked --plain --type preference --for team prefer tabs over spaces
             days 1
-            smuggle --plain --type preference --for project prefer spaces over tabs
+            insert-unchecked --plain --type preference --for project prefer spaces over tabs
             context should code be indented with tabs or spaces
         ",
         expect![[r#"
-            m1 smuggled in
-            m2 smuggled in
+            m1 inserted unchecked
+            m2 inserted unchecked
             - [PREFERENCE] prefer spaces over tabs (project; overrides m1) [m2]
             - [PREFERENCE] prefer tabs over spaces (team; overridden by m2) [m1]
         "#]],

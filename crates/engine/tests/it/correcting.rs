@@ -1,4 +1,8 @@
-//! Corrections of a memory, and its confirmation.
+//! Corrections: a user's judgement of a memory (right, outdated, partly wrong, incorrect) and its
+//! effect on memories that derive from it.
+//!
+//! Scripts (notation in `main.rs`). `flag m1 JUDGEMENT [TEXT]` corrects; `foreign` and `import`
+//! make a memory that is tainted, or with `--rests-on m1` one that derives from m1.
 
 use expect_test::expect;
 
@@ -8,7 +12,7 @@ use crate::check;
 fn a_confirmation_raises_confidence_and_ends_review() {
     check(
         r"
-            parcel the cache lives in redis
+            foreign the cache lives in redis
             import
             list
             flag m1 right
@@ -19,7 +23,7 @@ fn a_confirmation_raises_confidence_and_ends_review() {
             m1 gotcha 0.85 "the cache lives in redis" [tainted]
             m1 gotcha "the cache lives in redis"
             m1 gotcha 0.95 "the cache lives in redis"
-              v2 observer_inferred global confidence 0.95 by import:parcel.json verified
+              v2 observer_inferred global confidence 0.95 by import:foreign.json verified
         "#]],
     );
 }
@@ -32,6 +36,7 @@ fn an_outdated_memory_is_deprecated() {
             flag m1 outdated
             list
             list --all
+            # A deprecated memory cannot be corrected before it is restored.
             flag m1 outdated
             flag m1 right
             restore m1
@@ -123,10 +128,11 @@ fn memories_derived_from_a_corrected_one_wait_for_review() {
     check(
         r"
             teach the cache lives in redis
-            parcel --rests-on m1 flushing redis empties the cache
+            foreign --rests-on m1 flushing redis empties the cache
             import --vouched
             flag m1 outdated the cache lives in memcached
             list
+            # Undo also ends the review.
             undo
             list
             flag m1 partly the cache lives in redis 7
@@ -183,7 +189,7 @@ fn a_correction_of_a_users_memory_holds_in_all_projects() {
         r"
             teach --user prefer tabs over spaces
             flag m1 outdated prefer spaces over tabs
-            at other
+            project other
             list
         ",
         expect![[r#"

@@ -1,4 +1,8 @@
-//! Damage is detected, reported, and repaired where possible.
+//! Damage: a damaged memory is withheld and reported, maintenance does not touch a damaged
+//! notebook, and backups repair or replace it.
+//!
+//! Scripts (notation in `main.rs`). `damage m1` changes the stored text behind the engine's back;
+//! lines with `!` are warnings beside the output of a command.
 
 use expect_test::expect;
 
@@ -41,13 +45,13 @@ fn a_damaged_memory_is_withheld_and_reported() {
 }
 
 #[test]
-fn maintenance_leaves_a_damaged_notebook_alone() {
+fn maintenance_does_not_change_a_damaged_notebook() {
     check(
         r"
             teach --type work_state half of the parser is written
             teach the launch code is hidden under the mat
             damage m2
-            live 30
+            active-days 30
             maintain
             list
         ",
@@ -90,7 +94,7 @@ fn a_backup_repairs_damage() {
 }
 
 #[test]
-fn a_backup_can_be_restored_and_lacks_what_came_after() {
+fn a_restored_backup_lacks_later_memories() {
     check(
         r"
             teach the cache lives in redis
@@ -121,7 +125,7 @@ fn a_backup_can_be_restored_and_lacks_what_came_after() {
 }
 
 #[test]
-fn three_backups_are_kept() {
+fn the_last_three_backups_are_kept() {
     check(
         r"
             teach the cache lives in redis

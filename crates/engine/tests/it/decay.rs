@@ -1,4 +1,7 @@
-//! Unused memories fade. Time without activity does not count.
+//! Decay: the confidence of unused memories falls, and `maintain` forgets those that faded.
+//!
+//! Scripts (notation in `main.rs`). `active-days N` lets N days with sessions pass; `used` counts a
+//! use of a memory; the number after the type is the current confidence.
 
 use expect_test::expect;
 
@@ -10,11 +13,11 @@ fn confidence_halves_with_each_half_life() {
         r"
             teach --type gotcha the cache must be cleared
             list
-            live 30
+            active-days 30
             list
-            live 30
+            active-days 30
             list
-            live 60
+            active-days 60
             list
             used m1
             list
@@ -38,7 +41,7 @@ fn pinned_memories_decisions_and_requirements_do_not_fade() {
             teach --type decision sqlite because it needs no server
             teach --type requirement answers take less than a second
             teach --type gotcha the queue must be drained
-            live 200
+            active-days 200
             maintain
             list
         ",
@@ -62,9 +65,10 @@ fn a_memory_unused_for_three_half_lives_is_forgotten() {
     check(
         r"
             teach --type work_state half of the parser is written
-            live 20
+            # Not yet three half-lives of seven days: nothing is printed.
+            active-days 20
             maintain --dry
-            live 2
+            active-days 2
             maintain --dry
             list
             maintain
@@ -85,13 +89,15 @@ fn a_memory_unused_for_three_half_lives_is_forgotten() {
 }
 
 #[test]
-fn a_verified_memory_stays_on_record() {
+fn a_forgotten_memory_that_the_user_taught_is_never_removed() {
     check(
         r"
+            # What a user teaches is verified.
             teach --type work_state half of the parser is written
-            live 22
+            active-days 22
             maintain
-            live 60
+            # Far more than the 30 days after which others are removed.
+            active-days 60
             maintain
             list --all
             restore m1
@@ -116,13 +122,13 @@ fn a_verified_memory_stays_on_record() {
 fn an_unverified_memory_is_removed_after_thirty_days() {
     check(
         r"
-            parcel the cache lives in redis
+            foreign the cache lives in redis
             import
             forget m1
-            live 29
+            active-days 29
             maintain
             list --all
-            live 2
+            active-days 2
             maintain --dry
             maintain
             list --all
@@ -147,12 +153,12 @@ fn an_unverified_memory_is_removed_after_thirty_days() {
 }
 
 #[test]
-fn remembering_it_again_restarts_the_decay() {
+fn remembering_a_statement_again_restarts_its_decay() {
     check(
         r"
             teach --type gotcha the cache must be cleared
             teach the pool has 8 connections
-            live 60
+            active-days 60
             teach --type gotcha the cache must be cleared
             list
         ",
@@ -172,9 +178,9 @@ fn a_confirmation_restarts_the_decay() {
         r"
             teach --type work_state half of the parser is written
             used m1
-            live 20
+            active-days 20
             flag m1 right
-            live 5
+            active-days 5
             maintain
             list
         ",

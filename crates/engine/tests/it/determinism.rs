@@ -1,41 +1,42 @@
-//! Determinism: the same sessions give the same database, and a damaged session harms no other.
+//! Determinism: the same sessions give the same database, learning again changes nothing, and a
+//! damaged session is learned as far as it is intact.
 
 use std::cell::Cell;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use model::{EventEnvelope, Timestamp};
+use model::{DAY_MS, EventEnvelope, Timestamp};
 use waylore_engine::{
-    Config, Explanation, LessonState, MemoryFilter, ModelSet, NotebookScope, Project,
+    Config, Error, Explanation, LessonState, MemoryFilter, ModelSet, NotebookScope, Project,
     transcripts_at_paths,
 };
 
-use crate::learning::{LearningFixture, SESSION, parse_events_at};
-
-const START: i64 = 1_794_000_000_000;
-const DAY: i64 = 86_400_000;
+use crate::learning::{LearningFixture, SESSION_ID_PREFIX, START, parse_events_at};
 
 thread_local! {
-    static NEXT: Cell<u64> = const { Cell::new(1) };
+    /// Each test runs in a thread of its own, so that the tests do not disturb one another.
+    static NEXT_ENTROPY: Cell<u64> = const { Cell::new(1) };
 }
 
-/// The same bytes in the same order, per thread.
+/// Returns a counter as bytes: every run of a test gets the same "random" bytes in the same order.
 fn next_entropy() -> [u8; 10] {
-    let n = NEXT.replace(NEXT.get() + 1);
-    let mut res = [0; 10];
-    res[2..].copy_from_slice(&n.to_be_bytes());
-    res
+    let count = NEXT_ENTROPY.replace(NEXT_ENTROPY.get() + 1);
+    let mut bytes = [0; 10];
+    bytes[2..].copy_from_slice(&count.to_be_bytes());
+    bytes
 }
 
-/// A session with signals of every kind: a coupling, an error with its fix, a correction, external
-/// text, a routine, a dead end.
-fn transcript_text(n: u8) -> String {
+/// The journal of a session with many kinds of signals: a coupling, an error with its fix, a
+/// routine, external text, and a correction in the agent's reasoning. Each session is one day
+/// later.
+fn transcript_text(session: u8) -> String {
     let mut lines = Vec::new();
     let mut push = |line: String| lines.push(line);
     push(
         r#""event":"session_start","project_root":"/p","agent":"test","task":"change the wire""#
             .to_owned(),
     );
+    // A tool call with its result.
     let mut call = |id: &str, tool: &str, args: &str, ok: bool, text: &str| {
         push(format!(r#""event":"tool_call","call_id":"{id}","tool":"{tool}","args":{args}"#));
         push(format!(
@@ -60,14 +61,15 @@ fn transcript_text(n: u8) -> String {
     call("g", "shell", r#"{"command":"git commit -m x"}"#, true, "ok");
     call("h", "web_fetch", r#"{"url":"https://example.com"}"#, true, "page");
     lines.push(format!(
-        r#""event":"reasoning","text":"Actually, `src/{n}.rs` rounds per line, never on the sum.""#
+        r#""event":"reasoning","text":"Actually, `src/{session}.rs` rounds per line, never on the sum.""#
     ));
     lines.push(r#""event":"step_complete""#.to_owned());
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    let events = parse_events_at(START + i64::from(n) * DAY, n, &lines);
+    let events = parse_events_at(START + i64::from(session) * DAY_MS, session, &lines);
     events.iter().map(|it| it.to_line() + "\n").collect()
 }
 
+/// A project in a temporary folder, and transcripts to learn from.
 struct TranscriptFixture {
     dir: tempfile::TempDir,
     runtime: tokio::runtime::Runtime,
@@ -75,8 +77,9 @@ struct TranscriptFixture {
 }
 
 impl TranscriptFixture {
+    /// `sessions` are the names and contents of the transcripts.
     fn new(sessions: &[(&str, String)]) -> Self {
-        NEXT.set(1);
+        NEXT_ENTROPY.set(1);
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("project")).unwrap();
         let file = |(name, text): &(&str, String)| {
@@ -89,6 +92,11 @@ impl TranscriptFixture {
         Self { dir, runtime, files }
     }
 
+    /// Waits for an operation that must succeed.
+    fn run<T>(&self, operation: impl Future<Output = Result<T, Error>>) -> T {
+        self.runtime.block_on(operation).unwrap()
+    }
+
     fn open_project(&self) -> Project {
         let config = Config {
             data: self.dir.path().join("data"),
@@ -99,27 +107,24 @@ impl TranscriptFixture {
             random: next_entropy,
         };
         let start = self.dir.path().join("project");
-        self.runtime.block_on(Project::open(config, &start, Timestamp(START + 60 * DAY))).unwrap()
+        self.run(Project::open(config, &start, Timestamp(START + 60 * DAY_MS)))
     }
 
-    /// Learns every file, as `waylore learn --from` does.
+    /// Learns every file, as `waylore learn --from` does. Returns the states of the lessons and the
+    /// notices.
     fn learn_transcripts(&self, project: &mut Project) -> (Vec<LessonState>, Vec<String>) {
         let (mut states, mut notices) = (Vec::new(), Vec::new());
-        for it in transcripts_at_paths(&self.files).unwrap() {
-            let parsed = project.session_history().read_transcript(&it).unwrap().unwrap();
-            let learned = self
-                .runtime
-                .block_on(project.learner().learn_session(&parsed.pad))
-                .unwrap()
-                .unwrap();
+        for transcript in transcripts_at_paths(&self.files).unwrap() {
+            let parsed = project.session_history().read_transcript(&transcript).unwrap().unwrap();
+            let learned = self.run(project.learner().learn_session(&parsed.pad)).unwrap();
             states.push(learned.state);
             notices.extend(learned.notices);
         }
-        self.runtime.block_on(project.learner().synthesise_week()).unwrap();
+        self.run(project.learner().synthesise_week());
         (states, notices)
     }
 
-    /// Everything that is stored: memories, versions, sessions and their sightings.
+    /// Formats everything that is stored: memories, versions, sessions and their sightings.
     fn dump(&self, project: &Project) -> String {
         self.runtime.block_on(async {
             let mut acc = format!(
@@ -141,66 +146,71 @@ fn the_same_sessions_give_the_same_database_and_learning_again_changes_nothing()
     let names = ["a.jsonl", "b.jsonl", "c.jsonl", "d.jsonl", "e.jsonl", "f.jsonl"];
     let sessions: Vec<(&str, String)> =
         names.iter().zip(1..).map(|(name, n)| (*name, transcript_text(n))).collect();
-    let kept = || {
+    let learn_twice = || {
         let fixture = TranscriptFixture::new(&sessions);
         let mut project = fixture.open_project();
         assert_eq!(fixture.learn_transcripts(&mut project).0, [LessonState::New; 6]);
-        let kept = fixture.dump(&project);
+        let dump = fixture.dump(&project);
         assert_eq!(fixture.learn_transcripts(&mut project).0, [LessonState::Unchanged; 6]);
-        assert!(kept == fixture.dump(&project), "learning again changes nothing");
-        kept
+        assert!(dump == fixture.dump(&project), "learning again changes nothing");
+        dump
     };
-    let first = kept();
+    let first = learn_twice();
+    // The sessions do contain external text and a coupling.
     assert!(first.contains("tainted: true") && first.contains("usually needs one in"), "{first}");
-    assert!(first == kept(), "the same sessions give the same database");
+    assert!(first == learn_twice(), "the same sessions give the same database");
 }
 
-/// Judging a session again after it has grown leaves the verdicts and the taint as they were.
+/// A session that has grown is learned again. Its verdicts and taints must stay the same.
 #[test]
 fn a_grown_session_is_judged_like_a_new_one() {
-    let noted = r#""event":"record","type":"gotcha","content":"`src/api.rs` is generated from the schema.""#;
-    let grown = |more: &str| {
+    let note = r#""event":"record","type":"gotcha","content":"`src/api.rs` is generated from the schema.""#;
+    // The session with a note at its end, and one more event if `more` is not empty.
+    let transcript_with = |more: &str| {
         let text = transcript_text(1);
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let head = |nth: usize| {
             format!(
-                r#"{{"event_id":"more-{nth}","session_id":"{SESSION}01","at":{}"#,
-                START + DAY + 1_000
+                r#"{{"event_id":"more-{nth}","session_id":"{SESSION_ID_PREFIX}01","at":{}"#,
+                START + DAY_MS + 1_000
             )
         };
-        lines.push(format!("{},{noted}}}", head(1)));
+        lines.push(format!("{},{note}}}", head(1)));
         if !more.is_empty() {
             lines.push(format!("{},{more}}}", head(2)));
         }
         lines.join("\n") + "\n"
     };
-    let fixture = TranscriptFixture::new(&[("a.jsonl", grown(""))]);
+    let fixture = TranscriptFixture::new(&[("a.jsonl", transcript_with(""))]);
     let mut project = fixture.open_project();
-    // The stored memories, and the dropped candidates with their scores.
+    // The stored memories, and the sightings with their verdicts.
     let state = |project: &Project| {
         fixture.runtime.block_on(async {
-            let session = format!("{SESSION}01");
+            let session = format!("{SESSION_ID_PREFIX}01");
             let all = project
                 .retriever()
                 .list(&MemoryFilter::active(50), Some(NotebookScope::Project))
                 .await
                 .unwrap();
-            let kept = all.iter().map(|it| format!("{:?}", it.memory));
+            let memories = all.iter().map(|it| format!("{:?}", it.memory));
             let Explanation::Session(explained) =
                 project.session_history().explain(&session).await.unwrap()
             else {
                 panic!("it is a session")
             };
-            let seen = explained.sightings.iter().map(|it| format!("{it:?}"));
-            kept.chain(seen).collect::<Vec<_>>()
+            let sightings = explained.sightings.iter().map(|it| format!("{it:?}"));
+            memories.chain(sightings).collect::<Vec<_>>()
         })
     };
     assert_eq!(fixture.learn_transcripts(&mut project).0, [LessonState::New]);
     let once = state(&project);
     let is_tainted = |it: &String| it.contains("generated") && it.contains("tainted: true");
     assert!(once.iter().any(is_tainted), "{once:#?}");
-    std::fs::write(&fixture.files[0], grown(r#""event":"user_message","text":"thank you""#))
-        .unwrap();
+    std::fs::write(
+        &fixture.files[0],
+        transcript_with(r#""event":"user_message","text":"thank you""#),
+    )
+    .unwrap();
     assert_eq!(fixture.learn_transcripts(&mut project).0, [LessonState::Grown]);
     assert_eq!(state(&project), once);
 }
@@ -210,9 +220,9 @@ fn a_grown_session_is_judged_like_a_new_one() {
 fn of_two_sessions_with_one_id_the_longer_is_learned() {
     let long = transcript_text(1);
     let short = r#""event":"session_start","project_root":"/p","agent":"test","task":"another""#;
-    let short = parse_events_at(START + 20 * DAY, 1, &[short]);
+    let short = parse_events_at(START + 20 * DAY_MS, 1, &[short]);
     let short: String = short.iter().map(|it| it.to_line() + "\n").collect();
-    let mut kept = Vec::new();
+    let mut learned = Vec::new();
     for order in [["a.jsonl", "b.jsonl"], ["b.jsonl", "a.jsonl"]] {
         let fixture =
             TranscriptFixture::new(&[(order[0], long.clone()), (order[1], short.clone())]);
@@ -221,34 +231,34 @@ fn of_two_sessions_with_one_id_the_longer_is_learned() {
         let (states, notices) = fixture.learn_transcripts(&mut project);
         assert_eq!(states, [LessonState::Unchanged; 2]);
         assert!(notices.len() == 1 && notices[0].contains("from a longer log"), "{notices:?}");
-        kept.push(fixture.runtime.block_on(project.session_history().learned_sessions()).unwrap());
+        learned.push(fixture.run(project.session_history().learned_sessions()));
     }
-    assert_eq!((kept[0].len(), kept[0][0].task.as_str()), (1, "change the wire"));
-    assert_eq!(kept[0], kept[1]);
+    assert_eq!((learned[0].len(), learned[0][0].task.as_str()), (1, "change the wire"));
+    assert_eq!(learned[0], learned[1]);
 }
 
 #[test]
-fn a_host_whose_clock_is_a_century_ahead_makes_no_memories_of_the_future() {
+fn a_host_clock_that_is_a_century_ahead_does_not_date_memories_in_the_future() {
     let ahead: String = transcript_text(1)
         .lines()
         .map(|it| {
             let mut event = EventEnvelope::parse_line(it).unwrap();
-            event.at = Timestamp(event.at.0 + 36_500 * DAY);
+            event.at = Timestamp(event.at.0 + 36_500 * DAY_MS);
             event.to_line() + "\n"
         })
         .collect();
     let fixture = TranscriptFixture::new(&[("a.jsonl", ahead), ("b.jsonl", transcript_text(2))]);
     let mut project = fixture.open_project();
     assert_eq!(fixture.learn_transcripts(&mut project).0.len(), 2);
-    let all = fixture.runtime.block_on(
-        project.retriever().list(&MemoryFilter::active(50), Some(NotebookScope::Project)),
-    );
-    let latest = all.unwrap().iter().map(|it| it.memory.created_at.0).max();
-    assert!(latest.is_some_and(|it| it <= START + 90 * DAY), "{latest:?}");
+    let all = fixture
+        .run(project.retriever().list(&MemoryFilter::active(50), Some(NotebookScope::Project)));
+    let latest = all.iter().map(|it| it.memory.created_at.0).max();
+    // 60 days until `now`, and 30 days that a clock may be ahead.
+    assert!(latest.is_some_and(|it| it <= START + 90 * DAY_MS), "{latest:?}");
 }
 
-/// No end, no validation, results before calls, unknown tools, missing ids: the intact part of the
-/// session is learned.
+/// The session has a result before its call, an unknown tool and a missing id; bytes that are no
+/// events follow.
 #[test]
 fn a_damaged_session_is_learned_as_far_as_it_is_intact() {
     let fixture = LearningFixture::new();
@@ -263,10 +273,8 @@ fn a_damaged_session_is_learned_as_far_as_it_is_intact() {
         r#""event":"tool_call","call_id":"b","tool":"shell","args":{"command":"cargo test"}"#,
         r#""event":"tool_result","call_id":"b","tool":"shell","ok":true,"excerpt":"ok""#,
     ];
-    fixture
-        .runtime
-        .block_on(project.session_journal().record_events(&parse_events_at(START, 1, &lines)))
-        .unwrap();
+    fixture.record(&mut project, &parse_events_at(START, 1, &lines));
+    // Damage the end of the journal: binary data, an unknown event, a cut line.
     let path = project.session_history().journal_transcripts()[0].path.clone();
     let mut text = std::fs::read(&path).unwrap();
     text.extend_from_slice(b"\0\0\xff\xfe not an event\n{\"event\":\"future_kind\"}\n{\"cut");

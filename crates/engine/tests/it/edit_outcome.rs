@@ -1,5 +1,5 @@
-//! Evidence that comes after a session: its siblings agree, its edits are committed or reverted, its
-//! memories are used.
+//! Evidence from outside a session: its siblings agree with it, its edits are committed or reverted
+//! later, later sessions use its memories or continue its work unit.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,18 +8,19 @@ use agents::{HookEvent, HookMessage};
 use model::{SessionId, Timestamp};
 use waylore_engine::Project;
 
-use crate::learning::{LearningFixture, SESSION, parse_events_at};
+use crate::learning::{LearningFixture, SESSION_ID_PREFIX, START, parse_events_at};
 
-const START: i64 = 1_794_000_000_000;
+const MINUTE_MS: i64 = 60_000;
 
 fn session_id(session: u8) -> SessionId {
-    format!("{SESSION}{session:02}").parse().unwrap()
+    format!("{SESSION_ID_PREFIX}{session:02}").parse().unwrap()
 }
 
-/// A subagent of session 90 that edited two files and passed its tests.
-fn subagent_events(note: &str, more: &[&str]) -> Vec<String> {
-    let parent = format!("{SESSION}90");
-    let mut res = vec![
+/// The events of a subagent that edited two files and passed its tests. `note`, if not empty, is a
+/// note that it recorded; `more` are further events.
+fn subagent_events(parent: u8, note: &str, more: &[&str]) -> Vec<String> {
+    let parent = session_id(parent);
+    let mut events = vec![
         format!(
             r#""event":"session_start","project_root":"/p","agent":"test","parent":"{parent}","task":"a part of it""#
         ),
@@ -34,37 +35,42 @@ fn subagent_events(note: &str, more: &[&str]) -> Vec<String> {
         r#""event":"tool_result","call_id":"c","tool":"shell","ok":true,"excerpt":"ok""#.to_owned(),
     ];
     if !note.is_empty() {
-        res.push(format!(r#""event":"record","type":"gotcha","content":"{note}""#));
+        events.push(format!(r#""event":"record","type":"gotcha","content":"{note}""#));
     }
-    res.extend(more.iter().map(|it| (*it).to_owned()));
-    res.push(r#""event":"step_complete""#.to_owned());
-    res
+    events.extend(more.iter().map(|it| (*it).to_owned()));
+    events.push(r#""event":"step_complete""#.to_owned());
+    events
 }
 
+/// Journals a session that begins at [`START`].
 fn record_session(fixture: &LearningFixture, project: &mut Project, session: u8, lines: &[String]) {
+    record_session_at(fixture, project, START, session, lines);
+}
+
+fn record_session_at(
+    fixture: &LearningFixture,
+    project: &mut Project,
+    start: i64,
+    session: u8,
+    lines: &[String],
+) {
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    fixture
-        .runtime
-        .block_on(project.session_journal().record_events(&parse_events_at(START, session, &lines)))
-        .unwrap();
+    fixture.record(project, &parse_events_at(start, session, &lines));
 }
 
 #[test]
-fn siblings_read_only_one_anothers_notes() {
+fn a_subagent_reads_the_notes_of_its_siblings_only() {
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project();
     record_session(
         &fixture,
         &mut project,
         1,
-        &subagent_events("`src/api.rs` is generated from the schema.", &[]),
+        &subagent_events(90, "`src/api.rs` is generated from the schema.", &[]),
     );
-    record_session(&fixture, &mut project, 2, &subagent_events("", &[]));
-    let stranger = subagent_events("`web/wire.ts` is written by hand.", &[]);
-    let stranger: Vec<String> = stranger
-        .iter()
-        .map(|it| it.replace(&format!("{SESSION}90"), &format!("{SESSION}91")))
-        .collect();
+    record_session(&fixture, &mut project, 2, &subagent_events(90, "", &[]));
+    // A subagent of another parent.
+    let stranger = subagent_events(91, "`web/wire.ts` is written by hand.", &[]);
     record_session(&fixture, &mut project, 3, &stranger);
     let notes = |session| {
         let notes = project.session_history().sibling_notes(session_id(session)).unwrap();
@@ -79,11 +85,11 @@ fn siblings_read_only_one_anothers_notes() {
 fn two_subagents_are_a_quorum_and_count_as_one_session() {
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project();
-    // One subagent is one session of the three that are needed; two of one parent are a quorum. They
-    // edited the same files, which is a conflict as well.
-    record_session(&fixture, &mut project, 1, &subagent_events("", &[]));
+    // A coupling needs three sessions, so one subagent is not enough. Two subagents of one parent
+    // are a quorum. They also edited the same files, which is a conflict for each of the two files.
+    record_session(&fixture, &mut project, 1, &subagent_events(90, "", &[]));
     assert_eq!(fixture.learn_journals(&mut project).1, Vec::<String>::new());
-    record_session(&fixture, &mut project, 2, &subagent_events("", &[]));
+    record_session(&fixture, &mut project, 2, &subagent_events(90, "", &[]));
     let mut texts = fixture.learn_journals(&mut project).1;
     texts.sort();
     let couplings = texts.iter().filter(|it| it.contains("usually needs one in")).count();
@@ -93,10 +99,7 @@ fn two_subagents_are_a_quorum_and_count_as_one_session() {
     let other = LearningFixture::new();
     let mut project = other.open_project();
     for session in 1..=3 {
-        let lines = subagent_events("", &[]);
-        let parent = format!("{SESSION}{}", 80 + session);
-        let lines: Vec<String> =
-            lines.iter().map(|it| it.replace(&format!("{SESSION}90"), &parent)).collect();
+        let lines = subagent_events(80 + session, "", &[]);
         record_session(&other, &mut project, session, &lines);
         let n_expected = usize::from(session == 3);
         assert_eq!(
@@ -107,9 +110,10 @@ fn two_subagents_are_a_quorum_and_count_as_one_session() {
     }
 }
 
-fn git(root: &Path, at: i64, args: &[&str]) {
+/// Runs git with `at` as the time of the commit.
+pub(crate) fn git(root: &Path, at: i64, args: &[&str]) {
     let date = format!("@{} +0000", at / 1000);
-    let status = Command::new("git")
+    let output = Command::new("git")
         .args(["-c", "user.name=t", "-c", "user.email=t@t", "-c", "init.defaultBranch=main"])
         .args(args)
         .current_dir(root)
@@ -119,15 +123,14 @@ fn git(root: &Path, at: i64, args: &[&str]) {
         .env("GIT_CONFIG_NOSYSTEM", "1")
         .output()
         .unwrap();
-    assert!(status.status.success(), "{status:?}");
+    assert!(output.status.success(), "{output:?}");
 }
 
-const MINUTE_MS: i64 = 60_000;
-
-/// A repository with one commit before the session begins.
+/// A repository with one commit, made before the session begins. The project is opened half an hour
+/// after the session.
 fn repository() -> (LearningFixture, Project) {
     let fixture = LearningFixture::new();
-    let root = fixture.dir.path().join("project");
+    let root = fixture.root();
     std::fs::write(root.join("a.rs"), "fn a() {}\n").unwrap();
     git(&root, START - 60 * MINUTE_MS, &["init", "-q"]);
     git(&root, START - 60 * MINUTE_MS, &["add", "."]);
@@ -137,7 +140,8 @@ fn repository() -> (LearningFixture, Project) {
     (fixture, project)
 }
 
-/// Twenty steps of work on one file that nothing validates.
+/// Journals more than twenty steps of work on one file that nothing validates: enough for a dead
+/// end.
 fn record_unvalidated_session(fixture: &LearningFixture, project: &mut Project) {
     let mut lines = vec![
         r#""event":"session_start","project_root":"/p","agent":"test","task":"Cache the parsed totals in a global map. Be quick.""#.to_owned(),
@@ -157,7 +161,7 @@ fn record_unvalidated_session(fixture: &LearningFixture, project: &mut Project) 
 #[test]
 fn discarded_edits_are_a_dead_end() {
     let (fixture, mut project) = repository();
-    let root = fixture.dir.path().join("project");
+    let root = fixture.root();
     record_unvalidated_session(&fixture, &mut project);
     std::fs::write(root.join("a.rs"), "fn a() { cache() }\n").unwrap();
     assert_eq!(
@@ -174,15 +178,19 @@ fn discarded_edits_are_a_dead_end() {
     std::fs::write(root.join("b.rs"), "fn b() {}\n").unwrap();
     git(&root, START + 10 * MINUTE_MS, &["add", "."]);
     git(&root, START + 10 * MINUTE_MS, &["commit", "-qm", "another way"]);
-    let gone = "An attempt at “Cache the parsed totals in a global map” was thrown away: its edits of `a.rs` were never committed, and the files are as they were. Ask what was wrong with it before you try the same.";
-    assert_eq!(fixture.learn_journals(&mut project).1, [gone]);
-    assert_eq!(fixture.learn_journals(&mut project).1, [gone], "learning again changes nothing");
+    let dead_end = "An attempt at “Cache the parsed totals in a global map” was thrown away: its edits of `a.rs` were never committed, and the files are as they were. Ask what was wrong with it before you try the same.";
+    assert_eq!(fixture.learn_journals(&mut project).1, [dead_end]);
+    assert_eq!(
+        fixture.learn_journals(&mut project).1,
+        [dead_end],
+        "learning again changes nothing"
+    );
 }
 
 #[test]
 fn reverted_edits_name_the_reverting_commit() {
     let (fixture, mut project) = repository();
-    let root = fixture.dir.path().join("project");
+    let root = fixture.root();
     record_unvalidated_session(&fixture, &mut project);
     std::fs::write(root.join("a.rs"), "fn a() { cache() }\n").unwrap();
     git(&root, START + 5 * MINUTE_MS, &["commit", "-qam", "cache"]);
@@ -194,12 +202,12 @@ fn reverted_edits_name_the_reverting_commit() {
 #[test]
 fn committed_edits_validate_their_session() {
     let (fixture, mut project) = repository();
-    let root = fixture.dir.path().join("project");
+    let root = fixture.root();
     record_unvalidated_session(&fixture, &mut project);
     std::fs::write(root.join("a.rs"), "fn a() { cache() }\n").unwrap();
     git(&root, START + 5 * MINUTE_MS, &["commit", "-qam", "cache"]);
     fixture.learn_journals(&mut project);
-    let sessions = fixture.runtime.block_on(project.session_history().learned_sessions()).unwrap();
+    let sessions = fixture.run(project.session_history().learned_sessions());
     assert_eq!(sessions[0].validation_basis, Some(model::ValidationBasis::Deferred));
     assert!(
         project.session_history().journal_transcripts().is_empty(),
@@ -207,37 +215,38 @@ fn committed_edits_validate_their_session() {
     );
 }
 
-/// Sessions that are shown a warning about a file they touch and then open the other file it names.
+/// Six sessions touch `a.rs` and are shown a warning that names `b.rs`. Five of them then open
+/// `b.rs`.
 #[test]
 fn a_memory_that_is_followed_often_gains_confidence() {
     let fixture = LearningFixture::new();
-    let root = fixture.dir.path().join("project");
+    let root = fixture.root();
     std::fs::write(root.join("a.rs"), "").unwrap();
     std::fs::write(root.join("b.rs"), "").unwrap();
     let mut project = fixture.open_project();
     let note = r#""event":"record","type":"gotcha","content":"`a.rs` takes its limits from `b.rs`.","files":["a.rs","b.rs"]"#;
-    let lines: Vec<String> = subagent_events("", &[note]);
+    let lines: Vec<String> = subagent_events(90, "", &[note]);
     record_session(&fixture, &mut project, 1, &lines);
     fixture.learn_journals(&mut project);
-    let found = |project: &Project| {
+    let load_memory = |project: &Project| {
         let filter = waylore_engine::MemoryFilter::active(10);
-        let all = fixture.runtime.block_on(project.retriever().list(&filter, None)).unwrap();
+        let all = fixture.run(project.retriever().list(&filter, None));
         all.into_iter().find(|it| it.memory.content.starts_with("`a.rs`")).unwrap().memory
     };
-    let before = found(&project);
+    let before = load_memory(&project);
     for session in 10..16_u8 {
         let day = i64::from(session) * 24 * 60 * MINUTE_MS;
         project.set_now(Timestamp(START + day));
+        // The hook reports that the session touches `a.rs`, and injects the warning.
         let event = HookEvent::FilesTouched { paths: vec!["a.rs".to_owned()] };
         let root = root.display().to_string();
         let mut message = HookMessage::from_program(format!("host-{session}"), root, event);
         message.host = Some("claude-code");
-        let injected =
-            fixture.runtime.block_on(project.injector().inject(&message)).unwrap().into_text();
+        let injected = fixture.run(project.injector().inject(&message)).into_text();
         assert!(injected.is_some_and(|it| it.contains("takes its limits")));
-        // The last session does not follow the warning.
-        let then = if session == 15 { "a.rs" } else { "b.rs" };
-        let work = [
+        // Then the session opens the other file; the last session does not follow the warning.
+        let second_file = if session == 15 { "a.rs" } else { "b.rs" };
+        let lines = [
             format!(
                 r#""event":"session_start","project_root":"/p","agent":"test","host_session":"host-{session}","task":"x""#
             ),
@@ -245,24 +254,25 @@ fn a_memory_that_is_followed_often_gains_confidence() {
                 .to_owned(),
             r#""event":"tool_result","call_id":"a","tool":"read","ok":true"#.to_owned(),
             format!(
-                r#""event":"tool_call","call_id":"b","tool":"read","args":{{"paths":["{then}"]}}"#
+                r#""event":"tool_call","call_id":"b","tool":"read","args":{{"paths":["{second_file}"]}}"#
             ),
             r#""event":"tool_result","call_id":"b","tool":"read","ok":true"#.to_owned(),
         ];
-        let work: Vec<&str> = work.iter().map(String::as_str).collect();
-        let events = parse_events_at(START + day - 2, session, &work);
-        fixture.runtime.block_on(project.session_journal().record_events(&events)).unwrap();
+        // Events are a millisecond apart. They begin two before the injection, so that the second
+        // file is opened after it.
+        record_session_at(&fixture, &mut project, START + day - 2, session, &lines);
         project.set_now(Timestamp(START + day + 60 * MINUTE_MS));
         fixture.learn_journals(&mut project);
     }
-    let after = found(&project);
-    assert_eq!(after.counters.used_count, 5, "the last one did not follow it");
+    let after = load_memory(&project);
+    assert_eq!(after.counters.used_count, 5, "the last session did not follow it");
     assert_eq!(after.confidence, before.confidence.saturating_add(50));
     fixture.learn_journals(&mut project);
-    assert_eq!(found(&project).counters.used_count, 5, "learning again counts nothing twice");
+    assert_eq!(load_memory(&project).counters.used_count, 5, "learning again counts nothing twice");
 }
 
-/// A session on a work unit, with a plan, that ends with these events.
+/// The events of a session on a work unit with five planned steps. It takes `steps` steps before
+/// the events in `ends`.
 fn work_unit_events(steps: usize, ends: &[&str]) -> Vec<String> {
     let mut lines = vec![
         r#""event":"session_start","project_root":"/p","agent":"test","task":"x","planned_steps":5,"work_unit":{"methodology":"native","hierarchy":["spec_042","subtask_3"],"label":"Spec 042 / Subtask 3"}"#.to_owned(),
@@ -270,6 +280,7 @@ fn work_unit_events(steps: usize, ends: &[&str]) -> Vec<String> {
         r#""event":"tool_call","call_id":"a","tool":"edit","args":{"paths":["src/total.rs"]}"#.to_owned(),
         r#""event":"tool_result","call_id":"a","tool":"edit","ok":true"#.to_owned(),
     ];
+    // The edit above and the test in `ends` are two of the steps.
     for nth in 2..steps {
         lines.push(format!(
             r#""event":"tool_call","call_id":"r{nth}","tool":"read","args":{{"paths":["src/total.rs"]}}"#
@@ -287,6 +298,7 @@ const TEST_PASSED: &str =
 const TEST_FAILED: &str = r#""event":"tool_result","call_id":"z","tool":"shell","ok":false,"excerpt":"error: totals differ by a cent""#;
 const SESSION_FAILED: &str = r#""event":"session_end","outcome":"failure""#;
 
+/// The active memories of a type.
 fn memories_of_kind(
     fixture: &LearningFixture,
     project: &Project,
@@ -296,21 +308,21 @@ fn memories_of_kind(
         kind: Some(kind.to_owned()),
         ..waylore_engine::MemoryFilter::active(10)
     };
-    let all = fixture.runtime.block_on(project.retriever().list(&filter, None)).unwrap();
+    let all = fixture.run(project.retriever().list(&filter, None));
     all.into_iter().map(|it| it.memory).collect()
 }
 
 #[test]
 fn later_sessions_update_the_one_outcome_of_a_work_unit() {
     let fixture = LearningFixture::new();
-    let folder = fixture.dir.path().join("project/src");
+    let folder = fixture.root().join("src");
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("total.rs"), "").unwrap();
     let mut project = fixture.open_project();
+    // Learns a session and returns the one outcome of the unit.
     let learn = |project: &mut Project, session: u8, lines: Vec<String>| {
-        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        let events = parse_events_at(START + i64::from(session) * MINUTE_MS, session, &lines);
-        fixture.runtime.block_on(project.session_journal().record_events(&events)).unwrap();
+        let start = START + i64::from(session) * MINUTE_MS;
+        record_session_at(&fixture, project, start, session, &lines);
         fixture.learn_journals(project);
         let [outcome] = &memories_of_kind(&fixture, project, "work_unit_outcome")[..] else {
             panic!("one outcome per unit")
@@ -331,31 +343,34 @@ fn later_sessions_update_the_one_outcome_of_a_work_unit() {
     assert_eq!((done.id, done.provenance.len()), (failed.id, 2));
     let Some(model::Payload::WorkUnitOutcome(payload)) = done.payload else { panic!() };
     assert!(payload.succeeded && payload.failure_reason.is_none());
-    let occasion = waylore_engine::ContextRequest::new(model::Phase::Reflect);
-    let injected = fixture.runtime.block_on(project.injector().start_context(&occasion)).unwrap();
-    assert!(injected.text.contains("Subtask 3 is done"), "it is read back: {}", injected.text);
+    // The outcome reaches the next session.
+    let request = waylore_engine::ContextRequest::new(model::Phase::Reflect);
+    let injected = fixture.run(project.injector().start_context(&request));
+    assert!(injected.text.contains("Subtask 3 is done"), "{}", injected.text);
 }
 
 #[test]
 fn every_plan_updates_the_one_calibration_memory() {
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project();
+    // Learns a session with this number of steps (five were planned) and returns the calibrations.
     let learn = |project: &mut Project, session: u8, steps: usize| {
         let lines = work_unit_events(steps, &[TEST_CALL, TEST_PASSED]);
-        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        let events = parse_events_at(START + i64::from(session) * MINUTE_MS, session, &lines);
-        fixture.runtime.block_on(project.session_journal().record_events(&events)).unwrap();
+        let start = START + i64::from(session) * MINUTE_MS;
+        record_session_at(&fixture, project, start, session, &lines);
         fixture.learn_journals(project);
         let all = memories_of_kind(&fixture, project, "task_calibration");
         all.into_iter().map(|it| it.content).collect::<Vec<_>>()
     };
+    // Two sessions are too few; the third shows that work takes twice the planned steps.
     assert!(learn(&mut project, 1, 10).is_empty() && learn(&mut project, 2, 10).is_empty());
     let twice = "Plan work in `src` with 2.0 times the steps you expect; it has taken that over 3 sessions.";
     assert_eq!(learn(&mut project, 3, 10), [twice]);
-    let limit = fixture.runtime.block_on(project.retriever().stop_limit(10, "src")).unwrap();
-    assert_eq!((limit.calibration, limit.samples), (2_000, 3), "it is read back");
+    let limit = fixture.run(project.retriever().stop_limit(10, "src"));
+    assert_eq!((limit.calibration, limit.samples), (2_000, 3), "the stop limit uses it");
     let less = "Plan work in `src` with 1.6 times the steps you expect; it has taken that over 4 sessions.";
     assert_eq!(learn(&mut project, 4, 3), [less]);
+    // Many shorter sessions: the pattern fades.
     for session in 5..10 {
         learn(&mut project, session, 3);
     }

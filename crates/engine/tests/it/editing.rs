@@ -1,4 +1,6 @@
-//! Editing, pinning, forgetting and restoring a memory.
+//! Editing: edit and pin memories, abbreviated ids, and the history of a memory.
+//!
+//! Scripts (notation in `main.rs`). `edit m1 --tag -` removes all tags.
 
 use expect_test::expect;
 
@@ -41,6 +43,7 @@ fn an_edit_that_changes_nothing_is_refused() {
             teach --tag net retry limit is 3
             edit m1 retry limit is 3
             edit m1 --tag net
+            # An unknown type has an error of its own.
             edit m1 --type nonsense
             edit m1
         ",
@@ -87,6 +90,7 @@ fn an_id_can_be_abbreviated() {
         r"
             teach retry limit is 3
             find m1
+            # No hexadecimal number, then ids that do not exist, then too short an id.
             find zz
             find 12345678
             find #00000000
@@ -146,10 +150,11 @@ fn the_history_of_a_memory_is_complete() {
 fn an_ambiguous_abbreviation_is_reported_over_both_notebooks() {
     check(
         r"
-            parcel --short abcd1111 the cache lives in redis
+            # `--short` sets the short id of a record.
+            foreign --short abcd1111 the cache lives in redis
             import --vouched
-            parcel --empty
-            parcel --short abcd2222 the pool has 8 connections
+            foreign --empty
+            foreign --short abcd2222 the pool has 8 connections
             import --vouched --user
             find abcd
             find abcd1

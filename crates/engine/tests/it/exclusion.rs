@@ -1,15 +1,20 @@
-//! Memories that do not apply: narrowed within a project, or excluded from one.
+//! Memories that do not apply everywhere: a project's memory is narrowed to modules and files, a
+//! user's memory is excluded from one project.
+//!
+//! Scripts (notation in `main.rs`). `flag m1 nothere` is that correction; `teach --user` stores
+//! into the user's notebook; `project NAME` switches to another project.
 
 use expect_test::expect;
 
 use crate::check;
 
 #[test]
-fn a_projects_memory_is_narrowed() {
+fn a_project_memory_is_narrowed_to_modules_and_files() {
     check(
         r"
             write src/a.rs
             teach use tabs
+            # It must apply somewhere.
             flag m1 nothere
             flag m1 nothere --module api --file src/a.rs
             list --module api
@@ -47,10 +52,10 @@ fn a_users_memory_is_excluded_from_one_project() {
             list
             list --all
             search tabs
-            at other
+            project other
             list
             search tabs
-            at shop
+            project shop
             list
         ",
         expect![[r#"
@@ -69,14 +74,14 @@ fn a_users_memory_is_excluded_from_one_project() {
 }
 
 #[test]
-fn a_project_without_memories_can_exclude_one() {
+fn a_project_without_memories_can_exclude_a_user_memory() {
     check(
         r"
             teach --user prefer tabs over spaces
-            at empty
+            project empty
             flag m1 nothere
             list
-            at shop
+            project shop
             list
         ",
         expect![[r#"
@@ -97,7 +102,9 @@ fn restore_lifts_the_exclusion() {
             flag m1 nothere
             restore m1
             list
+            # Nothing is left to restore.
             restore m1
+            # Undo excludes it again, the next undo lifts the exclusion, the last one forgets the memory.
             undo
             list
             undo m1

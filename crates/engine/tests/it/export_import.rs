@@ -1,4 +1,9 @@
-//! Exported memories come back through the same admission as any other text.
+//! Export and import: an export is complete and contains no secret; an import trusts a file no more
+//! than any other text.
+//!
+//! Scripts (notation in `main.rs`). `export` writes the import file, `foreign` adds a record of
+//! unknown origin to it, `import` reads it. `machine NAME` switches to another data folder;
+//! `insert-unchecked` stores a memory without the checks of the engine.
 
 use expect_test::expect;
 
@@ -9,6 +14,7 @@ fn an_export_is_complete() {
     check(
         r"
             teach retry limit is 3
+            # Both get a second version: m1 is superseded, m2 is forgotten.
             teach retry limit is 5
             forget m2
             teach --user prefer tabs over spaces
@@ -28,7 +34,7 @@ fn an_export_is_complete() {
 }
 
 #[test]
-fn the_users_own_export_is_imported_completely_on_another_machine() {
+fn a_vouched_import_restores_the_whole_export_on_another_machine() {
     check(
         r"
             write src/a.rs
@@ -37,7 +43,7 @@ fn the_users_own_export_is_imported_completely_on_another_machine() {
             teach the pool has 8 connections
             forget m3
             export
-            on laptop
+            machine laptop
             import --vouched
             list --all
             show m2
@@ -67,9 +73,10 @@ fn an_unvouched_import_is_tainted_and_unpinned() {
         r"
             teach --pin retry limit is 3
             export
-            on laptop
+            machine laptop
             import
             show m1
+            # The user confirms it.
             flag m1 right
             show m1
         ",
@@ -78,10 +85,10 @@ fn an_unvouched_import_is_tainted_and_unpinned() {
             1 memories, 0 with a past, 0 settings
             m1 added
             m1 module_insight 0.85 "retry limit is 3" [tainted]
-              v1 observer_inferred global confidence 0.85 by import:parcel.json needs_review
+              v1 observer_inferred global confidence 0.85 by import:foreign.json needs_review
             m1 module_insight "retry limit is 3"
             m1 module_insight 0.95 "retry limit is 3"
-              v2 observer_inferred global confidence 0.95 by import:parcel.json verified
+              v2 observer_inferred global confidence 0.95 by import:foreign.json verified
         "#]],
     );
 }
@@ -90,8 +97,9 @@ fn an_unvouched_import_is_tainted_and_unpinned() {
 fn a_dry_run_imports_nothing_and_registers_no_project() {
     check(
         r"
-            parcel the cache lives in redis
+            foreign the cache lives in redis
             import --dry
+            # The doctor would complain about missing backups if the project were registered.
             doctor
             list
             import
@@ -112,11 +120,12 @@ fn a_dry_run_imports_nothing_and_registers_no_project() {
 fn one_invalid_record_stops_the_import() {
     check(
         r"
-            parcel the cache lives in redis
-            parcel --bad unknown type
-            parcel the token is {token}
+            foreign the cache lives in redis
+            foreign --bad unknown type
+            foreign the token is {token}
             import
             list
+            # Unless the invalid ones are to be skipped.
             import --skip
             list
         ",
@@ -138,7 +147,7 @@ fn one_invalid_record_stops_the_import() {
 fn an_import_can_redact_secrets() {
     check(
         r"
-            parcel the token is {token}
+            foreign the token is {token}
             import
             import --redact
             list
@@ -156,14 +165,15 @@ fn an_import_can_redact_secrets() {
 fn a_relation_to_a_missing_memory_is_kept_and_shown_as_gone() {
     check(
         r"
+            # `--rests-on m1` adds the relation `derived_from m1`.
             teach the cache lives in redis
-            parcel --rests-on m1 flushing redis empties the cache
+            foreign --rests-on m1 flushing redis empties the cache
             import --vouched
             show m2
             purge m1
             show m2
             export
-            on laptop
+            machine laptop
             import --vouched
             show m2
         ",
@@ -193,7 +203,7 @@ fn an_import_brings_no_history() {
             teach retry limit is 3
             edit m1 retry limit is 4
             export
-            on laptop
+            machine laptop
             import --vouched
             history m1
         ",
@@ -202,19 +212,20 @@ fn an_import_brings_no_history() {
             m1 module_insight "retry limit is 4"
             1 memories, 1 with a past, 0 settings
             m1 added
-            import by import:parcel.json: v1 "retry limit is 4"
+            import by import:foreign.json: v1 "retry limit is 4"
         "#]],
     );
 }
 
 #[test]
-fn an_old_export_does_not_arrive_faded() {
+fn an_old_export_is_not_faded_on_arrival() {
     check(
         r"
             teach --type work_state the parser is half done
             export
-            live 30
-            on laptop
+            # More than three half-lives of seven days.
+            active-days 30
+            machine laptop
             import --vouched
             list
             maintain
@@ -236,21 +247,21 @@ fn an_old_export_does_not_arrive_faded() {
 fn an_export_contains_no_secret() {
     check(
         r"
-            smuggle the deploy uses {token}
-            smuggle --says the-cache --hide branch {key}
-            smuggle --says the-queue --hide author {key}
+            insert-unchecked the deploy uses {token}
+            insert-unchecked --content the-cache --into branch {key}
+            insert-unchecked --content the-queue --into author {key}
             teach the pool has 8 connections
             export
-            on laptop
+            machine laptop
             import --vouched
             list
             show m2
             show m3
         ",
         expect![[r#"
-            m1 smuggled in
-            m2 smuggled in
-            m3 smuggled in
+            m1 inserted unchecked
+            m2 inserted unchecked
+            m3 inserted unchecked
             m4 new: module_insight "the pool has 8 connections"
             4 memories, 0 with a past, 0 settings
             m1 masked

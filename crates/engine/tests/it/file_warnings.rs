@@ -1,11 +1,15 @@
-//! Warnings about touched files, each once per session.
+//! File warnings: gotchas, error patterns and dead ends about the files that an agent touches, each
+//! shown once per session.
+//!
+//! Scripts (notation in `main.rs`). `touch FILE` prints the warnings for a step that accesses the
+//! file; `--shown m1` means that the session has seen m1 already.
 
 use expect_test::expect;
 
 use crate::check;
 
 #[test]
-fn only_warnings_of_the_file_that_were_not_shown_are_listed() {
+fn only_warnings_about_the_file_that_were_not_shown_yet_are_listed() {
     check(
         r"
             write a.rs
@@ -13,12 +17,17 @@ fn only_warnings_of_the_file_that_were_not_shown_are_listed() {
             teach --type gotcha --file a.rs the buffer must not be empty
             teach --type error_pattern --file a.rs --file b.rs a broken pipe means the reader went away
             teach --type dead_end --file a.rs a thread for each connection was too slow
+            # A decision is no warning.
             teach --type decision --file a.rs we parse by hand because the generator was slow
             teach --type gotcha --file b.rs the printer flushes late
             teach --type gotcha --user --file a.rs never log the token
+            # Four lines: the user's m6, then m1, m2 and m3.
             touch a.rs
+            # Two lines: m6 and m2.
             touch a.rs --shown m1 --shown m3
+            # Four lines: m6, m5, m2 and m3.
             touch b.rs a.rs --shown m1
+            # Nothing is about this file.
             touch c.rs
         ",
         expect![[r#"
@@ -44,7 +53,7 @@ fn only_warnings_of_the_file_that_were_not_shown_are_listed() {
 }
 
 #[test]
-fn forgotten_doubted_and_decayed_warnings_are_not_listed() {
+fn forgotten_deprecated_and_decayed_warnings_are_not_listed() {
     check(
         r"
             write a.rs
@@ -54,8 +63,9 @@ fn forgotten_doubted_and_decayed_warnings_are_not_listed() {
             forget m1
             flag m2 outdated
             touch a.rs
-            live 120
+            active-days 120
             touch a.rs
+            # Restoring restarts the decay.
             restore m1
             touch a.rs
         ",

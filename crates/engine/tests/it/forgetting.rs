@@ -1,4 +1,8 @@
-//! Forgotten memories and earlier versions can be restored.
+//! Forgetting and restoring: a forgotten memory is hidden until it is restored, and earlier
+//! versions can be restored too.
+//!
+//! Scripts (notation in `main.rs`). `list --all` also lists forgotten memories; `restore m1 1`
+//! restores version 1.
 
 use expect_test::expect;
 
@@ -13,6 +17,7 @@ fn a_forgotten_memory_is_hidden_until_it_is_restored() {
             list
             search retry
             list --all
+            # A second time is an error.
             forget m1
             restore m1
             restore m1
@@ -71,8 +76,10 @@ fn several_memories_are_forgotten_in_one_batch() {
             teach the cache lives in redis
             forget m1 m2 m1
             list
+            # One undo restores both.
             undo
             list
+            # One unknown id, and nothing is forgotten.
             forget m1 nonsense
             list
         ",
@@ -102,6 +109,7 @@ fn an_older_version_can_be_restored() {
             teach retry limit is 3
             edit m1 --tag net retry limit is 4
             restore m1 1
+            # Version 7 never existed; version 3 is the current one.
             restore m1 7
             restore m1 3
             history m1
@@ -122,10 +130,11 @@ fn an_older_version_can_be_restored() {
 }
 
 #[test]
-fn an_older_version_does_not_restore_trust() {
+fn restoring_an_older_version_does_not_restore_trust() {
     check(
         r"
-            parcel the cache lives in memcached
+            # An imported memory is tainted until the user confirms it.
+            foreign the cache lives in memcached
             import
             edit m1 the cache lives in redis
             flag m1 right
@@ -138,10 +147,10 @@ fn an_older_version_does_not_restore_trust() {
             m1 gotcha "the cache lives in redis" [tainted]
             m1 gotcha "the cache lives in redis"
             m1 gotcha 0.95 "the cache lives in redis"
-              v3 observer_inferred global confidence 0.95 by import:parcel.json verified
+              v3 observer_inferred global confidence 0.95 by import:foreign.json verified
             m1 gotcha "the cache lives in memcached" [tainted]
             m1 gotcha 0.85 "the cache lives in memcached" [tainted]
-              v4 observer_inferred global confidence 0.85 by import:parcel.json needs_review
+              v4 observer_inferred global confidence 0.85 by import:foreign.json needs_review
         "#]],
     );
 }

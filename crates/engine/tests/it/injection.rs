@@ -1,33 +1,36 @@
-//! Injection at hook events: the events, the confidence it needs, and the check of references.
+//! Injection at hook events: which events inject notes, the confidence that a trust level requires,
+//! notes that were shown already, missing references, and the A/B trial.
+
+use std::path::Path;
 
 use agents::{HookEvent, HookMessage};
 use model::{MemoryStatus, TrialGroup, TrustLevel};
 use waylore_engine::{
-    Injection, InjectionPolicy, MemoryFilter, NewMemory, NotebookScope, OnDuplicate, OnSecret,
-    Project, ProjectPolicy, RejectionReason, SilenceReason,
+    Injection, InjectionPolicy, MemoryEdit, MemoryFilter, NewMemory, NotebookScope, OnDuplicate,
+    OnSecret, Project, ProjectPolicy, RejectionReason, SilenceReason, transcripts_at_paths,
 };
 
-use crate::learning::{LearningFixture, parse_events_at};
+use crate::learning::{LearningFixture, START, parse_events_at};
 
-const START: i64 = 1_794_000_000_000;
-
+/// The message of a hook of Claude Code.
 fn message(fixture: &LearningFixture, session: &str, event: HookEvent) -> HookMessage {
-    let root = fixture.dir.path().join("project").display().to_string();
+    let root = fixture.root().display().to_string();
     let mut message = HookMessage::from_program(session.to_owned(), root, event);
     message.host = Some("claude-code");
     message
 }
 
+/// The event of an agent that reads or edits a file.
 fn touched(path: &str) -> HookEvent {
     HookEvent::FilesTouched { paths: vec![path.to_owned()] }
 }
 
 /// A project with a gotcha about `a.rs`, anchored to its function.
 fn project_with_gotcha(fixture: &LearningFixture) -> Project {
-    let root = fixture.dir.path().join("project");
+    let root = fixture.root();
     std::fs::write(root.join("a.rs"), "fn verify() {}\nfn other() {}\n").unwrap();
     let mut project = fixture.open_project();
-    let teaching = NewMemory {
+    let gotcha = NewMemory {
         content: "verify() wants seconds".to_owned(),
         kind: Some("gotcha".to_owned()),
         scope: NotebookScope::Project,
@@ -41,7 +44,7 @@ fn project_with_gotcha(fixture: &LearningFixture) -> Project {
         key: None,
         dry_run: false,
     };
-    fixture.runtime.block_on(project.editor().remember(teaching)).unwrap();
+    fixture.run(project.editor().remember(gotcha));
     project
 }
 
@@ -55,15 +58,16 @@ fn inject(
     let message = message(fixture, session, event);
     fixture.runtime.block_on(async {
         if project.injector().has_search_text(&message) {
-            project.embedding_indexer().embed_before_search().await;
+            project.embedding_indexer().embed_new_memories().await;
         }
         project.injector().inject(&message).await.unwrap()
     })
 }
 
-fn only(fixture: &LearningFixture, project: &Project) -> model::Memory {
+/// The only active memory.
+fn only_memory(fixture: &LearningFixture, project: &Project) -> model::Memory {
     let filter = MemoryFilter::active(10);
-    let mut all = fixture.runtime.block_on(project.retriever().list(&filter, None)).unwrap();
+    let mut all = fixture.run(project.retriever().list(&filter, None));
     assert_eq!(all.len(), 1);
     all.remove(0).memory
 }
@@ -81,10 +85,9 @@ fn a_preview_equals_the_injection() {
     ] {
         let message = message(&fixture, &format!("{event:?}"), event);
         let level = project.policy.injection.level;
-        let preview =
-            fixture.runtime.block_on(project.injector().preview(&message, level)).unwrap();
-        let again = fixture.runtime.block_on(project.injector().preview(&message, level)).unwrap();
-        let injection = fixture.runtime.block_on(project.injector().inject(&message)).unwrap();
+        let preview = fixture.run(project.injector().preview(&message, level));
+        let again = fixture.run(project.injector().preview(&message, level));
+        let injection = fixture.run(project.injector().inject(&message));
         assert_eq!(
             (&preview.text, preview.silence),
             (&injection.text, injection.silence),
@@ -104,6 +107,7 @@ fn set_level(project: &mut Project, level: TrustLevel) {
 fn the_trust_level_limits_events_and_confidence() {
     let fixture = LearningFixture::new();
     let mut project = project_with_gotcha(&fixture);
+    // Cautious: nothing is injected for files.
     set_level(&mut project, TrustLevel::Cautious);
     let injection = inject(&fixture, &project, "s1", touched("a.rs"));
     assert_eq!(
@@ -111,26 +115,26 @@ fn the_trust_level_limits_events_and_confidence() {
         Some(SilenceReason::TrustLevelTooLow),
         "only at the start of a session"
     );
+    // Standard: a confident memory is injected, one of confidence 0.6 is not.
     set_level(&mut project, TrustLevel::Standard);
-    let mut unsure = only(&fixture, &project);
-    let sure = inject(&fixture, &project, "s2", touched("a.rs"));
-    assert!(sure.text.contains("wants seconds"), "{}", unsure.confidence);
-    let edit = waylore_engine::MemoryEdit {
+    let injection = inject(&fixture, &project, "s2", touched("a.rs"));
+    assert!(injection.text.contains("wants seconds"), "{}", injection.text);
+    let edit = MemoryEdit {
         content: None,
         kind: None,
         tags: None,
         files: None,
         modules: None,
         confidence: Some(model::PerMille::new(600)),
-        cwd: fixture.dir.path().join("project"),
+        cwd: fixture.root(),
         on_secret: OnSecret::Refuse,
     };
-    let id = unsure.id.to_string();
-    fixture.runtime.block_on(project.editor().edit(&id, edit)).unwrap();
-    unsure = only(&fixture, &project);
+    let id = only_memory(&fixture, &project).id.to_string();
+    fixture.run(project.editor().edit(&id, edit));
     let injection = inject(&fixture, &project, "s3", touched("a.rs"));
-    assert_eq!(injection.silence, Some(SilenceReason::NoRelevantMemory), "{}", unsure.confidence);
+    assert_eq!(injection.silence, Some(SilenceReason::NoRelevantMemory));
     assert_eq!(injection.warnings.unwrap().excluded[0].1, RejectionReason::BelowTrustLevel);
+    // Confident: the same memory is injected.
     set_level(&mut project, TrustLevel::Confident);
     assert_ne!(inject(&fixture, &project, "s4", touched("a.rs")).text, "");
 }
@@ -142,42 +146,82 @@ fn notes_lost_in_a_compaction_are_injected_once_more() {
     let shows =
         |event: HookEvent| inject(&fixture, &project, "s1", event).text.contains("wants seconds");
     let start = |compacted| HookEvent::SessionStart { compacted };
-    assert!(!shows(start(false)), "it is about a file");
+    assert!(!shows(start(false)), "the note is about a file, not for the start");
     assert!(shows(touched("a.rs")));
-    assert!(!shows(start(false)), "a resumed session still has it");
+    assert!(!shows(start(false)), "a resumed session still has the note");
     assert!(!shows(touched("a.rs")));
     assert!(shows(start(true)), "the conversation was compacted");
-    assert!(!shows(touched("a.rs")), "it is in the conversation again");
-    assert!(!shows(start(true)) && !shows(touched("a.rs")), "twice is enough");
+    assert!(!shows(touched("a.rs")), "the note is in the conversation again");
+    assert!(!shows(start(true)) && !shows(touched("a.rs")), "a note is shown at most twice");
+    // Another session that was compacted without having seen the note.
     let other = message(&fixture, "s2", start(true));
-    let injection =
-        fixture.runtime.block_on(project.injector().inject(&other)).unwrap().into_text();
-    assert!(injection.is_none_or(|it| !it.contains("wants seconds")), "it was never shown");
+    let injection = fixture.run(project.injector().inject(&other)).into_text();
+    assert!(injection.is_none_or(|it| !it.contains("wants seconds")), "{other:?}");
 }
 
 #[test]
 fn a_memory_with_missing_symbols_is_withheld_and_flagged() {
     let fixture = LearningFixture::new();
     let mut project = project_with_gotcha(&fixture);
-    let file = fixture.dir.path().join("project/a.rs");
-    std::fs::write(&file, "fn other() {}\n").unwrap();
+    // The function that the memory is anchored to is removed.
+    std::fs::write(fixture.root().join("a.rs"), "fn other() {}\n").unwrap();
     let injection = inject(&fixture, &project, "s1", touched("a.rs"));
     assert_eq!(
         (injection.text.as_str(), injection.silence),
         ("", Some(SilenceReason::NoRelevantMemory))
     );
     let withheld = injection.withheld();
-    assert_eq!(withheld, [(only(&fixture, &project).id, RejectionReason::SymbolsMissing)]);
+    assert_eq!(withheld, [(only_memory(&fixture, &project).id, RejectionReason::SymbolsMissing)]);
+    assert_eq!(fixture.run(project.editor().flag_missing_references(&withheld)), 1);
+    assert_eq!(only_memory(&fixture, &project).status(), MemoryStatus::NeedsReview);
     assert_eq!(
-        fixture.runtime.block_on(project.editor().flag_missing_references(&withheld)).unwrap(),
-        1
-    );
-    assert_eq!(only(&fixture, &project).status(), MemoryStatus::NeedsReview);
-    assert_eq!(
-        fixture.runtime.block_on(project.editor().flag_missing_references(&withheld)).unwrap(),
+        fixture.run(project.editor().flag_missing_references(&withheld)),
         0,
-        "once"
+        "it is flagged already"
     );
+}
+
+/// The host reports the end of a command without its exit code, so the known error is found in the
+/// output. The warnings about the command's files are selected afterwards and must not replace it.
+#[test]
+fn a_withheld_fix_of_an_ended_command_is_flagged() {
+    let fixture = LearningFixture::new();
+    let mut project = fixture.open_project();
+    // Two sessions with the same error teach its fix; the user then ties the fix to a file.
+    let database = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/opencode.db");
+    for transcript in transcripts_at_paths(&[database]).unwrap() {
+        let parsed = project.session_history().read_transcript(&transcript).unwrap().unwrap();
+        fixture.run(project.learner().learn_session(&parsed.pad)).unwrap();
+    }
+    let file = fixture.root().join("a.rs");
+    std::fs::write(&file, "fn verify() {}\n").unwrap();
+    let fix = only_memory(&fixture, &project).id;
+    let edit = MemoryEdit {
+        content: None,
+        kind: None,
+        tags: None,
+        files: Some(vec!["a.rs".into()]),
+        modules: None,
+        confidence: None,
+        cwd: fixture.root(),
+        on_secret: OnSecret::Refuse,
+    };
+    fixture.run(project.editor().edit(&fix.to_string(), edit));
+    let failed = || HookEvent::CommandEnded {
+        command: "git show --no-stat HEAD".to_owned(),
+        output: "fatal: unrecognized argument: --no-stat".to_owned(),
+    };
+    // While the file exists, the fix is injected.
+    let injection = inject(&fixture, &project, "s1", failed());
+    assert!(injection.text.contains("What worked"), "{:?}", injection.silence);
+    // Without it, the fix is withheld and reported for review, at every trust level.
+    std::fs::remove_file(file).unwrap();
+    for level in [TrustLevel::Cautious, TrustLevel::Standard] {
+        set_level(&mut project, level);
+        let injection = inject(&fixture, &project, &format!("s2 {level}"), failed());
+        assert_eq!(injection.text, "");
+        assert_eq!(injection.withheld(), [(fix, RejectionReason::FilesMissing)], "{level}");
+    }
 }
 
 #[test]
@@ -185,11 +229,12 @@ fn a_trial_injects_less_into_some_sessions_and_records_the_groups() {
     let fixture = LearningFixture::new();
     let mut project = project_with_gotcha(&fixture);
     let project_id = project.project_state().id().unwrap().to_string();
-    let in_group = |group: TrialGroup| {
+    // A session name that the trial assigns to the group.
+    let session_in = |group: TrialGroup| {
         let names = (0..10_000).map(|it| format!("session {it}"));
         names.into_iter().find(|it| TrialGroup::assign_group(it, &project_id) == group).unwrap()
     };
-    let control = in_group(TrialGroup::Control);
+    let control = session_in(TrialGroup::Control);
     assert_ne!(
         inject(&fixture, &project, &control, touched("a.rs")).text,
         "",
@@ -199,30 +244,30 @@ fn a_trial_injects_less_into_some_sessions_and_records_the_groups() {
         injection: InjectionPolicy { on_trial: true, ..project.policy.injection },
         ..project.policy
     });
-    let start =
+    // Control sessions get nothing, passive ones only at the first prompt, full ones always.
+    let prompt =
         || HookEvent::Prompt { text: "does verify() want milliseconds or seconds".to_owned() };
     for (group, expected) in [
         (TrialGroup::Control, [false, false]),
         (TrialGroup::Passive, [true, false]),
         (TrialGroup::Full, [true, true]),
     ] {
-        let session = in_group(group);
-        let shown = [start(), touched("a.rs")].map(|it| {
+        let session = session_in(group);
+        let shown = [prompt(), touched("a.rs")].map(|event| {
+            // Otherwise the note would be skipped as shown already.
             project.injector().mark_conversation_lost(&session).unwrap();
-            inject(&fixture, &project, &session, it).text.contains("seconds")
+            inject(&fixture, &project, &session, event).text.contains("seconds")
         });
         assert_eq!(shown, expected, "{group}");
     }
+    // Learning a session of the control group records its group.
     let start = format!(
         r#""event":"session_start","project_root":"/p","agent":"test","host_session":"{control}""#
     );
-    let work = [start.as_str(), r#""event":"user_message","text":"do it""#];
-    fixture
-        .runtime
-        .block_on(project.session_journal().record_events(&parse_events_at(START, 7, &work)))
-        .unwrap();
+    let lines = [start.as_str(), r#""event":"user_message","text":"do it""#];
+    fixture.record(&mut project, &parse_events_at(START, 7, &lines));
     fixture.learn_journals(&mut project);
-    let trial = fixture.runtime.block_on(project.maintenance().trial()).unwrap().unwrap();
+    let trial = fixture.run(project.maintenance().trial()).unwrap();
     assert_eq!(
         trial.sessions,
         [(TrialGroup::Control, 1), (TrialGroup::Passive, 0), (TrialGroup::Full, 0)]

@@ -1,24 +1,23 @@
-//! Learned patterns are stored with their payloads, name the modules of the map, and are read back.
+//! Learned patterns: routines, first files, costs of files, duplicates. They are stored with their
+//! payloads, name the modules of the map, and are used by later queries.
 
-use model::{MemoryStatus, Payload, SessionId, Timestamp};
+use model::{DAY_MS, MemoryStatus, Payload, SessionId, Timestamp};
 use waylore_engine::{Explanation, MapEdit, MemoryFilter, NotebookScope, Project, TaskProgress};
 
-use crate::learning::{LearningFixture, SESSION, parse_events_at};
+use crate::learning::{LearningFixture, SESSION_ID_PREFIX, START, parse_events_at};
 
-const START: i64 = 1_794_000_000_000;
-const DAY: i64 = 86_400_000;
-
-/// A session in short: `edit F`, `read F [bytes]`, `run C`, `note N`, `done` for a subtask.
+/// Converts a script to events. Its commands, one per line: `edit FILE`, `read FILE [BYTES]`,
+/// `run COMMAND`, `note TEXT` (the agent records it), `done` (a subtask succeeded).
 fn event_lines(script: &str) -> Vec<String> {
     let start = r#""event":"session_start","project_root":"/p","agent":"test","task":"change prices in the cart""#;
-    let mut res = vec![start.to_owned()];
+    let mut events = vec![start.to_owned()];
     for (nth, line) in script.lines().map(str::trim).filter(|it| !it.is_empty()).enumerate() {
         let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
         let mut call = |tool: &str, args: String, more: &str| {
-            res.push(format!(
+            events.push(format!(
                 r#""event":"tool_call","call_id":"c{nth}","tool":"{tool}","args":{args}"#
             ));
-            res.push(format!(
+            events.push(format!(
                 r#""event":"tool_result","call_id":"c{nth}","tool":"{tool}","ok":true,"excerpt":"ok"{more}"#
             ));
         };
@@ -29,55 +28,58 @@ fn event_lines(script: &str) -> Vec<String> {
                 call("read", format!(r#"{{"paths":["{file}"]}}"#), &format!(r#","size":{size}"#));
             }
             "run" => call("shell", format!(r#"{{"command":"{rest}"}}"#), ""),
-            "note" => res.push(format!(r#""event":"record","type":"gotcha","content":"{rest}""#)),
+            "note" => {
+                events.push(format!(r#""event":"record","type":"gotcha","content":"{rest}""#))
+            }
             "done" => {
-                res.push(r#""event":"validation","kind":"subtask_succeeded","ok":true"#.to_owned());
+                events.push(
+                    r#""event":"validation","kind":"subtask_succeeded","ok":true"#.to_owned(),
+                );
             }
             other => panic!("unknown verb {other}"),
         }
     }
-    res.push(r#""event":"step_complete""#.to_owned());
-    res
+    events.push(r#""event":"step_complete""#.to_owned());
+    events
 }
 
-fn record_session(fixture: &LearningFixture, project: &mut Project, n: u8, script: &str) {
+/// Journals a session. Each session is one day after the one before; `now` becomes half a day
+/// later.
+fn record_session(fixture: &LearningFixture, project: &mut Project, session: u8, script: &str) {
     let lines = event_lines(script);
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    let start = START + i64::from(n) * DAY;
-    project.set_now(Timestamp(start + DAY / 2));
-    fixture
-        .runtime
-        .block_on(project.session_journal().record_events(&parse_events_at(start, n, &lines)))
-        .unwrap();
+    let start = START + i64::from(session) * DAY_MS;
+    project.set_now(Timestamp(start + DAY_MS / 2));
+    fixture.record(project, &parse_events_at(start, session, &lines));
 }
 
+/// Journals and learns a session. Returns the texts of all active memories afterwards.
 fn learn_script(
     fixture: &LearningFixture,
     project: &mut Project,
-    n: u8,
+    session: u8,
     script: &str,
 ) -> Vec<String> {
-    record_session(fixture, project, n, script);
+    record_session(fixture, project, session, script);
     fixture.learn_journals(project).1
 }
 
+/// The active memories of a type.
 fn memories_of_kind(
     fixture: &LearningFixture,
     project: &Project,
     kind: &str,
 ) -> Vec<model::Memory> {
     let filter = MemoryFilter { kind: Some(kind.to_owned()), ..MemoryFilter::active(20) };
-    let all = fixture
-        .runtime
-        .block_on(project.retriever().list(&filter, Some(NotebookScope::Project)))
-        .unwrap();
+    let all = fixture.run(project.retriever().list(&filter, Some(NotebookScope::Project)));
     all.into_iter().map(|it| it.memory).collect()
 }
 
-/// Two packages of several folders each.
+/// A project with the packages `auth` and `cart`, each with the folders `api` and `model`. The
+/// module map makes one module of each package.
 fn workspace() -> (LearningFixture, Project) {
     let fixture = LearningFixture::new();
-    let root = fixture.dir.path().join("project");
+    let root = fixture.root();
     for name in ["auth", "cart"] {
         for file in ["api/a", "api/b", "model/c", "model/d"] {
             let path = root.join(format!("packages/{name}/src/{file}.ts"));
@@ -94,22 +96,22 @@ fn workspace() -> (LearningFixture, Project) {
     (fixture, project)
 }
 
+/// Indexes the code and detects the modules.
 fn index_project(fixture: &LearningFixture, project: &mut Project) {
-    fixture
-        .runtime
-        .block_on(project.code_indexer().index_code(&TaskProgress::default(), 1))
-        .unwrap();
-    fixture.runtime.block_on(project.code_indexer().index_map()).unwrap();
+    fixture.run(project.code_indexer().index_code(&TaskProgress::default(), 1));
+    fixture.run(project.code_indexer().index_map());
 }
 
+/// Edits in two modules, a test and a commit.
 const ROUTINE_SCRIPT: &str = "edit packages/cart/src/api/a.ts\nedit packages/auth/src/api/b.ts\nrun npm test\nrun git commit -m x";
 
-/// The first session is learned without a module map; later both folders are one module.
 #[test]
-fn a_routine_of_a_module_is_learned_and_read_back() {
+fn a_routine_of_a_module_is_learned_and_found_again() {
     let (fixture, mut project) = workspace();
+    // The first session is learned before a module map exists, so its pattern names folders.
     learn_script(&fixture, &mut project, 1, ROUTINE_SCRIPT);
     index_project(&fixture, &mut project);
+    // The second session edits another folder of the same module.
     learn_script(
         &fixture,
         &mut project,
@@ -126,14 +128,10 @@ fn a_routine_of_a_module_is_learned_and_read_back() {
         "A change in `cart` goes like this: edit `cart`, then edit `auth`, then run `npm test`, then run `git commit`. 3 of 3 sessions that began so ended with a commit."
     );
     assert_eq!(recipe.modules, ["cart"]);
-    let found = fixture
-        .runtime
-        .block_on(project.retriever().find_recipe("a change in the cart"))
-        .unwrap()
-        .unwrap();
+    let found = fixture.run(project.retriever().find_recipe("a change in the cart")).unwrap();
     let steps: Vec<&str> = found.recipe.steps.iter().map(|it| it.description.as_str()).collect();
     assert_eq!(steps, ["edit cart", "edit auth", "npm test", "git commit"]);
-    let map = fixture.runtime.block_on(project.code_graph().module_map()).unwrap();
+    let map = fixture.run(project.code_graph().module_map());
     assert_eq!(
         map.find_module("cart").unwrap().n_memories,
         1,
@@ -142,48 +140,48 @@ fn a_routine_of_a_module_is_learned_and_read_back() {
 }
 
 #[test]
-fn the_first_files_of_a_module_are_learned_and_read_back() {
+fn the_first_files_of_a_module_are_learned_and_predicted() {
     let (fixture, mut project) = workspace();
     index_project(&fixture, &mut project);
-    let begin = "read packages/cart/src/api/b.ts\nread packages/cart/src/model/c.ts\nrun x\nrun x\nrun x\nrun x\nrun x\nrun x\nedit packages/cart/src/api/a.ts\nrun npm test";
-    for n in 1..=3 {
-        learn_script(&fixture, &mut project, n, begin);
+    // Two reads, a pause, then the edit: the reads are how the work began.
+    let script = "read packages/cart/src/api/b.ts\nread packages/cart/src/model/c.ts\nrun x\nrun x\nrun x\nrun x\nrun x\nrun x\nedit packages/cart/src/api/a.ts\nrun npm test";
+    for session in 1..=3 {
+        learn_script(&fixture, &mut project, session, script);
     }
-    let [first] = &memories_of_kind(&fixture, &project, "prefetch_pattern")[..] else {
+    let [pattern] = &memories_of_kind(&fixture, &project, "prefetch_pattern")[..] else {
         panic!("one pattern")
     };
     assert!(
-        first.content.starts_with("Work in `cart` begins with `packages/cart/src/api/b.ts`"),
+        pattern.content.starts_with("Work in `cart` begins with `packages/cart/src/api/b.ts`"),
         "{}",
-        first.content
+        pattern.content
     );
-    assert!(first.content.contains("changed this module"), "{}", first.content);
-    let Some(Payload::PrefetchPattern(payload)) = &first.payload else { panic!("with a payload") };
+    assert!(pattern.content.contains("changed this module"), "{}", pattern.content);
+    let Some(Payload::PrefetchPattern(payload)) = &pattern.payload else {
+        panic!("with a payload")
+    };
     assert_eq!((payload.trigger_module.as_deref(), payload.always.len()), (Some("cart"), 2));
-    // No session has touched this file; only the memory says which files are opened with it.
+    // No session has touched this file, so the prediction can only come from the memory.
     let first_file = "packages/cart/src/model/d.ts";
     let files = |project: &Project| {
-        fixture
-            .runtime
-            .block_on(project.session_history().rank_task_files("x", Some(first_file), 2))
-            .unwrap()
+        fixture.run(project.session_history().rank_task_files("x", Some(first_file), 2))
     };
     assert_eq!(files(&project), ["packages/cart/src/api/b.ts", "packages/cart/src/model/c.ts"]);
 }
 
-/// The user moved a file to another module.
 #[test]
-fn learning_uses_the_module_a_user_moved_a_file_to() {
+fn learning_uses_the_module_that_a_user_assigned_a_file_to() {
     let (fixture, mut project) = workspace();
     index_project(&fixture, &mut project);
+    // The user moves a file of the package `cart` to the module `auth`.
     let moved = ["packages/cart/src/model/c.ts"].map(|it| model::ProjectPath::parse(it).unwrap());
     let edit = MapEdit::Members(moved.to_vec());
-    fixture.runtime.block_on(project.code_indexer().update_module_map("auth", edit)).unwrap();
-    for n in 1..=3 {
+    fixture.run(project.code_indexer().update_module_map("auth", edit));
+    for session in 1..=3 {
         learn_script(
             &fixture,
             &mut project,
-            n,
+            session,
             "edit packages/cart/src/model/c.ts\nedit packages/cart/src/api/a.ts\nrun npm test\nrun git commit -m x",
         );
     }
@@ -201,21 +199,22 @@ fn learning_uses_the_module_a_user_moved_a_file_to() {
 fn files_edited_together_relate_their_modules_on_the_map() {
     let (fixture, mut project) = workspace();
     index_project(&fixture, &mut project);
+    // The modules that change together with `cart`, and its first core file.
     let related = |project: &Project| {
-        let map = fixture.runtime.block_on(project.code_graph().module_map()).unwrap();
+        let map = fixture.run(project.code_graph().module_map());
         let cart = map.find_module("cart").unwrap().module.clone();
         (cart.co_changing, cart.core_files.first().cloned().unwrap_or_default())
     };
     assert!(related(&project).0.is_empty());
-    for n in 1..=4 {
+    for session in 1..=4 {
         learn_script(
             &fixture,
             &mut project,
-            n,
+            session,
             "edit packages/cart/src/model/d.ts\nedit packages/auth/src/model/d.ts\nrun npm test",
         );
     }
-    fixture.runtime.block_on(project.code_indexer().index_map()).unwrap();
+    fixture.run(project.code_indexer().index_map());
     assert_eq!(
         related(&project),
         (vec!["auth".to_owned()], "packages/cart/src/model/d.ts".to_owned())
@@ -223,15 +222,15 @@ fn files_edited_together_relate_their_modules_on_the_map() {
 }
 
 #[test]
-fn the_cost_of_a_file_is_learned_and_read_back() {
+fn the_read_cost_of_a_large_file_is_learned_and_returned() {
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project();
     let small: Vec<String> = (0..20).map(|it| format!("read src/{it}.rs 400")).collect();
     let script =
         format!("{}\nread data/big.json 40000\nedit src/1.rs\nrun cargo test", small.join("\n"));
-    // The signal is weak: its score exceeds the floor after five sessions.
-    for n in 1..=5 {
-        learn_script(&fixture, &mut project, n, &script);
+    // The signal is weak: its score exceeds the threshold only after five sessions.
+    for session in 1..=5 {
+        learn_script(&fixture, &mut project, session, &script);
     }
     let [cost] = &memories_of_kind(&fixture, &project, "context_cost")[..] else {
         panic!("one cost")
@@ -242,41 +241,42 @@ fn the_cost_of_a_file_is_learned_and_read_back() {
         ("data/big.json", 10_000, 5)
     );
     let files = ["data/big.json".to_owned(), "src/1.rs".to_owned()];
-    let costs = fixture.runtime.block_on(project.session_history().read_costs(&files)).unwrap();
+    let costs = fixture.run(project.session_history().read_costs(&files));
     assert_eq!(costs.into_iter().collect::<Vec<_>>(), [("data/big.json".to_owned(), 10_000)]);
 }
 
 fn session_id(session: u8) -> SessionId {
-    format!("{SESSION}{session:02}").parse().unwrap()
+    format!("{SESSION_ID_PREFIX}{session:02}").parse().unwrap()
 }
 
-/// A build of six subtasks: the notes of finished subtasks need not wait for the end of the session.
+/// With more than five subtasks, the notes of finished subtasks need not wait for the end of the
+/// session.
 #[test]
 fn notes_of_a_long_build_are_learned_subtask_by_subtask() {
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project();
     let five = "note Totals are kept in cents, never in floats.\nedit src/a.rs\nedit src/b.rs\ndone\ndone\ndone\ndone\ndone\nrun cargo test";
-    let so_far = |project: &mut Project| {
-        let learned = fixture
-            .runtime
-            .block_on(project.learner().learn_finished_subtasks(session_id(1)))
-            .unwrap();
+    // The texts learned from the running session; `None` if nothing is learned yet.
+    let learn_so_far = |project: &mut Project| {
+        let learned = fixture.run(project.learner().learn_finished_subtasks(session_id(1)));
         learned.map(|it| it.memories.into_iter().map(|it| it.memory.content).collect::<Vec<_>>())
     };
     record_session(&fixture, &mut project, 1, five);
-    assert_eq!(so_far(&mut project), None, "five are not many");
+    assert_eq!(learn_so_far(&mut project), None, "five subtasks are too few");
+    // The sixth subtask succeeds, and another note follows, which is not in a finished subtask. The
+    // first lines are journalled again; an event with a known id counts once.
     let six = format!(
         "{five}\nedit src/c.rs\ndone\nnote `src/c.rs` is written by `make gen`.\nrun cargo test"
     );
     record_session(&fixture, &mut project, 1, &six);
-    let survivor = so_far(&mut project);
-    assert_eq!(survivor, Some(vec!["Totals are kept in cents, never in floats.".to_owned()]));
+    let learned = learn_so_far(&mut project);
+    assert_eq!(learned, Some(vec!["Totals are kept in cents, never in floats.".to_owned()]));
     assert_eq!(
         project.session_history().journal_transcripts().len(),
         1,
         "the session is still running"
     );
-    // At its end the last note is learned too, and nothing twice.
+    // At its end the last note is learned too, and no note twice.
     let (_, mut contents) = fixture.learn_journals(&mut project);
     contents.sort();
     assert_eq!(
@@ -285,7 +285,7 @@ fn notes_of_a_long_build_are_learned_subtask_by_subtask() {
     );
 }
 
-/// Two memories that differ until the user edits one of them.
+/// Learns two different memories, then lets the user edit one so that both state the same.
 fn learn_two_duplicates(fixture: &LearningFixture, project: &mut Project) -> [model::MemoryId; 2] {
     learn_script(
         fixture,
@@ -300,9 +300,9 @@ fn learn_two_duplicates(fixture: &LearningFixture, project: &mut Project) -> [mo
         "note The port of the server is 8080.\nedit src/b.rs\nrun cargo test",
     );
     let memories = memories_of_kind(fixture, project, "gotcha");
-    let of = |word: &str| memories.iter().find(|it| it.content.contains(word)).unwrap().id;
-    let ids = [of("rounds"), of("port")];
-    project.set_now(Timestamp(START + 3 * DAY + 1));
+    let id_of = |word: &str| memories.iter().find(|it| it.content.contains(word)).unwrap().id;
+    let ids = [id_of("rounds"), id_of("port")];
+    project.set_now(Timestamp(START + 3 * DAY_MS + 1));
     let edit = waylore_engine::MemoryEdit {
         content: Some("`src/total.rs` rounds per line.".to_owned()),
         kind: None,
@@ -310,44 +310,42 @@ fn learn_two_duplicates(fixture: &LearningFixture, project: &mut Project) -> [mo
         files: None,
         modules: None,
         confidence: None,
-        cwd: fixture.dir.path().join("project"),
+        cwd: fixture.root(),
         on_secret: waylore_engine::OnSecret::Refuse,
     };
-    fixture.runtime.block_on(project.editor().edit(&ids[1].to_string(), edit)).unwrap();
+    fixture.run(project.editor().edit(&ids[1].to_string(), edit));
     ids
 }
 
 #[test]
 fn duplicates_are_merged_with_the_evidence_of_both() {
-    // At the end of a build of ten subtasks, and once a week.
-    for by_build in [true, false] {
+    // Duplicates are searched for at the end of a build of ten subtasks, and once a week.
+    for after_long_build in [true, false] {
         let fixture = LearningFixture::new();
         let mut project = fixture.open_project();
         let ids = learn_two_duplicates(&fixture, &mut project);
-        if by_build {
-            let ten = format!("edit src/a.rs\n{}run cargo test", "done\n".repeat(10));
-            learn_script(&fixture, &mut project, 3, &ten);
+        if after_long_build {
+            let ten_subtasks = format!("edit src/a.rs\n{}run cargo test", "done\n".repeat(10));
+            learn_script(&fixture, &mut project, 3, &ten_subtasks);
         } else {
-            fixture.runtime.block_on(project.learner().synthesise_week()).unwrap();
+            fixture.run(project.learner().synthesise_week());
         }
         let [survivor] = &memories_of_kind(&fixture, &project, "gotcha")[..] else {
-            panic!("one of two")
+            panic!("one of two survives")
         };
         let mut provenance = survivor.provenance.clone();
         provenance.sort_unstable();
         assert_eq!(provenance, [session_id(1), session_id(2)]);
-        let Explanation::Memory { sightings, .. } = fixture
-            .runtime
-            .block_on(project.session_history().explain(&survivor.id.to_string()))
-            .unwrap()
+        let Explanation::Memory { sightings, .. } =
+            fixture.run(project.session_history().explain(&survivor.id.to_string()))
         else {
             panic!("it is a memory")
         };
         assert_eq!(sightings.len(), 2, "both sessions are evidence for it");
-        let gone = ids.iter().find(|it| **it != survivor.id).unwrap().to_string();
-        let gone = fixture.runtime.block_on(project.retriever().find_by_id(&gone)).unwrap();
-        assert_eq!(gone.memory.status(), MemoryStatus::Deprecated);
-        // A later sighting of the merged memory's pattern supports the survivor.
+        let duplicate = ids.iter().find(|it| **it != survivor.id).unwrap().to_string();
+        let duplicate = fixture.run(project.retriever().find_by_id(&duplicate));
+        assert_eq!(duplicate.memory.status(), MemoryStatus::Deprecated);
+        // A later note with the text of the duplicate supports the survivor.
         learn_script(
             &fixture,
             &mut project,

@@ -1,31 +1,43 @@
-//! Sessions that are journalled while they run, and learned when they end.
+//! Learning from sessions: they are journalled while they run, and learned when they end.
+//!
+//! Sessions are written as JSON events without the common fields, which [`parse_events`] adds. The
+//! fixture at the top is shared by the other tests of learning.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use model::{EventEnvelope, Phase, Timestamp};
 use waylore_engine::{
-    Config, ContextRequest, LessonState, MemoryFilter, ModelSet, NotebookScope, Project, find_host,
-    transcripts_at_paths,
+    Config, ContextRequest, Error, LessonState, MemoryFilter, ModelSet, NotebookScope, Project,
+    find_host, transcripts_at_paths,
 };
 
-pub(crate) const SESSION: &str = "019a0000-0000-7000-8000-0000000000";
+/// Session ids are this prefix and the session's number in two digits.
+pub(crate) const SESSION_ID_PREFIX: &str = "019a0000-0000-7000-8000-0000000000";
+/// Start of the sessions, in Unix milliseconds: 2026-11-06 21:20 UTC.
+pub(crate) const START: i64 = 1_794_000_000_000;
+/// The time at which the fixture opens a project: 2026-11-15, eight days after the sessions. By
+/// then commits can no longer validate a session.
+const NOW: Timestamp = Timestamp(1_794_700_800_000);
 
-/// Parses events in short: each line is the rest of an event's JSON.
+/// Parses the events of a session that begins at [`START`].
 fn parse_events(session: u8, lines: &[&str]) -> Vec<EventEnvelope> {
-    parse_events_at(1_794_000_000_000, session, lines)
+    parse_events_at(START, session, lines)
 }
 
+/// Parses the events of a session. Each line is the JSON of an event without event id, session id
+/// and time; these are added, with one millisecond between events.
 pub(crate) fn parse_events_at(start: i64, session: u8, lines: &[&str]) -> Vec<EventEnvelope> {
-    let one = |(nth, line): (usize, &&str)| {
+    let parse = |(nth, line): (usize, &&str)| {
         let head = format!(
-            r#"{{"event_id":"{session}-{nth}","session_id":"{SESSION}{session:02}","at":{}"#,
+            r#"{{"event_id":"{session}-{nth}","session_id":"{SESSION_ID_PREFIX}{session:02}","at":{}"#,
             start + i64::try_from(nth).unwrap()
         );
         EventEnvelope::parse_line(&format!("{head},{line}}}")).unwrap()
     };
-    lines.iter().enumerate().map(one).collect()
+    lines.iter().enumerate().map(parse).collect()
 }
 
+/// A session with a fact in the agent's reasoning. The passing test at its end validates it.
 const VALIDATED_SESSION: &[&str] = &[
     r#""event":"session_start","project_root":"/p","agent":"test","task":"round totals""#,
     r#""event":"tool_call","call_id":"a","tool":"edit","args":{"paths":["src/total.ts"]}"#,
@@ -36,15 +48,16 @@ const VALIDATED_SESSION: &[&str] = &[
     r#""event":"step_complete""#,
 ];
 
-/// Distinct bytes; their values do not matter.
+/// Returns different bytes at each call; their values do not matter.
 fn next_entropy() -> [u8; 10] {
     use std::sync::atomic::{AtomicU64, Ordering};
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    let mut res = [0; 10];
-    res[2..].copy_from_slice(&NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes());
-    res
+    let mut bytes = [0; 10];
+    bytes[2..].copy_from_slice(&NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+    bytes
 }
 
+/// A temporary folder with an empty project in `project` and the data folder in `data`.
 pub(crate) struct LearningFixture {
     pub(crate) dir: tempfile::TempDir,
     pub(crate) runtime: tokio::runtime::Runtime,
@@ -57,39 +70,63 @@ impl LearningFixture {
         Self { dir, runtime: tokio::runtime::Builder::new_current_thread().build().unwrap() }
     }
 
+    /// The folder of the project.
+    pub(crate) fn root(&self) -> PathBuf {
+        self.dir.path().join("project")
+    }
+
+    /// Waits for an operation that must succeed.
+    pub(crate) fn run<T>(&self, operation: impl Future<Output = Result<T, Error>>) -> T {
+        self.runtime.block_on(operation).unwrap()
+    }
+
+    /// Appends events to the journal of their session.
+    pub(crate) fn record(&self, project: &mut Project, events: &[EventEnvelope]) {
+        self.run(project.session_journal().record_events(events));
+    }
+
     pub(crate) fn open_project(&self) -> Project {
         self.open_project_with(ModelSet::built_in())
     }
 
     pub(crate) fn open_project_with(&self, models: ModelSet) -> Project {
+        self.open_configured_project(models, next_entropy)
+    }
+
+    /// Opens the project with a source of random bytes for the ids of memories.
+    pub(crate) fn open_configured_project(
+        &self,
+        models: ModelSet,
+        random: fn() -> [u8; 10],
+    ) -> Project {
         let config = Config {
             data: self.dir.path().join("data"),
             key: None,
             home: None,
             types: Vec::new(),
             models,
-            random: next_entropy,
+            random,
         };
-        let start = self.dir.path().join("project");
-        self.runtime.block_on(Project::open(config, &start, Timestamp(1_794_700_800_000))).unwrap()
+        self.run(Project::open(config, &self.root(), NOW))
     }
 
-    /// Learns every journal. Returns the state of each lesson and the active memories afterwards.
+    /// Learns from every journal. Returns the state of each lesson, and the texts of all active
+    /// memories afterwards.
     pub(crate) fn learn_journals(&self, project: &mut Project) -> (Vec<LessonState>, Vec<String>) {
         self.runtime.block_on(async {
             let mut states = Vec::new();
-            for it in project.session_history().journal_transcripts() {
-                let parsed = project.session_history().read_transcript(&it).unwrap().unwrap();
+            for journal in project.session_history().journal_transcripts() {
+                let parsed = project.session_history().read_transcript(&journal).unwrap().unwrap();
                 let learned = project.learner().learn_session(&parsed.pad).await.unwrap().unwrap();
                 project.session_journal().close(&learned).unwrap();
                 states.push(learned.state);
             }
-            let shown = project
+            let memories = project
                 .retriever()
                 .list(&MemoryFilter::active(100), Some(NotebookScope::Project))
                 .await
                 .unwrap();
-            (states, shown.into_iter().map(|it| it.memory.content).collect())
+            (states, memories.into_iter().map(|it| it.memory.content).collect())
         })
     }
 }
@@ -98,10 +135,10 @@ impl LearningFixture {
 fn a_learned_session_loses_its_journal() {
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project();
-    // Two overlapping parts: events that a hook and the daemon both journal count once.
+    // The two parts overlap: a hook and the daemon may both journal an event, which counts once.
     let all = parse_events(1, VALIDATED_SESSION);
-    fixture.runtime.block_on(project.session_journal().record_events(&all[..4])).unwrap();
-    fixture.runtime.block_on(project.session_journal().record_events(&all[2..])).unwrap();
+    fixture.record(&mut project, &all[..4]);
+    fixture.record(&mut project, &all[2..]);
     let (states, contents) = fixture.learn_journals(&mut project);
     assert_eq!(states, [LessonState::New]);
     assert_eq!(contents, ["`src/total.ts` rounds per line, never on the sum."]);
@@ -112,20 +149,13 @@ fn a_learned_session_loses_its_journal() {
 fn an_unvalidated_session_keeps_its_journal() {
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project();
-    project.set_now(Timestamp(1_794_000_100_000));
-    fixture
-        .runtime
-        .block_on(
-            project.session_journal().record_events(&parse_events(1, &VALIDATED_SESSION[..4])),
-        )
-        .unwrap();
+    // Shortly after the session, when commits could still validate it.
+    project.set_now(Timestamp(START + 100_000));
+    fixture.record(&mut project, &parse_events(1, &VALIDATED_SESSION[..4]));
     assert_eq!(fixture.learn_journals(&mut project).1, Vec::<String>::new());
     assert_eq!(project.session_history().journal_transcripts().len(), 1);
-    // The rest comes later.
-    fixture
-        .runtime
-        .block_on(project.session_journal().record_events(&parse_events(1, VALIDATED_SESSION)[4..]))
-        .unwrap();
+    // The rest of the session, with the passing test, arrives later.
+    fixture.record(&mut project, &parse_events(1, VALIDATED_SESSION)[4..]);
     let (states, contents) = fixture.learn_journals(&mut project);
     assert_eq!((states, contents.len()), (vec![LessonState::Grown], 1));
 }
@@ -146,15 +176,13 @@ fn secrets_never_reach_a_journal() {
         format!(r#""event":"reasoning","text":"it is {secret}""#),
     ];
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    fixture
-        .runtime
-        .block_on(project.session_journal().record_events(&parse_events(1, &lines)))
-        .unwrap();
+    fixture.record(&mut project, &parse_events(1, &lines));
     let text =
         std::fs::read_to_string(&project.session_history().journal_transcripts()[0].path).unwrap();
     assert!(!text.contains(&secret) && text.matches("REDACTED").count() == 4, "{text}");
 }
 
+/// A session with a failed command. Its output contains the tag that begins injected notes.
 const FAILING_SESSION: &[&str] = &[
     r#""event":"session_start","project_root":"/p","agent":"test","task":"look around""#,
     r#""event":"tool_call","call_id":"a","tool":"shell","args":{"command":"npm run lint"}"#,
@@ -166,34 +194,31 @@ const FAILING_SESSION: &[&str] = &[
 fn earlier_failures_are_expected_at_the_start_of_a_session() {
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project();
-    let say = |project: &Project, task: &str| {
-        let occasion =
+    let start_context = |project: &Project, task: &str| {
+        let request =
             ContextRequest { task: task.to_owned(), ..ContextRequest::new(Phase::Implement) };
-        fixture.runtime.block_on(project.injector().start_context(&occasion)).unwrap()
+        fixture.run(project.injector().start_context(&request))
     };
     for session in 1..=5 {
-        assert_eq!(say(&project, "").text, "", "too few sessions");
-        fixture
-            .runtime
-            .block_on(
-                project.session_journal().record_events(&parse_events(session, FAILING_SESSION)),
-            )
-            .unwrap();
+        assert_eq!(start_context(&project, "").text, "", "too few sessions");
+        fixture.record(&mut project, &parse_events(session, FAILING_SESSION));
         fixture.learn_journals(&mut project);
     }
-    let context = say(&project, "");
+    let context = start_context(&project, "");
     assert_eq!(context.expected_errors, "npm run: sh eslint not found ‹waylore-notes>");
     assert!(context.text.contains(&context.expected_errors), "{}", context.text);
+    // The tag in the output is defused, so only the frame itself has it.
     assert_eq!(context.text.matches("<waylore-notes>").count(), 1, "{}", context.text);
     assert!(context.placed.is_empty() && context.used_tokens > 0);
     // A task that nothing relates to gets an empty context.
-    assert_eq!(say(&project, "repaint the bicycle shed").text, "");
-    // Failures after `now` are not counted.
+    assert_eq!(start_context(&project, "repaint the bicycle shed").text, "");
+    // Before the sessions: failures in the future are not counted.
     project.set_now(Timestamp(1_793_000_000_000));
-    assert_eq!(say(&project, "").text, "");
+    assert_eq!(start_context(&project, "").text, "");
 }
 
-/// The database holds two sessions with the same error, and one part that is not JSON in each.
+/// The database of the fixture holds two sessions with the same error. In each, one part is not
+/// JSON.
 #[test]
 fn a_hosts_database_is_learned_session_by_session() {
     let fixture = LearningFixture::new();
@@ -205,14 +230,7 @@ fn a_hosts_database_is_learned_session_by_session() {
         for it in &found {
             let parsed = project.session_history().read_transcript(it).unwrap().unwrap();
             assert_eq!((parsed.format, parsed.n_damaged_lines), ("opencode", 1));
-            states.push(
-                fixture
-                    .runtime
-                    .block_on(project.learner().learn_session(&parsed.pad))
-                    .unwrap()
-                    .unwrap()
-                    .state,
-            );
+            states.push(fixture.run(project.learner().learn_session(&parsed.pad)).unwrap().state);
         }
         states
     };
@@ -229,28 +247,26 @@ fn a_session_that_a_host_reports_is_learned_from_the_hosts_database() {
     let database = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/opencode.db");
     let found = transcripts_at_paths(std::slice::from_ref(&database)).unwrap();
     let opencode = find_host("opencode").unwrap();
-    let say = |event: &str| {
+    // The events that the hook of a host with a database delivers.
+    let hook_events = |event: &str| {
         let (session, database) = (found[0].session.as_ref().unwrap(), database.display());
         let message = format!(
             r#"{{"hook_event_name":"{event}","sessionID":"{session}","directory":"/p","database":"{database}"}}"#
         );
-        let message = opencode.parse(message.as_bytes(), None).unwrap();
-        opencode.events(&message, None, Timestamp(7))
+        let message = opencode.parse_message(message.as_bytes(), None).unwrap();
+        // The time does not matter: the database has its own.
+        opencode.journal_events(&message, None, Timestamp(7))
     };
-    let started = say("session.start");
-    fixture.runtime.block_on(project.session_journal().record_events(&started)).unwrap();
-    fixture
-        .runtime
-        .block_on(project.session_journal().record_events(&say("session.end")[1..]))
-        .unwrap();
-    let learned =
-        fixture.runtime.block_on(project.learner().learn_from_journal(started[0].session)).unwrap();
+    let started = hook_events("session.start");
+    fixture.record(&mut project, &started);
+    // Every message begins with the start event; the journal has it already.
+    fixture.record(&mut project, &hook_events("session.end")[1..]);
+    let learned = fixture.run(project.learner().learn_from_journal(started[0].session));
     let states: Vec<LessonState> = learned.iter().map(|it| it.state).collect();
     assert_eq!(states, [LessonState::New]);
     assert!(learned[0].session.steps > 0, "only the database holds the steps");
     let parsed = project.session_history().read_transcript(&found[0]).unwrap().unwrap();
-    let again =
-        fixture.runtime.block_on(project.learner().learn_session(&parsed.pad)).unwrap().unwrap();
+    let again = fixture.run(project.learner().learn_session(&parsed.pad)).unwrap();
     assert_eq!((again.session.id, again.state), (started[0].session, LessonState::Unchanged));
 }
 
@@ -260,14 +276,7 @@ fn the_same_events_give_the_same_memories() {
         let fixture = LearningFixture::new();
         let mut project = fixture.open_project();
         for session in 1..=3 {
-            fixture
-                .runtime
-                .block_on(
-                    project
-                        .session_journal()
-                        .record_events(&parse_events(session, VALIDATED_SESSION)),
-                )
-                .unwrap();
+            fixture.record(&mut project, &parse_events(session, VALIDATED_SESSION));
         }
         fixture.learn_journals(&mut project).1
     };

@@ -1,14 +1,17 @@
-//! Lookup by words and in pages, across both notebooks.
+//! Lookup: comparing, listing and searching memories across the project's and the user's notebook.
+//!
+//! Scripts (notation in `main.rs`). `teach --user` stores into the user's notebook. A search prints
+//! the words by which it found a memory.
 
 use expect_test::expect;
 
 use crate::check;
 
 #[test]
-fn a_memory_of_the_other_notebook_is_not_changed() {
+fn a_statement_does_not_change_a_memory_of_the_other_notebook() {
     check(
         r"
-            # Each notebook is compared with itself only: a project may differ from its user.
+            # A statement is compared with its own notebook only: a project may differ from its user.
             teach --user prefer tabs over spaces
             teach prefer spaces over tabs
             teach --user prefer tabs over spaces

@@ -1,4 +1,8 @@
-//! Project boundaries: which project a folder belongs to, whose memories are visible, which files count.
+//! Project boundaries: which project a folder belongs to, which memories are visible in it, and
+//! which files are part of it.
+//!
+//! Scripts (notation in `main.rs`). `project NAME` and `cd DIR` change the current folder; `move`
+//! and `copy` act on project folders; the first project is called `shop`.
 
 use expect_test::expect;
 
@@ -39,6 +43,7 @@ fn files_outside_the_project_are_refused() {
         r"
             teach --file ../other/a.rs it lives outside
             teach --file /etc/passwd it lives outside
+            # Nothing was stored, so there is no m1, and the doctor finds no notebook to check.
             edit m1 --file ../x
             list
             doctor
@@ -75,12 +80,12 @@ fn projects_do_not_see_one_another() {
     check(
         r"
             teach the cache lives in redis
-            at other
+            project other
             list
             find m1
             teach the cache lives in memcached
             list
-            at shop
+            project shop
             list
         ",
         expect![[r#"
@@ -100,11 +105,11 @@ fn a_users_memory_is_visible_in_every_project() {
         r"
             teach --user prefer tabs over spaces
             teach the cache lives in redis
-            at other
+            project other
             list
             list --user
             edit m1 prefer tabs over spaces everywhere
-            at shop
+            project shop
             list
         ",
         expect![[r#"
@@ -125,10 +130,10 @@ fn a_moved_folder_is_recognised() {
         r"
             teach the cache lives in redis
             move shop store
-            at store
+            project store
             list
             teach the pool has 8 connections
-            at store
+            project store
             list
         ",
         expect![[r#"
@@ -143,14 +148,14 @@ fn a_moved_folder_is_recognised() {
 }
 
 #[test]
-fn a_new_folder_at_an_old_path_is_not_a_known_project_when_that_moved() {
+fn a_new_folder_at_the_old_path_of_a_moved_project_is_another_project() {
     check(
         r"
             teach the cache lives in redis
             move shop store
-            at store
+            project store
             list
-            at shop
+            project shop
             list
         ",
         expect![[r#"
@@ -170,6 +175,7 @@ fn a_subfolder_with_its_own_manifest_is_a_project() {
             teach the cache lives in redis
             cd src/deep
             list
+            # A manifest in the subfolder makes it a project of its own.
             write Cargo.toml
             list
         ",
@@ -192,7 +198,7 @@ fn settings_belong_to_a_project_and_are_checked() {
             unset list.limit
             settings
             set memory.enabled false
-            at other
+            project other
             settings
         ",
         expect![[r#"
@@ -214,6 +220,7 @@ fn reading_creates_no_notebook() {
             list
             search anything
             settings
+            # Without a notebook, `maintain` and `backup` have nothing to do and print nothing.
             maintain
             doctor
             export
@@ -230,21 +237,21 @@ fn reading_creates_no_notebook() {
 }
 
 #[test]
-fn a_folder_that_went_and_came_back_is_not_its_copy() {
+fn a_copy_of_a_folder_that_moved_away_and_back_is_another_project() {
     check(
         r"
             git main
             teach the cache lives in redis
             move shop store
-            at store
+            project store
             list
             move store shop
-            at shop
+            project shop
             list
             copy shop twin
-            at twin
+            project twin
             list
-            at shop
+            project shop
             list
         ",
         expect![[r#"
@@ -263,7 +270,7 @@ fn no_text_is_stored_while_memory_is_disabled() {
     check(
         r"
             teach the cache lives in redis
-            parcel the pool has 8 connections
+            foreign the pool has 8 connections
             set memory.enabled false
             teach the deploy runs nightly
             teach --user prefer tabs over spaces
@@ -271,6 +278,7 @@ fn no_text_is_stored_while_memory_is_disabled() {
             flag m1 partly the cache lives in memcached
             flag m1 outdated the cache lives in memcached
             import
+            # Judging and forgetting memories still works.
             flag m1 right
             flag m1 outdated
             forget m1

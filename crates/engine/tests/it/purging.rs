@@ -1,4 +1,8 @@
-//! Purged data is gone; a search of every byte proves it.
+//! Purge: erases memories, secrets, projects or everything, and proves it by a search of every byte
+//! in the data folder.
+//!
+//! Scripts (notation in `main.rs`). The output of `purge` is its proof: "not found anywhere" after
+//! a byte search, "not there inside" after a query of the database alone.
 
 use expect_test::expect;
 
@@ -54,7 +58,7 @@ fn memories_of_both_notebooks_are_purged_at_once() {
 }
 
 #[test]
-fn a_text_shared_with_another_memory_is_no_trace() {
+fn a_text_that_another_memory_contains_is_no_trace() {
     check(
         r"
             teach the launch code is hidden under the mat
@@ -72,17 +76,17 @@ fn a_text_shared_with_another_memory_is_no_trace() {
 }
 
 #[test]
-fn a_text_shared_with_another_project_is_no_trace() {
+fn a_text_that_another_project_contains_is_no_trace() {
     check(
         r"
             teach the launch code is hidden under the mat
-            at other
+            project other
             teach the launch code is hidden under the mat
             purge m2
-            at shop
+            project shop
             list
             purge project
-            at other
+            project other
             list
         ",
         expect![[r#"
@@ -97,9 +101,10 @@ fn a_text_shared_with_another_project_is_no_trace() {
 }
 
 #[test]
-fn a_short_text_proves_nothing() {
+fn a_short_text_is_not_searched_for_in_the_files() {
     check(
         r"
+            # Four bytes occur anywhere by coincidence.
             teach name
             purge m1
         ",
@@ -120,6 +125,7 @@ fn a_project_can_be_purged() {
             purge project
             list
             doctor
+            # Nothing is left to purge.
             purge project
             teach the pool has 8 connections
             list
@@ -220,19 +226,19 @@ fn an_unknown_id_stops_the_purge() {
 }
 
 #[test]
-fn a_foreign_file_is_left_in_place() {
+fn a_foreign_file_in_the_data_folder_is_not_removed() {
     check(
         r"
             teach the launch code is hidden under the mat
-            litter notes.txt
-            litter --user mine.txt
+            stray-file notes.txt
+            stray-file --user mine.txt
             purge project
-            look notes.txt
-            look mine.txt
+            exists notes.txt
+            exists mine.txt
             teach the pool has 8 connections
             purge everything
-            look notes.txt
-            look mine.txt
+            exists notes.txt
+            exists mine.txt
             list
         ",
         expect![[r#"
@@ -255,13 +261,14 @@ fn a_secret_is_purged_from_every_project() {
         r"
             teach the door code is swordfish-seven
             teach --user my own door code is swordfish-seven
-            at other
+            project other
             teach the other door code is swordfish-seven
-            at third
+            # Called in a project that does not contain it.
+            project third
             purge secret swordfish-seven
-            at shop
+            project shop
             list
-            at other
+            project other
             list
         ",
         expect![[r#"
@@ -278,26 +285,27 @@ fn a_secret_is_purged_from_every_project() {
 }
 
 #[test]
-fn a_secret_is_found_in_every_text_of_every_project() {
+fn stored_secrets_are_found_and_purged_in_every_text_of_every_project() {
     check(
         r"
-            smuggle --tag {token} the deploy runs nightly
-            smuggle --says the-cache --hide branch {key}
-            smuggle --says the-pool --hide anchor {token}
-            smuggle --user the deploy uses {token}
+            # Memories stored before the rules knew these secrets.
+            insert-unchecked --tag {token} the deploy runs nightly
+            insert-unchecked --content the-cache --into branch {key}
+            insert-unchecked --content the-pool --into anchor {token}
+            insert-unchecked --user the deploy uses {token}
             doctor
-            at other
+            project other
             purge secrets
-            at shop
+            project shop
             list --all
             show m2
             doctor
         ",
         expect![[r#"
-            m1 smuggled in
-            m2 smuggled in
-            m3 smuggled in
-            m4 smuggled in
+            m1 inserted unchecked
+            m2 inserted unchecked
+            m3 inserted unchecked
+            m4 inserted unchecked
             Warning project backups: there are none
             Bad project secrets: what looks like a secret is stored in m1, m2, m3
             Warning user backups: there are none

@@ -1,4 +1,8 @@
-//! A user's statement becomes a memory, merges into one, or supersedes one.
+//! Remembering: a user's statement becomes a new memory, merges into one that states the same, or
+//! supersedes one that it contradicts.
+//!
+//! Scripts (notation in `main.rs`). The output of `teach` names the case: `new`, `again` (merged,
+//! same text), `merged`, `supersedes`.
 
 use expect_test::expect;
 
@@ -45,7 +49,7 @@ fn a_repeated_statement_raises_confidence_and_is_not_duplicated() {
 }
 
 #[test]
-fn the_fuller_wording_wins_and_nothing_named_is_lost() {
+fn a_merge_keeps_the_longer_text_and_all_labels() {
     check(
         r"
             write src/a.rs
@@ -64,7 +68,7 @@ fn the_fuller_wording_wins_and_nothing_named_is_lost() {
 }
 
 #[test]
-fn a_different_number_supersedes() {
+fn a_different_number_supersedes_the_old_memory() {
     check(
         r"
             teach retry limit is 3
@@ -87,7 +91,7 @@ fn a_different_number_supersedes() {
 }
 
 #[test]
-fn a_negation_supersedes() {
+fn a_negation_supersedes_the_old_memory() {
     check(
         r"
             teach the worker uses threads
@@ -120,7 +124,7 @@ fn another_subject_is_a_memory_of_its_own() {
 }
 
 #[test]
-fn the_option_new_keeps_both() {
+fn the_option_new_keeps_both_memories() {
     check(
         r"
             teach retry limit is 3
@@ -201,7 +205,7 @@ fn a_given_type_changes_that_of_the_merged_memory() {
 }
 
 #[test]
-fn a_dry_run_stores_nothing_and_registers_no_project() {
+fn a_dry_run_stores_nothing() {
     check(
         r"
             teach --dry retry limit is 3
@@ -228,6 +232,7 @@ fn an_idempotency_key_stores_once() {
         r"
             teach --key k1 retry limit is 3
             teach --key k1 retry limit is 3
+            # Not even another text is stored under a used key.
             teach --key k1 something else entirely
             list
             history m1
@@ -267,6 +272,7 @@ fn empty_and_oversized_texts_are_refused() {
         r"
             teach
             teach \n \n
+            # One byte more than the limit.
             teach long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long
         ",
         expect![[r#"
@@ -284,6 +290,7 @@ fn a_repeated_key_returns_the_memory_as_it_is_now() {
             teach --key k1 the cache lives in redis
             undo
             teach --key k1 the cache lives in redis
+            # After a purge there is no memory to return.
             purge m1
             teach --key k1 the cache lives in redis
             list --all
@@ -302,7 +309,7 @@ fn a_repeated_key_returns_the_memory_as_it_is_now() {
 }
 
 #[test]
-fn a_successor_inherits_files_and_modules() {
+fn a_successor_inherits_labels_and_the_pin() {
     check(
         r"
             teach --pin --tag net --file src/a.rs --module api retry limit is 3

@@ -1,4 +1,7 @@
-//! An import does not bring back what is stored already, was forgotten or was erased.
+//! Repeated import: an import skips memories that are stored already, and does not bring back those
+//! that were forgotten or purged.
+//!
+//! Scripts (notation in `main.rs`). `export` writes the import file, `foreign` adds a record to it.
 
 use expect_test::expect;
 
@@ -11,12 +14,14 @@ fn a_known_memory_is_not_imported_again() {
             teach retry limit is 3
             export
             import
+            # The memory was edited since the export; the edit wins.
             edit m1 retry limit is 4
             import --vouched
-            parcel --empty
-            parcel retry limit is 4
-            parcel the pool has 8 connections
-            parcel the pool has 8 connections
+            # The same text as a stored memory, and the same text twice.
+            foreign --empty
+            foreign retry limit is 4
+            foreign the pool has 8 connections
+            foreign the pool has 8 connections
             import
             list
         ",
@@ -87,9 +92,10 @@ fn the_same_memory_can_be_moved_to_the_users_notebook() {
     check(
         r"
             teach the cache lives in redis
-            parcel --rests-on m1 flushing redis empties the cache
+            foreign --rests-on m1 flushing redis empties the cache
             import --vouched
             export
+            # Ids must be unique, so the copies get new ones, and the relation follows.
             import --user --vouched
             list
             show m4

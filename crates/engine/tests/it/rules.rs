@@ -1,4 +1,8 @@
-//! Rule files: every rule becomes a memory, and follows its file until the user changes it.
+//! Rule files (`CLAUDE.md`, `AGENTS.md` …): every rule becomes a memory, which follows its file
+//! until the user changes it.
+//!
+//! Scripts (notation in `main.rs`). `rules` imports the rules of all rule files of the project;
+//! `--vouched` means that the user has agreed to them.
 
 use expect_test::expect;
 
@@ -11,6 +15,7 @@ fn rules_become_memories_and_descriptions_do_not() {
             write src/db.rs
             write CLAUDE.md # Shop\n\nThe shop sells things.\n\n## Database\n- Never open a connection outside `src/db.rs`\n- Postgres 16\n\n## Rules\n- Run `make fmt` before committing\n
             rules --vouched
+            # A second import changes nothing.
             rules --vouched
         ",
         expect![[r#"
@@ -28,6 +33,7 @@ fn rules_without_the_users_consent_wait_for_review() {
         r"
             write .cursorrules Always answer with a test first.
             rules
+            # It is not injected.
             context start
         ",
         expect![[r#"
@@ -44,6 +50,7 @@ fn memories_follow_their_file() {
         r"
             write AGENTS.md - The retry limit must be 3\n- Never push to main\n- Use tabs in Makefiles\n
             rules --vouched
+            # One rule is reworded, one removed, one added.
             write AGENTS.md - The retry limit must be 5\n- Use tabs in Makefiles\n- Always sign commits with a key\n
             rules --vouched
             list
@@ -70,9 +77,10 @@ fn a_rule_the_user_changed_no_longer_follows_its_file() {
         r"
             write AGENTS.md - Never push to main\n- Use tabs in Makefiles\n- Always sign commits\n
             rules --vouched
-            edit m1 --text Never push to main, not even docs
+            edit m1 Never push to main, not even docs
             forget m2
             rules --vouched
+            # The rules that the user changed are removed from the file; their memories stay as they are.
             write AGENTS.md - Always sign commits\n
             rules --vouched
             list
@@ -84,12 +92,12 @@ fn a_rule_the_user_changed_no_longer_follows_its_file() {
             added: m2 preference "Use tabs in Makefiles"
             added: m3 preference "Always sign commits"
             0 known
-            m1 preference "push to main, not even docs"
+            m1 preference "Never push to main, not even docs"
             m2 preference "Use tabs in Makefiles" [deleted]
             3 known
             1 known
             m3 preference 0.85 "Always sign commits"
-            m1 preference 0.85 "push to main, not even docs"
+            m1 preference 0.85 "Never push to main, not even docs"
             retired: m3 preference "Always sign commits" [deprecated] (no longer in AGENTS.md)
             0 known
         "#]],

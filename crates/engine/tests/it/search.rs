@@ -1,4 +1,8 @@
-//! Search by meaning, with filters, and with an index that follows the store.
+//! Search: finds memories by meaning, repeats its results, explains its scores, and adds linked
+//! memories. Filters, index updates and odd queries have files of their own.
+//!
+//! Scripts (notation in `main.rs`). A search prints each hit with the words it was found by;
+//! `insert-unchecked --plain --requires m1` stores a memory that is linked to m1.
 
 mod filters;
 mod index_updates;
@@ -12,7 +16,8 @@ use waylore_engine::{
 
 use crate::check;
 
-pub(super) fn question(text: &str) -> SearchQuery {
+/// A search for a text with the defaults of the command `search`.
+pub(super) fn query(text: &str) -> SearchQuery {
     SearchQuery {
         text: text.to_owned(),
         files: Vec::new(),
@@ -25,12 +30,12 @@ pub(super) fn question(text: &str) -> SearchQuery {
 }
 
 /// Searches as a command does: new memories get their vectors first.
-pub(super) async fn search(engine: &Project, query: &SearchQuery) -> Result<SearchResults, Error> {
-    engine.embedding_indexer().embed_before_search().await;
-    engine.retriever().search(query).await
+pub(super) async fn search(project: &Project, query: &SearchQuery) -> Result<SearchResults, Error> {
+    project.embedding_indexer().embed_new_memories().await;
+    project.retriever().search(query).await
 }
 
-/// Notes of a project about many things.
+/// Memories `m1` to `m8` about different subjects.
 const NOTES: &str = r"
     teach the session cache lives in redis and is flushed at night
     teach customers are billed on the first day of each month
@@ -43,34 +48,32 @@ const NOTES: &str = r"
 ";
 
 #[test]
-fn a_sloppy_question_finds_the_paraphrase() {
+fn a_question_finds_a_memory_in_other_words() {
     let mut world = TestWorld::new(1);
     world.run_script(NOTES);
-    for (asked, name) in [
+    for (question, expected) in [
         ("when do we charge our clients?", "m2"),
         ("how are images made smaller", "m4"),
         ("which timezone do timestamps use", "m6"),
     ] {
-        let said = world.run_script(&format!("search {asked}"));
-        assert!(said.starts_with(&format!("{name} ")), "{asked}: {said}");
+        let output = world.run_script(&format!("search {question}"));
+        assert!(output.starts_with(&format!("{expected} ")), "{question}: {output}");
     }
 }
 
 #[test]
-fn the_same_question_has_the_same_answer() {
+fn the_same_question_has_the_same_results() {
     let mut world = TestWorld::new(1);
     world.run_script(NOTES);
-    for asked in ["how are images made smaller", "the", "cache redis night worker"] {
-        let answers: Vec<_> = (0..3)
-            .map(|_| {
-                let answer =
-                    world.with_project(async |engine| search(engine, &question(asked)).await);
-                let hits = answer.unwrap().hits.into_iter();
-                hits.map(|it| (it.rated.memory.id, it.score.to_bits())).collect::<Vec<_>>()
-            })
-            .map(|it| it.into_iter().map(|it| it.0).collect::<Vec<_>>())
-            .collect();
-        assert!(answers.iter().all(|it| *it == answers[0]), "{asked}");
+    for question in ["how are images made smaller", "the", "cache redis night worker"] {
+        let mut search_ids = || {
+            let results =
+                world.with_project(async |project| search(project, &query(question)).await);
+            results.unwrap().hits.iter().map(|it| it.rated.memory.id).collect::<Vec<_>>()
+        };
+        let first = search_ids();
+        assert_eq!(search_ids(), first, "{question}");
+        assert_eq!(search_ids(), first, "{question}");
     }
 }
 
@@ -78,20 +81,20 @@ fn the_same_question_has_the_same_answer() {
 fn the_score_is_the_product_of_its_factors() {
     let mut world = TestWorld::new(1);
     world.run_script(NOTES);
-    let answer = world
-        .with_project(async |engine| search(engine, &question("how are images made smaller")).await)
+    let results = world
+        .with_project(async |project| search(project, &query("how are images made smaller")).await)
         .unwrap();
-    let row = SearchPurpose::Search.row();
-    let part = |it: u16| f32::from(it) / 1000.0;
-    let all = answer.hits.iter().chain(answer.excluded.iter().map(|it| &it.0));
-    assert!(!answer.hits.is_empty());
-    for hit in all {
-        let it = hit.explanation.factors;
-        let habit = part(row.relevance) * it.relevance
-            + part(row.recency) * it.recency
-            + part(row.frequency) * it.frequency;
-        let score = habit * it.phase * it.trust * it.confidence;
+    assert!(!results.hits.is_empty());
+    let weights = SearchPurpose::Search.row();
+    let share = |per_mille: u16| f32::from(per_mille) / 1000.0;
+    for hit in results.hits.iter().chain(results.excluded.iter().map(|it| &it.0)) {
+        let factors = hit.explanation.factors;
+        let weighted_sum = share(weights.relevance) * factors.relevance
+            + share(weights.recency) * factors.recency
+            + share(weights.frequency) * factors.frequency;
+        let score = weighted_sum * factors.phase * factors.trust * factors.confidence;
         assert!((score - hit.score).abs() < 1e-4, "{hit:?}");
+        // Every hit names how it was found: by a path, or by a link from another hit.
         assert!(
             !hit.explanation.traces.is_empty() || hit.explanation.linked_from.is_some(),
             "{hit:?}"
@@ -105,14 +108,15 @@ fn linked_memories_are_added_to_a_hit() {
     world.run_script(
         r"
         teach the telescope is folded away before a storm
-        smuggle --plain --requires m1 the wind gauge is read every hour by the night watch
+        insert-unchecked --plain --requires m1 the wind gauge is read every hour by the night watch
     ",
     );
-    let said = world.run_script("search who reads the wind gauge");
-    assert!(said.contains("m2 \"the wind") && said.contains("m1 \"the telescope"), "{said}");
+    let output = world.run_script("search who reads the wind gauge");
+    assert!(output.contains("m2 \"the wind") && output.contains("m1 \"the telescope"), "{output}");
+    // A forgotten memory is not added.
     world.run_script("forget m1");
-    let said = world.run_script("search who reads the wind gauge");
-    assert!(said.contains("m2 \"the wind") && !said.contains("telescope"), "{said}");
+    let output = world.run_script("search who reads the wind gauge");
+    assert!(output.contains("m2 \"the wind") && !output.contains("telescope"), "{output}");
 }
 
 #[test]
@@ -123,7 +127,7 @@ fn a_memory_excluded_from_the_project_is_not_found_there() {
             search which headers does the proxy strip
             flag m1 nothere
             search which headers does the proxy strip
-            at other
+            project other
             search which headers does the proxy strip
         ",
         expect![[r#"

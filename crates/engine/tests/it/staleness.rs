@@ -1,4 +1,9 @@
-//! Confidence of memories whose files changed, were renamed or deleted.
+//! Staleness: the confidence of a memory falls when its files change, follows renamed files, and a
+//! memory of deleted files is not injected.
+//!
+//! Scripts (notation in `main.rs`). `write` writes a file, `git BRANCH` makes a repository,
+//! `commit` commits all files, `age FILE DAYS` makes the file that much newer than the memory.
+//! `--explain` prints the confidence after `worth`, and the reasons.
 
 use expect_test::expect;
 
@@ -14,11 +19,12 @@ fn confidence_falls_with_the_change_of_the_file() {
             commit
             teach --type gotcha --file a.rs the first file has a trap
             teach --type gotcha --file b.rs the second file has a trap
-            about --explain a.rs b.rs
+            file-context --explain a.rs b.rs
+            # A tenth of the first file is new, all of the second.
             write a.rs line\n --times 110
             write b.rs other\n --times 100
             commit
-            about --explain a.rs b.rs
+            file-context --explain a.rs b.rs
         ",
         expect![[r#"
             m1 new: gotcha "the first file has a trap" files=a.rs
@@ -40,19 +46,20 @@ fn confidence_falls_with_the_change_of_the_file() {
 }
 
 #[test]
-fn a_memory_of_a_rewritten_file_that_decayed_is_not_shown() {
+fn a_decayed_memory_of_a_rewritten_file_is_not_shown() {
     check(
         r"
             write a.rs line\n --times 100
             git main
             commit
             teach --type gotcha --file a.rs the first file has a trap
-            live 15
-            about --explain a.rs
+            active-days 15
+            file-context --explain a.rs
             write a.rs other\n --times 100
             commit
-            about --explain a.rs
-            about --explain --without trust a.rs
+            file-context --explain a.rs
+            # Without the trust stage, the change does not lower the confidence.
+            file-context --explain --without trust a.rs
         ",
         expect![[r#"
             m1 new: gotcha "the first file has a trap" files=a.rs
@@ -77,6 +84,7 @@ fn a_memory_of_deleted_files_is_not_injected() {
             context --explain --phase implement
             context --explain --phase implement may the parser be given an empty buffer
             touch a.rs
+            # A search still finds it.
             search may the parser be given an empty buffer
         ",
         expect![[r#"
@@ -116,15 +124,16 @@ fn a_renamed_file_is_followed() {
 }
 
 #[test]
-fn a_much_newer_file_is_a_reason_for_doubt() {
+fn a_file_that_is_much_newer_than_the_memory_is_mentioned() {
     check(
         r"
+            # Without git only the time of the file can be compared.
             write a.rs line\n
             teach --type decision --file a.rs the parser is written by hand
-            aged a.rs 29
-            about --explain a.rs
-            aged a.rs 45
-            about --explain a.rs
+            age a.rs 29
+            file-context --explain a.rs
+            age a.rs 45
+            file-context --explain a.rs
         ",
         expect![[r#"
             m1 new: decision "the parser is written by hand" files=a.rs
@@ -139,15 +148,16 @@ fn a_much_newer_file_is_a_reason_for_doubt() {
 }
 
 #[test]
-fn the_file_time_of_a_fresh_checkout_does_not_count() {
+fn in_a_repository_the_time_of_a_file_does_not_count() {
     check(
         r"
+            # A fresh checkout gives every file a new time.
             write a.rs line\n
             git main
             commit
             teach --type decision --file a.rs the parser is written by hand
-            aged a.rs 45
-            about --explain a.rs
+            age a.rs 45
+            file-context --explain a.rs
         ",
         expect![[r#"
             m1 new: decision "the parser is written by hand" files=a.rs

@@ -1,4 +1,8 @@
-//! Staleness of memories that are anchored to symbols, also after the symbol moved.
+//! Symbol anchors: a memory that is anchored to a symbol loses confidence when the code of the
+//! symbol changes, and follows the symbol to another file.
+//!
+//! Scripts (notation in `main.rs`). `--file a.rs:verify` anchors to the symbol `verify`; `index`
+//! indexes the code. `--explain` prints the confidence after `worth`, and the reasons.
 
 use expect_test::expect;
 
@@ -14,8 +18,9 @@ fn white_space_comments_and_other_code_do_not_count_as_changes() {
             teach --type gotcha --file a.rs:verify tokens are verified twice on purpose
             write a.rs // Why this is so.\n\nfn verify( t: u8 )\n{\n  one(t); // indeed\n}\n\nfn other() { two(); three(); four() }\nfn more() {}\n
             commit
-            aged a.rs 45
-            about --explain a.rs
+            # The file is also 45 days newer than the memory.
+            age a.rs 45
+            file-context --explain a.rs
         ",
         expect![[r#"
             m1 new: gotcha "tokens are verified twice on purpose" files=a.rs
@@ -35,9 +40,10 @@ fn a_changed_body_halves_the_confidence_until_the_memory_is_confirmed() {
             commit
             teach --type gotcha --file a.rs:Server::verify tokens are verified twice on purpose
             write a.rs impl Server {\n    fn verify(t: u8) { two(t) }\n}\n
-            about --explain a.rs
+            file-context --explain a.rs
+            # The user confirms the memory for the new code.
             flag m1 right
-            about --explain a.rs
+            file-context --explain a.rs
         ",
         expect![[r#"
             m1 new: gotcha "tokens are verified twice on purpose" files=a.rs
@@ -60,15 +66,18 @@ fn a_symbol_that_moved_to_another_file_is_followed() {
             git main
             commit
             teach --type gotcha --file a.py:verify tokens are verified twice on purpose
+            # The whole file is renamed.
             delete a.py
             write lib/b.py def verify(t):\n    return one(t)\n\ndef other():\n    pass\n --times 1
             commit
             context --explain --phase implement are tokens verified twice on purpose
+            # The symbol moves to another file; only the index can find it there.
             write lib/b.py def other():\n    pass\n
             write c.py # Here now.\ndef verify(t):\n    return one(t)\n
             context --explain --phase implement are tokens verified twice on purpose
             index
             context --explain --phase implement are tokens verified twice on purpose
+            # Moved and changed: it counts as gone.
             write c.py def verify(t):\n    return two(t)\n
             context --explain --phase implement are tokens verified twice on purpose
         ",
@@ -87,14 +96,16 @@ fn a_symbol_that_moved_to_another_file_is_followed() {
 }
 
 #[test]
-fn an_anchor_to_an_unknown_symbol_is_refused() {
+fn an_anchor_to_an_unknown_or_ambiguous_symbol_is_refused() {
     check(
         r"
             write a.ts export class A { run() {} }\nexport class B { run() {}\n  stop() {\n  }\n}\n
             teach --file a.ts:walk something is wrong with walking
             teach --file a.ts:run something is wrong with running
             teach --file a.ts:B.run something is wrong with running of b
+            # A line number means the symbol around it.
             teach --file a.ts:4 something is wrong with stopping
+            # No such file: the whole name counts as a path.
             teach --file nowhere.ts:run something is wrong elsewhere
         ",
         expect![[r#"

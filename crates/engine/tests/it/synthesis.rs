@@ -1,21 +1,19 @@
-//! Statements that many sessions of a module support together, and the language model's part in
-//! learning.
+//! Synthesis: statements that only many sessions of a module together support. Also the requests to
+//! a language model during learning: rewording and interpretation.
 
-use model::{MemoryStatus, Timestamp};
+use model::{DAY_MS, MemoryStatus, Timestamp};
 use testkit::shared_models;
 use waylore_engine::{Explanation, LlmAccess, MemoryFilter, NotebookScope, Project, ProjectPolicy};
 
 use crate::generated_answers::FakeTextServer;
-use crate::learning::{LearningFixture, parse_events_at};
+use crate::learning::{LearningFixture, START, parse_events_at};
 
-const START: i64 = 1_794_000_000_000;
-const DAY: i64 = 86_400_000;
-
-/// Learns a session that edits these files and passes its tests. Returns the notices and the texts learned.
+/// Learns a session that edits these files and passes its tests. `reasoning`, if not empty, is a
+/// statement of the agent. Returns the notices and the learned texts.
 fn learn_session(
     fixture: &LearningFixture,
     project: &mut Project,
-    n: u8,
+    session: u8,
     files: &[&str],
     reasoning: &str,
 ) -> Vec<String> {
@@ -27,9 +25,10 @@ fn learn_session(
             r#""event":"tool_call","call_id":"e{nth}","tool":"edit","args":{{"paths":["{file}"]}}"#
         ));
         lines.push(format!(r#""event":"tool_result","call_id":"e{nth}","tool":"edit","ok":true"#));
-        // Far apart, so that no signal of one session shows the pair.
+        // Reads in between keep the edits far apart, so that no single session shows them as a
+        // pair.
         for gap in 0..6 {
-            lines.push(format!(r#""event":"tool_call","call_id":"g{nth}{gap}","tool":"read","args":{{"paths":["other/{n}{nth}{gap}.md"]}}"#));
+            lines.push(format!(r#""event":"tool_call","call_id":"g{nth}{gap}","tool":"read","args":{{"paths":["other/{session}{nth}{gap}.md"]}}"#));
             lines.push(format!(
                 r#""event":"tool_result","call_id":"g{nth}{gap}","tool":"read","ok":true"#
             ));
@@ -47,17 +46,14 @@ fn learn_session(
     );
     lines.push(r#""event":"step_complete""#.to_owned());
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    let start = START + i64::from(n) * DAY;
-    project.set_now(Timestamp(start + DAY / 2));
-    fixture
-        .runtime
-        .block_on(project.session_journal().record_events(&parse_events_at(start, n, &lines)))
-        .unwrap();
+    let start = START + i64::from(session) * DAY_MS;
+    project.set_now(Timestamp(start + DAY_MS / 2));
+    fixture.record(project, &parse_events_at(start, session, &lines));
     fixture.runtime.block_on(async {
         let mut learned_texts = Vec::new();
-        for it in project.session_history().journal_transcripts() {
-            let read = project.session_history().read_transcript(&it).unwrap().unwrap();
-            let learned = project.learner().learn_session(&read.pad).await.unwrap().unwrap();
+        for journal in project.session_history().journal_transcripts() {
+            let parsed = project.session_history().read_transcript(&journal).unwrap().unwrap();
+            let learned = project.learner().learn_session(&parsed.pad).await.unwrap().unwrap();
             learned_texts.extend(learned.notices.iter().map(|it| format!("notice: {it}")));
             learned_texts.extend(learned.memories.iter().map(|it| it.memory.content.clone()));
             project.session_journal().close(&learned).unwrap();
@@ -66,24 +62,26 @@ fn learn_session(
     })
 }
 
-/// Four sessions of a module and some of others; the test adds the fifth.
+/// Learns four sessions of the module `src/wire` and some of others. The fifth, which the test
+/// adds, reaches the first milestone.
 fn learn_four_sessions(fixture: &LearningFixture, project: &mut Project) {
-    for n in 1..=4 {
-        let inside = format!("src/wire/{n}.rs");
-        learn_session(fixture, project, n, &[&inside, "web/wire.ts"], "");
+    for session in 1..=4 {
+        let wire_file = format!("src/wire/{session}.rs");
+        learn_session(fixture, project, session, &[&wire_file, "web/wire.ts"], "");
     }
-    for n in 5..=8 {
-        learn_session(fixture, project, n, &[&format!("docs/{n}.md")], "");
+    for session in 5..=8 {
+        learn_session(fixture, project, session, &[&format!("docs/{session}.md")], "");
     }
 }
 
+/// The texts and states of all active memories.
 fn active_memories(fixture: &LearningFixture, project: &Project) -> Vec<(String, MemoryStatus)> {
-    let shown = fixture.runtime.block_on(
-        project.retriever().list(&MemoryFilter::active(100), Some(NotebookScope::Project)),
-    );
-    shown.unwrap().into_iter().map(|it| (it.memory.content.clone(), it.memory.status())).collect()
+    let memories = fixture
+        .run(project.retriever().list(&MemoryFilter::active(100), Some(NotebookScope::Project)));
+    memories.into_iter().map(|it| (it.memory.content.clone(), it.memory.status())).collect()
 }
 
+/// The synthesis of the five sessions.
 const REACHES: &str = "Work in `src/wire` usually reaches `web/wire.ts`: 5 of the 5 sessions that changed this folder changed it, too. Check `web/wire.ts` before you finish.";
 
 #[test]
@@ -92,6 +90,7 @@ fn a_module_is_synthesised_once_per_milestone() {
     let mut project = fixture.open_project();
     learn_four_sessions(&fixture, &mut project);
     assert_eq!(active_memories(&fixture, &project), []);
+    // The fifth session reaches the first milestone.
     let learned_texts =
         learn_session(&fixture, &mut project, 9, &["src/wire/9.rs", "web/wire.ts"], "");
     assert_eq!(learned_texts, [REACHES]);
@@ -99,40 +98,45 @@ fn a_module_is_synthesised_once_per_milestone() {
         active_memories(&fixture, &project),
         [(REACHES.to_owned(), MemoryStatus::NeedsReview)]
     );
-    // No session has a sighting of it; all five contribute by their files.
-    let shown = fixture
-        .runtime
-        .block_on(project.retriever().list(&MemoryFilter::active(1), Some(NotebookScope::Project)));
-    let id = shown.unwrap()[0].memory.id.to_string();
-    let Explanation::Memory { sightings: witnesses, sessions, .. } =
-        fixture.runtime.block_on(project.session_history().explain(&id)).unwrap()
+    // No session has a sighting of it; all five contribute by the files they touched.
+    let memories = fixture
+        .run(project.retriever().list(&MemoryFilter::active(1), Some(NotebookScope::Project)));
+    let id = memories[0].memory.id.to_string();
+    let Explanation::Memory { sightings, sessions, .. } =
+        fixture.run(project.session_history().explain(&id))
     else {
         panic!("it is a memory")
     };
     let touched: Vec<String> =
         sessions.iter().flat_map(|it| it.files.iter().map(|it| it.path.to_string())).collect();
-    assert_eq!((witnesses.len(), sessions.len()), (0, 5));
+    assert_eq!((sightings.len(), sessions.len()), (0, 5));
     assert_eq!(touched[..4], ["src/wire/1.rs", "web/wire.ts", "src/wire/2.rs", "web/wire.ts"]);
-    // Six, seven … are no milestones; ten only updates the numbers.
-    for n in 10..=15 {
-        learn_session(&fixture, &mut project, n + 40, &[&format!("docs/{n}.md")], "");
+    // Six to nine sessions are no milestone; the tenth only updates the numbers.
+    for session in 10..=15 {
+        // A session of another module, without which the coupling would be no surprise.
+        learn_session(&fixture, &mut project, session + 40, &[&format!("docs/{session}.md")], "");
         let learned_texts =
-            learn_session(&fixture, &mut project, n, &["src/wire/9.rs", "web/wire.ts"], "");
+            learn_session(&fixture, &mut project, session, &["src/wire/9.rs", "web/wire.ts"], "");
         assert!(
             !learned_texts.iter().any(|it| it.contains("usually reaches")),
-            "{n}: {learned_texts:?}"
+            "{session}: {learned_texts:?}"
         );
     }
-    let reaches = |all: &[(String, MemoryStatus)]| {
-        all.iter().filter(|it| it.0.contains("usually reaches")).map(|it| it.0.clone()).collect()
+    let syntheses = |memories: &[(String, MemoryStatus)]| {
+        memories
+            .iter()
+            .filter(|it| it.0.contains("usually reaches"))
+            .map(|it| it.0.clone())
+            .collect()
     };
-    let statements: Vec<String> = reaches(&active_memories(&fixture, &project));
+    let statements: Vec<String> = syntheses(&active_memories(&fixture, &project));
     assert!(statements[0].contains("10 of the 10 sessions"), "{statements:?}");
-    // At twenty it no longer holds and is deprecated.
-    for n in 16..=26 {
-        learn_session(&fixture, &mut project, n, &[&format!("src/wire/{n}.rs")], "");
+    // Sessions that edit the module alone follow. At the milestone of twenty the statement no
+    // longer holds and is deprecated.
+    for session in 16..=26 {
+        learn_session(&fixture, &mut project, session, &[&format!("src/wire/{session}.rs")], "");
     }
-    let statements: Vec<String> = reaches(&active_memories(&fixture, &project));
+    let statements: Vec<String> = syntheses(&active_memories(&fixture, &project));
     assert_eq!(statements, Vec::<String>::new());
 }
 
@@ -140,40 +144,44 @@ fn a_module_is_synthesised_once_per_milestone() {
 fn pairs_of_modules_are_synthesised_once_a_week() {
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project();
-    for n in 1..=5 {
-        let (api, web) = (format!("api/{n}.rs"), format!("web/{n}.ts"));
-        learn_session(&fixture, &mut project, n, &[&api, &web], "");
-        learn_session(&fixture, &mut project, 20 + n, &[&format!("docs/{n}.md")], "");
+    for session in 1..=5 {
+        let (api, web) = (format!("api/{session}.rs"), format!("web/{session}.ts"));
+        learn_session(&fixture, &mut project, session, &[&api, &web], "");
+        // Sessions of other modules, without which the coupling would be no surprise.
+        learn_session(&fixture, &mut project, 20 + session, &[&format!("docs/{session}.md")], "");
     }
-    let week = |project: &mut Project| {
-        let stored = fixture.runtime.block_on(project.learner().synthesise_week()).unwrap();
+    // The new syntheses, and whether each waits for review.
+    let synthesise = |project: &mut Project| {
+        let stored = fixture.run(project.learner().synthesise_week());
         stored
             .into_iter()
             .map(|it| (it.memory.content, it.memory.flags.needs_review))
             .collect::<Vec<_>>()
     };
-    let statements = week(&mut project);
+    let statements = synthesise(&mut project);
     let expected = "A change in `api` usually needs one in `web`, most often in `web/1.ts`: 5 of the 5 sessions that changed the one changed both. Look there before you finish.";
     assert_eq!(statements, [(expected.to_owned(), true)]);
-    assert_eq!(week(&mut project), [], "this week was synthesised already");
-    project.set_now(Timestamp(START + 60 * DAY));
-    assert_eq!(week(&mut project), [], "another week, but nothing new");
+    assert_eq!(synthesise(&mut project), [], "this week was synthesised already");
+    project.set_now(Timestamp(START + 60 * DAY_MS));
+    assert_eq!(synthesise(&mut project), [], "another week, but nothing new");
 }
 
-const FACT: &str = "Actually, `src/total.ts` rounds per line, never on the sum.";
-const TEMPLATE: &str = "`src/total.ts` rounds per line, never on the sum.";
+/// A correction in the agent's reasoning, and the memory that is composed from it without a model.
+const REASONING: &str = "Actually, `src/total.ts` rounds per line, never on the sum.";
+const COMPOSED: &str = "`src/total.ts` rounds per line, never on the sum.";
 
-/// Learns a session with a model that gives this answer.
+/// Learns a session with a model that gives this answer. Returns the notices and learned texts, and
+/// the texts of the stored memories.
 fn learn_with_rewording(answer: &str) -> (Vec<String>, Vec<String>) {
     let writer = FakeTextServer::new(answer);
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project_with(shared_models(Some(writer.generator.clone())));
     project.set_policy(ProjectPolicy { llm: LlmAccess::Allowed, ..project.policy });
-    let learned_texts = learn_session(&fixture, &mut project, 1, &["src/total.ts"], FACT);
-    let seen = writer.requests();
-    // A failed request is repeated.
-    assert!(seen.len() == 1 || answer.is_empty(), "one request per session: {seen:?}");
-    assert!(seen[0].contains("rounds per line"));
+    let learned_texts = learn_session(&fixture, &mut project, 1, &["src/total.ts"], REASONING);
+    let requests = writer.requests();
+    // Only a failed request (an empty answer) is repeated.
+    assert!(requests.len() == 1 || answer.is_empty(), "one request per session: {requests:?}");
+    assert!(requests[0].contains("rounds per line"));
     (learned_texts, active_memories(&fixture, &project).into_iter().map(|it| it.0).collect())
 }
 
@@ -197,21 +205,22 @@ fn an_unusable_answer_of_the_model_is_never_stored() {
         "{\"error\":\"overloaded\"}",
     ] {
         let (learned_texts, stored) = learn_with_rewording(answer);
-        assert_eq!(stored, [TEMPLATE], "{answer}");
-        assert!(learned_texts.contains(&TEMPLATE.to_owned()), "{learned_texts:?}");
+        assert_eq!(stored, [COMPOSED], "{answer}");
+        assert!(learned_texts.contains(&COMPOSED.to_owned()), "{learned_texts:?}");
     }
 }
 
 #[test]
-fn no_model_is_asked_without_the_users_permission() {
+fn no_model_is_used_without_the_users_permission() {
     let writer = FakeTextServer::new("[]");
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project_with(shared_models(Some(writer.generator.clone())));
-    learn_session(&fixture, &mut project, 1, &["src/total.ts"], FACT);
+    learn_session(&fixture, &mut project, 1, &["src/total.ts"], REASONING);
     assert_eq!(writer.requests(), Vec::<String>::new());
 }
 
-/// Learns the fifth session of a module with a model that gives this answer.
+/// Learns the fifth session of a module, which reaches a milestone, with a model that gives this
+/// answer. Returns the notices and learned texts, and the stored memories.
 fn learn_with_interpretation(answer: &str) -> (Vec<String>, Vec<(String, MemoryStatus)>) {
     let writer = FakeTextServer::new(answer);
     let fixture = LearningFixture::new();
@@ -219,8 +228,8 @@ fn learn_with_interpretation(answer: &str) -> (Vec<String>, Vec<(String, MemoryS
     learn_four_sessions(&fixture, &mut project);
     project.set_policy(ProjectPolicy { llm: LlmAccess::Allowed, ..project.policy });
     let learned_texts =
-        learn_session(&fixture, &mut project, 9, &["src/wire/9.rs", "web/wire.ts"], FACT);
-    assert_eq!(writer.requests().len(), 1, "the milestone takes the one request");
+        learn_session(&fixture, &mut project, 9, &["src/wire/9.rs", "web/wire.ts"], REASONING);
+    assert_eq!(writer.requests().len(), 1, "the interpretation is the one request of the session");
     assert!(writer.requests()[0].contains("add a field to the wire"));
     (learned_texts, active_memories(&fixture, &project))
 }
@@ -251,6 +260,6 @@ fn unsupported_statements_of_the_model_are_never_stored() {
         );
         let mut stored: Vec<String> = stored.into_iter().map(|it| it.0).collect();
         stored.sort();
-        assert_eq!(stored, [REACHES, TEMPLATE], "{answer}");
+        assert_eq!(stored, [REACHES, COMPOSED], "{answer}");
     }
 }

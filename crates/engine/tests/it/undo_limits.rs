@@ -1,4 +1,7 @@
-//! Limits of undo: thirty active days, later changes by others, erased memories.
+//! Limits of undo: it works for thirty active days, and skips batches whose memories were purged.
+//!
+//! Scripts (notation in `main.rs`). `active-days N` are days with sessions, `days N` days without
+//! use.
 
 use expect_test::expect;
 
@@ -10,9 +13,9 @@ fn undo_is_refused_after_thirty_active_days() {
         r"
             teach the cache lives in redis
             teach the pool has 8 connections
-            live 29
+            active-days 29
             edit m2 the pool has 9 connections
-            live 2
+            active-days 2
             undo m1
             undo
             undo
@@ -38,12 +41,14 @@ fn a_year_of_absence_is_not_thirty_active_days() {
     check(
         r"
             teach retry limit is 3
-            live 10
+            active-days 10
             forget m1
+            # A year without use counts as 30 days at most.
             days 365
             list --all
             undo
             list
+            # With the second year, the `teach` is 10 + 30 + 30 days old.
             days 365
             undo
         ",
@@ -61,13 +66,14 @@ fn a_year_of_absence_is_not_thirty_active_days() {
 }
 
 #[test]
-fn a_pruned_memory_can_be_restored_and_stays() {
+fn undo_of_automatic_forgetting_lasts() {
     check(
         r"
             teach --type work_state half of the parser is written
-            live 22
+            active-days 22
             maintain
             list
+            # The last change of a user was the `teach`; it cannot be undone before the forgetting is.
             undo
             undo m1
             maintain
@@ -89,7 +95,7 @@ fn a_pruned_memory_can_be_restored_and_stays() {
 }
 
 #[test]
-fn undo_after_a_purge_reverts_the_change_before() {
+fn undo_after_a_purge_reverts_the_change_before_it() {
     check(
         r"
             teach the cache lives in redis
@@ -110,7 +116,7 @@ fn undo_after_a_purge_reverts_the_change_before() {
 }
 
 #[test]
-fn undo_of_a_supersession_whose_new_half_was_purged() {
+fn a_supersession_can_be_undone_after_the_new_memory_was_purged() {
     check(
         r"
             teach retry limit is 3
@@ -134,7 +140,7 @@ fn undo_of_a_supersession_whose_new_half_was_purged() {
 }
 
 #[test]
-fn undo_of_an_exclusion_whose_memory_was_purged() {
+fn the_exclusion_of_a_purged_memory_is_skipped_by_undo() {
     check(
         r"
             teach --user prefer tabs over spaces

@@ -1,4 +1,7 @@
-//! Every change of a user can be undone for 30 days.
+//! Undo: every change of a user can be undone as a whole; repeated undo goes further back.
+//!
+//! Scripts (notation in `main.rs`). `undo` reverts the last change, `undo m1` the last change of
+//! m1. "never was" means that the undone change had created the memory.
 
 use expect_test::expect;
 
@@ -39,7 +42,7 @@ fn repeated_undo_goes_further_back() {
 }
 
 #[test]
-fn undo_of_a_supersession_restores_both_memories() {
+fn undo_of_a_supersession_restores_the_old_memory_and_forgets_the_new_one() {
     check(
         r"
             teach retry limit is 3
@@ -82,7 +85,7 @@ fn undo_of_a_merge_restores_the_old_text() {
 }
 
 #[test]
-fn forget_restore_undo_in_any_order() {
+fn forget_and_restore_can_be_undone_in_any_order() {
     check(
         r"
             teach retry limit is 3
@@ -122,7 +125,7 @@ fn forget_restore_undo_in_any_order() {
 }
 
 #[test]
-fn undo_of_one_memory_leaves_the_others() {
+fn undo_of_one_memory_does_not_change_the_others() {
     check(
         r"
             teach the cache lives in redis
@@ -159,6 +162,7 @@ fn undo_is_refused_while_a_later_change_depends_on_it() {
             teach retry limit is 3
             teach retry limit is 5
             edit m2 --tag net
+            # The supersession changed m1 and m2, and m2 was edited since.
             undo m1
             undo m2
             undo m1
@@ -219,13 +223,15 @@ fn undo_of_a_correction_reverts_all_of_it() {
 fn undo_of_an_import_forgets_all_of_it_and_it_can_be_imported_again() {
     check(
         r"
-            parcel the cache lives in redis
-            parcel the pool has 8 connections
+            foreign the cache lives in redis
+            foreign the pool has 8 connections
             import
             undo
             list
+            # The memories exist already, as forgotten; this import revives them.
             import --vouched
             list
+            # Back to the state before it: forgotten.
             undo
             list
         ",

@@ -1,8 +1,11 @@
-//! The facts that only a file's own references use. They are the larger part of its facts, and no
-//! other file looks at them.
+//! The facts that only a file's own references use: the larger part of its facts, which no other
+//! file looks at.
 //!
-//! They stay encoded until the file is resolved: all files are in memory at once, and few of them
-//! are resolved again.
+//! They stay encoded in `FileFacts::reference_bytes` until the resolver reads the file: all files
+//! are in memory at once, and few of them are resolved again.
+//!
+//! The other facts of the file are its visible facts. Both parts are numbered in one sequence: if
+//! the visible facts have 10 terms, `TermId(10)` is the first term here.
 
 use model::codec::{ByteReader, ByteWriter};
 
@@ -12,8 +15,7 @@ use super::codec::{
 use super::validate::IndexBounds;
 use super::{FileFacts, LocalVariable, Reference, Term};
 
-/// References with their terms, locals and lists. Their numbering continues that of the visible
-/// facts.
+/// References with the terms, locals and lists that only they use.
 #[derive(Debug, Default)]
 pub(crate) struct ReferenceFacts {
     pub(crate) terms: Vec<Term>,
@@ -22,12 +24,22 @@ pub(crate) struct ReferenceFacts {
     pub(crate) refs: Vec<Reference>,
 }
 
-/// Encodes reference facts. `buffer` is reused from file to file.
+/// Borrowed [`ReferenceFacts`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReferenceSlices<'a> {
+    pub(crate) terms: &'a [Term],
+    pub(crate) locals: &'a [LocalVariable],
+    pub(crate) lists: &'a [u32],
+    pub(crate) refs: &'a [Reference],
+}
+
+/// Encodes reference facts; [`ReferenceFacts::decode`] is the inverse. `buffer` is reused from file
+/// to file.
 pub(crate) fn encode_reference_facts(
-    (terms, locals, lists): (&[Term], &[LocalVariable], &[u32]),
-    refs: &[Reference],
+    facts: ReferenceSlices<'_>,
     buffer: &mut Vec<u8>,
 ) -> Box<[u8]> {
+    let ReferenceSlices { terms, locals, lists, refs } = facts;
     buffer.clear();
     let mut to = ByteWriter::new(std::mem::take(buffer));
     to.write_len(locals.len());
@@ -37,9 +49,10 @@ pub(crate) fn encode_reference_facts(
     to.write_len(lists.len());
     lists.iter().for_each(|it| to.write_u32(*it));
     to.write_len(refs.len());
-    let mut line = 0;
+    // Lines are written as the difference from the line of the reference before.
+    let mut previous_line = 0;
     for reference in refs {
-        write_reference(&mut to, *reference, &mut line);
+        write_reference(&mut to, *reference, &mut previous_line);
     }
     // The result is an exact copy; the buffer keeps its capacity for the next file.
     *buffer = to.bytes;
@@ -61,17 +74,18 @@ impl ReferenceFacts {
         for _ in 0..n_terms {
             facts.terms.push(read_term(&mut from)?);
         }
-        let n_lists = from.read_len()?;
-        facts.lists.reserve_exact(n_lists);
-        for _ in 0..n_lists {
+        let n_list_items = from.read_len()?;
+        facts.lists.reserve_exact(n_list_items);
+        for _ in 0..n_list_items {
             facts.lists.push(from.read_u32()?);
         }
         let n_refs = from.read_len()?;
         facts.refs.reserve_exact(n_refs);
-        let mut line = 0;
+        let mut previous_line = 0;
         for _ in 0..n_refs {
-            facts.refs.push(read_reference(&mut from, &mut line)?);
+            facts.refs.push(read_reference(&mut from, &mut previous_line)?);
         }
+        // Bytes behind the last reference are damage, too.
         from.is_empty().then_some(facts)
     }
 
@@ -84,12 +98,13 @@ impl ReferenceFacts {
             locals: visible.locals.len() + self.locals.len(),
             ..IndexBounds::from_visible(visible)
         };
-        let item = |at: u32| {
-            let at = at as usize;
-            visible.lists.get(at).or_else(|| self.lists.get(at.wrapping_sub(visible.lists.len())))
+        let n_visible_items = visible.lists.len();
+        let list_item = |index: u32| match (index as usize).checked_sub(n_visible_items) {
+            Some(own_index) => self.lists.get(own_index).copied(),
+            None => visible.lists.get(index as usize).copied(),
         };
-        self.locals.iter().all(|it| bounds.has_local(*it))
-            && self.terms.iter().all(|it| bounds.has_term(*it, &|at| item(at).copied()))
-            && self.refs.iter().all(|it| bounds.has_reference(*it))
+        self.locals.iter().all(|it| bounds.is_valid_local(*it))
+            && self.terms.iter().all(|it| bounds.is_valid_term(*it, &list_item))
+            && self.refs.iter().all(|it| bounds.is_valid_reference(*it))
     }
 }

@@ -1,10 +1,12 @@
-//! Many short strings in two allocations.
+//! Table of a file's names: many short strings in two allocations instead of one each.
+//!
+//! `FileFacts` refers to its strings by [`StringId`](super::StringId), which is an index here.
 
-/// A string table: all strings concatenated, found by their position.
+/// A string table: all strings concatenated, found by their index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StringTable {
     buffer: String,
-    /// The end of each string in `buffer`; it starts where the one before ends.
+    /// The end of each string in `buffer`. A string starts where the one before it ends.
     ends: Vec<u32>,
 }
 
@@ -22,9 +24,9 @@ impl StringTable {
         self.ends.push(crate::facts_builder::to_index(self.buffer.len()));
     }
 
-    pub fn get(&self, at: usize) -> Option<&str> {
-        let end = *self.ends.get(at)?;
-        let start = at.checked_sub(1).map_or(0, |it| self.ends[it]);
+    pub fn get(&self, index: usize) -> Option<&str> {
+        let end = *self.ends.get(index)?;
+        let start = index.checked_sub(1).map_or(0, |previous| self.ends[previous]);
         self.buffer.get(start as usize..end as usize)
     }
 

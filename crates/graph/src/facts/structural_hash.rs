@@ -1,14 +1,20 @@
 //! Structural hash of a piece of code: equal for two texts that differ only in white space and
 //! comments.
 //!
-//! It works on bytes and on the comment and string spans that the syntax walk collected. That costs
-//! a tenth of visiting every token a second time. The hash does not withstand deliberate
-//! collisions.
+//! Each definition of a file gets one; a memory that refers to a symbol compares it to notice that
+//! the code has changed. The hash works on the bytes of the text and on the comment and string
+//! spans that the syntax walk collected, which costs a tenth of visiting every token a second time.
+//! It does not withstand deliberate collisions.
 
-/// Comments and strings of a file in text order: start, end, kind.
-#[derive(Debug, Default)]
-pub(crate) struct OpaqueSpans(pub(crate) Vec<(u32, u32, OpaqueKind)>);
+/// A comment or a string of a file, as a range of bytes. It is opaque: its content is not code.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpaqueSpan {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    pub(crate) kind: OpaqueKind,
+}
 
+/// Kind of an opaque span, which decides its part in the hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OpaqueKind {
     /// Not hashed.
@@ -26,34 +32,35 @@ pub(crate) enum LayoutRule {
     Indented,
 }
 
-/// Hashes `source[span]`.
+/// Hashes `source[code]`. `opaque` are all comments and strings of the file in text order.
 pub(crate) fn structural_hash(
     source: &[u8],
-    span: (u32, u32),
-    opaque: &OpaqueSpans,
+    code: std::ops::Range<u32>,
+    opaque: &[OpaqueSpan],
     layout: LayoutRule,
 ) -> u64 {
     let mut state = HashState::default();
-    let (mut at, end) = (span.0 as usize, (span.1 as usize).min(source.len()));
-    let first = opaque.0.partition_point(|it| (it.1 as usize) <= at);
-    let mut spans = opaque.0[first..].iter().peekable();
-    while at < end {
-        if let Some((_, to, kind)) = spans.next_if(|it| it.0 as usize <= at) {
-            let to = (*to as usize).min(end);
-            if *kind == OpaqueKind::String && to > at {
-                state.add_string(&source[at..to]);
+    // `position` is the end of the text hashed so far.
+    let (mut position, end) = (code.start as usize, (code.end as usize).min(source.len()));
+    let n_before = opaque.partition_point(|it| (it.end as usize) <= position);
+    let mut spans = opaque[n_before..].iter().peekable();
+    while position < end {
+        if let Some(span) = spans.next_if(|it| it.start as usize <= position) {
+            let span_end = (span.end as usize).min(end);
+            if span.kind == OpaqueKind::String && span_end > position {
+                state.add_string(&source[position..span_end]);
             }
             // Spans may nest, so the end of one may lie before the current position.
-            at = at.max(to);
+            position = position.max(span_end);
             continue;
         }
         // Up to the next comment or string there is only code.
-        let stop = spans.peek().map_or(end, |it| (it.0 as usize).min(end));
+        let code_end = spans.peek().map_or(end, |it| (it.start as usize).min(end));
         match layout {
-            LayoutRule::FreeForm => state.add_free_form(&source[at..stop]),
-            LayoutRule::Indented => state.add_indented(&source[at..stop]),
+            LayoutRule::FreeForm => state.add_free_form(&source[position..code_end]),
+            LayoutRule::Indented => state.add_indented(&source[position..code_end]),
         }
-        at = stop;
+        position = code_end;
     }
     state.tokens.hasher.finish()
 }
@@ -76,6 +83,7 @@ impl HashState {
             hash_line_start(&mut self.tokens, &mut self.indents, width);
         }
         text.iter().for_each(|it| self.tokens.hasher.write_byte(*it));
+        // A quote is not a word byte, so white space after the string is not hashed.
         (self.tokens.last_byte, self.tokens.has_gap) = (b'"', false);
     }
 
@@ -93,17 +101,21 @@ impl HashState {
     }
 
     fn add_indented(&mut self, code: &[u8]) {
+        // Python counts a tab as up to eight columns.
+        const TAB_WIDTH: usize = 8;
         let mut tokens = self.tokens;
         for byte in code {
             match byte {
+                // A new line begins. Its indentation counts only once code follows on it.
                 b'\n' if self.bracket_depth <= 0 => {
                     (self.line_indent, tokens.has_gap) = (Some(0), true);
                 }
                 b' ' | b'\t' | b'\r' | b'\n' => {
                     tokens.has_gap = true;
-                    let width = if *byte == b'\t' { 8 } else { 1 };
-                    self.line_indent = self.line_indent.map(|it| it + width);
+                    let byte_width = if *byte == b'\t' { TAB_WIDTH } else { 1 };
+                    self.line_indent = self.line_indent.map(|it| it + byte_width);
                 }
+                // A byte of code.
                 _ => {
                     if let Some(width) = self.line_indent.take() {
                         hash_line_start(&mut tokens, &mut self.indents, width);
@@ -161,13 +173,21 @@ const fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 128
 }
 
-/// Hashes eight bytes at a time, so that a byte costs a shift instead of a multiplication.
+/// A multiplicative hash over words of eight bytes, so that a byte costs a shift instead of a
+/// multiplication.
 #[derive(Clone, Copy, Default)]
 struct WordHasher {
     hash: u64,
+    /// The bytes that do not fill a word yet, the last of them lowest.
     word: u64,
     n_bytes: u32,
 }
+
+/// 2^64 divided by the golden ratio (Knuth's multiplicative hashing).
+const WORD_MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// From the finalizer of `MurmurHash3` (Appleby).
+const FINAL_MULTIPLIER: u64 = 0xff51_afd7_ed55_8ccd;
 
 impl WordHasher {
     #[inline]
@@ -175,15 +195,21 @@ impl WordHasher {
         self.word = self.word << 8 | byte as u64;
         self.n_bytes += 1;
         if self.n_bytes.is_multiple_of(8) {
-            self.hash = (self.hash.rotate_left(27) ^ self.word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            self.hash = self.mix_word();
             self.word = 0;
         }
     }
 
+    /// The hash with the current word mixed in.
+    #[inline]
+    const fn mix_word(self) -> u64 {
+        (self.hash.rotate_left(27) ^ self.word).wrapping_mul(WORD_MULTIPLIER)
+    }
+
     const fn finish(self) -> u64 {
-        let last = (self.hash.rotate_left(27) ^ self.word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let last = self.mix_word();
         // The length distinguishes a text from the same text with leading zero bytes.
-        (last ^ self.n_bytes as u64).wrapping_mul(0xff51_afd7_ed55_8ccd) ^ (last >> 29)
+        (last ^ self.n_bytes as u64).wrapping_mul(FINAL_MULTIPLIER) ^ (last >> 29)
     }
 }
 
@@ -193,20 +219,24 @@ mod tests {
 
     /// Hashes a text in which `#` begins a comment and `"` encloses a string.
     fn hash(source: &str, layout: LayoutRule) -> u64 {
-        let mut spans = OpaqueSpans::default();
-        for (start, kind) in [("#", OpaqueKind::Comment), ("\"", OpaqueKind::String)] {
-            let mut from = 0;
-            while let Some(at) = source[from..].find(start).map(|it| it + from) {
-                let end = if start == "#" { "\n" } else { "\"" };
-                let to = source[at + 1..].find(end).map_or(source.len(), |it| at + 1 + it);
-                let to = if start == "#" { to } else { to + 1 };
-                spans.0.push((u32::try_from(at).unwrap(), u32::try_from(to).unwrap(), kind));
-                from = to;
-            }
+        let to_u32 = |it: usize| u32::try_from(it).unwrap();
+        let mut spans = Vec::new();
+        let mut from = 0;
+        while let Some(start) = source[from..].find(['#', '"']).map(|it| from + it) {
+            // A comment ends before the line break, a string after its closing quote.
+            let is_comment = source[start..].starts_with('#');
+            let (kind, end) = if is_comment {
+                let end = source[start..].find('\n').map_or(source.len(), |it| start + it);
+                (OpaqueKind::Comment, end)
+            } else {
+                let content = start + 1;
+                let end = content + source[content..].find('"').unwrap() + 1;
+                (OpaqueKind::String, end)
+            };
+            spans.push(OpaqueSpan { start: to_u32(start), end: to_u32(end), kind });
+            from = end;
         }
-        spans.0.sort_by_key(|it| it.0);
-        let end = u32::try_from(source.len()).unwrap();
-        structural_hash(source.as_bytes(), (0, end), &spans, layout)
+        structural_hash(source.as_bytes(), 0..to_u32(source.len()), &spans, layout)
     }
 
     #[test]
@@ -227,9 +257,12 @@ mod tests {
     #[test]
     fn indentation_steps_count_in_an_indented_language() {
         let hash = |source| hash(source, LayoutRule::Indented);
-        let wide = "if a:\n    b\nc";
-        assert_eq!(hash(wide), hash("if a:\n  b\n\n# note\nc"));
-        assert_ne!(hash(wide), hash("if a:\n    b\n    c"));
+        let code = "if a:\n    b\nc";
+        let narrower = "if a:\n  b\n\n# note\nc";
+        let other_structure = "if a:\n    b\n    c";
+        assert_eq!(hash(code), hash(narrower));
+        assert_ne!(hash(code), hash(other_structure));
+        // Inside brackets lines and indentation carry no structure.
         assert_eq!(hash("f(a,\n    b)"), hash("f(a, b)"));
     }
 }

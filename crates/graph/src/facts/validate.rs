@@ -1,9 +1,14 @@
 //! Validation of decoded facts: every index must point at an existing item, because bytes from a
 //! disk may be damaged.
+//!
+//! The resolver indexes the arrays of the facts without checks and relies on this one.
 
-use super::{ExportEntry, FileFacts, ListSpan, LocalVariable, Reference, StringId, Term};
+use super::{
+    BaseClause, Definition, ExportEntry, FileFacts, ImportEntry, ListSpan, LocalVariable,
+    Reference, StringId, Term,
+};
 
-/// The number of items of each kind.
+/// The number of items of each kind: an index is valid if it is below.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IndexBounds {
     pub(super) strings: usize,
@@ -13,12 +18,18 @@ pub(super) struct IndexBounds {
     pub(super) imports: usize,
 }
 
-fn is_below(id: impl Into<u32>, limit: usize) -> bool {
-    (id.into() as usize) < limit
-}
-
-fn is_none_or_below(id: Option<impl Into<u32>>, limit: usize) -> bool {
-    id.is_none_or(|it| is_below(it, limit))
+/// Returns whether every index of the facts that other files can see points at an existing item.
+pub(super) fn has_valid_indices(facts: &FileFacts) -> bool {
+    let bounds = IndexBounds::from_visible(facts);
+    let list_item = |index: u32| facts.lists.get(index as usize).copied();
+    facts.n_visible_strings as usize <= facts.strings.len()
+        && is_none_or_below(facts.namespace, bounds.strings)
+        && facts.defs.iter().enumerate().all(|(i, it)| bounds.is_valid_definition(it, i))
+        && facts.bases.iter().all(|it| bounds.is_valid_base(*it))
+        && facts.imports.iter().all(|it| bounds.is_valid_import(it))
+        && facts.exports.iter().all(|it| bounds.is_valid_export(it))
+        && facts.locals.iter().all(|it| bounds.is_valid_local(*it))
+        && facts.terms.iter().all(|it| bounds.is_valid_term(*it, &list_item))
 }
 
 impl IndexBounds {
@@ -33,93 +44,102 @@ impl IndexBounds {
         }
     }
 
-    fn has_string(self, string: StringId) -> bool {
+    fn is_valid_string(self, string: StringId) -> bool {
         is_below(string, self.strings)
     }
 
-    pub(super) fn has_local(self, local: LocalVariable) -> bool {
+    fn is_valid_definition(self, def: &Definition, index: usize) -> bool {
+        self.is_valid_string(def.name)
+            && is_none_or_below(def.owner_name, self.strings)
+            // A parent precedes its children, so every walk towards the root ends.
+            && is_none_or_below(def.parent, index)
+            && is_none_or_below(def.owner_type, self.terms)
+            && is_none_or_below(def.param_types, self.terms)
+            && is_none_or_below(def.declared_type, self.terms)
+            && is_none_or_below(def.inferred_from, self.terms)
+            && def.type_params.0 <= def.type_params.1
+            // The end of a range may equal the number of items.
+            && def.type_params.1.index() <= self.locals
+    }
+
+    fn is_valid_base(self, base: BaseClause) -> bool {
+        is_below(base.def, self.defs) && is_below(base.term, self.terms)
+    }
+
+    fn is_valid_import(self, import: &ImportEntry) -> bool {
+        self.is_valid_string(import.module)
+            && self.is_valid_string(import.imported_name)
+            && self.is_valid_string(import.local_name)
+            && is_none_or_below(import.parent_module, self.defs)
+    }
+
+    fn is_valid_export(self, export: &ExportEntry) -> bool {
+        match *export {
+            ExportEntry::Local { name, term } => {
+                self.is_valid_string(name) && is_below(term, self.terms)
+            }
+            ExportEntry::From { name, module, item } => {
+                [name, module, item].iter().all(|it| self.is_valid_string(*it))
+            }
+            ExportEntry::ModuleAs { name, module } => {
+                self.is_valid_string(name) && self.is_valid_string(module)
+            }
+            ExportEntry::Star { module } => self.is_valid_string(module),
+        }
+    }
+
+    pub(super) fn is_valid_local(self, local: LocalVariable) -> bool {
         is_none_or_below(local.declared_type, self.terms)
             && is_none_or_below(local.inferred_from, self.terms)
     }
 
-    pub(super) fn has_reference(self, reference: Reference) -> bool {
+    pub(super) fn is_valid_reference(self, reference: Reference) -> bool {
         is_below(reference.term, self.terms)
             && is_none_or_below(reference.arg_types, self.terms)
             && is_none_or_below(reference.enclosing_def, self.defs)
     }
 
-    /// Checks the operands of a term. `item` reads an item of the lists.
-    pub(super) fn has_term(self, term: Term, item: &dyn Fn(u32) -> Option<u32>) -> bool {
-        let all = |list: ListSpan, is_valid: &dyn Fn(u32, u32) -> bool| {
+    /// Checks the operands of a term. `list_item` reads `FileFacts::lists`.
+    pub(super) fn is_valid_term(self, term: Term, list_item: &dyn Fn(u32) -> Option<u32>) -> bool {
+        // `is_valid` gets the position of an item in the list and the item.
+        let all_items = |list: ListSpan, is_valid: &dyn Fn(u32, u32) -> bool| {
             (0..list.len).all(|i| {
-                let at = list.start.checked_add(i);
-                at.and_then(item).is_some_and(|it| is_valid(i, it))
+                let index = list.start.checked_add(i);
+                index.and_then(list_item).is_some_and(|item| is_valid(i, item))
             })
         };
         match term {
             Term::Unknown | Term::Unbound(..) => true,
-            Term::Literal(it) | Term::Name(it) => self.has_string(it),
-            Term::Def(it) | Term::This(it) | Term::Super(it) => is_below(it, self.defs),
-            Term::Local(it) => is_below(it, self.locals),
-            Term::Import(it) => is_below(it, self.imports),
-            Term::Implicit(of, it) => is_below(of, self.defs) && self.has_string(it),
-            Term::Member(of, it) => is_below(of, self.terms) && self.has_string(it),
-            Term::Call(it)
-            | Term::InstanceOf(it)
-            | Term::ElementOf(it)
-            | Term::Awaited(it)
-            | Term::ListOf(it)
-            | Term::Function(it) => is_below(it, self.terms),
-            Term::Generic(it) | Term::AnyOf(it) | Term::AllOf(it) => {
-                all(it, &|_, it| is_below(it, self.terms))
+            Term::Literal(name) | Term::Name(name) => self.is_valid_string(name),
+            Term::Def(def) | Term::This(def) | Term::Super(def) => is_below(def, self.defs),
+            Term::Local(local) => is_below(local, self.locals),
+            Term::Import(import) => is_below(import, self.imports),
+            Term::Implicit(owner, name) => is_below(owner, self.defs) && self.is_valid_string(name),
+            Term::Member(object, name) => {
+                is_below(object, self.terms) && self.is_valid_string(name)
             }
-            // Strings at even positions, terms at odd ones.
-            Term::Record(it) => {
+            Term::Call(operand)
+            | Term::InstanceOf(operand)
+            | Term::ElementOf(operand)
+            | Term::Awaited(operand)
+            | Term::ListOf(operand)
+            | Term::Function(operand) => is_below(operand, self.terms),
+            Term::Generic(list) | Term::AnyOf(list) | Term::AllOf(list) => {
+                all_items(list, &|_, item| is_below(item, self.terms))
+            }
+            // Names at even positions, values at odd ones.
+            Term::Record(list) => {
                 let limit = |i: u32| if i.is_multiple_of(2) { self.strings } else { self.terms };
-                it.len.is_multiple_of(2) && all(it, &|i, it| is_below(it, limit(i)))
+                list.len.is_multiple_of(2) && all_items(list, &|i, item| is_below(item, limit(i)))
             }
         }
     }
 }
 
-/// Returns whether every index of the facts that other files can see points at an existing item.
-pub(super) fn has_valid_indices(facts: &FileFacts) -> bool {
-    let bounds = IndexBounds::from_visible(facts);
-    let item = |at: u32| facts.lists.get(at as usize).copied();
-    facts.n_visible_strings as usize <= facts.strings.len()
-        && facts.defs.iter().enumerate().all(|(i, it)| {
-            bounds.has_string(it.name)
-                && is_none_or_below(it.owner_name, bounds.strings)
-                // A parent precedes its children, so every walk towards the root ends.
-                && is_none_or_below(it.parent, i)
-                && is_none_or_below(it.owner_type, bounds.terms)
-                && is_none_or_below(it.param_types, bounds.terms)
-                && is_none_or_below(it.declared_type, bounds.terms)
-                && is_none_or_below(it.inferred_from, bounds.terms)
-                && it.type_params.0 <= it.type_params.1
-                && it.type_params.1.index() <= bounds.locals
-        })
-        && is_none_or_below(facts.namespace, bounds.strings)
-        && facts
-            .bases
-            .iter()
-            .all(|it| is_below(it.def, bounds.defs) && is_below(it.term, bounds.terms))
-        && facts.imports.iter().all(|it| {
-            [it.module, it.imported_name, it.local_name].iter().all(|it| bounds.has_string(*it))
-                && is_none_or_below(it.parent_module, bounds.defs)
-        })
-        && facts.exports.iter().all(|it| match *it {
-            ExportEntry::Local { name, term } => {
-                bounds.has_string(name) && is_below(term, bounds.terms)
-            }
-            ExportEntry::From { name, module, item } => {
-                [name, module, item].iter().all(|it| bounds.has_string(*it))
-            }
-            ExportEntry::ModuleAs { name, module } => {
-                bounds.has_string(name) && bounds.has_string(module)
-            }
-            ExportEntry::Star { module } => bounds.has_string(module),
-        })
-        && facts.locals.iter().all(|it| bounds.has_local(*it))
-        && facts.terms.iter().all(|it| bounds.has_term(*it, &item))
+fn is_below(id: impl Into<u32>, limit: usize) -> bool {
+    (id.into() as usize) < limit
+}
+
+fn is_none_or_below(id: Option<impl Into<u32>>, limit: usize) -> bool {
+    id.is_none_or(|it| is_below(it, limit))
 }

@@ -1,8 +1,12 @@
-//! Last step of building facts: binds names, drops what no reference needs, hashes the interface.
+//! Last step of building facts: binds names, drops what nothing needs, hashes the interface.
 //!
-//! Terms, locals and strings are copied into the finished facts on first use. Those reachable from
-//! definitions, imports and exports come first and form the file's interface; those only references
-//! need follow and are stored apart.
+//! The builder of a file becomes its finished [`FileFacts`]. Terms, locals and strings are copied
+//! on first use and get new ids, so what nothing uses is left behind. Copying has two phases: those
+//! reachable from definitions, imports and exports come first and form the file's interface; those
+//! that only references need follow and are encoded apart.
+//!
+//! A name is bound while its term is copied: [`Term::Unbound`] becomes `Term::Local`, `Term::Def`,
+//! `Term::Import`, `Term::Implicit` or `Term::Name`.
 
 use std::collections::HashSet;
 
@@ -14,9 +18,9 @@ use super::{
     MAX_ALTERNATIVES, NameBinding, UNKNOWN_TERM, known_term, to_index,
 };
 use crate::facts::{
-    BaseClause, DefFlags, DefKind, Definition, ExportEntry, FileFacts, ImportEntry, ListSpan,
-    LocalId, LocalVariable, RefKind, Reference, StringId, Term, TermId, encode_reference_facts,
-    structural_hash,
+    ArityRange, BaseClause, DefFlags, DefKind, DefSpan, Definition, ExportEntry, FileFacts,
+    ImportEntry, ListSpan, LocalId, LocalVariable, RefKind, Reference, ReferenceSlices, StringId,
+    Term, TermId, encode_reference_facts, structural_hash,
 };
 
 /// Copies terms, locals and strings of a builder into finished facts, each at most once.
@@ -28,8 +32,11 @@ struct FactsCompactor<'a, 's> {
     pending_locals: Vec<LocalId>,
 }
 
+/// Turns a builder into finished facts and returns its buffers to the pool.
 pub(super) fn compact(mut builder: FactsBuilder<'_>) -> FileFacts {
     define_assigned_fields(&mut builder);
+
+    // First phase: everything that other files can see.
     let buffers = std::mem::take(&mut builder.compaction);
     let mut compactor = FactsCompactor::new(&builder, buffers);
     // An outline stores only the strings of definitions, so these must come first.
@@ -43,22 +50,30 @@ pub(super) fn compact(mut builder: FactsBuilder<'_>) -> FileFacts {
     let facts = &mut compactor.facts;
     facts.n_visible_strings = to_index(facts.strings.len());
     let (n_terms, n_locals, n_lists) = (facts.terms.len(), facts.locals.len(), facts.lists.len());
+
+    // Second phase: references, whose terms are appended to those of the interface, encoded and
+    // removed again.
     compactor.copy_references();
     let FactsCompactor { mut facts, mut buffers, .. } = compactor;
-    // What only references need is encoded at once and removed from the interface again.
-    let inside = (&facts.terms[n_terms..], &facts.locals[n_locals..], &facts.lists[n_lists..]);
-    facts.reference_bytes = encode_reference_facts(inside, &buffers.refs, &mut buffers.bytes);
+    let reference_facts = ReferenceSlices {
+        terms: &facts.terms[n_terms..],
+        locals: &facts.locals[n_locals..],
+        lists: &facts.lists[n_lists..],
+        refs: &buffers.refs,
+    };
+    facts.reference_bytes = encode_reference_facts(reference_facts, &mut buffers.bytes);
     facts.terms.truncate(n_terms);
     facts.locals.truncate(n_locals);
     facts.lists.truncate(n_lists);
+
     // The clone has exact capacities; the draft keeps its spare capacity for the next file.
     let result = facts.clone();
     buffers.draft = Some(Box::new(facts));
-    recycle(builder, buffers);
+    recycle_buffers(builder, buffers);
     result
 }
 
-fn recycle(builder: FactsBuilder<'_>, compaction: CompactionBuffers) {
+fn recycle_buffers(builder: FactsBuilder<'_>, compaction: CompactionBuffers) {
     let FactsBuilder { defs, locals, terms, refs, opaque, scopes, .. } = builder;
     BufferPool { defs, locals, terms, refs, opaque, scopes, compaction }.return_to_pool();
 }
@@ -68,20 +83,24 @@ fn define_assigned_fields(builder: &mut FactsBuilder<'_>) {
     if builder.field_assignments.is_empty() {
         return;
     }
-    let key = |it: &Definition| it.parent.map(|parent| (parent, it.name));
-    let declared: HashSet<_, FastBuildHasher> = builder.defs.iter().filter_map(key).collect();
-    // A list, not a map: definitions must appear in the order of their first assignment.
+    let parent_and_name = |it: &Definition| it.parent.map(|parent| (parent, it.name));
+    let declared: HashSet<_, FastBuildHasher> =
+        builder.defs.iter().filter_map(parent_and_name).collect();
+
+    // The first assignment of each undeclared property, with all values assigned to it. A list, not
+    // a map: definitions must appear in the order of their first assignment.
     let mut fields: Vec<(FieldAssignment, Vec<TermId>)> = Vec::new();
     for assignment in std::mem::take(&mut builder.field_assignments) {
         let FieldAssignment { class, name, value, .. } = assignment;
         if declared.contains(&(class, name)) {
             continue;
         }
-        match fields.iter_mut().find(|it| (it.0.class, it.0.name) == (class, name)) {
-            Some(field) => field.1.push(value),
+        match fields.iter_mut().find(|(first, _)| (first.class, first.name) == (class, name)) {
+            Some((_, values)) => values.push(value),
             None => fields.push((assignment, vec![value])),
         }
     }
+
     for (first, values) in fields {
         let is_known = values.len() <= MAX_ALTERNATIVES;
         let value = if is_known { builder.terms.any_of(&values) } else { UNKNOWN_TERM };
@@ -94,9 +113,9 @@ fn define_assigned_fields(builder: &mut FactsBuilder<'_>) {
             flags: DefFlags::default(),
             position: first.position,
             lines: (first.position.line, first.position.line),
-            bytes: (first.bytes.0, first.bytes.1, first.bytes.1),
+            span: DefSpan { start: first.start_byte, body: first.end_byte, end: first.end_byte },
             structural_hash: 0,
-            arity: (0, ANY_ARG_COUNT),
+            arity: ArityRange { min: 0, max: ANY_ARG_COUNT },
             param_types: None,
             declared_type: None,
             inferred_from: known_term(Some(value)),
@@ -151,16 +170,16 @@ impl<'a, 's> FactsCompactor<'a, 's> {
 
     fn copy_definition(&mut self, def: &Definition) {
         let builder = self.builder;
-        let start = LocalId::from_index(self.facts.locals.len());
+        let first_param = LocalId::from_index(self.facts.locals.len());
         for (i, local) in def.type_param_ids().enumerate() {
-            // Type parameters are a span, so their copies must be adjacent, too.
+            // Type parameters are a range of locals, so their copies must be adjacent, too.
             let copy = self.reserve_local(local);
-            debug_assert_eq!(copy.index(), start.index() + i);
+            debug_assert_eq!(copy.index(), first_param.index() + i);
         }
-        let type_params = (start, LocalId::from_index(self.facts.locals.len()));
+        let type_params = (first_param, LocalId::from_index(self.facts.locals.len()));
         let owner_name = def.owner_type.and_then(|it| builder.terms.simple_name(it));
         let owner_name = owner_name.map(|it| self.copy_string(it));
-        let span = (def.bytes.0, def.bytes.2);
+        let code = def.span.start..def.span.end;
         let layout = builder.lang.family().rules().layout;
         let copy = Definition {
             name: self.copy_string(def.name),
@@ -170,7 +189,7 @@ impl<'a, 's> FactsCompactor<'a, 's> {
             declared_type: def.declared_type.map(|it| self.copy_value(it)),
             inferred_from: def.inferred_from.map(|it| self.copy_value(it)),
             type_params,
-            structural_hash: structural_hash(builder.source, span, &builder.opaque, layout),
+            structural_hash: structural_hash(builder.source, code, &builder.opaque, layout),
             ..def.clone()
         };
         self.facts.defs.push(copy);
@@ -205,8 +224,8 @@ impl<'a, 's> FactsCompactor<'a, 's> {
         self.copy_pending_locals();
     }
 
-    /// Copies a reference unless it is local to a function, a definition's own name or a
-    /// repetition.
+    /// Copies a reference. Dropped are uses of local names, the name of a definition at its own
+    /// declaration, and repetitions of a use within one definition.
     fn copy_reference(&mut self, reference: &Reference) {
         // `new X` names a type in some languages and a value in others.
         let names_type = match reference.kind {
@@ -229,9 +248,10 @@ impl<'a, 's> FactsCompactor<'a, 's> {
         let enclosing = reference.enclosing_def;
         let is_recursive =
             matches!(self.facts.terms[term.index()], Term::Def(def) if Some(def) == enclosing);
-        let is_repeated = is_mention
+        // The edge of a repeated use exists already; a definition that mentions itself needs none.
+        let is_redundant = is_mention
             && (is_recursive || !self.buffers.seen_uses.insert((enclosing, term, reference.kind)));
-        if !is_repeated {
+        if !is_redundant {
             let arg_types = reference.arg_types.map(|it| self.copy_value(it));
             self.buffers.refs.push(Reference { term, arg_types, ..*reference });
         }
@@ -249,6 +269,7 @@ impl<'a, 's> FactsCompactor<'a, 's> {
         }
     }
 
+    /// Looks a name up in the scopes. The result is remembered, because names repeat.
     fn lookup(
         &mut self,
         name: StringId,
@@ -288,6 +309,8 @@ impl<'a, 's> FactsCompactor<'a, 's> {
         self.copy_term(term, DeclarationSpace::Value)
     }
 
+    /// Copies a term and its operands. `space` decides how a bare name is looked up: the operand of
+    /// `InstanceOf` is a type, nearly all others are values.
     fn copy_term(&mut self, term: TermId, space: DeclarationSpace) -> TermId {
         if let Some(copy) = self.buffers.terms[term.index()][space as usize] {
             return copy;
@@ -297,7 +320,9 @@ impl<'a, 's> FactsCompactor<'a, 's> {
             Term::Name(name) => Term::Name(self.copy_string(name)),
             Term::Literal(name) => Term::Literal(self.copy_string(name)),
             Term::Implicit(def, name) => Term::Implicit(def, self.copy_string(name)),
-            Term::Member(of, name) => Term::Member(self.copy_value(of), self.copy_string(name)),
+            Term::Member(object, name) => {
+                Term::Member(self.copy_value(object), self.copy_string(name))
+            }
             Term::Call(it) => Term::Call(self.copy_value(it)),
             Term::InstanceOf(it) => Term::InstanceOf(self.copy_term(it, DeclarationSpace::Type)),
             Term::ElementOf(it) => Term::ElementOf(self.copy_value(it)),
@@ -310,11 +335,12 @@ impl<'a, 's> FactsCompactor<'a, 's> {
             Term::Record(it) => Term::Record(self.copy_record(it)),
             // Only reserved here: a local may be defined by a term that contains it.
             Term::Local(it) => Term::Local(self.reserve_local(it)),
-            it @ (Term::Unknown
+            // Definitions and imports keep their ids: none of them is left behind.
+            unchanged @ (Term::Unknown
             | Term::Def(_)
             | Term::Import(_)
             | Term::This(_)
-            | Term::Super(_)) => it,
+            | Term::Super(_)) => unchanged,
         };
         let id = self.intern_term(copy);
         self.buffers.terms[term.index()][space as usize] = Some(id);
@@ -346,7 +372,8 @@ impl<'a, 's> FactsCompactor<'a, 's> {
         }
     }
 
-    /// Copies a list of terms. The head of a generic type is a type; its arguments are values.
+    /// Copies a list of terms, the first of them in `head_space`: the head of a generic type is a
+    /// type, its arguments are values.
     fn copy_list(&mut self, list: ListSpan, head_space: DeclarationSpace) -> ListSpan {
         let items = self.builder.terms.list(list);
         let space = |i: usize| if i == 0 { head_space } else { DeclarationSpace::Value };
@@ -381,16 +408,21 @@ fn is_declared_in(
     binding: NameBinding,
     space: DeclarationSpace,
 ) -> bool {
-    match (binding, space) {
-        (NameBinding::Import(_), _) => true,
-        (NameBinding::Local(_), space) => space == DeclarationSpace::Value,
-        (NameBinding::TypeParameter(_), space) => space == DeclarationSpace::Type,
-        (NameBinding::Def(def), DeclarationSpace::Value) => {
-            builder.defs[def.index()].kind.is_value()
-        }
-        (NameBinding::Def(def), DeclarationSpace::Type) => {
+    match binding {
+        // Whether an import is a type or a value shows only in the other file.
+        NameBinding::Import(_) => true,
+        NameBinding::Local(_) => space == DeclarationSpace::Value,
+        NameBinding::TypeParameter(_) => space == DeclarationSpace::Type,
+        NameBinding::Def(def) => {
             let kind = builder.defs[def.index()].kind;
-            !builder.lang.separates_types_from_values() || kind.is_type() || kind == DefKind::Module
+            match space {
+                DeclarationSpace::Value => kind.is_value(),
+                DeclarationSpace::Type => {
+                    !builder.lang.separates_types_from_values()
+                        || kind.is_type()
+                        || kind == DefKind::Module
+                }
+            }
         }
     }
 }

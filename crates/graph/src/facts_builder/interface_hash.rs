@@ -1,11 +1,14 @@
-//! Hash of a file's interface: while it is unchanged, no other file needs to be resolved again.
+//! Hash of a file's interface: the facts that other files can see. While it is unchanged, an edit
+//! of the file concerns its own references only and no other file is resolved again.
 
 use model::codec::ByteWriter;
 
 use crate::facts::{FileFacts, hash_bytes, write_export, write_id, write_optional_id, write_term};
 
-/// Hashes everything other files can see: all but positions, bodies and references.
+/// Hashes everything other files can see: all but positions, bodies and references. Called before
+/// references are copied, so `facts` contains nothing but the interface.
 pub(super) fn hash_interface(facts: &FileFacts, buffer: &mut Vec<u8>) -> u64 {
+    // The fields are encoded into one buffer, because hashing it at once is fast.
     let mut to = ByteWriter::new(std::mem::take(buffer));
     to.bytes.clear();
     facts.strings.iter().for_each(|it| to.write_str(it));
@@ -15,8 +18,8 @@ pub(super) fn hash_interface(facts: &FileFacts, buffer: &mut Vec<u8>) -> u64 {
         to.write_u32(def.kind as u32);
         write_id(&mut to, def.name);
         to.write_u32(u32::from(def.flags.0));
-        to.write_u32(u32::from(def.arity.0));
-        to.write_u32(u32::from(def.arity.1));
+        to.write_u32(u32::from(def.arity.min));
+        to.write_u32(u32::from(def.arity.max));
         write_optional_id(&mut to, def.parent);
         write_optional_id(&mut to, def.owner_type);
         write_optional_id(&mut to, def.owner_name);

@@ -1,11 +1,16 @@
 //! Lexical scopes of one file and the names bound in them.
+//!
+//! During the walk every function, block and class enters a scope and binds its names there. Names
+//! are looked up after the walk, from the scope they are used in outwards, because a name may be
+//! used above its definition. A scope is identified by its position in [`ScopeTree::scopes`].
 
 use super::to_index;
 use crate::facts::{DefId, ImportId, LocalId, StringId};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ScopeKind {
-    /// A function or the file, where function-wide bindings go.
+    /// A function or the file. Names with function scope are bound here, not in the blocks inside:
+    /// JavaScript's `var`, all variables of Python.
     Function,
     Block,
     /// A class body whose names its methods do not see, as in Python.
@@ -41,7 +46,7 @@ struct LexicalScope {
     names: Vec<(StringId, NameBinding)>,
 }
 
-/// All scopes of a file. Left scopes stay, because names are looked up after the walk.
+/// All scopes of a file. A scope that was left stays, because names are looked up after the walk.
 #[derive(Debug, Default)]
 pub(crate) struct ScopeTree {
     scopes: Vec<LexicalScope>,
@@ -96,7 +101,7 @@ impl ScopeTree {
         self.scopes[scope as usize].names.push((name, binding));
     }
 
-    /// Finds the local variable that a scope itself binds to a name.
+    /// Finds the local variable that a scope itself, not one around it, binds to a name.
     pub(super) fn find_local(&self, scope: u32, name: StringId) -> Option<LocalId> {
         self.scopes[scope as usize].names.iter().find_map(|it| match it {
             (bound_name, NameBinding::Local(local)) if *bound_name == name => Some(*local),
@@ -111,10 +116,10 @@ impl ScopeTree {
         from: u32,
         accepts: impl Fn(NameBinding) -> bool,
     ) -> Option<NameBinding> {
-        let mut next = Some(from);
-        while let Some(scope) = next.map(|it| &self.scopes[it as usize]) {
+        let mut next_scope = Some(from);
+        while let Some(scope) = next_scope.map(|it| &self.scopes[it as usize]) {
             // The body of a Python class sees its own names, but the functions inside it do not.
-            let is_visible = scope.kind != ScopeKind::Class || next == Some(from);
+            let is_visible = scope.kind != ScopeKind::Class || next_scope == Some(from);
             let matches = |it: &&(StringId, NameBinding)| it.0 == name && accepts(it.1);
             if is_visible && let Some(found) = scope.names.iter().find(matches) {
                 return Some(found.1);
@@ -123,19 +128,20 @@ impl ScopeTree {
             if matches!(scope.kind, ScopeKind::Module(_)) {
                 return None;
             }
-            next = scope.parent;
+            next_scope = scope.parent;
         }
         None
     }
 
-    /// The module or type that owns names which no scope binds, seen from a scope.
+    /// The innermost module or type around a scope. A name that no scope binds may be its member:
+    /// inherited in Java, defined in another file in Rust.
     pub(super) fn fallback_owner(&self, from: u32) -> Option<DefId> {
-        let mut next = Some(from);
-        while let Some(scope) = next.map(|it| &self.scopes[it as usize]) {
+        let mut next_scope = Some(from);
+        while let Some(scope) = next_scope.map(|it| &self.scopes[it as usize]) {
             if let ScopeKind::Module(def) | ScopeKind::Members(def) = scope.kind {
                 return Some(def);
             }
-            next = scope.parent;
+            next_scope = scope.parent;
         }
         None
     }

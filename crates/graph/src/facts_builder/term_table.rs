@@ -1,12 +1,16 @@
 //! Interned strings and terms of one file, and the lists that terms point to.
+//!
+//! Walkers build terms bottom-up: `a.b()` is `add(Call(member_of(unbound_name("a"), "b")))`. Equal
+//! strings and equal terms get the same id, so that a term which occurs a hundred times is stored
+//! once.
 
 use std::collections::HashMap;
+use std::hash::BuildHasher;
 
 use model::hasher::FastBuildHasher;
 
-use super::buffer_pool::StringInterner;
 use super::{UNKNOWN_TERM, to_index};
-use crate::facts::{ListSpan, StringId, Term, TermId};
+use crate::facts::{ListSpan, StringId, StringTable, Term, TermId};
 
 /// The terms of a file. A term is made of the ids of others, and equal terms share one id.
 #[derive(Debug, Default)]
@@ -14,6 +18,7 @@ pub(crate) struct TermTable {
     strings: StringInterner,
     terms: Vec<Term>,
     ids: HashMap<Term, TermId, FastBuildHasher>,
+    /// The items of all [`ListSpan`]s.
     lists: Vec<u32>,
 }
 
@@ -30,7 +35,7 @@ impl TermTable {
         self.strings.len()
     }
 
-    /// Returns the id of a term.
+    /// Returns the id of a term, which is stored if it is new.
     pub(crate) fn add(&mut self, term: Term) -> TermId {
         if let Some(id) = self.ids.get(&term) {
             return *id;
@@ -112,7 +117,7 @@ impl TermTable {
         items.dedup();
         match items.as_slice() {
             [] => UNKNOWN_TERM,
-            [one] => *one,
+            [single] => *single,
             _ => {
                 let list = self.add_list(&items);
                 self.add(Term::AnyOf(list))
@@ -146,5 +151,44 @@ impl TermTable {
         self.terms.clear();
         self.ids.clear();
         self.lists.clear();
+    }
+}
+
+/// Interned strings of one file.
+#[derive(Debug, Default)]
+struct StringInterner {
+    /// Ids by the hash of the text. On a collision the next free number takes the place of the
+    /// hash (linear probing).
+    ids: HashMap<u64, StringId, FastBuildHasher>,
+    texts: StringTable,
+}
+
+impl StringInterner {
+    fn intern(&mut self, text: &str) -> StringId {
+        let mut key = FastBuildHasher.hash_one(text);
+        // The map stores no strings, so a hit is compared with the text in the table.
+        while let Some(id) = self.ids.get(&key) {
+            if self.text(*id) == text {
+                return *id;
+            }
+            key = key.wrapping_add(1);
+        }
+        let id = StringId::from_index(self.texts.len());
+        self.texts.push(text);
+        self.ids.insert(key, id);
+        id
+    }
+
+    fn text(&self, id: StringId) -> &str {
+        self.texts.get(id.index()).unwrap_or_default()
+    }
+
+    fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    fn clear(&mut self) {
+        self.ids.clear();
+        self.texts.clear();
     }
 }

@@ -1,5 +1,7 @@
 //! The entries that a file adds to the index, by which other files find its definitions without
-//! knowing the file: namespaces, members outside their type, methods, packages.
+//! knowing the file: names in open namespaces, members outside their type, methods, packages.
+//!
+//! The keys must be the same as those that [`super::TrackedView`] looks up.
 
 use super::name_interner::hash_str;
 use super::{LookupKey, LookupKind, NameId, NameInterner};
@@ -23,6 +25,7 @@ pub(super) fn collect_index_keys(
     let mut keys = Vec::new();
     let family = facts.lang.family();
     let hash = |it: StringId| names.hash_of(name_ids[it.index()]);
+    // A manifest has no definitions, only the name of its package.
     if family == LanguageFamily::Manifest {
         if let Some(name) = facts.namespace {
             keys.push((LookupKey::new(LookupKind::Package, hash(name), 0), WHOLE_FILE));
@@ -38,6 +41,7 @@ pub(super) fn collect_index_keys(
     let mut namespaces = OpenNamespaces { facts, namespace, cached: None };
     for (id, def) in facts.defs_with_ids() {
         let name = hash(def.name);
+        // A definition is either a member outside its type, or joins at most one namespace.
         if let Some(owner) = def.owner_name {
             keys.push((LookupKey::new(LookupKind::OutOfLineMember, hash(owner), name), id));
         } else if let Some(namespace) = namespaces.hash_for_parent(def.parent)
@@ -88,13 +92,15 @@ fn is_crate_visible_macro(facts: &FileFacts, def: &Definition) -> bool {
 /// The open namespaces that the definitions of a file join.
 struct OpenNamespaces<'a> {
     facts: &'a FileFacts,
+    /// The namespace of the top level, see [`open_namespace`].
     namespace: Option<&'a str>,
     /// The last parent and its result: most definitions of a file share one.
     cached: Option<(DefId, Option<u64>)>,
 }
 
 impl OpenNamespaces<'_> {
-    /// The hash of the namespace that the definitions directly inside `parent` join.
+    /// The hash of the namespace that the definitions directly inside `parent` join; `None` if they
+    /// are visible only through the file or a type.
     fn hash_for_parent(&mut self, parent: Option<DefId>) -> Option<u64> {
         let namespace = self.namespace?;
         let Some(parent) = parent else { return Some(hash_str(namespace)) };
@@ -105,16 +111,17 @@ impl OpenNamespaces<'_> {
         if let Some(cached) = self.cached.filter(|it| it.0 == parent) {
             return cached.1;
         }
+        // The names of the namespace blocks around the definition, innermost first.
         let mut segments = Vec::new();
-        let mut next = Some(parent);
-        while let Some(def) = next.map(|it| self.facts.def(it)) {
+        let mut next_block = Some(parent);
+        while let Some(def) = next_block.map(|it| self.facts.def(it)) {
             // Inside a type it is a member of the type and joins no namespace.
             if def.kind != DefKind::Module {
                 segments.clear();
                 break;
             }
             segments.push(self.facts.string(def.name));
-            next = def.parent;
+            next_block = def.parent;
         }
         segments.reverse();
         let hash =

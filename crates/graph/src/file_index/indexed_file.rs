@@ -1,4 +1,7 @@
 //! One file of the index: its facts, its strings as interned names, and sorted tables to query it.
+//!
+//! The resolver queries a file by name: for all definitions, imports or exports with the name, or
+//! for the definition that fits a [`DefQuery`] best.
 
 use super::index_keys::{collect_index_keys, intern_path_segments, open_namespace};
 use super::name_interner::hash_str;
@@ -25,10 +28,12 @@ impl DefQuery {
     pub(crate) const ANY_VALUE: Self = Self::in_space(DeclarationSpace::Value);
     pub(crate) const ANY_TYPE: Self = Self::in_space(DeclarationSpace::Type);
 
+    /// Any definition of the space, called or not.
     pub(crate) const fn in_space(space: DeclarationSpace) -> Self {
         Self { space, n_args: ANY_ARG_COUNT }
     }
 
+    /// A value that is called with this number of arguments.
     pub(crate) const fn call(n_args: u8) -> Self {
         Self { space: DeclarationSpace::Value, n_args }
     }
@@ -37,6 +42,8 @@ impl DefQuery {
         self.space == DeclarationSpace::Type
     }
 
+    /// Returns whether a number of arguments is wanted. A call with an unknown number restricts
+    /// nothing and counts as no call.
     pub(crate) const fn is_call(self) -> bool {
         self.n_args != ANY_ARG_COUNT
     }
@@ -57,9 +64,10 @@ pub(crate) struct IndexedFile {
     pub(crate) refs: Vec<Reference>,
     /// Targets of its references from a precise index.
     pub(crate) precise: Option<Box<PreciseReferences>>,
-    /// The interned name of each string of the facts.
+    /// The interned name of each string of the facts, by [`StringId`]. Without the strings of
+    /// `reference_name_ids`, unless the references are decoded.
     name_ids: Vec<NameId>,
-    /// The names that only its references use.
+    /// The names that only its references use; their numbers follow those of `name_ids`.
     reference_name_ids: Box<[NameId]>,
     /// Definitions by [`parent_slot`] and name.
     members: Box<[(u32, NameId, DefId)]>,
@@ -72,6 +80,7 @@ pub(crate) struct IndexedFile {
 }
 
 impl IndexedFile {
+    /// Interns the strings of the facts and builds the tables.
     pub(super) fn new(
         names: &mut NameInterner,
         id: FileId,
@@ -105,7 +114,7 @@ impl IndexedFile {
         }
     }
 
-    /// A copy with its references decoded. It lives only while the file is resolved.
+    /// A copy with its references decoded. It is dropped when the file is resolved.
     pub(super) fn with_references(&self) -> Self {
         // The index keys are not needed to resolve the file.
         let mut file = Self { index_keys: Box::default(), ..self.clone() };
@@ -159,8 +168,9 @@ impl IndexedFile {
         let has_two_spaces = self.facts.lang.separates_types_from_values();
         let is_c = self.facts.lang.family() == LanguageFamily::C;
         // Smaller is better; the first criterion on which two candidates differ decides.
-        let rank = |it: &DefId| {
-            let def = self.facts.def(*it);
+        let rank = |id: &DefId| {
+            let def = self.facts.def(*id);
+            // A module contains types, so it can be the first part of a type's path.
             let is_in_space = if query.is_type() {
                 def.kind.is_type() || def.kind == DefKind::Module
             } else {
@@ -169,24 +179,28 @@ impl IndexedFile {
             let fits = !query.is_call() || def.accepts(query.n_args);
             (
                 has_two_spaces && !is_in_space,
+                // A module cannot be called.
                 query.is_call() && def.kind == DefKind::Module,
-                // In C++ an overload that fits beats a definition that does not; elsewhere a
-                // definition beats a declaration first.
+                // In C++ a declaration that fits is better than a definition that does not;
+                // elsewhere a definition comes first.
                 is_c && !fits,
                 def.flags.has(DefFlags::DECLARATION),
                 !fits,
+                // A method is better than a field with the same name.
                 def.kind == DefKind::Field,
-                *it,
+                // Of equal candidates, the first in the text.
+                *id,
             )
         };
-        // A constructor has the name of its type but is not the type.
+        // A constructor has the name of its type but is not the type; in C++ only a call means it.
         let is_excluded = |it: &DefId| {
             (query.is_type() || (is_c && !query.is_call()))
                 && self.facts.def(*it).flags.has(DefFlags::CONSTRUCTOR)
         };
         let best = defs.filter(|it| !is_excluded(it)).min_by_key(rank)?;
-        let is_wrong_space = has_two_spaces && rank(&best).0;
-        (!is_wrong_space).then_some(best)
+        // If even the best is in the other space, none fits.
+        let (is_in_other_space, ..) = rank(&best);
+        (!is_in_other_space).then_some(best)
     }
 
     /// The imports that bind a name in a module inside the file, or at the top level.
@@ -198,10 +212,11 @@ impl IndexedFile {
         equal_range(&self.imports, (parent_slot(module), name))
     }
 
+    /// The star imports of a module inside the file, or of the top level.
     pub(crate) fn star_imports(&self, module: Option<DefId>) -> impl Iterator<Item = ImportId> {
         let is_star =
             move |it: &ImportEntry| it.kind == ImportKind::Star && it.parent_module == module;
-        self.facts.imports_with_ids().filter(move |it| is_star(it.1)).map(|it| it.0)
+        self.facts.imports_with_ids().filter(move |(_, it)| is_star(it)).map(|(id, _)| id)
     }
 
     pub(crate) fn exports_named(&self, name: NameId) -> impl Iterator<Item = &ExportEntry> {
@@ -224,11 +239,12 @@ impl IndexedFile {
     }
 }
 
-/// A parent as a sort key: 0 for the file itself, otherwise the definition plus one.
+/// A parent as a sort key: 0 for the top level of the file, otherwise the definition plus one.
 fn parent_slot(parent: Option<DefId>) -> u32 {
     parent.map_or(0, |it| it.0 + 1)
 }
 
+/// `IndexedFile::members`, `imports` and `exports`.
 type SortedTables =
     (Box<[(u32, NameId, DefId)]>, Box<[(u32, NameId, ImportId)]>, Box<[(NameId, u32)]>);
 
@@ -242,7 +258,7 @@ fn sorted_tables(facts: &FileFacts, name_ids: &[NameId]) -> SortedTables {
         .map(|(id, it)| (parent_slot(it.parent), name(it.name), id))
         .collect();
     members.sort_unstable();
-    // These two kinds bind no name.
+    // A star import binds unknown names, an import for its side effects none.
     let binds_name = |kind| !matches!(kind, ImportKind::Star | ImportKind::Effect);
     let mut imports: Vec<_> = facts
         .imports_with_ids()
@@ -252,10 +268,12 @@ fn sorted_tables(facts: &FileFacts, name_ids: &[NameId]) -> SortedTables {
     imports.sort_unstable();
     let exports = facts.exports.iter().enumerate();
     let mut exports: Vec<_> = exports
-        .filter_map(|(i, it)| match it {
-            ExportEntry::Local { name: it, .. }
-            | ExportEntry::From { name: it, .. }
-            | ExportEntry::ModuleAs { name: it, .. } => Some((name(*it), to_index(i))),
+        .filter_map(|(index, export)| match export {
+            ExportEntry::Local { name: exported, .. }
+            | ExportEntry::From { name: exported, .. }
+            | ExportEntry::ModuleAs { name: exported, .. } => {
+                Some((name(*exported), to_index(index)))
+            }
             ExportEntry::Star { .. } => None,
         })
         .collect();

@@ -1,4 +1,5 @@
-//! A multimap for lists of which nearly all have one item and a few have thousands.
+//! A multimap for lists of which nearly all have one item and a few have thousands. The file index
+//! keeps its definitions in one, the symbol graph the files that depend on a lookup.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -38,7 +39,9 @@ impl<T: Copy> SmallMultimap<T> {
 
     pub(crate) fn insert(&mut self, key: LookupKey, item: T) {
         match self.0.entry(key) {
-            Entry::Vacant(vacant) => _ = vacant.insert(OneOrMany::One(item)),
+            Entry::Vacant(vacant) => {
+                vacant.insert(OneOrMany::One(item));
+            }
             Entry::Occupied(mut occupied) => match occupied.get_mut() {
                 OneOrMany::One(first) => {
                     let items = vec![*first, item];

@@ -1,4 +1,5 @@
-//! Interner of the names of all files: each distinct text has one number.
+//! Interner of the names of all files: each distinct text is stored once and has one number. The
+//! resolver compares names by number and reads a text only where its spelling matters.
 
 use std::collections::HashMap;
 
@@ -14,10 +15,12 @@ pub(crate) struct NameId(pub(crate) u32);
 /// All names with their texts and hashes.
 #[derive(Debug)]
 pub(crate) struct NameInterner {
-    /// Open addressing over the hash of the text: on a collision the later name takes the next free
-    /// number. The texts themselves are stored once, in `texts`.
+    /// The name by the hash of its text. If two texts have the same hash, the later one is stored
+    /// under the next free hash (open addressing). This way the map does not hold the texts.
     slots: HashMap<u64, NameId, FastBuildHasher>,
+    /// By name.
     texts: StringTable,
+    /// By name.
     hashes: Vec<u64>,
 }
 
@@ -35,6 +38,7 @@ impl Default for NameInterner {
 }
 
 impl NameInterner {
+    /// The name of a text, which is added if it is new.
     pub(crate) fn intern(&mut self, text: &str) -> NameId {
         let hash = hash_str(text);
         let free_slot = match self.probe(text, hash) {

@@ -1,4 +1,5 @@
-//! Access to the file index that records what was looked up.
+//! Access to the file index that records what was looked up, so that an update can find the files
+//! whose resolution may have changed.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -24,7 +25,7 @@ pub(crate) struct TrackedView<'w> {
 
 impl<'w> TrackedView<'w> {
     pub(crate) fn new(index: &'w FileIndex, own_file: &'w IndexedFile) -> Self {
-        let visited_files = RefCell::new(vec![0; index.n_slots() / 64 + 1]);
+        let visited_files = RefCell::new(vec![0; index.n_slots() / u64::BITS as usize + 1]);
         Self { index, own_file, recorded_keys: RefCell::default(), visited_files }
     }
 
@@ -35,10 +36,13 @@ impl<'w> TrackedView<'w> {
         keys
     }
 
+    /// Notes that the resolution depends on the result of this lookup.
     fn record_key(&self, key: LookupKey) {
         self.recorded_keys.borrow_mut().insert(key);
     }
 
+    /// The file with this path. The lookup is recorded even if there is no such file: one may be
+    /// added later.
     pub(crate) fn file_at_path(&self, path: &str) -> Option<FileId> {
         self.record_key(LookupKey::new(LookupKind::Path, hash_str(path), 0));
         self.index.file_id(path)
@@ -57,14 +61,20 @@ impl<'w> TrackedView<'w> {
         } else {
             self.index.get(file).expect("a file id that a lookup returned is in the index")
         };
-        let mut visited = self.visited_files.borrow_mut();
-        let (word, bit) = (&mut visited[file.index() / 64], 1_u64 << (file.0 % 64));
-        if *word & bit == 0 {
-            *word |= bit;
-            drop(visited);
+        if self.mark_visited(file) {
             self.record_key(entry.key);
         }
         entry
+    }
+
+    /// Sets the bit of a file; returns whether this is its first visit.
+    fn mark_visited(&self, file: FileId) -> bool {
+        let mut words = self.visited_files.borrow_mut();
+        let word = &mut words[file.index() / u64::BITS as usize];
+        let bit = 1_u64 << (file.0 % u64::BITS);
+        let is_first_visit = *word & bit == 0;
+        *word |= bit;
+        is_first_visit
     }
 
     /// The definitions with this name in an open namespace, ordered by path.
@@ -82,6 +92,7 @@ impl<'w> TrackedView<'w> {
         self.sorted_defs(key, Some(name))
     }
 
+    /// The methods with this name in files of a language family, in no particular order.
     pub(crate) fn methods_named(&self, name: NameId, family: LanguageFamily) -> &'w [DefRef] {
         let name_hash = self.index.names.hash_of(name);
         let key = LookupKey::new(LookupKind::Method, name_hash, family as u64);

@@ -1,4 +1,17 @@
-//! TypeScript, TSX and JavaScript: one walk over three grammars.
+//! TypeScript, TSX and JavaScript: one walk over three grammars, which share most node kinds.
+//!
+//! This file has the walk, calls and test cases; declarations, patterns, imports, exports and terms
+//! have files of their own.
+//!
+//! ```text
+//! import { Db } from "./db";      import: item `Db` of `./db`
+//! export class Store {            definition: class `Store`, exported
+//!   db = new Db();                definition: field `Store.db`; reference: new `Db`
+//!   get(id: string) {             definition: method `Store.get`, exactly 1 argument
+//!     return this.db.find(id);    reference: call of Member(Member(This(Store), "db"), "find")
+//!   }
+//! }
+//! ```
 
 mod assignments;
 mod classes;
@@ -34,6 +47,8 @@ use type_declarations::{visit_enum, visit_interface, visit_namespace, visit_type
 use variables::visit_variables;
 
 grammar_names! {
+    /// The node kinds that the walk reads, by their names in the grammars. A name that one of the
+    /// grammars lacks is never found there. A leading quote marks a token, that is, a keyword.
     enum NodeKind {
         Comment = "comment", Text = "string", Template = "template_string", Regex = "regex", Number = "number",
         Identifier = "identifier", ShorthandProperty = "shorthand_property_identifier", TypeIdentifier = "type_identifier",
@@ -100,29 +115,30 @@ grammar_names! {
 type ScriptGrammar = LazyLock<Grammar<NodeKind, Field>>;
 
 static TYPESCRIPT_GRAMMAR: ScriptGrammar =
-    LazyLock::new(|| Grammar::of(SourceLanguage::TypeScript));
-static TSX_GRAMMAR: ScriptGrammar = LazyLock::new(|| Grammar::of(SourceLanguage::Tsx));
+    LazyLock::new(|| Grammar::for_language(SourceLanguage::TypeScript));
+static TSX_GRAMMAR: ScriptGrammar = LazyLock::new(|| Grammar::for_language(SourceLanguage::Tsx));
 static JAVASCRIPT_GRAMMAR: ScriptGrammar =
-    LazyLock::new(|| Grammar::of(SourceLanguage::JavaScript));
+    LazyLock::new(|| Grammar::for_language(SourceLanguage::JavaScript));
 
 struct ScriptWalk;
 
 type ScriptWalker<'a, 's> = SyntaxWalker<'a, 's, ScriptWalk>;
 
-/// The definition whose value a node is.
+/// The part that an expression plays for the definition whose value it is.
 #[derive(Clone, Copy, Debug)]
 enum ValueRole {
-    /// The body of this function.
+    /// The function of this definition: `const f = () => …`.
     Function(DefId),
-    /// An object whose properties are members of this definition.
+    /// An object whose properties are members of this definition: `const a = { b: 1 }`.
     Object(DefId),
-    /// A class expression that this definition names.
+    /// The class of this definition: `const A = class { … }`.
     Class(DefId),
 }
 
 #[derive(Default)]
 struct ScriptState {
-    /// Roles of nodes that the walk has not reached yet, by node id.
+    /// Roles of nodes that the walk has not reached yet, by node id. The definition sets the role,
+    /// the visit of the value takes it.
     value_roles: HashMap<usize, ValueRole, FastBuildHasher>,
     /// Values of a callback's first two parameters, by the id of the callback's node.
     callback_arguments: HashMap<usize, [TermId; 2], FastBuildHasher>,
@@ -146,7 +162,6 @@ impl LanguageWalk for ScriptWalk {
 
     fn visit_node(walker: &mut ScriptWalker<'_, '_>, cursor: &mut TreeCursor<'_>) {
         let node = cursor.node();
-        // Keywords and punctuation have no children.
         let Some(kind) = walker.grammar.named_kind(node) else { return };
         match kind {
             NodeKind::Comment => walker.builder.mark_comment(node),
@@ -190,7 +205,7 @@ impl LanguageWalk for ScriptWalk {
             // The opening tag was recorded.
             NodeKind::JsxClosing => {}
             NodeKind::Assignment => visit_assignment(walker, cursor, node),
-            NodeKind::Return => visit_return(walker, cursor, node),
+            NodeKind::Return => walker.visit_return(cursor),
             NodeKind::Block | NodeKind::SwitchBody | NodeKind::For => walker.visit_block(cursor),
             NodeKind::ForIn => {
                 walker.visit_block_with(cursor, |walker| bind_loop_variable(walker, node));
@@ -198,6 +213,7 @@ impl LanguageWalk for ScriptWalk {
             NodeKind::Catch => {
                 walker.visit_block_with(cursor, |walker| bind_catch_parameter(walker, node));
             }
+            // Any other node has no facts of its own, but its children may have.
             _ => walker.visit_children(cursor),
         }
     }
@@ -219,22 +235,14 @@ impl LanguageWalk for ScriptWalk {
     }
 }
 
+/// `Name` in a type.
 fn add_type_reference(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>) {
     let name = walker.builder.unbound_name(walker.text(node));
     let term = walker.builder.terms.instance_of(name);
     walker.builder.add_reference(RefKind::Type, term, node, 0);
 }
 
-fn visit_return(walker: &mut ScriptWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-    // There may be a comment between `return` and its value.
-    let value = node.named_child(0).filter(|it| walker.kind(*it) != NodeKind::Comment);
-    if let Some(value) = value {
-        let term = expression_term(walker, value);
-        walker.builder.add_return(term);
-    }
-    walker.visit_children(cursor);
-}
-
+/// `f(x)`, `object.method(x)`
 fn visit_call(walker: &mut ScriptWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
     let callee = walker.field(node, Field::Function).map(|it| strip_wrappers(walker, it));
     if let Some(callee) = callee {
@@ -252,6 +260,7 @@ fn visit_call(walker: &mut ScriptWalker<'_, '_>, cursor: &mut TreeCursor<'_>, no
     walker.visit_children(cursor);
 }
 
+/// `new Server(x)`
 fn visit_construction(
     walker: &mut ScriptWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -265,7 +274,8 @@ fn visit_construction(
     walker.visit_children(cursor);
 }
 
-/// A JSX element calls its component. A name in lower case is an element of the browser.
+/// `<Menu />` calls the component `Menu`; a name in lower case (`<div>`) is an element of the
+/// browser.
 fn visit_jsx_element(
     walker: &mut ScriptWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -284,6 +294,7 @@ fn visit_jsx_element(
     walker.visit_children(cursor);
 }
 
+/// Records the callee of a call or construction: `f`, `object.method`, `Menu.Item`.
 fn add_callee_reference(
     walker: &mut ScriptWalker<'_, '_>,
     callee: Node<'_>,
@@ -298,6 +309,7 @@ fn add_callee_reference(
         NodeKind::MemberAccess => walker.field(callee, Field::Property),
         // `<Menu.Item />`
         NodeKind::NestedIdentifier => named_children(callee).last(),
+        // The callee is an expression without a name: `f()()`, `xs[0]()`.
         _ => None,
     };
     if let Some(name) = name {
@@ -335,6 +347,7 @@ fn define_test_case(
 
 /// The first name of `a.b.c` or `a.b(…)`: `describe.each([…])` is still `describe`.
 fn first_name<'s>(walker: &ScriptWalker<'_, 's>, mut node: Node<'_>) -> &'s str {
+    // `describe.skip.each(…)` and the like; longer chains are no test cases.
     const MAX_CHAIN_LENGTH: u32 = 4;
     for _ in 0..MAX_CHAIN_LENGTH {
         let next = match walker.kind(node) {

@@ -1,7 +1,19 @@
 //! C, C++, C#, Ruby and PHP: one walk over five similar grammars.
 //!
 //! It reads definitions, imports, calls, base types, and the declared types of variables,
-//! parameters and fields. The result of a call is followed only if the function declares it.
+//! parameters and fields. Unlike the walks of the other languages, it does not infer the result of
+//! a function from its `return` statements: the result of a call is followed only if the function
+//! declares it. What C and C++ do differently from the other three is in `c`.
+//!
+//! ```text
+//! class Store : Base {                C#, definition: class `Store` with the base `Base`
+//!   Db db;                            definition: field `Store.db` of type `Db`
+//!   Row Get(int id) {                 definition: method `Store.Get`, exactly 1 argument
+//!     return db.Find(id);             reference: call of Member(db, "Find")
+//!   }
+//! }
+//! void Store::run() { … }             C++, definition: method `run`, owner `Store`
+//! ```
 
 pub(crate) mod c;
 mod c_macros;
@@ -31,6 +43,9 @@ use imports::{add_use_clause, add_using_directive};
 use terms::type_name;
 
 grammar_names! {
+    /// The node kinds that the walk reads, by their names in the grammars. Some are of a single
+    /// grammar, and some names mean different things in two of them. A leading quote marks a token,
+    /// that is, a keyword or sign.
     enum NodeKind {
         Comment = "comment", StringLiteral = "string_literal", Text = "string", CharLiteral = "char_literal",
         RawString = "raw_string_literal", EncapsedString = "encapsed_string", Heredoc = "heredoc",
@@ -93,7 +108,7 @@ grammar_names! {
         TypeDescriptor = "type_descriptor", ImplicitType = "implicit_type", PlaceholderType = "placeholder_type_specifier",
         ArrayType = "array_type", OptionalType = "optional_type", NullableType = "nullable_type",
         ThisWord = "'this", BaseWord = "'base", InlineWord = "'inline", NamespaceWord = "'namespace", ArrowSign = "'->",
-        StringWord = "'string",
+        EqualsSign = "'=", StringWord = "'string",
     }
 }
 
@@ -108,26 +123,35 @@ grammar_names! {
 
 type GenericGrammar = LazyLock<Grammar<NodeKind, Field>>;
 
-static C_GRAMMAR: GenericGrammar = LazyLock::new(|| Grammar::of(SourceLanguage::C));
-static CPP_GRAMMAR: GenericGrammar = LazyLock::new(|| Grammar::of(SourceLanguage::Cpp));
-static CSHARP_GRAMMAR: GenericGrammar = LazyLock::new(|| Grammar::of(SourceLanguage::CSharp));
-static RUBY_GRAMMAR: GenericGrammar = LazyLock::new(|| Grammar::of(SourceLanguage::Ruby));
-static PHP_GRAMMAR: GenericGrammar = LazyLock::new(|| Grammar::of(SourceLanguage::Php));
+static C_GRAMMAR: GenericGrammar = LazyLock::new(|| Grammar::for_language(SourceLanguage::C));
+static CPP_GRAMMAR: GenericGrammar = LazyLock::new(|| Grammar::for_language(SourceLanguage::Cpp));
+static CSHARP_GRAMMAR: GenericGrammar =
+    LazyLock::new(|| Grammar::for_language(SourceLanguage::CSharp));
+static RUBY_GRAMMAR: GenericGrammar = LazyLock::new(|| Grammar::for_language(SourceLanguage::Ruby));
+static PHP_GRAMMAR: GenericGrammar = LazyLock::new(|| Grammar::for_language(SourceLanguage::Php));
 
 struct GenericWalk;
 
 type GenericWalker<'a, 's> = SyntaxWalker<'a, 's, GenericWalk>;
 
+/// A method that is defined outside its type: `void Store::run() { … }` of C++.
+#[derive(Clone, Copy)]
+struct OutOfLineMethod {
+    method: DefId,
+    /// The type that the method belongs to.
+    owner: TermId,
+}
+
 #[derive(Default)]
 struct GenericState {
     /// Number of types that enclose the type being read.
     type_depth: u32,
-    /// Number of enclosing Ruby blocks.
+    /// Number of enclosing Ruby blocks: `do … end`, `{ … }`.
     block_depth: u32,
     /// Number of enclosing C++ namespaces without a name.
     anonymous_namespace_depth: u32,
-    /// The enclosing method that is defined outside its type, and that type.
-    outside_method: Option<(DefId, TermId)>,
+    /// The enclosing method, if it is defined outside its type.
+    out_of_line_method: Option<OutOfLineMethod>,
 }
 
 pub(super) fn extract(builder: &mut FactsBuilder<'_>) {
@@ -139,7 +163,8 @@ pub(super) fn extract(builder: &mut FactsBuilder<'_>) {
         _ => &PHP_GRAMMAR,
     };
     let has_macros = matches!(builder.lang, SourceLanguage::C | SourceLanguage::Cpp);
-    // Node texts are read from the original source; blanking keeps all positions.
+    // Only the parser gets the text without macros. Blanking keeps all positions, so the texts of
+    // nodes are read from the original source.
     let blanked = has_macros.then(|| c_macros::blank_macros(builder.source)).flatten();
     let text = blanked.as_deref().unwrap_or(builder.source);
     walk_source::<GenericWalk>(builder, grammar, text);
@@ -150,8 +175,7 @@ impl LanguageWalk for GenericWalk {
     type Field = Field;
     type State<'s> = GenericState;
 
-    /// Visits declarations and statements; expressions and everything else are left to
-    /// [`visit_expression`].
+    /// Visits declarations and statements; [`visit_expression`] does the rest.
     fn visit_node(walker: &mut GenericWalker<'_, '_>, cursor: &mut TreeCursor<'_>) {
         let node = cursor.node();
         let Some(kind) = walker.grammar.named_kind(node) else {
@@ -160,6 +184,7 @@ impl LanguageWalk for GenericWalk {
         let lang = walker.builder.lang;
         match kind {
             // C and C++ come first: they give another meaning to some kinds of the others.
+            // `visit_c_node` returns false for the kinds that they share with the others.
             _ if is_c_family(walker) && c::visit_c_node(walker, cursor, node, kind) => {}
             NodeKind::UsingDirective => add_using_directive(walker, node),
             NodeKind::UseClause => add_use_clause(walker, node),
@@ -169,9 +194,6 @@ impl LanguageWalk for GenericWalk {
             NodeKind::NamespaceDefinition => visit_php_namespace(walker, cursor, node),
             NodeKind::Module if lang == SourceLanguage::Ruby => {
                 visit_class(walker, cursor, node, DefKind::Module);
-            }
-            NodeKind::ClassSpecifier | NodeKind::StructSpecifier | NodeKind::UnionSpecifier => {
-                visit_c_type(walker, cursor, node);
             }
             NodeKind::ClassDeclaration
             | NodeKind::StructDeclaration
@@ -195,7 +217,7 @@ impl LanguageWalk for GenericWalk {
             | NodeKind::LocalFunction => visit_function(walker, cursor, node),
             NodeKind::VariableDeclaration => visit_variables(walker, cursor, node),
             NodeKind::PropertyDeclaration => visit_property(walker, cursor, node),
-            // The other languages have variables of the whole function.
+            // In Ruby and PHP a variable belongs to the whole function, not to a block.
             NodeKind::Block | NodeKind::For | NodeKind::Catch if lang == SourceLanguage::CSharp => {
                 walker.visit_block(cursor);
             }
@@ -204,6 +226,7 @@ impl LanguageWalk for GenericWalk {
                 walker.visit_children(cursor);
                 walker.state.block_depth -= 1;
             }
+            // Of C#; the one of PHP binds nothing, so its block has no effect.
             NodeKind::Foreach => {
                 walker.visit_block_with(cursor, |walker| bind_foreach_variable(walker, node));
             }
@@ -223,7 +246,8 @@ impl LanguageWalk for GenericWalk {
         type_name(walker, node)
     }
 
-    /// Counts the enclosing types: an argument of a generic type may be generic again.
+    /// Bounds the nesting twice: `type_within` bounds wrappers such as `Row?`, but for every argument
+    /// of a generic type this function is called anew, so its own nesting is counted, too.
     fn type_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>) -> TermId {
         if walker.state.type_depth >= MAX_TERM_DEPTH {
             return UNKNOWN_TERM;
@@ -235,6 +259,7 @@ impl LanguageWalk for GenericWalk {
     }
 }
 
+/// Visits expressions, and any node that has no facts of its own.
 fn visit_expression(
     walker: &mut GenericWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -257,7 +282,8 @@ fn visit_expression(
         NodeKind::Identifier | NodeKind::Constant => add_bare_name(walker, node),
         NodeKind::TypeIdentifier | NodeKind::NamedType => {
             let term = type_name(walker, node);
-            walker.builder.add_reference(RefKind::Type, term, node, 0);
+            let n_args = 0;
+            walker.builder.add_reference(RefKind::Type, term, node, n_args);
         }
         NodeKind::Assignment | NodeKind::AssignmentExpression => {
             visit_assignment(walker, cursor, node);
@@ -270,7 +296,7 @@ fn visit_expression(
         | NodeKind::ScopedCall
         | NodeKind::Call => visit_method_call(walker, cursor, node),
         NodeKind::ObjectCreation | NodeKind::New => visit_creation(walker, cursor, node),
-        // The name after the separator means nothing by itself.
+        // In `a.b`, `a->b` and `A::b` the name after the separator means nothing by itself.
         NodeKind::MemberAccess
         | NodeKind::FieldExpression
         | NodeKind::QualifiedName
@@ -300,15 +326,7 @@ fn first_field<'t>(
     fields.iter().find_map(|it| walker.field(node, *it))
 }
 
-/// `struct S { … }` defines a type, `struct S x;` only mentions it.
-fn visit_c_type(walker: &mut GenericWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-    if walker.field(node, Field::Body).is_some() {
-        visit_class(walker, cursor, node, DefKind::Class);
-    } else {
-        walker.visit_children(cursor);
-    }
-}
-
+/// `RED`, `RED = 1` in an enum, and PHP's `case Red;`.
 fn visit_enum_constant(
     walker: &mut GenericWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -319,7 +337,9 @@ fn visit_enum_constant(
     walker.visit_children(cursor);
 }
 
+/// Records a name that stands alone: `x`, `Store`.
 fn add_bare_name(walker: &mut GenericWalker<'_, '_>, node: Node<'_>) {
+    // The call or declaration around the name has recorded it already.
     if walker.is_handled(node) {
         return;
     }
@@ -328,5 +348,6 @@ fn add_bare_name(walker: &mut GenericWalker<'_, '_>, node: Node<'_>) {
     let is_call =
         walker.builder.lang == SourceLanguage::Ruby && walker.kind(node) == NodeKind::Identifier;
     let kind = if is_call { RefKind::Call } else { RefKind::Use };
+    // Without an argument list every number of parameters fits.
     walker.builder.add_reference(kind, term, node, ANY_ARG_COUNT);
 }

@@ -1,4 +1,12 @@
-//! Go: the walk, references and imports.
+//! Go: the walk, references and imports. Declarations, variables and terms have files of their own.
+//!
+//! ```text
+//! import "app/db"                          import: module `app/db` as `db`
+//! type Store struct { conn *db.Conn }      definitions: class `Store`, field `Store.conn`
+//! func (s *Store) Get(id int) Row {        definition: method `Get`, owner `Store`, 1 argument
+//!     return s.conn.Find(id)               reference: call of Member(Member(s, "conn"), "Find")
+//! }
+//! ```
 
 mod bindings;
 mod declarations;
@@ -21,6 +29,7 @@ use declarations::{bind_parameters, record_return, visit_function, visit_method,
 use terms::type_name;
 
 grammar_names! {
+    /// The node kinds that the walk reads, by their names in the grammar.
     enum NodeKind {
         Comment = "comment", Text = "interpreted_string_literal", RawText = "raw_string_literal", Rune = "rune_literal",
         Int = "int_literal", Float = "float_literal", True = "true", False = "false", Nil = "nil",
@@ -56,7 +65,7 @@ grammar_names! {
 }
 
 static GO_GRAMMAR: LazyLock<Grammar<NodeKind, Field>> =
-    LazyLock::new(|| Grammar::of(SourceLanguage::Go));
+    LazyLock::new(|| Grammar::for_language(SourceLanguage::Go));
 
 struct GoWalk;
 
@@ -83,7 +92,7 @@ impl LanguageWalk for GoWalk {
             NodeKind::Import => visit_import(walker, node),
             NodeKind::Function => visit_function(walker, cursor, node),
             NodeKind::Method => visit_method(walker, cursor, node),
-            // A function literal has no definition; its calls belong to the enclosing one.
+            // `func(x T) { … }` has no definition; its calls belong to the enclosing one.
             NodeKind::FuncLiteral => {
                 walker.builder.enter_function();
                 bind_parameters(walker, node);
@@ -115,11 +124,12 @@ impl LanguageWalk for GoWalk {
             | NodeKind::Select
             | NodeKind::CommCase
             | NodeKind::ExpressionCase => walker.visit_block(cursor),
-            // The name after the dot means nothing by itself.
+            // In `a.b` the name after the dot means nothing by itself.
             NodeKind::Selector => walker.visit_first_child(cursor),
             NodeKind::KeyedElement => visit_keyed_element(walker, cursor),
             NodeKind::Call => visit_call(walker, cursor, node),
             NodeKind::Composite => visit_composite(walker, cursor, node),
+            // Any other node has no facts of its own, but its children may have.
             _ => walker.visit_children(cursor),
         }
     }
@@ -137,10 +147,12 @@ impl LanguageWalk for GoWalk {
     }
 
     fn type_term(walker: &mut GoWalker<'_, '_>, node: Node<'_>) -> TermId {
+        // Types nest less deeply than expressions.
         type_within(walker, node, MAX_TERM_DEPTH / 2)
     }
 }
 
+/// `db.Conn` in a type.
 fn add_qualified_type_reference(walker: &mut GoWalker<'_, '_>, node: Node<'_>) {
     let term = type_name(walker, node);
     if let Some(name) = walker.field(node, Field::Name) {
@@ -173,7 +185,7 @@ fn visit_keyed_element(walker: &mut GoWalker<'_, '_>, cursor: &mut TreeCursor<'_
     });
 }
 
-/// The node of the simple name at the end of a type.
+/// The node of the simple name at the end of a type: `List` in `db.List[T]`.
 fn last_name_node<'t>(walker: &GoWalker<'_, '_>, node: Node<'t>) -> Node<'t> {
     match walker.kind(node) {
         NodeKind::Qualified => walker.field(node, Field::Name).unwrap_or(node),
@@ -184,11 +196,13 @@ fn last_name_node<'t>(walker: &GoWalker<'_, '_>, node: Node<'t>) -> Node<'t> {
     }
 }
 
+/// `f(x)`, `object.Method(x)`
 fn visit_call(walker: &mut GoWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
     let callee = walker.field(node, Field::Function);
     let name = callee.and_then(|it| match walker.kind(it) {
         NodeKind::Identifier => Some(it),
         NodeKind::Selector => walker.field(it, Field::Member),
+        // The callee is an expression without a name: `f()()`, `f[T](x)`.
         _ => None,
     });
     if let (Some(callee), Some(name)) = (callee, name) {
@@ -207,15 +221,19 @@ fn visit_call(walker: &mut GoWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node: 
     walker.visit_children(cursor);
 }
 
+/// One import: `"a"`, `b "a"`, `. "a"` or `_ "a"`.
 fn visit_import(walker: &mut GoWalker<'_, '_>, node: Node<'_>) {
     let path = walker.field(node, Field::Path).map(|it| strip_quotes(walker.text(it)));
     let Some(path) = path else { return };
     let name = walker.field(node, Field::Name);
-    // `import . "a"`, `import _ "a"`, `import b "a"`, `import "a"`
     let (kind, local) = match name.map(|it| walker.kind(it)) {
+        // `. "a"`
         Some(NodeKind::Dot) => (ImportKind::Star, None),
+        // `_ "a"`
         Some(NodeKind::Blank) => (ImportKind::Effect, None),
+        // `b "a"`
         Some(_) => (ImportKind::Module, name.map(|it| walker.text(it))),
+        // `"a"`
         None => (ImportKind::Module, Some(conventional_package_name(path))),
     };
     let import = walker.builder.add_import(kind, path, "*", local, node);
@@ -227,12 +245,11 @@ fn visit_import(walker: &mut GoWalker<'_, '_>, node: Node<'_>) {
 /// The name of a package whose import gives none: by convention the last part of its path, without
 /// a version (`/v2`, `.v3`) and without the prefix `go-`.
 fn conventional_package_name(path: &str) -> &str {
-    let mut parts = path.rsplit('/');
-    let last = parts.next().unwrap_or(path);
-    // Major versions are part of the path (`/v2`), not of the package name.
+    let mut parts_from_end = path.rsplit('/');
+    let last = parts_from_end.next().unwrap_or(path);
     let is_version =
         last.strip_prefix('v').is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()));
-    let name = if is_version { parts.next().unwrap_or(last) } else { last };
+    let name = if is_version { parts_from_end.next().unwrap_or(last) } else { last };
     let name = name.split(".v").next().unwrap_or(name);
     name.strip_prefix("go-").unwrap_or(name)
 }

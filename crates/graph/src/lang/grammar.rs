@@ -1,4 +1,15 @@
 //! Node kinds and fields of a grammar as enums, so that a walk is a `match` and a lookup an index.
+//!
+//! tree-sitter numbers the node kinds and the fields of each grammar and names them with strings. A
+//! language declares the names it uses with [`grammar_names!`]; [`Grammar`] maps the grammar's
+//! numbers to the enum values once, so that no string is compared during a walk:
+//!
+//! ```text
+//! grammar_names! { enum NodeKind { Call = "call_expression", Comma = "'," } }
+//! kind(node) → NodeKind::Call      for every node of the kind `call_expression`
+//!            → NodeKind::Comma     for the token `,` (a leading quote marks a token)
+//!            → NodeKind::Other     for every node that is not listed
+//! ```
 
 use arena::parse_in_arena;
 use tree_sitter::{Language, Node, Range, Tree};
@@ -17,17 +28,19 @@ pub(crate) struct Grammar<K: 'static, F: 'static> {
     field_type: std::marker::PhantomData<F>,
 }
 
-/// An enum of grammar names; implemented by `grammar_names!`.
+/// An enum of node kinds or fields of a grammar; implemented by `grammar_names!`.
 pub(crate) trait GrammarNames: Copy + PartialEq + Sized + 'static {
+    /// All listed names with their enum values, in the order of the values.
     const ALL: &'static [(&'static str, Self)];
-    /// Every name that is not listed.
+    /// The value for every name that is not listed.
     const OTHER: Self;
+    /// The position of the value in `ALL`.
     fn index(self) -> usize;
 }
 
 impl<K: GrammarNames, F: GrammarNames> Grammar<K, F> {
     /// Looks up the names of a language. A language without a grammar is a bug of the caller.
-    pub(crate) fn of(language: SourceLanguage) -> Self {
+    pub(crate) fn for_language(language: SourceLanguage) -> Self {
         let language = language.grammar().expect("every language that is walked has a grammar");
         // One entry per node kind id: the lookup of a node's kind is one array access.
         let ids = 0..u16::try_from(language.node_kind_count()).unwrap_or(u16::MAX);
@@ -50,15 +63,17 @@ impl<K: GrammarNames, F: GrammarNames> Grammar<K, F> {
         (!is_token).then(|| self.kinds.get(id).copied().unwrap_or(K::OTHER))
     }
 
+    /// The child of a node in a field.
     pub(crate) fn field<'t>(&self, node: Node<'t>, field: F) -> Option<Node<'t>> {
         node.child_by_field_id(self.field_ids[field.index()])
     }
 
+    /// Returns whether a field id, as a cursor reports it, is that of `field`.
     pub(crate) fn is_field(&self, id: Option<u16>, field: F) -> bool {
         id == Some(self.field_ids[field.index()])
     }
 
-    /// Parses a text and lends its tree to `visit`.
+    /// Parses a text and lends its tree to `visit`; `None` if the parser gives up.
     pub(crate) fn parse<T>(&self, source: &[u8], visit: impl FnOnce(&Tree) -> T) -> Option<T> {
         parse_in_arena(&self.language, source, &[], visit)
     }
@@ -74,10 +89,11 @@ impl<K: GrammarNames, F: GrammarNames> Grammar<K, F> {
     }
 }
 
+/// The enum value of a node kind id.
 fn node_kind<K: GrammarNames>(language: &Language, id: u16) -> K {
     let Some(name) = language.node_kind_for_id(id) else { return K::OTHER };
     let is_named = language.node_kind_is_named(id);
-    // A leading quote marks a token, which may have the name of a node.
+    // The quote distinguishes the token `'await` from a named node `await`.
     let is_kind = |it: &&(&str, K)| match it.0.strip_prefix('\'') {
         Some(token) => !is_named && token == name,
         None => is_named && it.0 == name,
@@ -85,7 +101,8 @@ fn node_kind<K: GrammarNames>(language: &Language, id: u16) -> K {
     K::ALL.iter().find(is_kind).map_or(K::OTHER, |it| it.1)
 }
 
-/// Declares an enum of node kinds or fields with their names in the grammar.
+/// Declares an enum of node kinds or fields with their names in the grammar, and adds the variant
+/// `Other` for all names that are not listed.
 macro_rules! grammar_names {
     ($(#[$meta:meta])* $vis:vis enum $name:ident { $($variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$meta])*

@@ -1,4 +1,16 @@
-//! Java: the walk, references and imports.
+//! Java: the walk, references and imports. Declarations, local names and terms have files of their
+//! own.
+//!
+//! ```text
+//! package app;                             the namespace of the file is `app`
+//! import app.db.Db;                        import: item `Db` of `app.db`
+//! class Store extends Base {               definition: class `Store` with the base `Base`
+//!   private Db db = new Db();              definition: field `Store.db`; reference: new `Db`
+//!   Row get(long id) {                     definition: method `Store.get`, exactly 1 argument
+//!     return db.find(id);                  reference: call of Member(db, "find") with a `long`
+//!   }
+//! }
+//! ```
 
 mod bindings;
 mod declarations;
@@ -23,6 +35,8 @@ use declarations::{visit_class, visit_enum_constant, visit_field, visit_method};
 use terms::type_name;
 
 grammar_names! {
+    /// The node kinds that the walk reads, by their names in the grammar. A leading quote marks a
+    /// token, that is, a keyword.
     enum NodeKind {
         LineComment = "line_comment", BlockComment = "block_comment", Text = "string_literal", Char = "character_literal",
         Int = "decimal_integer_literal", HexInt = "hex_integer_literal", BinaryInt = "binary_integer_literal",
@@ -61,9 +75,9 @@ grammar_names! {
 }
 
 static JAVA_GRAMMAR: LazyLock<Grammar<NodeKind, Field>> =
-    LazyLock::new(|| Grammar::of(SourceLanguage::Java));
+    LazyLock::new(|| Grammar::for_language(SourceLanguage::Java));
 
-/// Methods that pass an element of their object to the lambda they are given.
+/// Methods that pass an element of their object to the lambda they are given: `xs.map(x -> …)`.
 #[rustfmt::skip]
 const ELEMENT_CALLBACK_METHODS: &[&str] = &[
     "forEach", "map", "filter", "anyMatch", "allMatch", "noneMatch", "flatMap", "removeIf", "peek",
@@ -99,6 +113,7 @@ impl LanguageWalk for JavaWalk {
             NodeKind::Text | NodeKind::Char => walker.builder.mark_string(node),
             NodeKind::Identifier => walker.add_name_reference(node, RefKind::Use),
             NodeKind::TypeIdentifier => walker.add_name_reference(node, RefKind::Type),
+            // `package a.b;`
             NodeKind::Package => {
                 let name = dotted_name(walker, node);
                 walker.builder.namespace = name.map(|it| walker.builder.intern_node(it));
@@ -143,6 +158,7 @@ impl LanguageWalk for JavaWalk {
             NodeKind::Invocation => visit_invocation(walker, cursor, node),
             NodeKind::Creation => visit_creation(walker, cursor, node),
             NodeKind::Return => walker.visit_return(cursor),
+            // Any other node has no facts of its own, but its children may have.
             _ => walker.visit_children(cursor),
         }
     }
@@ -159,7 +175,8 @@ impl LanguageWalk for JavaWalk {
         type_name(walker, node)
     }
 
-    /// Counts the enclosing types: an argument of a generic type may be generic again.
+    /// Bounds the nesting twice: `type_within` bounds a type without arguments, but for every argument
+    /// of a generic type this function is called anew, so its own nesting is counted, too.
     fn type_term(walker: &mut JavaWalker<'_, '_>, node: Node<'_>) -> TermId {
         if walker.state.type_depth >= MAX_TERM_DEPTH {
             return UNKNOWN_TERM;
@@ -171,7 +188,7 @@ impl LanguageWalk for JavaWalk {
     }
 }
 
-/// The name in a package or import declaration.
+/// The name `a.b` in a package or import declaration.
 fn dotted_name<'t>(walker: &JavaWalker<'_, '_>, node: Node<'t>) -> Option<Node<'t>> {
     named_children(node)
         .find(|it| matches!(walker.kind(*it), NodeKind::Identifier | NodeKind::ScopedIdentifier))
@@ -196,6 +213,7 @@ const fn is_comment(kind: NodeKind) -> bool {
     matches!(kind, NodeKind::LineComment | NodeKind::BlockComment)
 }
 
+/// `method(x)`, `object.method(x)`
 fn visit_invocation(walker: &mut JavaWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
     let Some(name) = walker.field(node, Field::Name) else {
         return walker.visit_children(cursor);
@@ -218,7 +236,7 @@ fn visit_invocation(walker: &mut JavaWalker<'_, '_>, cursor: &mut TreeCursor<'_>
     if ELEMENT_CALLBACK_METHODS.contains(&walker.text(name)) {
         record_lambda_argument(walker, node);
     }
-    // The method's name is no variable.
+    // The walk reaches the name later and must not record it as a variable.
     walker.mark_handled(name);
     walker.visit_children(cursor);
 }
@@ -235,6 +253,7 @@ fn record_lambda_argument(walker: &mut JavaWalker<'_, '_>, node: Node<'_>) {
     }
 }
 
+/// `new Store(x)`
 fn visit_creation(walker: &mut JavaWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
     let Some(type_node) = walker.field(node, Field::Type) else {
         return walker.visit_children(cursor);
@@ -248,7 +267,7 @@ fn visit_creation(walker: &mut JavaWalker<'_, '_>, cursor: &mut TreeCursor<'_>, 
     walker.visit_children(cursor);
 }
 
-/// The node of the simple name at the end of a type.
+/// The node of the simple name at the end of a type: `Entry` in `Map.Entry<K, V>`.
 fn last_name_node<'t>(walker: &JavaWalker<'_, '_>, node: Node<'t>) -> Node<'t> {
     match walker.kind(node) {
         NodeKind::GenericType => node.named_child(0).map_or(node, |it| last_name_node(walker, it)),
@@ -257,6 +276,7 @@ fn last_name_node<'t>(walker: &JavaWalker<'_, '_>, node: Node<'t>) -> Node<'t> {
     }
 }
 
+/// `import a.b.C;`, `import a.b.*;`, `import static a.b.C.f;`
 fn visit_import(walker: &mut JavaWalker<'_, '_>, node: Node<'_>) {
     let Some(path) = dotted_name(walker, node) else { return };
     let path = walker.text(path);

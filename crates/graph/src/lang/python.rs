@@ -1,4 +1,12 @@
-//! Python: the walk and references.
+//! Python: the walk, names, calls and annotations. Declarations, bindings, imports and terms have
+//! files of their own.
+//!
+//! ```text
+//! class Store(Base):          definition: class `Store`, base `Base`
+//!     def get(self, id):      definition: method `Store.get`, exactly 1 argument
+//!         return self.db[id]  returned value: ElementOf(Member(This(Store), "db"))
+//! Store().get(1)              references: call of `Store`, call of `get` of its result
+//! ```
 
 mod bindings;
 mod declarations;
@@ -20,6 +28,7 @@ use declarations::{visit_class, visit_decorated, visit_function, visit_lambda};
 use imports::{visit_from_import, visit_import};
 
 grammar_names! {
+    /// The node kinds that the walk reads, by their names in the grammar.
     enum NodeKind {
         Comment = "comment", Text = "string", Identifier = "identifier", Attribute = "attribute", Call = "call",
         Function = "function_definition", Class = "class_definition", Decorated = "decorated_definition",
@@ -53,7 +62,7 @@ grammar_names! {
 }
 
 static PYTHON_GRAMMAR: LazyLock<Grammar<NodeKind, Field>> =
-    LazyLock::new(|| Grammar::of(SourceLanguage::Python));
+    LazyLock::new(|| Grammar::for_language(SourceLanguage::Python));
 
 /// Nesting depth to which an annotation is searched for names.
 const MAX_ANNOTATION_DEPTH: u32 = 12;
@@ -64,7 +73,8 @@ type PythonWalker<'a, 's> = SyntaxWalker<'a, 's, PythonWalk>;
 
 #[derive(Default)]
 struct PythonState<'s> {
-    /// First parameters of the enclosing methods (`self`, `cls`) and their values, innermost last.
+    /// First parameters of the enclosing methods (`self`, `cls`) and their values (the object, the
+    /// class), innermost last.
     self_parameters: Vec<(&'s str, TermId)>,
     /// Decorators of the definition that follows.
     decorators: Option<DecoratorInfo>,
@@ -76,8 +86,9 @@ struct DecoratorInfo {
     flags: DefFlags,
     is_static_method: bool,
     is_class_method: bool,
-    /// Start of the first of them.
+    /// Start of the first decorator.
     start_byte: u32,
+    /// Line of the first decorator.
     start_line: u32,
 }
 
@@ -98,12 +109,13 @@ impl LanguageWalk for PythonWalk {
             NodeKind::Text => visit_string(walker, cursor, node),
             NodeKind::Identifier => walker.add_name_reference(node, RefKind::Use),
             NodeKind::Type => add_annotation_references(walker, node, MAX_ANNOTATION_DEPTH),
-            // The name after the dot means nothing by itself, nor does a keyword before `=`.
+            // `object.name`: the name after the dot means nothing by itself.
             NodeKind::Attribute => walker.visit_first_child(cursor),
+            // `f(name=value)`: the name is that of a parameter.
             NodeKind::KeywordArgument => walker.visit_last_child(cursor),
             NodeKind::Import => visit_import(walker, node),
             NodeKind::ImportFrom => visit_from_import(walker, node),
-            // `from __future__ import …` is an instruction to the compiler.
+            // `from __future__ import …` imports nothing; it switches a feature of the compiler on.
             NodeKind::FutureImport => {}
             NodeKind::Decorated => visit_decorated(walker, cursor, node),
             NodeKind::Function => visit_function(walker, cursor, node),
@@ -119,7 +131,7 @@ impl LanguageWalk for PythonWalk {
             | NodeKind::SetComprehension
             | NodeKind::DictComprehension
             | NodeKind::Generator => {
-                // A comprehension has variables of its own, but no `return`.
+                // `[x for x in xs]` has variables of its own, but no `return`.
                 walker.builder.scopes.enter(ScopeKind::Function);
                 walker.visit_children(cursor);
                 walker.builder.scopes.leave();
@@ -133,6 +145,7 @@ impl LanguageWalk for PythonWalk {
                 walker.visit_children(cursor);
             }
             NodeKind::Call => visit_call(walker, cursor, node),
+            // Any other node has no facts of its own, but its children may have.
             _ => walker.visit_children(cursor),
         }
     }
@@ -145,27 +158,30 @@ impl LanguageWalk for PythonWalk {
         terms::type_shape(kind)
     }
 
-    /// A type is an expression in Python.
+    /// In Python the name of a type is an expression like any other.
     fn type_name(walker: &mut PythonWalker<'_, '_>, node: Node<'_>) -> TermId {
         expression_term(walker, node)
     }
 
     fn type_term(walker: &mut PythonWalker<'_, '_>, node: Node<'_>) -> TermId {
+        // Types nest less deeply than expressions.
         type_within(walker, node, MAX_TERM_DEPTH / 2)
     }
 }
 
+/// `"text"`, `f"text {value}"`
 fn visit_string(walker: &mut PythonWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
     walker.builder.mark_string(node);
     // Only the replacement fields of an f-string or t-string are code.
     let text = walker.text(node);
-    let quote = text.find(['"', '\'']).unwrap_or_default();
-    if text[..quote].contains(['f', 'F', 't', 'T']) {
+    let prefix_len = text.find(['"', '\'']).unwrap_or_default();
+    if text[..prefix_len].contains(['f', 'F', 't', 'T']) {
         walker.visit_children(cursor);
     }
 }
 
-/// Records the names in an annotation as references to types.
+/// Records the names in an annotation as references to types: `dict` and `Row` in
+/// `x: dict[str, a.Row]`.
 fn add_annotation_references(walker: &mut PythonWalker<'_, '_>, node: Node<'_>, depth: u32) {
     match walker.kind(node) {
         NodeKind::Identifier => walker.add_name_reference(node, RefKind::Type),
@@ -176,14 +192,17 @@ fn add_annotation_references(walker: &mut PythonWalker<'_, '_>, node: Node<'_>, 
                 walker.builder.add_reference(RefKind::Type, term, name, 0);
             }
         }
+        // The names of a quoted type (`"Row"`) have no nodes.
         NodeKind::Text => walker.builder.mark_string(node),
         _ if depth > 0 => {
             named_children(node).for_each(|it| add_annotation_references(walker, it, depth - 1));
         }
+        // Nested too deeply.
         _ => {}
     }
 }
 
+/// `f(x)`, `object.method(x)`
 fn visit_call(walker: &mut PythonWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
     if let Some(callee) = walker.field(node, Field::Function) {
         let n_args = walker.count_arguments(
@@ -196,6 +215,7 @@ fn visit_call(walker: &mut PythonWalker<'_, '_>, cursor: &mut TreeCursor<'_>, no
     walker.visit_children(cursor);
 }
 
+/// Records the call of `f` or `object.method`; a decorator calls in the same way.
 fn add_call_reference(walker: &mut PythonWalker<'_, '_>, callee: Node<'_>, n_args: u8) {
     let name = match walker.kind(callee) {
         NodeKind::Identifier => {
@@ -203,6 +223,7 @@ fn add_call_reference(walker: &mut PythonWalker<'_, '_>, callee: Node<'_>, n_arg
             Some(callee)
         }
         NodeKind::Attribute => walker.field(callee, Field::AttributeName),
+        // The callee is an expression without a name: `f()()`.
         _ => None,
     };
     if let Some(name) = name {

@@ -1,4 +1,15 @@
-//! Rust: the walk, paths, calls and attributes.
+//! Rust: the walk, paths, calls and attributes. Items, functions, patterns, macros, imports and
+//! terms have files of their own.
+//!
+//! ```text
+//! impl Store {                          self_types: `Self` means `Store`
+//!     pub fn get(&self, id: u64) -> Row {
+//!                                       definition: method `get`, owner `Store`, 1 to 2 arguments
+//!                                       references: types `Row`, `Store`
+//!         self.rows.find(id)            call of `find`, a member of `rows` of a `Store`
+//!     }
+//! }
+//! ```
 
 mod functions;
 mod imports;
@@ -31,6 +42,8 @@ use patterns::{bind_arm_pattern, bind_loop_pattern, visit_let, visit_let_conditi
 use terms::type_name;
 
 grammar_names! {
+    /// The node kinds that the walk reads, by their names in the grammar. Those that begin with a
+    /// quote are tokens, which occur inside macro calls.
     enum NodeKind {
         LineComment = "line_comment", BlockComment = "block_comment", Text = "string_literal", RawText = "raw_string_literal",
         Char = "char_literal", Int = "integer_literal", Float = "float_literal", Bool = "boolean_literal",
@@ -78,9 +91,9 @@ grammar_names! {
 }
 
 static RUST_GRAMMAR: LazyLock<Grammar<NodeKind, Field>> =
-    LazyLock::new(|| Grammar::of(SourceLanguage::Rust));
+    LazyLock::new(|| Grammar::for_language(SourceLanguage::Rust));
 
-/// Methods that pass an element of their object to the closure they are given.
+/// Methods that pass an element of their object to the closure they are given: `xs.map(|x| …)`.
 #[rustfmt::skip]
 const ELEMENT_CALLBACK_METHODS: &[&str] = &[
     "map", "for_each", "filter", "find", "any", "all", "position", "flat_map", "filter_map", "inspect",
@@ -95,7 +108,9 @@ type RustWalker<'a, 's> = SyntaxWalker<'a, 's, RustWalk>;
 /// The meaning of `Self` and `self` inside a trait or an `impl`.
 #[derive(Clone, Copy)]
 struct SelfType {
+    /// `Self`
     type_name: TermId,
+    /// `self`
     object: TermId,
 }
 
@@ -109,7 +124,7 @@ struct RustState<'s> {
     module_file: Option<&'s str>,
     /// The value of a closure's first parameter, by the id of the closure's node.
     closure_arguments: HashMap<usize, TermId, FastBuildHasher>,
-    /// The type's simple name and the trait of each `impl Trait for Type`.
+    /// The type's simple name and the trait of each `impl Trait for Type` so far.
     trait_impls: Vec<(StringId, TermId)>,
     /// Names of the inline modules around the current node, outermost first.
     inline_modules: Vec<String>,
@@ -150,7 +165,7 @@ impl LanguageWalk for RustWalk {
             NodeKind::Impl => visit_impl(walker, cursor, node),
             NodeKind::TypeItem | NodeKind::AssociatedType => visit_type_alias(walker, cursor, node),
             NodeKind::Const | NodeKind::Static => visit_constant(walker, cursor, node),
-            // The rules of a macro are no code and are not visited.
+            // The rules of a macro are not code and are not visited.
             NodeKind::Macro => define_macro(walker, node),
             NodeKind::Let => visit_let(walker, cursor, node),
             NodeKind::LetCondition => visit_let_condition(walker, cursor, node),
@@ -167,6 +182,7 @@ impl LanguageWalk for RustWalk {
             NodeKind::Call => visit_call(walker, cursor, node),
             NodeKind::MacroCall => visit_macro_call(walker, node),
             NodeKind::StructExpression => visit_struct_expression(walker, cursor, node),
+            // Any other node has no facts of its own, but its children may have.
             _ => walker.visit_children(cursor),
         }
     }
@@ -199,11 +215,12 @@ impl LanguageWalk for RustWalk {
     }
 
     fn type_term(walker: &mut RustWalker<'_, '_>, node: Node<'_>) -> TermId {
+        // Types nest less deeply than expressions.
         type_within(walker, node, MAX_TERM_DEPTH / 2)
     }
 }
 
-/// Visits a block. Every `let` in it opens a scope, and all of them end here.
+/// Visits `{ … }` or `if … { … }`. Every `let` in it opens a scope, and all of them end here.
 fn visit_scoped_block(walker: &mut RustWalker<'_, '_>, cursor: &mut TreeCursor<'_>) {
     let outer = walker.builder.scopes.current();
     walker.builder.scopes.enter(ScopeKind::Block);
@@ -211,7 +228,7 @@ fn visit_scoped_block(walker: &mut RustWalker<'_, '_>, cursor: &mut TreeCursor<'
     walker.builder.scopes.return_to(outer);
 }
 
-/// Records `a::b` as one reference to `b`.
+/// Records `a::b` as one reference, at the position of `b`.
 fn add_path_reference(walker: &mut RustWalker<'_, '_>, node: Node<'_>) {
     if walker.is_handled(node) {
         return;
@@ -227,7 +244,7 @@ fn add_path_reference(walker: &mut RustWalker<'_, '_>, node: Node<'_>) {
     }
 }
 
-/// The node of the simple name at the end of a path or type.
+/// The node of the simple name at the end of a path or type: `Vec` in `std::vec::Vec<T>`.
 fn last_name_node<'t>(walker: &RustWalker<'_, '_>, node: Node<'t>) -> Node<'t> {
     match walker.kind(node) {
         NodeKind::GenericType | NodeKind::GenericTypeTurbo => {
@@ -238,7 +255,7 @@ fn last_name_node<'t>(walker: &RustWalker<'_, '_>, node: Node<'t>) -> Node<'t> {
     }
 }
 
-/// Remembers the test marker or module path in an attribute for the item that follows.
+/// Remembers an attribute that matters for the item that follows: `#[test]`, `#[path = "a.rs"]`.
 fn read_attribute(walker: &mut RustWalker<'_, '_>, node: Node<'_>) {
     let attribute = walker.text(node).trim_start_matches("#[").trim_end_matches(']');
     // Attributes accumulate until an item takes them: `#[tokio::test]` may be followed by others.
@@ -252,7 +269,7 @@ fn read_attribute(walker: &mut RustWalker<'_, '_>, node: Node<'_>) {
     }
 }
 
-/// Flags of an item. The attributes before it are used up.
+/// Flags of an item, from its visibility and the attributes before it, which are used up.
 fn take_item_flags(walker: &mut RustWalker<'_, '_>, node: Node<'_>) -> DefFlags {
     let is_test = std::mem::take(&mut walker.state.is_test_item);
     DefFlags::default()
@@ -260,10 +277,12 @@ fn take_item_flags(walker: &mut RustWalker<'_, '_>, node: Node<'_>) -> DefFlags 
         .when(is_test, DefFlags::TEST)
 }
 
+/// Returns whether an item has a visibility modifier: `pub fn f()`, `pub(crate) fn f()`.
 fn is_public(walker: &RustWalker<'_, '_>, item: Node<'_>) -> bool {
     item.named_child(0).is_some_and(|it| walker.kind(it) == NodeKind::Visibility)
 }
 
+/// `f(x)`, `a::f(x)`, `object.method(x)`
 fn visit_call(walker: &mut RustWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
     let mut callee = walker.field(node, Field::Function);
     // `f::<T>(…)` calls `f`.
@@ -275,6 +294,7 @@ fn visit_call(walker: &mut RustWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node
         NodeKind::Identifier => Some(callee),
         NodeKind::Scoped => walker.field(callee, Field::Name),
         NodeKind::FieldExpression => walker.field(callee, Field::Member),
+        // The callee is an expression without a name: `f()()`, `(self.callback)()`.
         _ => None,
     };
     if let Some(name) = name {

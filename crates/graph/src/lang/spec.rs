@@ -1,4 +1,9 @@
-//! The supported languages as tables: one row per language, one row per language family.
+//! The supported languages as two tables: one row per language, one row per language family.
+//!
+//! A language ([`SourceLanguage::row`]) has a grammar and a function that extracts facts. A family
+//! ([`LanguageFamily::rules`]) is a set of languages whose files can refer to one another, such as
+//! C and C++, and has the rules by which the resolver looks up names. To add a language, see
+//! `docs/adding-a-language.md`.
 
 use model::closed;
 
@@ -50,6 +55,7 @@ pub(crate) enum OverloadRule {
 }
 
 impl SourceLanguage {
+    /// The row of this language in the table of languages.
     #[rustfmt::skip]
     const fn row(self) -> LanguageSpec {
         use LanguageFamily as Family;
@@ -100,9 +106,10 @@ impl SourceLanguage {
     }
 }
 
-/// The rows by position. The resolver asks for a file's family at every name, so it is one load.
+/// All rows of the table, by the position of their language. The resolver reads a file's family at
+/// every name, so the rows are computed at compile time and a lookup is one load.
 static LANGUAGE_SPECS: [LanguageSpec; SourceLanguage::ALL.len()] = {
-    // Evaluated at compile time, so that a row is written as a `match` but read as an array.
+    // A constant expression allows no iterator.
     let mut specs = [SourceLanguage::ALL[0].row(); SourceLanguage::ALL.len()];
     let mut i = 1;
     while i < specs.len() {
@@ -148,42 +155,46 @@ pub(crate) struct FamilyRules {
     pub(crate) namespace: NamespaceRule,
     /// Prefix of every open namespace of the family, so that no two families share one.
     pub(crate) namespace_prefix: &'static str,
-    /// `new` is always followed by the name of a type, never by a variable that holds one.
+    /// After `new` there is always the name of a type, never a variable that holds a type.
     pub(crate) constructs_by_type_name: bool,
-    /// Calling a type creates an object of it.
+    /// Calling a type creates an object of it: `Server(1)`.
     pub(crate) calls_type_to_construct: bool,
-    /// Every undefined value is a built-in; elsewhere only one that begins with a capital.
+    /// A name that nothing defines is taken for a built-in. In other families that holds only for
+    /// a name that begins with a capital.
     pub(crate) assumes_builtins: bool,
     /// A name can denote a type and, independently, a value.
     pub(crate) separates_types_from_values: bool,
     pub(crate) layout: LayoutRule,
-    /// Endings of a test file's stem that only this family uses.
-    pub(crate) test_stems: &'static [&'static str],
+    /// Endings of a test file's name, without its extension, that only this family uses:
+    /// `ServerTest.java`.
+    pub(crate) test_stem_suffixes: &'static [&'static str],
 }
 
 /// Namespace that the top-level definitions of a file belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NamespaceRule {
-    /// The file itself: it is a module that other files must import by name.
+    /// The file itself: it is a module that other files must import by name. Python's modules.
     File,
-    /// The folder, shared with its other files.
+    /// The folder, shared with its other files. Go's packages.
     Folder,
-    /// The namespace or package that the file declares.
+    /// The namespace or package that the file declares. Java's `package a.b;`.
     Named,
-    /// One namespace for all files.
+    /// One namespace for all files. C's global names.
     All,
 }
 
 impl LanguageFamily {
+    /// The row of this family in the table of families.
     #[rustfmt::skip]
     pub(crate) const fn rules(self) -> FamilyRules {
         use LayoutRule::{FreeForm, Indented};
         use NamespaceRule::{All, File, Folder, Named};
+        // Short names keep the columns narrow.
         const T: bool = true;
         const F: bool = false;
         match self {
-            //                        name-           constructs types  assumes  separates
-            //                        space   prefix   by type  called  builtins types     layout    test stems
+            //                        name-           constructs types  assumes  separates           test stem
+            //                        space   prefix   by type  called  builtins types     layout    suffixes
             Self::EcmaScript => rules(File,   "",      F,       F,      T,       T,        FreeForm, &[]),
             Self::Python     => rules(File,   "",      F,       T,      T,       F,        Indented, &[]),
             Self::Rust       => rules(File,   "",      T,       T,      F,       F,        FreeForm, &[]),
@@ -208,7 +219,7 @@ const fn rules(
     assumes_builtins: bool,
     separates_types_from_values: bool,
     layout: LayoutRule,
-    test_stems: &'static [&'static str],
+    test_stem_suffixes: &'static [&'static str],
 ) -> FamilyRules {
     FamilyRules {
         namespace,
@@ -218,7 +229,7 @@ const fn rules(
         assumes_builtins,
         separates_types_from_values,
         layout,
-        test_stems,
+        test_stem_suffixes,
     }
 }
 

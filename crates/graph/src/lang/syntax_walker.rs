@@ -1,4 +1,14 @@
-//! The walk over a syntax tree that all languages share: cursor movement, nesting limit, builder.
+//! The walk over a syntax tree that all languages share: cursor movement, nesting limit, access to
+//! nodes.
+//!
+//! [`walk_source`] parses a file and calls [`LanguageWalk::visit_node`] at the root. That function
+//! is a `match` over the node's kind. It records facts in the [`FactsBuilder`] and then calls
+//! [`SyntaxWalker::visit_children`], or a relative of it, to go on with the children; so the walk
+//! is a recursion in text order. A node kind that a language does not care about is only passed
+//! through.
+//!
+//! A function `visit_…(walker, cursor, node)` is called with the cursor at `node`, records the
+//! facts of that node and visits its children. A function without a cursor only records.
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -16,7 +26,8 @@ const MAX_TREE_DEPTH: u32 = 400;
 pub(crate) trait LanguageWalk: Sized + 'static {
     type NodeKind: GrammarNames;
     type Field: GrammarNames;
-    /// Memory of the walk between nodes, beyond that of every walk.
+    /// Memory of the walk of this language from node to node, such as the attributes before an
+    /// item.
     type State<'s>: Default;
 
     /// Records the facts of the node at the cursor and visits its children.
@@ -25,26 +36,30 @@ pub(crate) trait LanguageWalk: Sized + 'static {
     /// Called once after the whole tree was visited.
     fn finish_walk(_walker: &mut SyntaxWalker<'_, '_, Self>) {}
 
-    /// The term of an expression, by the kind of its node.
+    /// The table of expressions: the shape of an expression's term, by the kind of its node.
     fn expression_shape(kind: Self::NodeKind) -> TermShape<Self>;
 
-    /// The term of a value of a type, by the kind of the type's node.
+    /// The table of types: the shape of the term of a value of a type, by the kind of the type's
+    /// node.
     fn type_shape(kind: Self::NodeKind) -> TermShape<Self>;
 
-    /// The term of a type itself, rather than of a value of it.
+    /// The term of a type itself: `Name("Server")` for the type in `x: Server`.
     fn type_name(walker: &mut SyntaxWalker<'_, '_, Self>, node: Node<'_>) -> TermId;
 
-    /// The term of a value of a type. Every language bounds how far it looks into nested types.
+    /// The term of a value of a type: `InstanceOf(Name("Server"))` for the type in `x: Server`.
+    /// Every language bounds how far it looks into nested types.
     fn type_term(walker: &mut SyntaxWalker<'_, '_, Self>, node: Node<'_>) -> TermId;
 }
 
-/// Position-independent state of a walk. `'s` is the lifetime of the source text.
+/// State of a walk, apart from its cursor. `'s` is the lifetime of the source text.
 pub(crate) struct SyntaxWalker<'a, 's, L: LanguageWalk> {
     pub(crate) grammar: &'static Grammar<L::NodeKind, L::Field>,
     pub(crate) builder: &'a mut FactsBuilder<'s>,
     pub(crate) state: L::State<'s>,
-    /// Id of a name node that was recorded ahead of the walk, so that it is not recorded again.
+    /// Id of a name node that was recorded ahead of the walk, so that it is not recorded again: at
+    /// `save(1)` the call records the name `save`, which the walk reaches only afterwards.
     handled_node: Option<usize>,
+    /// Number of nodes that enclose the one at the cursor.
     depth: u32,
 }
 
@@ -129,7 +144,8 @@ impl<'s, L: LanguageWalk> SyntaxWalker<'_, 's, L> {
         self.handled_node == Some(node.id())
     }
 
-    /// Runs `work` with the handled node put aside, for a tree whose node ids may collide.
+    /// Runs `work`, which walks over a second tree, without the handled node: nodes of two trees
+    /// may have the same id.
     pub(crate) fn without_handled_node<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         let handled_node = self.handled_node.take();
         let result = work(self);
@@ -149,7 +165,7 @@ impl<'s, L: LanguageWalk> SyntaxWalker<'_, 's, L> {
 
     /// Visits all children of the node at the cursor.
     pub(crate) fn visit_children(&mut self, cursor: &mut TreeCursor<'_>) {
-        // Counted ahead: asking the cursor for a sibling after the last one climbs the tree first.
+        // Counted ahead: to find out that there is no further sibling, the cursor climbs the tree.
         let n_children = cursor.node().child_count();
         if n_children == 0 || !self.descend(cursor) {
             return;
@@ -183,9 +199,12 @@ impl<'s, L: LanguageWalk> SyntaxWalker<'_, 's, L> {
         self.builder.scopes.leave();
     }
 
-    /// Visits a `return` statement and records its value, which is the first child.
+    /// Visits a `return` statement and records its value, its only child, as returned by the
+    /// enclosing function.
     pub(crate) fn visit_return(&mut self, cursor: &mut TreeCursor<'_>) {
-        if let Some(value) = cursor.node().named_child(0) {
+        // Comments are "extra" nodes, which a grammar allows everywhere: `return /* why */ x`.
+        let value = named_children(cursor.node()).find(|it| !it.is_extra());
+        if let Some(value) = value {
             let term = expression_term(self, value);
             self.builder.add_return(term);
         }
@@ -247,8 +266,8 @@ impl<'s, L: LanguageWalk> SyntaxWalker<'_, 's, L> {
 /// no buffer is needed.
 const MAX_INDEXED_CHILDREN: u32 = 6;
 
-/// The named children of a node. Many are collected at once, because asking a node for its next
-/// sibling starts at the root.
+/// The named children of a node: all but keywords and punctuation. Many are collected at once,
+/// because finding the next sibling of a node starts at the root.
 pub(crate) fn named_children(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     let n_children = to_index(node.named_child_count());
     // An empty `Vec` does not allocate, so nodes with few children cost no allocation.
@@ -276,7 +295,8 @@ fn collect_named_children(node: Node<'_>) -> Vec<Node<'_>> {
     children
 }
 
-/// The content of a string literal without its prefix and quotes.
+/// The content of a string literal without its prefix and quotes: `a` of `"a"` and `rb'a'`. Any
+/// other text is returned as it is.
 pub(crate) fn strip_quotes(literal: &str) -> &str {
     let quoted = literal.trim_start_matches(['b', 'r', 'f', 'u', 'R', 'F', '@', '$']);
     for quote in ["\"\"\"", "'''", "\"", "'", "`"] {

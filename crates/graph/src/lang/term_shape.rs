@@ -1,7 +1,18 @@
 //! Terms of expressions and types: one evaluator for all languages, driven by a table per language.
 //!
-//! A language maps each node kind to a [`TermShape`]. Constructs that most languages share (member
-//! access, indexing, literals) are shapes of their own; the rest is a function of the language.
+//! A language maps each node kind to a [`TermShape`], a recipe that says which parts of the node
+//! make up its [`Term`]. Constructs that most languages share (member access, indexing, literals)
+//! are shapes of their own; the rest is a function of the language. In Rust, for example:
+//!
+//! ```text
+//! node kind          shape                          source   term
+//! field_expression   Member(Value, Member)          db.rows  Member(db, "rows")
+//! index_expression   Wrapped(ElementOf, Child(0))   rows[0]  ElementOf(rows)
+//! string_literal     Literal("str")                 "text"   Literal("str")
+//! ```
+//!
+//! A type has two terms. The *name* of the type is the type itself: `Name("Server")`. The *term* of
+//! the type is a value of it: `InstanceOf(Name("Server"))` is what `x: Server` declares for `x`.
 
 use tree_sitter::Node;
 
@@ -9,7 +20,8 @@ use super::syntax_walker::{LanguageWalk, SyntaxWalker, named_children};
 use crate::facts::{DefId, Term, TermId};
 use crate::facts_builder::UNKNOWN_TERM;
 
-/// Nesting depth to which an expression is read in order to find out what it is.
+/// Nesting depth to which an expression is read in order to find out what it is. Terms are built by
+/// recursion, so the stack is the limit.
 pub(crate) const MAX_TERM_DEPTH: u32 = 24;
 
 /// Maximum number of type arguments stored for a generic type.
@@ -20,32 +32,35 @@ const MAX_TUPLE_ITEMS: usize = 8;
 
 /// Recipe for the term of a node.
 pub(crate) enum TermShape<L: LanguageWalk> {
+    /// The node gives no hint: a loop, a comparison of unknown values.
     Unknown,
-    /// A value of the named built-in type.
+    /// A value of the named built-in type: `1.5`.
     Literal(&'static str),
-    /// A value of the built-in type that the node's text names.
+    /// A value of the built-in type that the node's text names: the type `int` in Java's `int n`.
     LiteralOfText,
-    /// A bare name.
+    /// A bare name: `x`.
     Name,
-    /// The object of the enclosing type.
+    /// The object of the enclosing type: `this`.
     This,
-    /// The object of the enclosing type, seen as its base type.
+    /// The object of the enclosing type, seen as its base type: `super`.
     Super,
-    /// A member, given by the fields of the object and of the name.
+    /// A member, given by the fields of the object and of the name: `object.name`.
     Member(L::Field, L::Field),
-    /// The same value as the operand: parentheses, references.
+    /// The same value as the operand: `(x)`, `&x`.
     SameAs(TermOperand<L>),
-    /// The operand inside a constructor of [`Term`]: `Wrapped(Term::ListOf, …)`. A missing operand
-    /// counts as unknown: an empty list is a list all the same.
+    /// The operand inside a constructor of [`Term`]: `Wrapped(Term::ListOf, …)` for `[x]`. A
+    /// missing operand counts as unknown: an empty list is a list all the same.
     Wrapped(fn(TermId) -> Term, TermOperand<L>),
+    /// One of two operands: `a ? x : y`.
     AnyOf(TermOperand<L>, TermOperand<L>),
-    /// A record with the children as members, named by their positions.
+    /// A record with the children as members, named by their positions: `(x, y)`.
     Tuple,
-    /// An object of the type that the operand names.
+    /// An object of the type that the operand names: `new Server()`.
     InstanceOf(TermOperand<L>),
-    /// A value of the type that the operand denotes: a cast.
+    /// A value of the type that the operand denotes: the cast `(Server) x`. Unlike `InstanceOf`,
+    /// the operand may be any type, such as `Server[]`.
     OfType(TermOperand<L>),
-    /// The type that the node names.
+    /// The type that the node names: `Server` in Java's `Server::run`.
     TypeName,
     /// Anything else. The number is the remaining depth for nested terms.
     Custom(fn(&mut SyntaxWalker<'_, '_, L>, Node<'_>, u32) -> TermId),
@@ -63,6 +78,7 @@ pub(crate) enum TermOperand<L: LanguageWalk> {
 }
 
 impl<L: LanguageWalk> TermOperand<L> {
+    /// The node of the operand; `node` is that of the term.
     fn find<'t>(self, walker: &SyntaxWalker<'_, '_, L>, node: Node<'t>) -> Option<Node<'t>> {
         match self {
             Self::Itself => Some(node),
@@ -74,7 +90,7 @@ impl<L: LanguageWalk> TermOperand<L> {
     }
 }
 
-/// The term of an expression.
+/// The term of an expression: `Call(Name("f"))` for `f(1)`.
 pub(crate) fn expression_term<L: LanguageWalk>(
     walker: &mut SyntaxWalker<'_, '_, L>,
     node: Node<'_>,
@@ -102,7 +118,7 @@ pub(crate) fn field_expression<L: LanguageWalk>(
     walker.field(node, field).map(|it| expression_term(walker, it))
 }
 
-/// The term of a value of a type.
+/// The term of a value of a type: `InstanceOf(Name("Server"))` for `Server`.
 pub(crate) fn type_term<L: LanguageWalk>(
     walker: &mut SyntaxWalker<'_, '_, L>,
     node: Node<'_>,
@@ -130,7 +146,8 @@ pub(crate) fn type_within<L: LanguageWalk>(
     evaluate_shape(walker, node, shape, depth, type_within::<L>)
 }
 
-/// Evaluates a shape; `nested` gives the terms of its operands.
+/// Builds the term of `node` by its shape. `nested` gives the terms of its operands: as expressions
+/// or as types, like the node itself.
 fn evaluate_shape<L: LanguageWalk>(
     walker: &mut SyntaxWalker<'_, '_, L>,
     node: Node<'_>,

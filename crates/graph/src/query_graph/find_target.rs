@@ -1,8 +1,11 @@
-//! Parsing of targets that a user or an agent writes: paths, symbols, lines.
+//! Lookup of the targets that a user or an agent writes: paths, symbols, lines.
+//!
+//! People shorten paths and names, so the end of a path or of a qualified name is enough.
+
+use std::cmp::Reverse;
 
 use super::traversal::is_declaration_edge;
 use super::{NodeId, QueryGraph};
-use std::cmp::Reverse;
 
 /// The result of looking up a written target.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,19 +22,19 @@ pub enum TargetLookup {
 /// Looks up `path:symbol`, `path:line`, `path`, `symbol` or `Type.member`. A path may be shortened
 /// to its end if only one file ends with it.
 pub fn find_target(graph: &QueryGraph, text: &str) -> TargetLookup {
-    if let Some(file) = find_file(graph, text) {
-        return TargetLookup::Found(vec![graph.files[file].file_node]);
+    if let Some(position) = find_file(graph, text) {
+        return TargetLookup::Found(vec![graph.files[position].file_node]);
     }
     // `path::symbol` leaves a colon at the end of the path.
-    if let Some((path, rest)) = text.rsplit_once(':')
-        && let Some(file) = find_file(graph, path.trim_end_matches(':'))
+    if let Some((path, line_or_name)) = text.rsplit_once(':')
+        && let Some(position) = find_file(graph, path.trim_end_matches(':'))
     {
-        let found = match rest.parse::<u32>() {
-            Ok(line) => vec![node_at_line(graph, file, line)],
-            Err(_) => nodes_named(graph, rest, Some(file)),
+        let found = match line_or_name.parse::<u32>() {
+            Ok(line) => vec![node_at_line(graph, position, line)],
+            Err(_) => nodes_named(graph, line_or_name, Some(position)),
         };
         return if found.is_empty() {
-            TargetLookup::NoSymbol { path: graph.files[file].path.to_string() }
+            TargetLookup::NoSymbol { path: graph.files[position].path.to_string() }
         } else {
             TargetLookup::Found(found)
         };
@@ -42,18 +45,22 @@ pub fn find_target(graph: &QueryGraph, text: &str) -> TargetLookup {
     }
 }
 
-/// Drops the declarations whose definition is among the nodes: the two are one symbol.
+/// Drops the declarations whose definition is among the nodes: the two are one symbol. Only C and
+/// C++ have such pairs.
 fn without_declarations(graph: &QueryGraph, mut nodes: Vec<NodeId>) -> Vec<NodeId> {
     let all = nodes.clone();
     nodes.retain(|node| {
+        // A definition has an `Implements` edge to its declaration.
         let edges = graph.incoming(*node).iter();
         let mut definitions = edges.filter(|it| is_declaration_edge(graph, it, *node));
-        definitions.all(|it| !all.contains(&it.node))
+        let is_declaration_of_another = definitions.any(|it| all.contains(&it.node));
+        !is_declaration_of_another
     });
     nodes
 }
 
-/// The position of the file with this path, or of the only one whose path ends with it.
+/// The position in `graph.files` of the file with this path, or of the only one whose path ends
+/// with it.
 fn find_file(graph: &QueryGraph, path: &str) -> Option<usize> {
     let path = path.trim_start_matches("./");
     if path.is_empty() {
@@ -65,14 +72,15 @@ fn find_file(graph: &QueryGraph, path: &str) -> Option<usize> {
     // Whole folder names only: `th.ts` is not the end of `auth.ts`.
     let is_suffix = |it: &str| it.strip_suffix(path).is_some_and(|it| it.ends_with('/'));
     let mut matches = graph.files.iter().enumerate().filter(|it| is_suffix(&it.1.path));
-    let (first, second) = (matches.next()?, matches.next());
-    second.is_none().then_some(first.0)
+    let (first, _) = matches.next()?;
+    let is_only_match = matches.next().is_none();
+    is_only_match.then_some(first)
 }
 
 /// The innermost definition around a line, or the file.
-fn node_at_line(graph: &QueryGraph, file: usize, line: u32) -> NodeId {
-    let file = &graph.files[file];
-    // People count lines from 1.
+fn node_at_line(graph: &QueryGraph, file_position: usize, line: u32) -> NodeId {
+    let file = &graph.files[file_position];
+    // People count lines from 1, the facts from 0.
     let line = line.saturating_sub(1);
     let defs = file.outline.defs_with_ids();
     let around = defs.filter(|it| it.1.lines.0 <= line && line <= it.1.lines.1);
@@ -81,8 +89,9 @@ fn node_at_line(graph: &QueryGraph, file: usize, line: u32) -> NodeId {
     innermost.map_or(file.file_node, |it| file.node_of(it.0))
 }
 
-/// The definitions that a name denotes: `run`, `Server.run`, `Server::run`. Within one file, an
-/// exact match excludes those whose qualified name only ends with it.
+/// The definitions that a name denotes: `run`, `Server.run`, `Server::run`. Exact matches come
+/// before those whose qualified name only ends with the name, and in a single file they exclude
+/// them. In a search of all files `run` may mean the function as well as any `Server.run`.
 fn nodes_named(graph: &QueryGraph, name: &str, only_file: Option<usize>) -> Vec<NodeId> {
     // The separators of Rust, C++ and PHP, and that of Ruby and SCIP.
     let name = name.replace("::", ".").replace('#', ".");
@@ -90,15 +99,15 @@ fn nodes_named(graph: &QueryGraph, name: &str, only_file: Option<usize>) -> Vec<
     let suffix = format!(".{name}");
     let (mut exact, mut by_suffix) = (Vec::new(), Vec::new());
     let files = match only_file {
-        Some(file) => &graph.files[file..=file],
+        Some(position) => &graph.files[position..=position],
         None => &graph.files[..],
     };
     for file in files {
-        let facts = &file.outline;
+        let outline = &file.outline;
         // One search of the string table spares building the qualified name of every definition.
-        let Some(string) = facts.strings.iter().position(|it| it == last) else { continue };
-        for (id, _) in facts.defs_with_ids().filter(|it| it.1.name.index() == string) {
-            let (node, qualified) = (file.node_of(id), facts.qualified_name(id));
+        let Some(last_id) = outline.strings.iter().position(|it| it == last) else { continue };
+        for (id, _) in outline.defs_with_ids().filter(|it| it.1.name.index() == last_id) {
+            let (node, qualified) = (file.node_of(id), outline.qualified_name(id));
             if qualified == name {
                 exact.push(node);
             } else if qualified.ends_with(&suffix) {

@@ -1,5 +1,9 @@
 //! Traversals of the graph: impact, dependencies, neighbours, shortest path.
+//!
+//! Impact follows edges backwards, from a symbol to its users; dependencies and paths follow them
+//! forwards. Impact and dependencies share one breadth-first search, which weighs every path.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
 
 use model::hasher::FastBuildHasher;
@@ -19,9 +23,10 @@ pub struct ReachedNode {
     pub kind: EdgeKind,
     /// The least certain resolution on the path.
     pub resolution: ResolutionKind,
+    /// The line of the first reference of the last edge.
     pub line: u32,
-    /// Relevance per mille: confidence and edge kinds along the path, less for every step. Results
-    /// of one depth are ordered by it.
+    /// Relevance per mille: the product of edge weights, confidences and decays along the path.
+    /// Results of one depth are ordered by it.
     pub weight: u16,
 }
 
@@ -56,6 +61,9 @@ pub(crate) const fn edge_weight(kind: EdgeKind) -> u32 {
     }
 }
 
+/// The whole of a weight, a confidence or a decay, which are all per mille.
+const PER_MILLE: u32 = 1000;
+
 /// The share of the weight that remains for every step after the first, per mille.
 const STEP_DECAY_PER_MILLE: u32 = 600;
 
@@ -76,10 +84,11 @@ pub fn find_impact(graph: &QueryGraph, start: &[NodeId], depth: u32) -> Vec<Reac
         let definitions = incoming.filter(|it| is_declaration_edge(graph, it, *node));
         seeds.extend(definitions.map(|it| it.node));
     }
+    // The import of a whole file counts only if a file is the target, not a single symbol in it.
     let has_file = start.iter().any(|it| is_file_node(graph, *it));
     breadth_first(
         graph,
-        &Seeds { own: &own, seeds: &seeds },
+        &SearchStart { own: &own, seeds: &seeds },
         depth,
         |node| graph.incoming(node),
         |edge| edge.kind != EdgeKind::Imports || has_file,
@@ -92,15 +101,15 @@ pub fn find_dependencies(graph: &QueryGraph, start: &[NodeId], depth: u32) -> Ve
     let has_file = start.iter().any(|it| is_file_node(graph, *it));
     breadth_first(
         graph,
-        &Seeds { own: &own, seeds: &own },
+        &SearchStart { own: &own, seeds: &own },
         depth,
         |node| graph.outgoing(node),
         |edge| has_file || !matches!(edge.kind, EdgeKind::Imports | EdgeKind::ImportsSymbol),
     )
 }
 
-/// Returns whether an edge connects a declaration and its definition. A call of one is a call of
-/// the other.
+/// Returns whether an edge of `node`, outgoing or incoming, leads from a definition to its
+/// declaration. A call of one is a call of the other.
 pub(super) fn is_declaration_edge(graph: &QueryGraph, edge: &HalfEdge, node: NodeId) -> bool {
     edge.kind == EdgeKind::Implements && is_callable(graph, edge.node) && is_callable(graph, node)
 }
@@ -114,46 +123,59 @@ fn is_file_node(graph: &QueryGraph, node: NodeId) -> bool {
     graph.file_of(node).file_node == node
 }
 
-/// The start of a traversal.
-struct Seeds<'a> {
+/// The start of a breadth-first search.
+struct SearchStart<'a> {
     /// Nodes that belong to the start and are never reported.
     own: &'a [NodeId],
     /// Nodes whose edges are followed first.
     seeds: &'a [NodeId],
 }
 
-/// Breadth-first search that reports every node once, over the path with the highest weight.
+/// A node of the previous level, with the weight and the least certain resolution of its path.
+struct FrontierNode {
+    node: NodeId,
+    weight: u32,
+    resolution: ResolutionKind,
+}
+
+/// Breadth-first search that reports every node once, over the shortest path with the highest
+/// weight. `edges_of` sets the direction, `is_followed` selects edges.
 fn breadth_first<'a>(
     graph: &'a QueryGraph,
-    start: &Seeds<'_>,
-    depth: u32,
-    edges: impl Fn(NodeId) -> &'a [HalfEdge],
+    start: &SearchStart<'_>,
+    max_depth: u32,
+    edges_of: impl Fn(NodeId) -> &'a [HalfEdge],
     is_followed: impl Fn(&HalfEdge) -> bool,
 ) -> Vec<ReachedNode> {
     let mut is_seen = vec![false; graph.n_nodes];
     start.own.iter().for_each(|it| is_seen[it.index()] = true);
     let mut reached: Vec<ReachedNode> = Vec::new();
-    let mut frontier: Vec<(NodeId, u32, ResolutionKind)> =
-        start.seeds.iter().map(|it| (*it, 1000, ResolutionKind::Precise)).collect();
-    for depth in 1..=depth {
+    let to_seed = |node: &NodeId| FrontierNode {
+        node: *node,
+        weight: PER_MILLE,
+        resolution: ResolutionKind::Precise,
+    };
+    let mut frontier: Vec<FrontierNode> = start.seeds.iter().map(to_seed).collect();
+    for depth in 1..=max_depth {
         let mut level: HashMap<NodeId, ReachedNode, FastBuildHasher> = HashMap::default();
-        for (via, weight, resolution) in &frontier {
-            let unseen = |it: &&HalfEdge| is_followed(it) && !is_seen[it.node.index()];
-            for edge in edges(*via).iter().filter(unseen) {
+        for from in &frontier {
+            let leads_on = |it: &&HalfEdge| is_followed(it) && !is_seen[it.node.index()];
+            for edge in edges_of(from.node).iter().filter(leads_on) {
                 let confidence = u32::from(edge.resolution.confidence());
                 // The first step is free: direct users compare by the kind of edge alone.
-                let decay = if depth == 1 { 1000 } else { STEP_DECAY_PER_MILLE };
-                let weight =
-                    weight * edge_weight(edge.kind) / 1000 * confidence / 1000 * decay / 1000;
+                let decay = if depth == 1 { PER_MILLE } else { STEP_DECAY_PER_MILLE };
+                let scale = |weight: u32, share: u32| weight * share / PER_MILLE;
+                let weight = scale(from.weight, edge_weight(edge.kind));
+                let weight = scale(scale(weight, confidence), decay);
                 let candidate = ReachedNode {
                     node: edge.node,
                     depth,
-                    via: *via,
+                    via: from.node,
                     kind: edge.kind,
                     // Kinds are declared from the most to the least certain.
-                    resolution: edge.resolution.max(*resolution),
+                    resolution: edge.resolution.max(from.resolution),
                     line: edge.line,
-                    weight: u16::try_from(weight).unwrap_or(1000),
+                    weight: u16::try_from(weight).expect("a weight is at most one thousand"),
                 };
                 let best = level.entry(edge.node).or_insert(candidate);
                 if candidate.weight > best.weight {
@@ -162,13 +184,17 @@ fn breadth_first<'a>(
             }
         }
         let mut level: Vec<ReachedNode> = level.into_values().collect();
-        level.sort_unstable_by_key(|it| (u16::MAX - it.weight, it.node));
+        level.sort_unstable_by_key(|it| (Reverse(it.weight), it.node));
         // A file that only imports a symbol ends the path: its own importers are not affected.
         let continues =
             |it: &&ReachedNode| !is_file_node(graph, it.node) || it.kind == EdgeKind::Imports;
-        let next = level.iter().filter(continues);
-        frontier = next.map(|it| (it.node, u32::from(it.weight), it.resolution)).collect();
-        // Only now: within a level every path to a node competes.
+        let to_frontier = |it: &ReachedNode| FrontierNode {
+            node: it.node,
+            weight: u32::from(it.weight),
+            resolution: it.resolution,
+        };
+        frontier = level.iter().filter(continues).map(to_frontier).collect();
+        // Not earlier: within a level all paths to a node compete.
         level.iter().for_each(|it| is_seen[it.node.index()] = true);
         reached.extend(level);
     }
@@ -178,9 +204,10 @@ fn breadth_first<'a>(
 /// The files one step away from some files, those with the most edges first. Unknown paths are
 /// ignored.
 pub fn find_neighbours(graph: &QueryGraph, paths: &[&str]) -> Vec<NeighbourFile> {
-    let own: Vec<usize> = paths.iter().filter_map(|it| graph.position_of_path(it)).collect();
+    let own_files: Vec<usize> = paths.iter().filter_map(|it| graph.position_of_path(it)).collect();
+    // Outgoing and incoming edges by the file at the other end.
     let mut counts: HashMap<usize, (u32, u32), FastBuildHasher> = HashMap::default();
-    for node in own.iter().flat_map(|it| graph.files[*it].nodes()) {
+    for node in own_files.iter().flat_map(|it| graph.files[*it].nodes()) {
         for edge in graph.outgoing(node) {
             counts.entry(graph.file_position(edge.node)).or_default().0 += 1;
         }
@@ -190,20 +217,21 @@ pub fn find_neighbours(graph: &QueryGraph, paths: &[&str]) -> Vec<NeighbourFile>
     }
     let mut neighbours: Vec<NeighbourFile> = counts
         .into_iter()
-        .filter(|it| !own.contains(&it.0))
+        .filter(|it| !own_files.contains(&it.0))
         .map(|(file, (n_outgoing, n_incoming))| NeighbourFile {
             path: graph.files[file].path.to_string(),
             n_outgoing,
             n_incoming,
         })
         .collect();
-    // Ties break on the path.
+    // Equal numbers are ordered by path.
     let n_edges = |it: &NeighbourFile| it.n_outgoing + it.n_incoming;
     neighbours.sort_unstable_by(|a, b| (n_edges(b), &a.path).cmp(&(n_edges(a), &b.path)));
     neighbours
 }
 
-/// For every node that a search visited, the node before it and the edge between them.
+/// For every node that a search visited, the node before it and the edge between them; `None` for
+/// a start.
 type Predecessors = HashMap<NodeId, Option<(NodeId, HalfEdge)>, FastBuildHasher>;
 
 /// The shortest path along outgoing edges from one of `from` to one of `to`, members included.

@@ -1,4 +1,7 @@
 //! Binding: from a term to the definition that it names.
+//!
+//! The extractor has bound the names that the file's own scopes decide ([`Term::Def`],
+//! [`Term::Import`]). What is left leads to other files: imports, members, free names.
 
 use super::c::find_c_name;
 use super::eval::{eval_type, eval_value, instance_of};
@@ -20,10 +23,12 @@ pub(crate) fn bind_term(
     term: TermId,
     query: DefQuery,
 ) -> LookupResult {
-    resolver.with_budget(LookupResult::NotFound, || bind_by_kind(resolver, context, term, query))
+    resolver
+        .with_budget(LookupResult::NotFound, || bind_within_budget(resolver, context, term, query))
 }
 
-fn bind_by_kind(
+/// Binds a term by its kind.
+fn bind_within_budget(
     resolver: &Resolver<'_>,
     context: &EvalContext,
     term: TermId,
@@ -40,12 +45,27 @@ fn bind_by_kind(
             bind_implicit(resolver, context, def, indexed.name_id(name), query)
         }
         Term::Member(owner, name) => bind_member(resolver, context, (owner, name), query),
+        // The arguments of a generic type do not change the definition.
         Term::Generic(list) => match indexed.facts.term_list(list).next() {
             Some(head) => bind_term(resolver, context, head, query),
             None => LookupResult::NotFound,
         },
-        // Calls, literals and other expressions name no definition.
-        _ => LookupResult::NotFound,
+        // Locals have no definition of their own; all others are expressions and not names.
+        Term::Unknown
+        | Term::Unbound(..)
+        | Term::Literal(_)
+        | Term::Local(_)
+        | Term::This(_)
+        | Term::Super(_)
+        | Term::Call(_)
+        | Term::InstanceOf(_)
+        | Term::ElementOf(_)
+        | Term::Awaited(_)
+        | Term::ListOf(_)
+        | Term::Function(_)
+        | Term::AnyOf(_)
+        | Term::AllOf(_)
+        | Term::Record(_) => LookupResult::NotFound,
     }
 }
 
@@ -61,13 +81,13 @@ fn bind_definition(
     let parent = indexed.facts.def(first).parent;
     let name = indexed.name_id(indexed.facts.def(first).name);
     let best = indexed.best_def_named(parent, name, query).unwrap_or(first);
-    let own = LookupResult::from_def(file, best, ResolutionKind::Scope);
+    let in_own_file = LookupResult::from_def(file, best, ResolutionKind::Scope);
     // In C++ the overload that fits may be in another file of the namespace.
     let fits = indexed.facts.def(best).accepts(query.n_args);
     if indexed.facts.lang.family() == LanguageFamily::C && query.is_call() && !fits {
-        return find_c_name(resolver, file, parent, name, query).or_else(|| own);
+        return find_c_name(resolver, file, parent, name, query).or_else(|| in_own_file);
     }
-    own
+    in_own_file
 }
 
 /// Binds an imported name.
@@ -94,7 +114,7 @@ fn bind_import(
     }
 }
 
-/// Binds `owner.name`.
+/// Binds `owner.name`. The evidence is stronger if the owner is `this` or a type named outright.
 fn bind_member(
     resolver: &Resolver<'_>,
     context: &EvalContext,
@@ -104,17 +124,17 @@ fn bind_member(
     let indexed = resolver.view.file(context.file);
     let name = indexed.name_id(name);
     let value = eval_value(resolver, context, owner);
-    let is_own = matches!(indexed.facts.term(owner), Term::This(_) | Term::Super(_));
-    let resolution = if is_own || matches!(value, AbstractValue::Type(..)) {
+    let is_own_type = matches!(indexed.facts.term(owner), Term::This(_) | Term::Super(_));
+    let resolution = if is_own_type || matches!(value, AbstractValue::Type(..)) {
         ResolutionKind::Member
     } else {
         ResolutionKind::Type
     };
     let found = find_member(resolver, &value, name, query, resolution);
-    let is_open = matches!(found, LookupResult::NotFound | LookupResult::External);
+    let is_not_in_project = matches!(found, LookupResult::NotFound | LookupResult::External);
     // A type with an external base may have any method, so an imported extension trait is stronger
     // evidence than `External`.
-    if is_open && query.is_call() && indexed.facts.lang.family() == LanguageFamily::Rust {
+    if is_not_in_project && query.is_call() && indexed.facts.lang.family() == LanguageFamily::Rust {
         return find_extension_method(resolver, context.file, &value, name, query)
             .or_else(|| found);
     }
@@ -135,20 +155,21 @@ fn bind_implicit(
     if indexed.facts.def(enclosing).kind == DefKind::Module {
         return resolve_free_name(resolver, file, Some(enclosing), name, query);
     }
-    let mut next = Some(enclosing);
-    while let Some(id) = next {
+    let mut next_enclosing = Some(enclosing);
+    while let Some(id) = next_enclosing {
         let def = indexed.facts.def(id);
         let receiver = match def.owner_type {
             // A method outside the body of its type sees the members of the type.
             Some(owner) => instance_of(resolver, eval_type(resolver, context, owner)),
             None if def.kind.is_type() => AbstractValue::Instance(DefRef { file, def: id }, None),
+            // A function has no members.
             None => AbstractValue::Unknown,
         };
         let found = find_member(resolver, &receiver, name, query, ResolutionKind::Member);
         if matches!(found, LookupResult::Def(..)) {
             return found;
         }
-        next = def.parent;
+        next_enclosing = def.parent;
     }
     // C++ searches the enclosing namespaces, each across all files, before anything else.
     if indexed.facts.lang.family() == LanguageFamily::C {
@@ -166,7 +187,7 @@ fn bind_implicit(
         .or_else(|| resolve_free_name(resolver, file, None, name, query))
 }
 
-/// The target of an import.
+/// The target of an import. It may lead through re-exports to another file than the imported one.
 pub(super) fn resolve_import(
     resolver: &Resolver<'_>,
     file: FileId,
@@ -189,11 +210,14 @@ pub(super) fn resolve_import(
                 find_in_module(resolver, &module, name, query)
             });
             found.with_resolution(ResolutionKind::Import).or_else(|| match module {
-                // A CommonJS module has no default export: the module itself is meant.
+                // A CommonJS module has no default export; the import means the module itself.
                 _ if import.kind == ImportKind::Default => LookupResult::Module(module),
                 // A package that does not define the imported name belongs to a library.
                 ModuleRef::Namespace(_) => LookupResult::External,
-                _ => LookupResult::NotFound,
+                ModuleRef::File(_)
+                | ModuleRef::Inline(_)
+                | ModuleRef::Folder(_)
+                | ModuleRef::External => LookupResult::NotFound,
             })
         }
     }

@@ -1,7 +1,9 @@
-//! Built-in types, as far as they pass values of the project on: containers, promises, wrappers.
+//! Built-in types of all languages, as far as they pass values of the project on: containers,
+//! promises, wrappers. `users.find(…)` of an `Array<User>` is a `User` of the project.
 //!
-//! The tables list only what leads from one value of the project to another. Every other member of
-//! a built-in type is external.
+//! The tables list only members whose result is a type argument or the container itself. Every other
+//! member of a built-in type is external. One table serves all languages; names that mean different
+//! things in two of them are rare.
 
 use std::rc::Rc;
 
@@ -66,7 +68,7 @@ const PROMISE_TYPES: &[&str] =
 /// C++ types that `*` and `->` look through.
 const CPP_POINTER_TYPES: &[&str] = &["unique_ptr", "shared_ptr", "optional", "atomic"];
 
-/// The argument position of a member in one of the tables above.
+/// The position of the type argument that a member has in one of the tables above.
 fn find_arg_position(
     resolver: &Resolver<'_>,
     table: &[(&str, &str, usize)],
@@ -97,7 +99,7 @@ pub(super) fn element_of(resolver: &Resolver<'_>, container: &AbstractValue) -> 
                 return type_arg(args, *position);
             }
             match (text, args.len()) {
-                // Iterating over a `Map` gives pairs.
+                // Iterating over a `Map` gives pairs, which have no type here.
                 ("Map" | "ReadonlyMap", 2) => AbstractValue::Unknown,
                 // These are indexed by a key far more often than iterated: the values are meant.
                 ("Record" | "dict" | "Dict" | "HashMap" | "map", 2) => args[1].clone(),
@@ -113,6 +115,7 @@ pub(super) fn element_of(resolver: &Resolver<'_>, container: &AbstractValue) -> 
             AbstractValue::any_of(fields.map(|it| eval_value(resolver, &context, it.1)))
         }
         AbstractValue::External => AbstractValue::External,
+        // A type of the project may be a container, but nothing shows what its elements are.
         _ => AbstractValue::Unknown,
     }
 }
@@ -147,7 +150,7 @@ pub(super) fn builtin_property(
     if let Some(position) = find_arg_position(resolver, PROPERTY_TYPE_ARGS, *type_name, name) {
         return Some(type_arg(args, position));
     }
-    // A numeric property is a position in a tuple.
+    // A numeric property is a position in a tuple. All elements count as one type.
     let is_position = resolver.name_text(name).bytes().all(|it| it.is_ascii_digit());
     is_position.then(|| element_of(resolver, owner))
 }
@@ -176,7 +179,7 @@ pub(super) fn call_builtin_method(
     if CONTAINER_PRESERVING_METHODS.contains(&text) {
         return Some(receiver.clone());
     }
-    // The values of a mapping.
+    // A mapping has two type arguments: keys and values.
     if text == "values" && args.len() == 2 {
         return Some(list_of(args[1].clone()));
     }

@@ -1,5 +1,9 @@
 //! C and C++: one namespace for all files, divided by `namespace` blocks; headers declare what
 //! sources define.
+//!
+//! Includes are not followed to decide what a file sees: every definition of the project counts, the
+//! nearest file first. The index writes a namespace as `GLOBAL_NAMESPACE` followed by its dotted
+//! path: `c:a.b` for `namespace a::b`.
 
 use std::cmp::Reverse;
 
@@ -15,10 +19,12 @@ use crate::ids::FileId;
 use crate::lang::LanguageFamily;
 use crate::lang::generic::c::{ENCLOSING_SEPARATOR, NAMESPACE_PREFIX};
 
+/// The prefix of all C and C++ namespaces in the index; by itself the global namespace.
 const GLOBAL_NAMESPACE: &str = LanguageFamily::C.rules().namespace_prefix;
 
 /// The module of an import: a header by its path, or a namespace. For a namespace the extractor
-/// writes the enclosing namespaces and the written path.
+/// writes `NAMESPACE_PREFIX`, the enclosing namespaces, `ENCLOSING_SEPARATOR` and the path in the
+/// source.
 pub(super) fn resolve_c_module(
     resolver: &Resolver<'_>,
     indexed: &IndexedFile,
@@ -33,20 +39,22 @@ pub(super) fn resolve_c_module(
         return ModuleRef::Namespace(GLOBAL_NAMESPACE.into());
     }
     // The innermost enclosing namespace that contains one with this name wins.
-    let mut next = Some(enclosing);
-    while let Some(outer) = next {
-        let full = if outer.is_empty() { path.to_owned() } else { [outer, path].join(".") };
-        if is_c_namespace(resolver, &full) {
-            return ModuleRef::Namespace([GLOBAL_NAMESPACE, &full].concat().into());
+    let mut next_outer = Some(enclosing);
+    while let Some(outer) = next_outer {
+        let full_path = if outer.is_empty() { path.to_owned() } else { [outer, path].join(".") };
+        if is_c_namespace(resolver, &full_path) {
+            return ModuleRef::Namespace([GLOBAL_NAMESPACE, &full_path].concat().into());
         }
-        next = match outer.rsplit_once('.') {
+        next_outer = match outer.rsplit_once('.') {
             Some((outer, _)) => Some(outer),
+            // The empty path is the global namespace, the last to be tried.
             None => (!outer.is_empty()).then_some(""),
         };
     }
     ModuleRef::External
 }
 
+/// Returns whether the project has a namespace with this dotted path.
 fn is_c_namespace(resolver: &Resolver<'_>, path: &str) -> bool {
     let (outer, last) = path.rsplit_once('.').unwrap_or(("", path));
     let Some(last) = resolver.view.index.names.find(last) else { return false };
@@ -58,12 +66,12 @@ fn is_c_namespace(resolver: &Resolver<'_>, path: &str) -> bool {
 pub(super) fn c_namespace_of(resolver: &Resolver<'_>, file: FileId, def: Option<DefId>) -> String {
     let indexed = resolver.view.file(file);
     let mut segments = Vec::new();
-    let mut next = def;
-    while let Some(def) = next.map(|it| indexed.facts.def(it)) {
+    let mut next_def = def;
+    while let Some(def) = next_def.map(|it| indexed.facts.def(it)) {
         if def.kind == DefKind::Module {
             segments.push(resolver.string_text(indexed, def.name));
         }
-        next = def.parent;
+        next_def = def.parent;
     }
     segments.reverse();
     [GLOBAL_NAMESPACE, &segments.join(".")].concat()
@@ -79,6 +87,7 @@ pub(super) fn find_c_name(
     query: DefQuery,
 ) -> LookupResult {
     let indexed = resolver.view.file(file);
+    // The innermost `namespace` block around a definition, which may be one itself.
     let enclosing_module = |mut next: Option<DefId>| {
         while let Some(id) = next {
             let def = indexed.facts.def(id);
@@ -93,17 +102,18 @@ pub(super) fn find_c_name(
     loop {
         // The own file comes first: a static function or an anonymous namespace is not in the
         // index.
-        let own = indexed.best_def_named(module, name, query);
-        let own = own.filter(|it| !query.is_call() || indexed.facts.def(*it).accepts(query.n_args));
-        let own = own.map_or(LookupResult::NotFound, |it| {
-            LookupResult::from_def(file, it, ResolutionKind::Scope)
-        });
-        let found = own
+        let fits = |it: &DefId| !query.is_call() || indexed.facts.def(*it).accepts(query.n_args);
+        let in_own_file = match indexed.best_def_named(module, name, query).filter(fits) {
+            Some(def) => LookupResult::from_def(file, def, ResolutionKind::Scope),
+            None => LookupResult::NotFound,
+        };
+        let found = in_own_file
             .or_else(|| {
                 let namespace = c_namespace_of(resolver, file, module);
                 find_in_namespace(resolver, &namespace, name, query, Some(file))
             })
             .or_else(|| find_in_using_directives(resolver, file, module, name, query));
+        // Ends with a match, or after the global namespace.
         let Some(id) = module.filter(|_| found.is_not_found()) else { return found };
         module = enclosing_module(indexed.facts.def(id).parent);
     }
@@ -120,7 +130,7 @@ fn find_in_using_directives(
     let indexed = resolver.view.file(file);
     for import in indexed.star_imports(module) {
         let path = indexed.name_id(indexed.facts.import(import).module);
-        // An `#include` is a star import, too, but its names are in the shared namespace anyway.
+        // An `#include` is also a star import, but its names are in the shared namespace anyway.
         if resolver.name_text(path).starts_with(NAMESPACE_PREFIX)
             && let Some(ModuleRef::Namespace(namespace)) = resolve_module(resolver, file, path)
         {
@@ -134,43 +144,46 @@ fn find_in_using_directives(
 }
 
 /// The definition of a declared function; the declaration itself if the project has none.
-pub(super) fn definition_of_declaration(resolver: &Resolver<'_>, at: DefRef) -> DefRef {
-    let indexed = resolver.view.file(at.file);
-    let def = indexed.facts.def(at.def);
+pub(super) fn definition_of_declaration(resolver: &Resolver<'_>, declaration: DefRef) -> DefRef {
+    let indexed = resolver.view.file(declaration.file);
+    let def = indexed.facts.def(declaration.def);
     let name = indexed.name_id(def.name);
-    let parent = def.parent.map(|it| DefRef { file: at.file, def: it });
+    let parent = def.parent.map(|it| DefRef { file: declaration.file, def: it });
     let is_member = parent.is_some_and(|it| resolver.def(it).kind.is_type());
     // A member can only be defined out of line; a function also inside a `namespace` block.
     let mut candidates: Vec<DefRef> = if is_member {
         Vec::new()
     } else {
-        resolver.view.namespace_defs(&c_namespace_of(resolver, at.file, def.parent), name)
+        resolver.view.namespace_defs(&c_namespace_of(resolver, declaration.file, def.parent), name)
     };
     if let Some(parent) = parent {
         let owner = indexed.name_id(resolver.def(parent).name);
         let members = resolver.view.out_of_line_members(owner, name);
         candidates.extend(members.iter().filter(|it| is_member_of(resolver, **it, parent)));
     }
-    let is_definition = |it: &&DefRef| {
-        let other = resolver.def(**it);
+    let is_definition = |candidate: &&DefRef| {
+        let other = resolver.def(**candidate);
         !other.flags.has(DefFlags::DECLARATION)
             && other.kind.is_callable()
             // Defaults are written in the declaration only, so just the upper bounds agree.
-            && other.arity.1 == def.arity.1
-            && have_compatible_params(resolver, at, **it)
+            && other.arity.max == def.arity.max
+            && have_compatible_params(resolver, declaration, **candidate)
     };
     // Platform variants define one function several times: the nearest file is the best guess.
     let distance = |it: &&DefRef| {
         let path = resolver.view.file(it.file).path.bytes();
-        Reverse(path.zip(indexed.path.bytes()).take_while(|it| it.0 == it.1).count())
+        Reverse(path.zip(indexed.path.bytes()).take_while(|(a, b)| a == b).count())
     };
-    candidates.iter().filter(is_definition).min_by_key(distance).copied().unwrap_or(at)
+    candidates.iter().filter(is_definition).min_by_key(distance).copied().unwrap_or(declaration)
 }
 
 /// The declarations of a definition: prototypes in headers, members in the body of their class.
-pub(super) fn declarations_of_definition(resolver: &Resolver<'_>, at: DefRef) -> Vec<DefRef> {
-    let indexed = resolver.view.file(at.file);
-    let def = indexed.facts.def(at.def);
+pub(super) fn declarations_of_definition(
+    resolver: &Resolver<'_>,
+    definition: DefRef,
+) -> Vec<DefRef> {
+    let indexed = resolver.view.file(definition.file);
+    let def = indexed.facts.def(definition.def);
     let name = indexed.name_id(def.name);
     let in_namespace = |file: FileId, parent: Option<DefId>| {
         resolver.view.namespace_defs(&c_namespace_of(resolver, file, parent), name)
@@ -178,35 +191,39 @@ pub(super) fn declarations_of_definition(resolver: &Resolver<'_>, at: DefRef) ->
     let candidates: Vec<DefRef> = match def.owner_type {
         // A member that is defined in the body of its class has no other declaration.
         None if def.parent.is_some_and(|it| indexed.facts.def(it).kind.is_type()) => Vec::new(),
-        None => in_namespace(at.file, def.parent),
-        Some(owner) => match eval_type(resolver, &EvalContext::of_file(at.file), owner) {
-            AbstractValue::Type(of, _) | AbstractValue::Instance(of, _) => {
-                let named = resolver.view.file(of.file).defs_named(Some(of.def), name);
-                named.map(|def| DefRef { file: of.file, def }).collect()
+        None => in_namespace(definition.file, def.parent),
+        Some(owner) => match eval_type(resolver, &EvalContext::of_file(definition.file), owner) {
+            AbstractValue::Type(class, _) | AbstractValue::Instance(class, _) => {
+                let named = resolver.view.file(class.file).defs_named(Some(class.def), name);
+                named.map(|def| DefRef { file: class.file, def }).collect()
             }
-            AbstractValue::Module(ModuleRef::Inline(of)) => in_namespace(of.file, Some(of.def)),
+            AbstractValue::Module(ModuleRef::Inline(block)) => {
+                in_namespace(block.file, Some(block.def))
+            }
+            // The owner is outside the project or unknown.
             _ => Vec::new(),
         },
     };
-    let is_declaration = |it: &DefRef| {
-        let other = resolver.def(*it);
+    let is_declaration = |candidate: &DefRef| {
+        let other = resolver.def(*candidate);
         other.flags.has(DefFlags::DECLARATION)
             && other.kind.is_callable()
-            && other.arity.1 == def.arity.1
-            && have_compatible_params(resolver, *it, at)
+            && other.arity.max == def.arity.max
+            && have_compatible_params(resolver, *candidate, definition)
     };
     candidates.into_iter().filter(is_declaration).collect()
 }
 
-/// The type that a constructor constructs.
-pub(super) fn constructed_type(resolver: &Resolver<'_>, at: DefRef) -> DefRef {
-    let def = resolver.def(at);
-    let context = EvalContext::of_file(at.file);
+/// The type that a constructor constructs; the constructor itself if its type is unknown.
+pub(super) fn constructed_type(resolver: &Resolver<'_>, constructor: DefRef) -> DefRef {
+    let def = resolver.def(constructor);
+    let context = EvalContext::of_file(constructor.file);
     let owner = def.owner_type.map(|it| eval_type(resolver, &context, it));
     match (owner, def.parent) {
         (Some(AbstractValue::Type(it, _) | AbstractValue::Instance(it, _)), _) => it,
-        (None, Some(parent)) => DefRef { file: at.file, def: parent },
-        _ => at,
+        // A constructor in the body of its class.
+        (None, Some(parent)) => DefRef { file: constructor.file, def: parent },
+        _ => constructor,
     }
 }
 

@@ -1,4 +1,7 @@
-//! Byte format of the edges, like that of the facts.
+//! Byte format of the edges of a file, as the store keeps them.
+//!
+//! Three totals, then the edges. The lookup keys are encoded apart, because an update reads the keys
+//! of all files but the edges of only a few.
 
 use model::codec::{ByteReader, ByteWriter};
 
@@ -39,46 +42,48 @@ impl EncodedFileEdges {
 
     /// The totals, without decoding the edges.
     pub fn counts(&self) -> EdgeCounts {
-        let mut from = ByteReader::new(&self.edge_bytes);
-        let mut next = || from.read_u32().unwrap_or_default();
+        let mut reader = ByteReader::new(&self.edge_bytes);
+        let mut next = || reader.read_u32().unwrap_or_default();
         EdgeCounts { n_external: next(), n_unresolved: next(), n_edges: next() as usize }
     }
 }
 
 fn encode_edges(edges: &FileEdges) -> Box<[u8]> {
-    let mut to = ByteWriter::new(Vec::with_capacity(edges.edges.len() * 8 + 4));
-    to.write_u32(edges.n_external);
-    to.write_u32(edges.n_unresolved);
-    to.write_len(edges.edges.len());
+    // An edge usually takes about 8 bytes, the totals 4.
+    let mut writer = ByteWriter::new(Vec::with_capacity(edges.edges.len() * 8 + 4));
+    writer.write_u32(edges.n_external);
+    writer.write_u32(edges.n_unresolved);
+    writer.write_len(edges.edges.len());
     for edge in &edges.edges {
-        to.write_optional_u32(edge.from.map(|it| it.0));
-        to.write_u32(edge.to_file.0);
-        to.write_optional_u32(edge.to.map(|it| it.0));
-        to.write_byte(edge.kind as u8);
-        to.write_byte(edge.resolution as u8);
-        to.write_u32(edge.line);
+        writer.write_optional_u32(edge.from.map(|it| it.0));
+        writer.write_u32(edge.to_file.0);
+        writer.write_optional_u32(edge.to.map(|it| it.0));
+        writer.write_byte(edge.kind as u8);
+        writer.write_byte(edge.resolution as u8);
+        writer.write_u32(edge.line);
     }
-    to.bytes.into()
+    writer.bytes.into()
 }
 
-/// Decodes edges. `lookup_keys` is empty: the keys are stored separately.
+/// Decodes edges; `None` if the bytes are damaged. `lookup_keys` is empty: the keys are stored
+/// separately.
 pub fn decode_edges(bytes: &[u8]) -> Option<FileEdges> {
-    let mut from = ByteReader::new(bytes);
-    let (n_external, n_unresolved) = (from.read_u32()?, from.read_u32()?);
+    let mut reader = ByteReader::new(bytes);
+    let (n_external, n_unresolved) = (reader.read_u32()?, reader.read_u32()?);
     let mut decoded = FileEdges { n_external, n_unresolved, ..FileEdges::default() };
-    let n_edges = from.read_len()?;
+    let n_edges = reader.read_len()?;
     decoded.edges.reserve_exact(n_edges);
     for _ in 0..n_edges {
         decoded.edges.push(SymbolEdge {
-            from: from.read_optional_u32()?.map(DefId),
-            to_file: FileId(from.read_u32()?),
-            to: from.read_optional_u32()?.map(DefId),
-            kind: *EdgeKind::ALL.get(usize::from(from.read_byte()?))?,
-            resolution: *ResolutionKind::ALL.get(usize::from(from.read_byte()?))?,
-            line: from.read_u32()?,
+            from: reader.read_optional_u32()?.map(DefId),
+            to_file: FileId(reader.read_u32()?),
+            to: reader.read_optional_u32()?.map(DefId),
+            kind: *EdgeKind::ALL.get(usize::from(reader.read_byte()?))?,
+            resolution: *ResolutionKind::ALL.get(usize::from(reader.read_byte()?))?,
+            line: reader.read_u32()?,
         });
     }
-    from.is_empty().then_some(decoded)
+    reader.is_empty().then_some(decoded)
 }
 
 /// Decodes [`EncodedFileEdges::key_bytes`].

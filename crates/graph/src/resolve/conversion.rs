@@ -1,7 +1,12 @@
-//! Conversion costs: how well an argument of one type fits a parameter of another.
+//! Conversion costs: how well an argument of one type fits a parameter of another. Overload
+//! selection (`overload.rs`) adds them up.
+//!
+//! Java's rules are strict, so a conversion can be ruled out. In C++ and C# nearly everything can be
+//! converted, so costs only order the candidates. Distances are small numbers that rank conversions
+//! of the same kind; only their order matters.
 
 use super::eval::base_instances;
-use super::{AbstractValue, Resolver};
+use super::{AbstractValue, MAX_INHERITANCE_DEPTH, Resolver};
 use crate::facts::DefKind;
 use crate::file_index::{DefRef, LIST_NAME};
 use crate::lang::LanguageFamily;
@@ -74,12 +79,19 @@ pub(super) struct ConversionCost {
 
 impl ConversionCost {
     pub(super) const EXACT_MATCH: Self = Self::subtype(0);
-    /// Nothing known contradicts it. Every known conversion is closer.
-    pub(super) const UNKNOWN_MATCH: Self = Self::subtype(40);
-    pub(super) const NO_MATCH: Self = Self { step: ConversionStep::Impossible, distance: 0 };
+    /// To a type that is one step away, or that accepts `null` or a lambda.
+    const NEAR_SUBTYPE: Self = Self::subtype(1);
+    /// To a known supertype of a final class, or between two numeric types of C++.
+    const FAR_SUBTYPE: Self = Self::subtype(2);
+    /// Of `null` to `Object`: `null` prefers every other class.
+    const NULL_TO_OBJECT: Self = Self::subtype(5);
     /// To the root of all classes: farther than any other supertype.
     const TO_OBJECT: Self = Self::subtype(30);
-    const USER_DEFINED: Self = Self { step: ConversionStep::Boxing, distance: 5 };
+    /// Nothing known contradicts it. Every known conversion is closer.
+    pub(super) const UNKNOWN_MATCH: Self = Self::subtype(40);
+    /// By a constructor or an operator of C++ or C#.
+    const USER_DEFINED: Self = Self::boxing(5);
+    pub(super) const NO_MATCH: Self = Self { step: ConversionStep::Impossible, distance: 0 };
 
     const fn subtype(distance: u32) -> Self {
         Self { step: ConversionStep::Subtype, distance }
@@ -94,9 +106,6 @@ impl ConversionCost {
         Self { step: self.step.max(other.step), distance: self.distance + other.distance }
     }
 }
-
-/// The length of an inheritance chain after which the search stops. Bounds cycles.
-const MAX_INHERITANCE_DEPTH: u32 = 24;
 
 /// The cost of passing a value to a parameter; `None` if that is impossible.
 pub(super) fn conversion_cost(
@@ -122,12 +131,13 @@ pub(super) fn conversion_cost(
         (AbstractValue::Instance(arg, _), AbstractValue::Builtin(param, _)) => {
             cost_to_external_base(resolver, *arg, resolver.name_text(*param))
         }
-        // An external type never extends one of the project.
+        // An external type never extends one of the project. The extractor gives `null` and lambdas
+        // types with these names, which convert to more than a subtype does.
         (AbstractValue::Builtin(arg, _), AbstractValue::Instance(param, _)) => {
             match resolver.name_text(*arg) {
-                "null" => Some(ConversionCost::subtype(1)),
+                "null" => Some(ConversionCost::NEAR_SUBTYPE),
                 "lambda" => (resolver.def(*param).kind == DefKind::Interface)
-                    .then_some(ConversionCost::subtype(1)),
+                    .then_some(ConversionCost::NEAR_SUBTYPE),
                 _ => None,
             }
         }
@@ -136,12 +146,14 @@ pub(super) fn conversion_cost(
                 // Arrays of a subtype are accepted; arrays of a boxed type are not.
                 (Some(arg), Some(param)) => conversion_cost(resolver, arg, param)
                     .filter(|it| it.step == ConversionStep::Subtype),
+                // An array without a known element type.
                 _ => Some(ConversionCost::UNKNOWN_MATCH),
             }
         }
         (AbstractValue::Builtin(arg, _), AbstractValue::Builtin(param, _)) => {
             builtin_conversion_cost(resolver.name_text(*arg), resolver.name_text(*param))
         }
+        // One of the two is unknown, external or a function.
         _ => Some(ConversionCost::UNKNOWN_MATCH),
     }
 }
@@ -164,16 +176,20 @@ fn c_conversion_cost(
         }
         (AbstractValue::Builtin(arg, _), AbstractValue::Builtin(param, _)) => {
             let (arg, param) = (resolver.name_text(*arg), resolver.name_text(*param));
-            let are_strings = C_STRING_TYPES.contains(&arg) && C_STRING_TYPES.contains(&param);
-            match (C_NUMERIC_TYPES.contains(&arg), C_NUMERIC_TYPES.contains(&param)) {
-                _ if arg == param => ConversionCost::EXACT_MATCH,
-                (true, true) => ConversionCost::subtype(2),
-                (false, false) if are_strings => ConversionCost::subtype(1),
-                _ => ConversionCost::USER_DEFINED,
+            let are_both_in = |types: &[&str]| types.contains(&arg) && types.contains(&param);
+            if arg == param {
+                ConversionCost::EXACT_MATCH
+            } else if are_both_in(C_NUMERIC_TYPES) {
+                ConversionCost::FAR_SUBTYPE
+            } else if are_both_in(C_STRING_TYPES) {
+                ConversionCost::NEAR_SUBTYPE
+            } else {
+                ConversionCost::USER_DEFINED
             }
         }
         (AbstractValue::Instance(..), AbstractValue::Builtin(..))
         | (AbstractValue::Builtin(..), AbstractValue::Instance(..)) => ConversionCost::USER_DEFINED,
+        // One of the two is unknown, external or a function.
         _ => ConversionCost::UNKNOWN_MATCH,
     }
 }
@@ -192,6 +208,7 @@ fn inheritance_distance(
     let AbstractValue::AllOf(bases) = base_instances(resolver, from, &None) else { return None };
     let distances = bases.iter().filter_map(|it| match it {
         AbstractValue::Instance(base, _) => inheritance_distance(resolver, *base, to, depth_left),
+        // An external base does not lead back to a type of the project.
         _ => None,
     });
     distances.min().map(|it| it + 1)
@@ -218,6 +235,7 @@ fn cost_to_external_base(
         AbstractValue::Instance(base, _) => {
             resolver.with_budget(None, || cost_to_external_base(resolver, *base, to))
         }
+        // An unknown base may be the wanted one.
         _ => Some(ConversionCost::UNKNOWN_MATCH),
     });
     costs.min().map(|it| ConversionCost { distance: it.distance + 1, ..it })
@@ -240,8 +258,8 @@ fn builtin_conversion_cost(arg: &str, param: &str) -> Option<ConversionCost> {
         }
         (false, true) => {
             let primitive = JAVA_BOXED_TYPES.iter().find(|it| it.1 == arg)?.0;
-            let is_same = primitive == param;
-            let distance = if is_same { 0 } else { widening_distance(primitive, param)? };
+            let distance =
+                if primitive == param { 0 } else { widening_distance(primitive, param)? };
             Some(ConversionCost::boxing(distance))
         }
         (false, false) => reference_conversion_cost(arg, param),
@@ -255,34 +273,36 @@ fn widening_distance(arg: &str, param: &str) -> Option<u32> {
     let from = if arg == "char" { rank("int") } else { rank(arg) };
     let (from, to) = (from?, rank(param)?);
     let is_wider = to > from || (arg == "char" && to == from);
+    // One more than the ranks: a conversion of `char` to `int` is not an exact match.
     is_wider.then(|| u32::try_from(to - from + 1).unwrap_or(0))
 }
 
 /// The cost between two external classes of Java.
 fn reference_conversion_cost(arg: &str, param: &str) -> Option<ConversionCost> {
     match (arg, param) {
-        // `null` prefers every other class to `Object`.
-        ("null", "Object") => return Some(ConversionCost::subtype(5)),
-        ("null", _) => return Some(ConversionCost::subtype(1)),
+        ("null", "Object") => return Some(ConversionCost::NULL_TO_OBJECT),
+        ("null", _) => return Some(ConversionCost::NEAR_SUBTYPE),
+        // A lambda needs an interface; these types and the final classes are none.
         ("lambda", "Object" | "Array" | "Number") => return None,
         ("lambda", _) => {
             let is_final = JAVA_FINAL_TYPES.iter().any(|it| it.0 == param);
-            return (!is_final).then_some(ConversionCost::subtype(1));
+            return (!is_final).then_some(ConversionCost::NEAR_SUBTYPE);
         }
         (_, "Object") => return Some(ConversionCost::TO_OBJECT),
         ("Object", _) => return None,
+        // An array has no supertype but `Object`; two arrays are compared by their elements.
         ("Array", _) | (_, "Array") => return None,
         _ => {}
     }
     if let Some((_, supertypes)) = JAVA_FINAL_TYPES.iter().find(|it| it.0 == arg) {
-        return supertypes.contains(&param).then_some(ConversionCost::subtype(2));
+        return supertypes.contains(&param).then_some(ConversionCost::FAR_SUBTYPE);
     }
     if JAVA_FINAL_TYPES.iter().any(|it| it.0 == param) {
         return None;
     }
     // By convention the name of a subtype ends with that of its supertype: `FileReader`, `Reader`.
     if arg.ends_with(param) || JAVA_KNOWN_SUPERTYPES.contains(&(arg, param)) {
-        return Some(ConversionCost::subtype(1));
+        return Some(ConversionCost::NEAR_SUBTYPE);
     }
     // A supertype does not convert to its subtype.
     let is_supertype = param.ends_with(arg) || JAVA_KNOWN_SUPERTYPES.contains(&(param, arg));

@@ -1,5 +1,9 @@
-//! Modules of TypeScript and JavaScript: relative paths, the `paths` of a configuration, packages
-//! of the workspace, and the exports of a module.
+//! Modules of TypeScript and JavaScript. An import specifier is a relative path, a path that
+//! `tsconfig.json` maps, or a package of the workspace; anything else is an external package.
+//! `find_export` looks up the exports of a module, through re-exports.
+//!
+//! `tsconfig.json` and `package.json` are files of the index. The manifest extractor stores their
+//! entries as exports: `pattern → target`.
 
 use super::bind::bind_term;
 use super::eval::eval_value;
@@ -36,7 +40,7 @@ pub(super) fn resolve_ecmascript_module(
     indexed: &IndexedFile,
     specifier: &str,
 ) -> Option<ModuleRef> {
-    // Bundlers append options: `./icon.svg?react`.
+    // Bundlers append options: `./icon.svg?react`. A specifier that begins with `#` is kept.
     let path = specifier.split(['?', '#']).next().filter(|it| !it.is_empty());
     let path = path.unwrap_or(specifier);
     if path.starts_with('.') {
@@ -52,6 +56,7 @@ pub(super) fn resolve_ecmascript_module(
 /// The source file of a path whose suffix may be missing or that of the compiled file.
 fn find_source_file(resolver: &Resolver<'_>, path: &str) -> Option<FileId> {
     let compiled_stem = COMPILED_SUFFIXES.iter().find_map(|it| path.strip_suffix(it));
+    // The path as written first: a compiled file may be in the project itself.
     for stem in std::iter::once(path).chain(compiled_stem) {
         for suffix in MODULE_SUFFIXES {
             if let Some(file) = resolver.view.file_at_path(&[stem, suffix].concat())
@@ -66,14 +71,14 @@ fn find_source_file(resolver: &Resolver<'_>, path: &str) -> Option<FileId> {
 
 /// The file of an import according to the nearest configuration in an enclosing folder.
 fn find_by_tsconfig_paths(resolver: &Resolver<'_>, folder: &str, module: &str) -> Option<FileId> {
-    let mut next = Some(folder);
-    while let Some(folder) = next {
+    let mut next_folder = Some(folder);
+    while let Some(folder) = next_folder {
         for name in ["tsconfig.json", "jsconfig.json"] {
             if let Some(config) = resolver.view.file_at_path(&child_path(folder, name)) {
                 return apply_tsconfig_paths(resolver, config, module, MAX_CONFIG_DEPTH);
             }
         }
-        next = parent_folder(folder);
+        next_folder = parent_folder(folder);
     }
     None
 }
@@ -87,9 +92,10 @@ fn apply_tsconfig_paths(
     depth_left: u32,
 ) -> Option<FileId> {
     let indexed = resolver.view.file(config);
+    // The extractor stores `baseUrl` and the entries of `paths` in one list.
     let settings = || manifest_entries(resolver, indexed);
-    let base = settings().find(|it| it.0 == "baseUrl").map(|it| it.1);
-    let root = join_path(indexed.folder(), base.unwrap_or("."))?;
+    let base_url = settings().find(|it| it.0 == "baseUrl").map(|it| it.1);
+    let root = join_path(indexed.folder(), base_url.unwrap_or("."))?;
     let mut has_paths = false;
     for (pattern, target) in settings().filter(|it| it.0 != "baseUrl") {
         has_paths = true;
@@ -99,7 +105,7 @@ fn apply_tsconfig_paths(
             return Some(file);
         }
     }
-    if base.is_some()
+    if base_url.is_some()
         && let Some(path) = join_path(&root, module)
         && let Some(file) = find_source_file(resolver, &path)
     {
@@ -110,9 +116,10 @@ fn apply_tsconfig_paths(
         return None;
     }
     // The imports of a configuration are its `extends`.
-    indexed.facts.imports.iter().find_map(|it| {
-        let path = resolver.string_text(indexed, it.module);
-        let path = join_path(indexed.folder(), path).filter(|_| path.starts_with('.'))?;
+    indexed.facts.imports.iter().find_map(|import| {
+        let extended = resolver.string_text(indexed, import.module);
+        // Other values name a configuration in an external package.
+        let path = join_path(indexed.folder(), extended).filter(|_| extended.starts_with('.'))?;
         let file = resolver.view.file_at_path(&path);
         let file = file.or_else(|| resolver.view.file_at_path(&format!("{path}.json")))?;
         apply_tsconfig_paths(resolver, file, module, depth_left - 1)
@@ -145,9 +152,11 @@ fn expand_pattern(pattern: &str, target: &str, path: &str) -> Option<String> {
 /// The file of an import from a package of the project: `name` or `name/path`.
 fn find_workspace_package(resolver: &Resolver<'_>, module: &str) -> Option<FileId> {
     // A scoped name contains one slash itself: `@scope/name`.
-    let name_end = module.match_indices('/').nth(usize::from(module.starts_with('@')));
-    let (name, subpath) =
-        name_end.map_or((module, ""), |(it, _)| (&module[..it], &module[it + 1..]));
+    let slashes_in_name = usize::from(module.starts_with('@'));
+    let (name, subpath) = match module.match_indices('/').nth(slashes_in_name) {
+        Some((end, _)) => (&module[..end], &module[end + 1..]),
+        None => (module, ""),
+    };
     let manifests = resolver.view.package_manifests(name).into_iter();
     let mut manifests =
         manifests.map(|it| resolver.view.file(it)).filter(|it| it.path.ends_with("package.json"));
@@ -160,9 +169,9 @@ fn package_entry_point(
     manifest: &IndexedFile,
     subpath: &str,
 ) -> Option<FileId> {
-    let wanted = if subpath.is_empty() { ".".to_owned() } else { format!("./{subpath}") };
+    let exported_path = if subpath.is_empty() { ".".to_owned() } else { format!("./{subpath}") };
     for (pattern, target) in manifest_entries(resolver, manifest) {
-        let Some(target) = expand_pattern(pattern, target, &wanted) else { continue };
+        let Some(target) = expand_pattern(pattern, target, &exported_path) else { continue };
         if let Some(file) = source_of_build_output(resolver, manifest.folder(), &target) {
             return Some(file);
         }
@@ -177,7 +186,7 @@ fn package_entry_point(
     conventional.iter().find_map(|it| find_source_file(resolver, &join_path(folder, it)?))
 }
 
-/// The source of a file that may exist only after a build.
+/// The source of a file that may exist only after a build: `dist/index.js` is `src/index.ts`.
 fn source_of_build_output(resolver: &Resolver<'_>, folder: &str, target: &str) -> Option<FileId> {
     if let Some(file) = find_source_file(resolver, &join_path(folder, target)?) {
         return Some(file);
@@ -210,7 +219,7 @@ pub(super) fn find_export(
 }
 
 /// Looks up an export: definitions first, then export lists, then `export *`. `visited` holds the
-/// modules whose `export *` are being searched, which may be cyclic.
+/// modules whose `export *` are being searched: modules may re-export one another in a cycle.
 fn find_export_bounded(
     resolver: &Resolver<'_>,
     file: FileId,
@@ -247,6 +256,7 @@ fn find_export_bounded(
                 }
             }
             Some(ModuleRef::External) => has_external = true,
+            // A path that leads to no file, or to no module of this language.
             _ => {}
         }
     }
@@ -283,12 +293,13 @@ fn resolve_export_entry(
             let module = resolve_module(resolver, file, indexed.name_id(*module));
             module.map_or(LookupResult::NotFound, LookupResult::Module)
         }
+        // Has no name; `find_export_bounded` searches it after the named entries.
         ExportEntry::Star { .. } => LookupResult::NotFound,
     }
 }
 
-/// The target of `export { Name }` if only a type has the name: the extractor binds the term as a
-/// value.
+/// The target of `export { Name }` if only a type has the name. The extractor binds the term as a
+/// value, so a type is left as a free name. An expression, as in `export default f()`, is evaluated.
 fn find_exported_type(
     resolver: &Resolver<'_>,
     file: FileId,

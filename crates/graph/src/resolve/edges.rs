@@ -1,4 +1,8 @@
-//! The edges of a file: its references, imports and inheritance.
+//! The edges that leave a file: its references, imports, bases, overrides, and in C and C++ the
+//! declarations of its definitions.
+//!
+//! [`resolve_file`] is the entry point of the resolver. `symbol_graph.rs` calls it for every new or
+//! affected file and keeps the result in encoded form.
 
 use std::collections::HashSet;
 
@@ -9,7 +13,7 @@ use super::bind::{bind_term, resolve_import};
 use super::c::declarations_of_definition;
 use super::eval::{base_instances, eval_type};
 use super::member::find_member;
-use super::references::resolve_all_references;
+use super::references::resolve_references_with_alternatives;
 use super::{
     AbstractValue, EvalContext, LookupResult, ModuleRef, ResolutionKind, Resolver, resolve_module,
 };
@@ -70,15 +74,15 @@ struct EdgeCollector {
 
 impl EdgeCollector {
     fn add(&mut self, edge: SymbolEdge) {
-        // Recursive calls are kept; a type that mentions itself is dropped.
-        let is_loop = (edge.to_file, edge.to) == (self.file, edge.from);
-        let is_useless = is_loop && edge.kind != EdgeKind::Calls;
-        if !is_useless && self.seen.insert((edge.from, edge.to_file, edge.to, edge.kind)) {
+        // A definition that refers to itself is no news, except for recursive calls.
+        let is_self_loop = (edge.to_file, edge.to) == (self.file, edge.from);
+        let is_dropped = is_self_loop && edge.kind != EdgeKind::Calls;
+        if !is_dropped && self.seen.insert((edge.from, edge.to_file, edge.to, edge.kind)) {
             self.edges.push(edge);
         }
     }
 
-    /// Adds an edge from a definition to another.
+    /// Adds an edge from a definition, or the file itself, to a definition.
     fn add_between(
         &mut self,
         from: Option<DefId>,
@@ -96,7 +100,7 @@ impl EdgeCollector {
     }
 }
 
-/// Resolves one file.
+/// Resolves one file: collects its edges and the lookups they depend on.
 pub(crate) fn resolve_file(index: &FileIndex, file: FileId) -> FileEdges {
     let Some(own_file) = index.with_references(file) else { return FileEdges::default() };
     let resolver = Resolver::new(index, &own_file);
@@ -108,7 +112,7 @@ pub(crate) fn resolve_file(index: &FileIndex, file: FileId) -> FileEdges {
         add_declaration_edges(&mut acc, &resolver);
     }
     add_override_edges(&mut acc, &resolver);
-    // Stored: the order must not depend on the order of evaluation.
+    // The edges are stored, so their order must not depend on the order of evaluation.
     acc.edges.sort_unstable();
     let lookup_keys = resolver.view.into_keys();
     FileEdges { edges: acc.edges, lookup_keys, n_external, n_unresolved }
@@ -117,19 +121,23 @@ pub(crate) fn resolve_file(index: &FileIndex, file: FileId) -> FileEdges {
 /// Adds the edges of all references. Returns the number of external and of unresolved ones.
 fn add_reference_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) -> (u32, u32) {
     let indexed = resolver.view.file(acc.file);
-    let targets = resolve_all_references(resolver, acc.file);
-    // Before the first targets: of two equal edges the first one wins.
-    for (position, to) in targets.alternatives {
-        let reference = &indexed.refs[position];
+    let targets = resolve_references_with_alternatives(resolver, acc.file);
+    // Alternatives come first. Of two equal edges the collector keeps the first, so the weaker
+    // evidence stays.
+    for (index, to) in targets.alternatives {
+        let reference = &indexed.refs[index];
         let evidence = (ResolutionKind::Overload, reference.position.line);
         acc.add_between(reference.enclosing_def, to, EdgeKind::Calls, evidence);
     }
     let (mut n_external, mut n_unresolved) = (0, 0);
     for (reference, outcome) in indexed.refs.iter().zip(&targets.references) {
         let Some((to, resolution)) = outcome.target else {
-            n_external += u32::from(outcome.is_external);
-            let is_call = reference.kind == RefKind::Call;
-            n_unresolved += u32::from(!outcome.is_external && is_call);
+            // The total of unresolved references covers calls only.
+            if outcome.is_external {
+                n_external += 1;
+            } else if reference.kind == RefKind::Call {
+                n_unresolved += 1;
+            }
             continue;
         };
         let kind = match reference.kind {
@@ -145,6 +153,7 @@ fn add_reference_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) -> (u32
     (n_external, n_unresolved)
 }
 
+/// Adds an edge to every imported file and to every imported symbol.
 fn add_import_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) {
     let file = acc.file;
     let indexed = resolver.view.file(file);
@@ -172,6 +181,7 @@ fn add_import_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) {
         {
             acc.add_import(to, None, EdgeKind::Imports, line);
         }
+        // These import a module and no single symbol.
         if matches!(import.kind, ImportKind::Star | ImportKind::Effect | ImportKind::Child) {
             continue;
         }
@@ -179,14 +189,19 @@ fn add_import_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) {
             .or_else(|| resolve_import(resolver, file, import, DefQuery::ANY_TYPE));
         match found {
             LookupResult::Def(to, ..) => {
-                // Re-exports lead past the imported module: the file of the definition counts, too.
+                // With re-exports the definition is in another file than the imported module; that
+                // file gets an edge as well.
                 acc.add_import(to.file, None, EdgeKind::Imports, line);
                 acc.add_import(to.file, Some(to.def), EdgeKind::ImportsSymbol, line);
             }
             LookupResult::Module(ModuleRef::File(to)) => {
                 acc.add_import(to, None, EdgeKind::Imports, line);
             }
-            _ => {}
+            // Outside the project, or a namespace, which is not one file.
+            LookupResult::NotFound
+            | LookupResult::External
+            | LookupResult::Module(_)
+            | LookupResult::Value(_) => {}
         }
     }
 }
@@ -197,14 +212,16 @@ fn add_base_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) {
     let context = EvalContext::of_file(acc.file);
     for base in &indexed.facts.bases {
         resolver.reset_steps();
-        let term = match indexed.facts.term(base.term) {
+        // Some extractors record a base as an instance of the type.
+        let type_term = match indexed.facts.term(base.term) {
             Term::InstanceOf(inner) => inner,
             _ => base.term,
         };
-        let found = bind_term(resolver, &context, term, DefQuery::ANY_TYPE);
+        let found = bind_term(resolver, &context, type_term, DefQuery::ANY_TYPE);
+        // A base outside the project has no symbol to lead to.
         let LookupResult::Def(to, _, resolution) = found else { continue };
         let def = indexed.facts.def(base.def);
-        // Not every language distinguishes the two in its syntax.
+        // Not every language distinguishes `extends` and `implements` in its syntax.
         let is_interface = resolver.def(to).kind == DefKind::Interface;
         let implements = base.implements || (is_interface && def.kind != DefKind::Interface);
         let kind = if implements { EdgeKind::Implements } else { EdgeKind::Extends };
@@ -218,19 +235,23 @@ fn add_override_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) {
     let indexed = resolver.view.file(file);
     let context = EvalContext::of_file(file);
     for (id, def) in indexed.facts.defs_with_ids() {
+        // Constructors have the same name as those of the base and do not override them.
         if def.kind != DefKind::Method || def.flags.has(DefFlags::CONSTRUCTOR) {
             continue;
         }
         resolver.reset_steps();
         let class = match (def.owner_type, def.parent) {
+            // A method outside the body of its type.
             (Some(owner), _) => match eval_type(resolver, &context, owner) {
-                AbstractValue::Type(it, _) | AbstractValue::Instance(it, _) => it,
+                AbstractValue::Type(class, _) | AbstractValue::Instance(class, _) => class,
+                // The type is outside the project or unknown.
                 _ => continue,
             },
             (None, Some(parent)) if indexed.facts.def(parent).kind.is_type() => {
                 DefRef { file, def: parent }
             }
-            _ => continue,
+            // A method without a type has no bases.
+            (None, _) => continue,
         };
         let bases = base_instances(resolver, class, &None);
         // Any number of arguments: an override may add optional parameters.

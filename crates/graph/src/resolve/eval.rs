@@ -1,4 +1,8 @@
-//! Evaluation: from a term to an approximation of its value.
+//! Evaluation: from a term to an approximation of its value, an [`AbstractValue`].
+//!
+//! This is abstract interpretation: `x.run()` evaluates to the declared or inferred result type of
+//! the method, without executing anything. Evaluation and binding (`bind.rs`) call each other; the
+//! recursion budget of the [`Resolver`] ends cycles.
 
 use std::rc::Rc;
 
@@ -34,6 +38,7 @@ pub(super) fn eval_type(
     eval_term(resolver, context, term, DeclarationSpace::Type)
 }
 
+/// Evaluates a term as a value or as a type, from the cache if possible.
 fn eval_term(
     resolver: &Resolver<'_>,
     context: &EvalContext,
@@ -44,7 +49,7 @@ fn eval_term(
         resolver
             .with_budget(AbstractValue::Unknown, || eval_uncached(resolver, context, term, space))
     };
-    // With type arguments the value depends on more than the term.
+    // With values of type parameters the result depends on more than the cache key holds.
     if context.type_env.is_some() {
         return eval();
     }
@@ -52,13 +57,14 @@ fn eval_term(
     if let Some(cached) = resolver.value_cache.borrow().get(&key) {
         return cached.clone();
     }
-    // A term that depends on itself is unknown where it recurs.
+    // A term that depends on itself finds this entry and is unknown where it recurs.
     resolver.value_cache.borrow_mut().insert(key, AbstractValue::Unknown);
     let value = eval();
     resolver.value_cache.borrow_mut().insert(key, value.clone());
     value
 }
 
+/// Evaluates a term by its kind.
 fn eval_uncached(
     resolver: &Resolver<'_>,
     context: &EvalContext,
@@ -67,14 +73,14 @@ fn eval_uncached(
 ) -> AbstractValue {
     let indexed = resolver.view.file(context.file);
     let facts = &indexed.facts;
-    let value = |it: TermId| eval_value(resolver, context, it);
-    let items =
-        |it: ListSpan| facts.term_list(it).map(|it| eval_term(resolver, context, it, space));
+    let value_of = |it: TermId| eval_value(resolver, context, it);
+    let values_of =
+        |list: ListSpan| facts.term_list(list).map(|it| eval_term(resolver, context, it, space));
     match facts.term(term) {
         Term::Unknown | Term::Unbound(..) => AbstractValue::Unknown,
         Term::Literal(type_name) => AbstractValue::Builtin(indexed.name_id(type_name), Rc::new([])),
         Term::Name(name) | Term::Implicit(_, name) => {
-            eval_name(resolver, context, (term, name), space)
+            eval_free_name(resolver, context, (term, name), space)
         }
         Term::Local(local) => eval_local(resolver, context, local),
         Term::This(def) => AbstractValue::Instance(DefRef { file: context.file, def }, None),
@@ -84,20 +90,20 @@ fn eval_uncached(
             value_of_lookup(resolver, found)
         }
         Term::Generic(list) => eval_generic(resolver, context, list, space),
-        Term::InstanceOf(of) => eval_instance(resolver, context, of),
+        Term::InstanceOf(type_term) => eval_instance(resolver, context, type_term),
         Term::Call(callee) => eval_call(resolver, context, callee),
-        Term::ElementOf(container) => element_of(resolver, &value(container)),
-        Term::Awaited(of) => unwrap_awaited(resolver, value(of)),
-        Term::ListOf(element) => list_of(value(element)),
-        Term::Function(result) => AbstractValue::Function(Rc::new(value(result))),
-        Term::AnyOf(list) => AbstractValue::any_of(items(list)),
-        Term::AllOf(list) => AbstractValue::AllOf(items(list).collect()),
+        Term::ElementOf(container) => element_of(resolver, &value_of(container)),
+        Term::Awaited(wrapper) => unwrap_awaited(resolver, value_of(wrapper)),
+        Term::ListOf(element) => list_of(value_of(element)),
+        Term::Function(result) => AbstractValue::Function(Rc::new(value_of(result))),
+        Term::AnyOf(list) => AbstractValue::any_of(values_of(list)),
+        Term::AllOf(list) => AbstractValue::AllOf(values_of(list).collect()),
         Term::Record(list) => AbstractValue::Record(context.file, list, context.type_env.clone()),
     }
 }
 
 /// The value of a name that no scope of the file binds.
-fn eval_name(
+fn eval_free_name(
     resolver: &Resolver<'_>,
     context: &EvalContext,
     (term, name): (TermId, StringId),
@@ -107,12 +113,12 @@ fn eval_name(
     let name = indexed.name_id(name);
     let is_type = space == DeclarationSpace::Type;
     match bind_term(resolver, context, term, DefQuery::in_space(space)) {
-        // An undefined value is inherited from an external base. Its type is not known, and a wrong
-        // guess would select a wrong overload.
+        // Where overloads are selected by type (Java, C++, C#), an undefined value is inherited
+        // from an external base. Its type is not known, and a guess would select a wrong overload.
         LookupResult::NotFound if !is_type && indexed.facts.lang.overloads_by_type() => {
             AbstractValue::External
         }
-        // An undefined name is one of the language.
+        // Elsewhere an undefined name is built into the language.
         LookupResult::NotFound if is_type || is_builtin_global(resolver, context.file, name) => {
             AbstractValue::Builtin(name, Rc::new([]))
         }
@@ -120,13 +126,16 @@ fn eval_name(
     }
 }
 
+/// The value of a local variable, a parameter or a type parameter.
 fn eval_local(resolver: &Resolver<'_>, context: &EvalContext, local: LocalId) -> AbstractValue {
-    let mut bound = context.type_env.iter().flat_map(|it| it.iter());
-    if let Some((_, value)) = bound.find(|it| it.0 == (context.file, local)) {
+    // A type parameter with a value comes first.
+    let mut bindings = context.type_env.iter().flat_map(|it| it.iter());
+    if let Some((_, value)) = bindings.find(|it| it.0 == (context.file, local)) {
         return value.clone();
     }
     let variable = resolver.view.file(context.file).facts.local(local);
-    // A declared type counts even if it is unknown: the initial value may be of a subtype.
+    // A declared type decides even if it evaluates to unknown: the initial value may be of a
+    // subtype, whose members the variable does not have.
     match variable.declared_type.or(variable.inferred_from) {
         Some(term) => eval_value(resolver, context, term),
         None => AbstractValue::Unknown,
@@ -148,7 +157,7 @@ fn eval_instance(
                 None => AbstractValue::External,
             }
         }
-        of => instance_of(resolver, of),
+        value => instance_of(resolver, value),
     }
 }
 
@@ -165,28 +174,30 @@ pub(super) fn value_of_lookup(resolver: &Resolver<'_>, found: LookupResult) -> A
     }
 }
 
-fn value_of_def(resolver: &Resolver<'_>, at: DefRef, env: TypeEnv) -> AbstractValue {
-    let indexed = resolver.view.file(at.file);
-    let def = indexed.facts.def(at.def);
+/// The value of a definition that is named as it is, without being called.
+fn value_of_def(resolver: &Resolver<'_>, def_ref: DefRef, env: TypeEnv) -> AbstractValue {
+    let indexed = resolver.view.file(def_ref.file);
+    let def = indexed.facts.def(def_ref.def);
     match def.kind {
         DefKind::Class | DefKind::Interface | DefKind::Enum | DefKind::TypeAlias => {
-            AbstractValue::Type(at, env)
+            AbstractValue::Type(def_ref, env)
         }
-        DefKind::Module => AbstractValue::Module(ModuleRef::Inline(at)),
+        DefKind::Module => AbstractValue::Module(ModuleRef::Inline(def_ref)),
+        // Naming a getter calls it.
         DefKind::Function | DefKind::Method if def.flags.has(DefFlags::GETTER) => {
-            return_value(resolver, at, env)
+            return_value(resolver, def_ref, env)
         }
-        DefKind::Function | DefKind::Method => AbstractValue::Callable(at, env),
-        // A test case has a title, which no code refers to.
+        DefKind::Function | DefKind::Method => AbstractValue::Callable(def_ref, env),
+        // A test case has a title; code cannot refer to it.
         DefKind::Test => AbstractValue::Unknown,
         DefKind::Field | DefKind::Variable => {
-            let context = EvalContext { file: at.file, type_env: env.clone() };
+            let context = EvalContext { file: def_ref.file, type_env: env.clone() };
             if let Some(declared) = def.declared_type {
                 return eval_value(resolver, &context, declared);
             }
             // An object literal: its members are definitions of their own.
-            if indexed.has_members(at.def) {
-                return AbstractValue::Instance(at, env);
+            if indexed.has_members(def_ref.def) {
+                return AbstractValue::Instance(def_ref, env);
             }
             def.inferred_from
                 .map_or(AbstractValue::Unknown, |it| eval_value(resolver, &context, it))
@@ -195,15 +206,16 @@ fn value_of_def(resolver: &Resolver<'_>, at: DefRef, env: TypeEnv) -> AbstractVa
 }
 
 /// The result of calling a definition.
-fn return_value(resolver: &Resolver<'_>, at: DefRef, env: TypeEnv) -> AbstractValue {
-    let def = resolver.def(at);
-    let context = EvalContext { file: at.file, type_env: env };
+fn return_value(resolver: &Resolver<'_>, def_ref: DefRef, env: TypeEnv) -> AbstractValue {
+    let def = resolver.def(def_ref);
+    let context = EvalContext { file: def_ref.file, type_env: env };
     match def.declared_type.or(def.inferred_from) {
         Some(it) => eval_value(resolver, &context, it),
         None => AbstractValue::Unknown,
     }
 }
 
+/// The result of calling the function that a term names.
 fn eval_call(resolver: &Resolver<'_>, context: &EvalContext, callee: TermId) -> AbstractValue {
     let indexed = resolver.view.file(context.file);
     let callee_term = indexed.facts.term(callee);
@@ -230,7 +242,7 @@ fn eval_call(resolver: &Resolver<'_>, context: &EvalContext, callee: TermId) -> 
     {
         return return_value(resolver, *def, env.clone());
     }
-    // An undefined function is one of the language.
+    // An undefined function is built into the language.
     if found.is_not_found() && matches!(callee_term, Term::Name(_)) {
         return AbstractValue::External;
     }
@@ -256,6 +268,7 @@ fn call_value(resolver: &Resolver<'_>, callee: AbstractValue) -> AbstractValue {
         AbstractValue::AnyOf(parts) => {
             AbstractValue::any_of(parts.iter().map(|it| call_value(resolver, it.clone())))
         }
+        // Nothing else is known to be callable.
         _ => AbstractValue::Unknown,
     }
 }
@@ -284,7 +297,7 @@ fn eval_generic(
             Some(name) => instantiate_builtin(resolver, name, args),
             None => AbstractValue::External,
         },
-        // So may one behind a path of Rust: `anyhow::Result<Ours>`.
+        // So may an external type that is written as a path, as in Rust: `anyhow::Result<Ours>`.
         AbstractValue::Unknown
             if space == DeclarationSpace::Type
                 && facts.lang.family() == LanguageFamily::Rust
@@ -299,7 +312,7 @@ fn eval_generic(
     }
 }
 
-/// An instance of a built-in or external generic type.
+/// An instance of a built-in or external generic type. `Box<T>` and its like are the same as `T`.
 fn instantiate_builtin(
     resolver: &Resolver<'_>,
     name: NameId,
@@ -319,8 +332,10 @@ fn written_type_name(
 ) -> Option<NameId> {
     let indexed = resolver.view.file(context.file);
     match indexed.facts.term(type_term) {
-        Term::Import(it) => Some(indexed.name_id(indexed.facts.import(it).imported_name)),
-        Term::Member(_, it) | Term::Name(it) | Term::Implicit(_, it) => Some(indexed.name_id(it)),
+        Term::Import(import) => Some(indexed.name_id(indexed.facts.import(import).imported_name)),
+        Term::Member(_, name) | Term::Name(name) | Term::Implicit(_, name) => {
+            Some(indexed.name_id(name))
+        }
         _ => None,
     }
 }
@@ -337,13 +352,15 @@ fn bind_type_params(resolver: &Resolver<'_>, def: DefRef, args: &[AbstractValue]
 /// An instance of a type. Other values stay as they are.
 pub(super) fn instance_of(resolver: &Resolver<'_>, value: AbstractValue) -> AbstractValue {
     match value {
-        AbstractValue::Type(at, env) => {
-            let def = resolver.def(at);
+        AbstractValue::Type(def_ref, env) => {
+            let def = resolver.def(def_ref);
             match def.declared_type {
-                Some(aliased) if def.kind == DefKind::TypeAlias => {
-                    eval_value(resolver, &EvalContext { file: at.file, type_env: env }, aliased)
-                }
-                _ => AbstractValue::Instance(at, env),
+                Some(aliased) if def.kind == DefKind::TypeAlias => eval_value(
+                    resolver,
+                    &EvalContext { file: def_ref.file, type_env: env },
+                    aliased,
+                ),
+                _ => AbstractValue::Instance(def_ref, env),
             }
         }
         AbstractValue::AnyOf(parts) => {
@@ -353,11 +370,15 @@ pub(super) fn instance_of(resolver: &Resolver<'_>, value: AbstractValue) -> Abst
     }
 }
 
-/// The bases of a type, as instances.
-pub(super) fn base_instances(resolver: &Resolver<'_>, at: DefRef, env: &TypeEnv) -> AbstractValue {
-    let facts = &resolver.view.file(at.file).facts;
-    let context = EvalContext { file: at.file, type_env: env.clone() };
-    let bases = facts.bases.iter().filter(|it| it.def == at.def);
+/// The bases of a type, as instances. Always an `AllOf`, empty for a type without bases.
+pub(super) fn base_instances(
+    resolver: &Resolver<'_>,
+    def_ref: DefRef,
+    env: &TypeEnv,
+) -> AbstractValue {
+    let facts = &resolver.view.file(def_ref.file).facts;
+    let context = EvalContext { file: def_ref.file, type_env: env.clone() };
+    let bases = facts.bases.iter().filter(|it| it.def == def_ref.def);
     let instances = bases.map(|it| instance_of(resolver, eval_type(resolver, &context, it.term)));
     AbstractValue::AllOf(instances.collect())
 }

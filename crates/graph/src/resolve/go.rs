@@ -1,4 +1,6 @@
-//! Go packages: every folder is one, named by the path of its module and its place in it.
+//! Go packages: every folder is one. Its import path is the path in the `go.mod` of its module,
+//! followed by the folder relative to that file. In the index a package is the namespace
+//! `go:folder`.
 
 use super::namespace::find_in_own_namespace;
 use super::paths::{child_path, join_path, parent_folder};
@@ -13,24 +15,24 @@ pub(super) fn resolve_go_module(
     path: &str,
 ) -> ModuleRef {
     // The enclosing module comes first: several modules may claim the same prefix.
-    let mut next = Some(indexed.folder());
-    while let Some(folder) = next {
+    let mut next_folder = Some(indexed.folder());
+    while let Some(folder) = next_folder {
         if let Some(manifest) = resolver.view.file_at_path(&child_path(folder, "go.mod"))
             && let Some(package) = package_in_go_module(resolver, manifest, path)
         {
             return package;
         }
-        next = parent_folder(folder);
+        next_folder = parent_folder(folder);
     }
     // Otherwise the module with the longest matching path.
-    let mut prefix = Some(path);
-    while let Some(it) = prefix {
-        for manifest in resolver.view.package_manifests(it) {
+    let mut next_prefix = Some(path);
+    while let Some(prefix) = next_prefix {
+        for manifest in resolver.view.package_manifests(prefix) {
             if let Some(package) = package_in_go_module(resolver, manifest, path) {
                 return package;
             }
         }
-        prefix = it.rsplit_once('/').map(|it| it.0);
+        next_prefix = prefix.rsplit_once('/').map(|it| it.0);
     }
     ModuleRef::External
 }
@@ -42,6 +44,7 @@ fn package_in_go_module(
     path: &str,
 ) -> Option<ModuleRef> {
     let indexed = resolver.view.file(manifest);
+    // A manifest of another language may have the same package name.
     if !indexed.path.ends_with("go.mod") {
         return None;
     }

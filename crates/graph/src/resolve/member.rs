@@ -1,17 +1,18 @@
-//! Member lookup: own members, members defined outside their type, inherited members.
+//! Member lookup: the definition of `name` in `owner.name`, once the value of the owner is known.
+//!
+//! Members are searched in the type's body, then outside it (a Rust `impl` block, a C++ definition
+//! `Type::name`, a JavaScript assignment `Type.name = …`), then in the bases.
 
 use super::builtin::builtin_property;
 use super::eval::{base_instances, eval_type, eval_value, instance_of};
 use super::{
-    AbstractValue, EvalContext, LookupResult, ResolutionKind, Resolver, TypeEnv, find_in_module,
+    AbstractValue, EvalContext, LookupResult, MAX_INHERITANCE_DEPTH, ResolutionKind, Resolver,
+    TypeEnv, find_in_module,
 };
 use crate::facts::{DefFlags, DefId, DefKind, ListSpan};
 use crate::file_index::{DefQuery, DefRef, NameId};
 use crate::ids::FileId;
 use crate::lang::LanguageFamily;
-
-/// The length of an inheritance chain after which the lookup stops. Bounds cycles.
-const MAX_BASE_DEPTH: u32 = 24;
 
 /// The member that is looked up.
 #[derive(Clone, Copy)]
@@ -32,10 +33,11 @@ pub(crate) fn find_member(
 ) -> LookupResult {
     let member = MemberQuery { name, query, resolution };
     resolver.with_budget(LookupResult::NotFound, || {
-        find_member_bounded(resolver, owner, member, MAX_BASE_DEPTH)
+        find_member_bounded(resolver, owner, member, MAX_INHERITANCE_DEPTH)
     })
 }
 
+/// Looks up a member by the kind of its owner. Every base on the way takes one from `depth_left`.
 fn find_member_bounded(
     resolver: &Resolver<'_>,
     owner: &AbstractValue,
@@ -60,7 +62,7 @@ fn find_member_bounded(
         AbstractValue::Record(file, list, env) => {
             find_record_member(resolver, *file, *list, env, name)
         }
-        // `bind`, `call` and the like.
+        // Members of a function are built-in: `bind`, `call`.
         AbstractValue::Function(_) => LookupResult::External,
         AbstractValue::AllOf(parts) => {
             let mut result = LookupResult::NotFound;
@@ -89,25 +91,29 @@ fn find_common_member(
     let mut result = LookupResult::NotFound;
     let mut values = Vec::new();
     for part in parts {
-        match (find_member_bounded(resolver, part, member, depth_left), &result) {
-            (LookupResult::Def(def, ..), LookupResult::Def(known, ..)) if def != *known => {
+        let found = find_member_bounded(resolver, part, member, depth_left);
+        match (&found, &result) {
+            (LookupResult::Def(def, ..), LookupResult::Def(known, ..)) if def != known => {
                 return LookupResult::NotFound;
             }
-            (found @ LookupResult::Def(..), _) => result = found,
-            (LookupResult::Value(it), _) => values.push(it),
-            (
-                found @ (LookupResult::External | LookupResult::Module(_)),
-                LookupResult::NotFound,
-            ) => result = found,
-            _ => {}
+            (LookupResult::Def(..), _) => result = found,
+            (LookupResult::Value(value), _) => values.push(value.clone()),
+            (LookupResult::External | LookupResult::Module(_), LookupResult::NotFound) => {
+                result = found;
+            }
+            // An earlier alternative gave better evidence.
+            (LookupResult::External | LookupResult::Module(_), _) => {}
+            (LookupResult::NotFound, _) => {}
         }
     }
+    // A value is better evidence than `External`, a definition better than both.
     if matches!(result, LookupResult::NotFound | LookupResult::External) && !values.is_empty() {
         return LookupResult::Value(AbstractValue::any_of(values));
     }
     result
 }
 
+/// Looks up a field of a record.
 fn find_record_member(
     resolver: &Resolver<'_>,
     file: FileId,
@@ -117,11 +123,11 @@ fn find_record_member(
 ) -> LookupResult {
     let indexed = resolver.view.file(file);
     let mut fields = indexed.facts.record_fields(list);
-    let field = fields.find(|it| indexed.name_id(it.0) == name);
-    field.map_or(LookupResult::NotFound, |it| {
-        let context = EvalContext { file, type_env: env.clone() };
-        LookupResult::Value(eval_value(resolver, &context, it.1))
-    })
+    let Some((_, value)) = fields.find(|(it, _)| indexed.name_id(*it) == name) else {
+        return LookupResult::NotFound;
+    };
+    let context = EvalContext { file, type_env: env.clone() };
+    LookupResult::Value(eval_value(resolver, &context, value))
 }
 
 /// Looks up a member of a type: in its body, outside its body, then in its bases.
@@ -135,18 +141,19 @@ fn find_member_of_def(
     let indexed = resolver.view.file(owner.file);
     let family = indexed.facts.lang.family();
     let query = member.query;
-    // In Rust a field cannot be called by its name; the variant of an enum, a static field, can.
-    let is_eligible = |it: &DefId| {
-        let def = indexed.facts.def(*it);
-        !(query.is_call() && family == LanguageFamily::Rust)
-            || def.kind != DefKind::Field
-            || def.flags.has(DefFlags::STATIC)
+    // In Rust a field cannot be called by its name. An enum variant, recorded as a static field,
+    // can.
+    let is_rust_call = query.is_call() && family == LanguageFamily::Rust;
+    let is_eligible = |id: &DefId| {
+        let def = indexed.facts.def(*id);
+        let is_object_field = def.kind == DefKind::Field && !def.flags.has(DefFlags::STATIC);
+        !(is_rust_call && is_object_field)
     };
     let own = indexed.best_def_named(Some(owner.def), member.name, query).filter(is_eligible);
     // A declaration in the body may be defined outside it, and a call prefers a method to a field.
-    // C++ declarations are replaced at the end instead, after an overload has been selected.
-    let is_replaceable = |it: DefId| {
-        let def = indexed.facts.def(it);
+    // C++ declarations stay here: `canonical_def` replaces them after an overload has been selected.
+    let is_replaceable = |id: DefId| {
+        let def = indexed.facts.def(id);
         (def.flags.has(DefFlags::DECLARATION) && family != LanguageFamily::C)
             || (query.is_call() && def.kind == DefKind::Field)
     };
@@ -161,6 +168,7 @@ fn find_member_of_def(
         let def = DefRef { file: owner.file, def };
         return LookupResult::Def(def, env.clone(), member.resolution);
     }
+    // An alias has the members of the type that it stands for.
     let owner_def = indexed.facts.def(owner.def);
     if owner_def.kind == DefKind::TypeAlias && owner_def.declared_type.is_some() {
         let aliased = instance_of(resolver, AbstractValue::Type(owner, env.clone()));
@@ -170,7 +178,8 @@ fn find_member_of_def(
     find_member_bounded(resolver, &bases, member, depth_left)
 }
 
-/// Looks up a member that is defined outside the body of its type.
+/// Looks up a member that is defined outside the body of its type. Of several, a definition that
+/// accepts the arguments wins, then the first.
 fn find_out_of_line_member(
     resolver: &Resolver<'_>,
     owner: DefRef,
@@ -179,9 +188,11 @@ fn find_out_of_line_member(
     let indexed = resolver.view.file(owner.file);
     let owner_name = indexed.name_id(indexed.facts.def(owner.def).name);
     let query = member.query;
+    // The best candidate so far, and whether it is a weak one.
     let mut best: Option<(DefRef, bool)> = None;
     for candidate in resolver.view.out_of_line_members(owner_name, member.name) {
         let def = resolver.def(candidate);
+        // Every out-of-line member has an owner type; without one it cannot be checked.
         let Some(owner_type) = def.owner_type else { continue };
         // A constructor has the name of its type; it is meant only by a call.
         if !query.is_call() && def.flags.has(DefFlags::CONSTRUCTOR) {
@@ -200,9 +211,12 @@ fn find_out_of_line_member(
         }
         let is_weak =
             def.flags.has(DefFlags::DECLARATION) || (query.is_call() && !def.accepts(query.n_args));
-        if best.is_none_or(|it| it.1 && !is_weak) {
+        if best.is_none_or(|(_, best_is_weak)| best_is_weak && !is_weak) {
             best = Some((candidate, is_weak));
         }
     }
-    best.map_or(LookupResult::NotFound, |it| LookupResult::Def(it.0, None, member.resolution))
+    match best {
+        Some((def, _)) => LookupResult::Def(def, None, member.resolution),
+        None => LookupResult::NotFound,
+    }
 }

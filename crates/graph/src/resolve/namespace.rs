@@ -1,4 +1,7 @@
-//! Open namespaces, to which many files add definitions, and files included by relative path.
+//! Lookup in open namespaces, to which many files add definitions (Java packages, Go folders, C++
+//! namespaces, Ruby constants), and of files that are included by relative path.
+
+use std::cmp::Reverse;
 
 use super::member::find_member;
 use super::paths::{child_path, join_path, parent_folder};
@@ -9,7 +12,7 @@ use crate::ids::FileId;
 use crate::lang::{LanguageFamily, SourceLanguage};
 
 /// Looks up a name in a namespace. Of several definitions, the one that fits the query best wins,
-/// then the one whose path shares the longest prefix with the file `near`.
+/// then the one whose path shares the longest prefix with the folder of the file `near`.
 pub(super) fn find_in_namespace(
     resolver: &Resolver<'_>,
     namespace: &str,
@@ -18,17 +21,22 @@ pub(super) fn find_in_namespace(
     near: Option<FileId>,
 ) -> LookupResult {
     let defs = resolver.view.namespace_defs(namespace, name);
-    let near = near.map_or("", |it| resolver.view.file(it).folder());
-    let rank = |it: &&DefRef| {
-        let indexed = resolver.view.file(it.file);
-        let def = indexed.facts.def(it.def);
+    let near_folder = near.map_or("", |it| resolver.view.file(it).folder());
+    // Smaller is better; `false` sorts before `true`.
+    let rank = |candidate: &&DefRef| {
+        let indexed = resolver.view.file(candidate.file);
+        let def = indexed.facts.def(candidate.def);
         let fits = !query.is_call() || def.accepts(query.n_args);
-        let n_shared = near.bytes().zip(indexed.path.bytes()).take_while(|it| it.0 == it.1).count();
-        // In C++ a type and a function may have the same name, and either may be called.
-        let is_other_space = query.is_type() && !def.kind.is_type() && def.kind != DefKind::Module;
+        let path_pairs = near_folder.bytes().zip(indexed.path.bytes());
+        let n_shared_bytes = path_pairs.take_while(|(a, b)| a == b).count();
+        // In C++ a type and a function may have the same name, and either may be called. There a
+        // declaration that fits is better than a definition that does not; elsewhere a definition
+        // comes first.
+        let is_wrong_kind = query.is_type() && !def.kind.is_type() && def.kind != DefKind::Module;
         let is_c = indexed.facts.lang.family() == LanguageFamily::C;
+        let is_unfit_in_c = is_c && (is_wrong_kind || !fits);
         let is_declaration = def.flags.has(DefFlags::DECLARATION);
-        (is_c && (is_other_space || !fits), is_declaration, !fits, usize::MAX - n_shared)
+        (is_unfit_in_c, is_declaration, !fits, Reverse(n_shared_bytes))
     };
     if let Some(best) = defs.iter().min_by_key(rank) {
         return LookupResult::Def(*best, None, ResolutionKind::Import);
@@ -44,11 +52,12 @@ fn find_in_type_of_namespace(
     name: NameId,
     query: DefQuery,
 ) -> LookupResult {
-    // In C++ the qualifiers of a name are terms of their own.
-    let path = Some(path).filter(|it| !it.starts_with(LanguageFamily::C.rules().namespace_prefix));
-    let Some((outer, last)) = path.and_then(|it| it.rsplit_once('.')) else {
+    // In C++ the qualifiers of a name are terms of their own, so they were looked up already.
+    if path.starts_with(LanguageFamily::C.rules().namespace_prefix) {
         return LookupResult::NotFound;
-    };
+    }
+    let Some((outer, last)) = path.rsplit_once('.') else { return LookupResult::NotFound };
+    // A name that is not interned is defined nowhere.
     let Some(last) = resolver.view.index.names.find(last) else { return LookupResult::NotFound };
     let owner = resolver.with_budget(LookupResult::NotFound, || {
         find_in_namespace(resolver, outer, last, DefQuery::ANY_TYPE, None)
@@ -103,8 +112,8 @@ pub(super) fn resolve_relative_path(
 ) -> ModuleRef {
     let is_ruby = indexed.facts.lang == SourceLanguage::Ruby;
     let suffixes: &[&str] = if is_ruby { &["", ".rb"] } else { &[""] };
-    let mut next = Some(indexed.folder());
-    while let Some(folder) = next {
+    let mut next_folder = Some(indexed.folder());
+    while let Some(folder) = next_folder {
         for root in [
             folder.to_owned(),
             child_path(folder, "include"),
@@ -119,7 +128,7 @@ pub(super) fn resolve_relative_path(
                 }
             }
         }
-        next = parent_folder(folder);
+        next_folder = parent_folder(folder);
     }
     ModuleRef::External
 }

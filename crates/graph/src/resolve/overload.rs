@@ -1,20 +1,21 @@
-//! Overload selection: of several methods with one name, the one that fits the arguments.
+//! Overload selection: of several methods with one name, the one that fits the arguments. Applies to
+//! Java, C++ and C#, whose extractors record argument and parameter types.
 //!
-//! An argument may be known only in part. Then every method that could take it stays possible, and
-//! the call has several targets instead of a wrong one.
+//! Each candidate gets a cost, the sum of the conversions of its arguments (`conversion.rs`); the
+//! cheapest wins. An argument may be known only in part. Then every method that could take it stays
+//! possible, and the call has several targets instead of a wrong one.
 
 use super::builtin::list_of;
 use super::conversion::{ConversionCost, ConversionStep, conversion_cost};
 use super::eval::{base_instances, eval_value};
 use super::member::find_member;
-use super::{AbstractValue, EvalContext, LookupResult, ResolutionKind, Resolver};
+use super::{
+    AbstractValue, EvalContext, LookupResult, MAX_INHERITANCE_DEPTH, ResolutionKind, Resolver,
+};
 use crate::facts::{DefId, ListSpan, Reference, Term};
 use crate::facts_builder::ANY_ARG_COUNT;
 use crate::file_index::{DefQuery, DefRef};
 use crate::ids::FileId;
-
-/// The number of supertypes whose overloads are considered.
-const MAX_INHERITANCE_DEPTH: u32 = 24;
 
 /// The targets of a call whose name and number of arguments led to `first`. Several if the
 /// arguments do not decide.
@@ -24,9 +25,10 @@ pub(super) fn select_overloads(
     first: DefRef,
     call: &Reference,
 ) -> Vec<DefRef> {
-    // Evaluated when the first candidate needs them.
-    let mut args: Option<Vec<AbstractValue>> = None;
-    let (mut current, mut best) = (first, (ConversionCost::NO_MATCH, vec![first]));
+    let args = eval_args(resolver, context, call);
+    let (mut best_cost, mut best) = (ConversionCost::NO_MATCH, vec![first]);
+    // One round per class, from the class of `first` up the inheritance chain.
+    let mut current = first;
     for _ in 0..MAX_INHERITANCE_DEPTH {
         let indexed = resolver.view.file(current.file);
         let def = indexed.facts.def(current.def);
@@ -35,18 +37,17 @@ pub(super) fn select_overloads(
             let def = indexed.facts.def(*it);
             def.kind.is_callable() && def.accepts(call.n_args)
         };
-        let args = args.get_or_insert_with(|| eval_args(resolver, context, call));
         let candidates = indexed.defs_named(def.parent, name).filter(is_candidate);
         let candidates: Vec<(ConversionCost, DefRef)> = candidates
             .filter_map(|it| {
                 let candidate = DefRef { file: current.file, def: it };
-                Some((call_cost(resolver, candidate, args)?, candidate))
+                Some((call_cost(resolver, candidate, &args)?, candidate))
             })
             .collect();
         let least = candidates.iter().map(|it| it.0).min().unwrap_or(ConversionCost::NO_MATCH);
-        if least < best.0 {
+        if least < best_cost {
             let cheapest = candidates.iter().filter(|it| it.0 == least).map(|it| it.1);
-            best = (least, cheapest.collect());
+            (best_cost, best) = (least, cheapest.collect());
         }
         if least < ConversionCost::UNKNOWN_MATCH {
             break;
@@ -57,10 +58,11 @@ pub(super) fn select_overloads(
         let query = DefQuery::call(call.n_args);
         match find_member(resolver, &bases, name, query, ResolutionKind::Member) {
             LookupResult::Def(next, ..) => current = next,
+            // The bases define no further overload, or they are outside the project.
             _ => break,
         }
     }
-    best.1
+    best
 }
 
 /// The arguments of a call; unknown ones where the extractor recorded none.
@@ -88,11 +90,12 @@ fn call_cost(
 ) -> Option<ConversionCost> {
     let indexed = resolver.view.file(method.file);
     let def = indexed.facts.def(method.def);
+    // Without recorded parameter types nothing contradicts the call.
     let Some(Term::AllOf(list)) = def.param_types.map(|it| indexed.facts.term(it)) else {
         return Some(ConversionCost::UNKNOWN_MATCH);
     };
     let params = eval_list(resolver, method.file, list);
-    let is_variadic = def.arity.1 == ANY_ARG_COUNT;
+    let is_variadic = def.arity.max == ANY_ARG_COUNT;
     let n_fixed = if is_variadic { params.len().checked_sub(1)? } else { params.len() };
     // The variadic parameter also accepts a list as it is.
     if is_variadic && args.len() == params.len() {
@@ -110,20 +113,22 @@ fn call_cost(
 }
 
 /// The parameter types of a definition, as instances.
-pub(super) fn param_values(resolver: &Resolver<'_>, at: DefRef) -> Vec<AbstractValue> {
-    let facts = &resolver.view.file(at.file).facts;
-    match facts.def(at.def).param_types.map(|it| facts.term(it)) {
-        Some(Term::AllOf(list)) => eval_list(resolver, at.file, list),
+pub(super) fn param_values(resolver: &Resolver<'_>, def_ref: DefRef) -> Vec<AbstractValue> {
+    let facts = &resolver.view.file(def_ref.file).facts;
+    match facts.def(def_ref.def).param_types.map(|it| facts.term(it)) {
+        Some(Term::AllOf(list)) => eval_list(resolver, def_ref.file, list),
         _ => Vec::new(),
     }
 }
 
+/// The values of a list of terms.
 fn eval_list(resolver: &Resolver<'_>, file: FileId, list: ListSpan) -> Vec<AbstractValue> {
     let context = EvalContext::of_file(file);
     let terms = resolver.view.file(file).facts.term_list(list);
     terms.map(|it| eval_value(resolver, &context, it)).collect()
 }
 
+/// The sum of the costs of pairs of argument and parameter; `None` if one is impossible.
 fn total_cost<'v>(
     resolver: &Resolver<'_>,
     mut pairs: impl Iterator<Item = (&'v AbstractValue, &'v AbstractValue)>,

@@ -1,4 +1,4 @@
-//! Project paths: separated by `/`, relative to the root, which is the empty string.
+//! Arithmetic on project paths: separated by `/`, relative to the root, which is the empty string.
 
 /// Appends a relative path to a folder; `None` if it leaves the project.
 pub(super) fn join_path(folder: &str, path: &str) -> Option<String> {

@@ -1,4 +1,7 @@
-//! Python modules: packages are folders, found from the roots where a search can begin.
+//! Python modules: the dotted path of an import is a path of folders below a search root.
+//!
+//! The search roots of a project are not recorded anywhere. Candidates are the folders above the
+//! importing file that are not packages themselves, and `src` and `lib` in them.
 
 use super::bind::resolve_import;
 use super::paths::{child_path, join_path, parent_folder};
@@ -12,23 +15,23 @@ pub(super) fn resolve_python_module(
     indexed: &IndexedFile,
     module: &str,
 ) -> Option<ModuleRef> {
-    let rest = module.trim_start_matches('.');
-    let path = rest.replace('.', "/");
-    let n_dots = module.len() - rest.len();
-    if n_dots > 0 {
+    let dotted_path = module.trim_start_matches('.');
+    let path = dotted_path.replace('.', "/");
+    let n_leading_dots = module.len() - dotted_path.len();
+    if n_leading_dots > 0 {
         let mut folder = indexed.folder();
         // One dot is the own package; each further dot is one level up.
-        for _ in 1..n_dots {
+        for _ in 1..n_leading_dots {
             folder = parent_folder(folder)?;
         }
         let path = join_path(folder, &path)?;
         let file = python_file_at(resolver, &path);
         return Some(file.unwrap_or_else(|| ModuleRef::Folder(path.into())));
     }
-    let top = path.split('/').next().unwrap_or(&path);
-    let mut next = Some(indexed.folder());
-    while let Some(folder) = next {
-        next = parent_folder(folder);
+    let top_package = path.split('/').next().unwrap_or(&path);
+    let mut next_folder = Some(indexed.folder());
+    while let Some(folder) = next_folder {
+        next_folder = parent_folder(folder);
         // A folder inside a package is never a search root.
         if resolver.view.file_at_path(&child_path(folder, "__init__.py")).is_some() {
             continue;
@@ -38,18 +41,22 @@ pub(super) fn resolve_python_module(
                 return Some(module);
             }
             // The package is here but has no such module, so no other root is searched.
-            if python_file_at(resolver, &child_path(&root, top)).is_some() {
+            if python_file_at(resolver, &child_path(&root, top_package)).is_some() {
                 return None;
             }
         }
     }
-    find_package_elsewhere(resolver, top, &path)
+    find_package_elsewhere(resolver, top_package, &path)
 }
 
 /// A module of a package that is in none of the enclosing folders: another part of the project.
-fn find_package_elsewhere(resolver: &Resolver<'_>, top: &str, path: &str) -> Option<ModuleRef> {
+fn find_package_elsewhere(
+    resolver: &Resolver<'_>,
+    top_package: &str,
+    path: &str,
+) -> Option<ModuleRef> {
     let mut roots: Vec<&str> = Vec::new();
-    for file in resolver.view.python_packages(top) {
+    for file in resolver.view.python_packages(top_package) {
         let folder = resolver.view.file(file).folder();
         let Some(root) = parent_folder(folder) else { continue };
         let is_inside_package =
@@ -58,9 +65,9 @@ fn find_package_elsewhere(resolver: &Resolver<'_>, top: &str, path: &str) -> Opt
             roots.push(root);
         }
     }
-    // Of several packages with the name, none is more likely than the others.
     match roots.as_slice() {
         [root] => python_file_at(resolver, &child_path(root, path)),
+        // No package with the name, or several, of which none is more likely than the others.
         _ => Some(ModuleRef::External),
     }
 }
@@ -72,6 +79,7 @@ fn python_file_at(resolver: &Resolver<'_>, path: &str) -> Option<ModuleRef> {
     file.or_else(|| resolver.view.file_at_path(&format!("{path}.pyi"))).map(ModuleRef::File)
 }
 
+/// Looks up a module in a folder.
 pub(super) fn find_submodule(resolver: &Resolver<'_>, folder: &str, name: NameId) -> LookupResult {
     match python_file_at(resolver, &child_path(folder, resolver.name_text(name))) {
         Some(module) => LookupResult::Module(module),
@@ -122,6 +130,7 @@ pub(super) fn find_in_star_imports(
             Some(ModuleRef::File(from)) if from != file => {
                 find_in_python_module(resolver, from, name, query)
             }
+            // The file itself was searched before; the names of a library are not known.
             _ => LookupResult::NotFound,
         };
         if !found.is_not_found() {

@@ -1,4 +1,7 @@
-//! Resolution of the single references of a file.
+//! Resolution of the single references of a file: from each occurrence of a name to its target.
+//!
+//! A precise index decides where there is one. Otherwise the term of the reference is bound, the
+//! overload selected by the arguments, and a method with a unique name guessed as a last resort.
 
 use std::collections::HashMap;
 
@@ -13,7 +16,7 @@ use crate::facts::{DefFlags, DefKind, FileFacts, RefKind, Reference, SourcePos, 
 use crate::file_index::{DefQuery, DefRef, FileIndex, IndexedFile};
 use crate::ids::FileId;
 use crate::lang::LanguageFamily;
-use crate::precise::{self, PreciseTarget};
+use crate::precise::{NamedDefinition, PreciseReferences, PreciseTarget, definitions_named};
 
 /// A reference with its target.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +32,7 @@ pub struct ResolvedReference {
 pub(super) struct ResolvedReferences {
     /// In the order of the file's references.
     pub(super) references: Vec<ResolvedReference>,
-    /// Further possible targets, with the position of the reference.
+    /// Further possible targets of calls, with the index of the reference.
     pub(super) alternatives: Vec<(usize, DefRef)>,
 }
 
@@ -65,46 +68,55 @@ const MIN_UNIQUE_NAME_LEN: usize = 3;
 /// Resolves every reference of a file.
 pub(crate) fn resolve_references(index: &FileIndex, file: FileId) -> Vec<ResolvedReference> {
     let Some(own_file) = index.with_references(file) else { return Vec::new() };
-    resolve_all_references(&Resolver::new(index, &own_file), file).references
+    resolve_references_with_alternatives(&Resolver::new(index, &own_file), file).references
 }
 
-pub(super) fn resolve_all_references(resolver: &Resolver<'_>, file: FileId) -> ResolvedReferences {
+/// Resolves every reference of the resolver's own file, with the further targets of unclear calls.
+pub(super) fn resolve_references_with_alternatives(
+    resolver: &Resolver<'_>,
+    file: FileId,
+) -> ResolvedReferences {
     let indexed = resolver.view.file(file);
     let context = EvalContext::of_file(file);
-    // Equal terms have equal targets: a name that occurs a hundred times is resolved once.
-    let mut known: HashMap<(TermId, RefKind, u8), ReferenceTarget, FastBuildHasher> =
+    // Equal terms have equal targets: a name that occurs a hundred times is resolved once. The last
+    // part of the key is the number of arguments.
+    let mut cached: HashMap<(TermId, RefKind, u8), ReferenceTarget, FastBuildHasher> =
         HashMap::default();
-    let precise_target = precise_targets(resolver, indexed);
+    let precise_targets = PreciseTargets::of_file(resolver, indexed);
     let mut references = Vec::with_capacity(indexed.refs.len());
     let mut alternatives = Vec::new();
     let overloads_by_type = indexed.facts.lang.overloads_by_type();
     for reference in &indexed.refs {
-        let precise = precise_target.as_ref().and_then(|target_at| target_at(reference.position));
-        let mut target = precise.unwrap_or_else(|| {
+        let precise_target =
+            precise_targets.as_ref().and_then(|it| it.target_at(reference.position));
+        let mut target = precise_target.unwrap_or_else(|| {
             let key = (reference.term, reference.kind, reference.n_args);
-            *known.entry(key).or_insert_with(|| {
+            *cached.entry(key).or_insert_with(|| {
                 resolver.reset_steps();
                 resolve_reference(resolver, &context, reference)
             })
         });
-        if let ReferenceTarget::Def(first, resolution) = target
-            && overloads_by_type
-            && reference.kind == RefKind::Call
-            && reference.n_args > 0
+        let has_typed_args =
+            overloads_by_type && reference.kind == RefKind::Call && reference.n_args > 0;
+        // A precise target is the right overload already, and a unique name has no overloads.
+        if has_typed_args
+            && let ReferenceTarget::Def(first, resolution) = target
             && !matches!(resolution, ResolutionKind::Precise | ResolutionKind::Unique)
         {
             // Not cached: equal calls may have different arguments.
             resolver.reset_steps();
             let overloads = select_overloads(resolver, &context, first, reference);
-            let is_clear = overloads.len() == 1;
-            let resolution = if is_clear { resolution } else { ResolutionKind::Overload };
-            target = match overloads.first() {
-                Some(first) => ReferenceTarget::Def(*first, resolution),
-                None => ReferenceTarget::Unresolved,
+            let reference_index = references.len();
+            target = match overloads.as_slice() {
+                [] => ReferenceTarget::Unresolved,
+                [only] => ReferenceTarget::Def(*only, resolution),
+                [best, others @ ..] => {
+                    alternatives.extend(
+                        others.iter().map(|it| (reference_index, canonical_def(resolver, *it))),
+                    );
+                    ReferenceTarget::Def(*best, ResolutionKind::Overload)
+                }
             };
-            let others = overloads.iter().skip(1);
-            let position = references.len();
-            alternatives.extend(others.map(|it| (position, canonical_def(resolver, *it))));
         }
         references.push(ResolvedReference {
             kind: reference.kind,
@@ -121,32 +133,46 @@ pub(super) fn resolve_all_references(resolver: &Resolver<'_>, file: FileId) -> R
     ResolvedReferences { references, alternatives }
 }
 
-/// The targets of a file's precise index by position; `None` if it has no such index.
-fn precise_targets<'e>(
-    resolver: &Resolver<'_>,
-    indexed: &'e IndexedFile,
-) -> Option<impl Fn(SourcePos) -> Option<ReferenceTarget> + use<'e>> {
-    let precise = indexed.precise.as_deref()?;
-    let mut facts_of: HashMap<FileId, Option<FileFacts>> = HashMap::new();
-    let mut find_definition = |it: &precise::NamedDefinition| {
-        let file = resolver.view.file_at_path(&it.path)?;
-        // Records the dependency: `index.facts` below bypasses the view.
-        resolver.view.file(file);
-        let facts = facts_of.entry(file).or_insert_with(|| resolver.view.index.facts(file));
-        let mut named = precise::definitions_named(facts.as_ref()?, &it.name);
-        Some(DefRef { file, def: named.nth(it.ordinal as usize)? })
-    };
-    let definitions: Vec<Option<DefRef>> =
-        precise.definitions.iter().map(&mut find_definition).collect();
-    Some(move |position| match precise.target_at(position)? {
-        PreciseTarget::External => Some(ReferenceTarget::External),
-        // If the definition is gone, the reference is resolved as if the index had no target.
-        PreciseTarget::Definition(index) => {
-            definitions[index as usize].map(|it| ReferenceTarget::Def(it, ResolutionKind::Precise))
-        }
-    })
+/// The precise index of a file, with its definitions found in the graph.
+struct PreciseTargets<'a> {
+    references: &'a PreciseReferences,
+    /// In the order of `references.definitions`; `None` for a definition that no longer exists.
+    definitions: Vec<Option<DefRef>>,
 }
 
+impl<'a> PreciseTargets<'a> {
+    /// `None` if the file has no precise index.
+    fn of_file(resolver: &Resolver<'_>, indexed: &'a IndexedFile) -> Option<Self> {
+        let references = indexed.precise.as_deref()?;
+        // The index replaces the strings of the facts by interned names, and a precise index names
+        // definitions by string. So the complete facts are rebuilt, once per file.
+        let mut facts_of: HashMap<FileId, Option<FileFacts>> = HashMap::new();
+        let mut find_definition = |named: &NamedDefinition| {
+            let file = resolver.view.file_at_path(&named.path)?;
+            // Records the dependency: `index.facts` below bypasses the view.
+            resolver.view.file(file);
+            let facts = facts_of.entry(file).or_insert_with(|| resolver.view.index.facts(file));
+            let mut namesakes = definitions_named(facts.as_ref()?, &named.name);
+            Some(DefRef { file, def: namesakes.nth(named.ordinal as usize)? })
+        };
+        let definitions = references.definitions.iter().map(&mut find_definition).collect();
+        Some(Self { references, definitions })
+    }
+
+    /// The target at a position; `None` if the index has none there, or if the definition no longer
+    /// exists. The reference is then resolved without the index.
+    fn target_at(&self, position: SourcePos) -> Option<ReferenceTarget> {
+        match self.references.target_at(position)? {
+            PreciseTarget::External => Some(ReferenceTarget::External),
+            PreciseTarget::Definition(index) => {
+                let def = self.definitions[index as usize]?;
+                Some(ReferenceTarget::Def(def, ResolutionKind::Precise))
+            }
+        }
+    }
+}
+
+/// Resolves one reference without the help of a precise index.
 fn resolve_reference(
     resolver: &Resolver<'_>,
     context: &EvalContext,
@@ -190,16 +216,20 @@ fn resolve_reference(
 
 /// The definition that an edge should lead to: the definition instead of its declaration, the type
 /// instead of its constructor. Only C and C++ have such pairs.
-fn canonical_def(resolver: &Resolver<'_>, at: DefRef) -> DefRef {
-    let indexed = resolver.view.file(at.file);
-    let def = indexed.facts.def(at.def);
+fn canonical_def(resolver: &Resolver<'_>, def_ref: DefRef) -> DefRef {
+    let indexed = resolver.view.file(def_ref.file);
+    let def = indexed.facts.def(def_ref.def);
     if indexed.facts.lang.family() != LanguageFamily::C || !def.kind.is_callable() {
-        return at;
+        return def_ref;
     }
     if def.flags.has(DefFlags::CONSTRUCTOR) {
-        return constructed_type(resolver, at);
+        return constructed_type(resolver, def_ref);
     }
-    if def.flags.has(DefFlags::DECLARATION) { definition_of_declaration(resolver, at) } else { at }
+    if def.flags.has(DefFlags::DECLARATION) {
+        definition_of_declaration(resolver, def_ref)
+    } else {
+        def_ref
+    }
 }
 
 /// The only method with the name in the languages that can call one another. A guess, used when

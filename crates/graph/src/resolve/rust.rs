@@ -1,4 +1,8 @@
 //! Rust modules: a tree of files below each crate root, and crates by the names of their packages.
+//!
+//! A module is a whole file or an inline `mod` block in it. Functions take it as `file` and `module`;
+//! `module` is `None` for the file itself. Imports are items of a module, so a path may lead through
+//! the imports of other files.
 
 use super::bind::resolve_import;
 use super::member::find_member;
@@ -40,6 +44,7 @@ pub(super) fn resolve_rust_module(
     Some(module)
 }
 
+/// The module that the first segment of a path denotes, seen from the top of a file.
 fn resolve_first_segment(
     resolver: &Resolver<'_>,
     file: FileId,
@@ -63,6 +68,7 @@ fn resolve_first_segment(
     }
 }
 
+/// The module that a further segment denotes within the module before it.
 fn resolve_next_segment(
     resolver: &Resolver<'_>,
     module: &ModuleRef,
@@ -72,9 +78,8 @@ fn resolve_next_segment(
         ("super", ModuleRef::File(file)) => {
             parent_module_file(resolver, *file).map(ModuleRef::File)
         }
-        ("super", ModuleRef::Inline(DefRef { file, def })) => {
-            let parent = resolver.def(DefRef { file: *file, def: *def }).parent;
-            Some(inline_or_file(*file, parent))
+        ("super", ModuleRef::Inline(block)) => {
+            Some(inline_or_file(block.file, resolver.def(*block).parent))
         }
         ("self", module) => Some(module.clone()),
         _ => {
@@ -97,7 +102,8 @@ fn as_module_ref(found: LookupResult) -> Option<ModuleRef> {
         LookupResult::External => Some(ModuleRef::External),
         LookupResult::Def(def, ..) => Some(ModuleRef::Inline(def)),
         LookupResult::Value(AbstractValue::Module(module)) => Some(module),
-        _ => None,
+        // Values contain no names that a path could go on with.
+        LookupResult::NotFound | LookupResult::Value(_) => None,
     }
 }
 
@@ -113,8 +119,8 @@ pub(super) fn find_rust_name(
         "crate" => return LookupResult::Module(ModuleRef::File(crate_root(resolver, file))),
         "self" => return LookupResult::Module(inline_or_file(file, module)),
         "super" => {
-            let own = inline_or_file(file, module);
-            let parent = resolve_next_segment(resolver, &own, "super");
+            let own_module = inline_or_file(file, module);
+            let parent = resolve_next_segment(resolver, &own_module, "super");
             return parent.map_or(LookupResult::NotFound, LookupResult::Module);
         }
         _ => {}
@@ -136,6 +142,7 @@ pub(super) fn find_in_rust_module(
         if let Some(def) = indexed.best_def_named(module, name, query) {
             return LookupResult::from_def(file, def, ResolutionKind::Import);
         }
+        // `module` may be a type: `Enum::Variant`.
         if let Some(def) = module
             && indexed.facts.def(def).kind.is_type()
         {
@@ -158,8 +165,8 @@ pub(super) fn find_in_rust_module(
             return imported_module;
         }
         let found = find_in_glob_imports(resolver, indexed, module, name, query);
-        // Macros have a namespace of their own and never take part in a call by number of
-        // arguments.
+        // Macros have a namespace of their own. The arguments of a macro call are not counted, so
+        // a query with a number of arguments does not mean a macro.
         if found.is_not_found() && query == DefQuery::ANY_VALUE {
             return find_crate_macro(resolver, file, name);
         }
@@ -167,6 +174,7 @@ pub(super) fn find_in_rust_module(
     })
 }
 
+/// Looks up a name in the modules that a module imports with `*`.
 fn find_in_glob_imports(
     resolver: &Resolver<'_>,
     indexed: &IndexedFile,
@@ -177,10 +185,10 @@ fn find_in_glob_imports(
     for import in indexed.star_imports(module) {
         let path = indexed.name_id(indexed.facts.import(import).module);
         let Some(target) = resolve_module(resolver, indexed.id, path) else { continue };
-        // The file itself has been searched already, unless the import is inside an inline module:
-        // `use super::*` in a test module.
-        let is_useless = target == ModuleRef::External || target == ModuleRef::File(indexed.id);
-        if is_useless && module.is_none() {
+        // The file itself was searched already, unless the import is inside an inline module of it:
+        // `use super::*` in a test module. The names of a library are not known.
+        let was_searched = module.is_none() && target == ModuleRef::File(indexed.id);
+        if was_searched || target == ModuleRef::External {
             continue;
         }
         let found = find_in_module(resolver, &target, name, query);
@@ -199,12 +207,13 @@ fn find_crate_macro(resolver: &Resolver<'_>, file: FileId, name: NameId) -> Look
         return LookupResult::NotFound;
     }
     let root = crate_root(resolver, file);
-    let mut own = macros.into_iter().filter(|it| crate_root(resolver, it.file) == root);
-    match (own.next(), own.next()) {
+    let mut of_crate = macros.into_iter().filter(|it| crate_root(resolver, it.file) == root);
+    match (of_crate.next(), of_crate.next()) {
         // Two in one file are variants of one macro, chosen by `cfg`.
-        (Some(first), other) if other.is_none_or(|it| it.file == first.file) => {
+        (Some(first), second) if second.is_none_or(|it| it.file == first.file) => {
             LookupResult::from_def(first.file, first.def, ResolutionKind::Import)
         }
+        // No macro, or several files define it.
         _ => LookupResult::NotFound,
     }
 }
@@ -230,15 +239,15 @@ pub(super) fn find_extension_method(
             continue;
         }
         let found = resolve_import(resolver, file, import, DefQuery::ANY_TYPE);
-        let LookupResult::Def(DefRef { file: trait_file, def: trait_def }, ..) = found else {
-            continue;
-        };
-        let trait_entry = resolver.view.file(trait_file);
-        if trait_entry.facts.def(trait_def).kind != DefKind::Interface {
+        // A trait outside the project has no method to lead to.
+        let LookupResult::Def(trait_ref, ..) = found else { continue };
+        let trait_file = resolver.view.file(trait_ref.file);
+        if trait_file.facts.def(trait_ref.def).kind != DefKind::Interface {
             continue;
         }
-        let Some(def) = trait_entry.best_def_named(Some(trait_def), name, query) else { continue };
-        let candidate = DefRef { file: trait_file, def };
+        let in_trait = trait_file.best_def_named(Some(trait_ref.def), name, query);
+        let Some(def) = in_trait else { continue };
+        let candidate = DefRef { file: trait_ref.file, def };
         if method.is_some_and(|it| it != candidate) {
             return LookupResult::NotFound;
         }
@@ -254,6 +263,7 @@ fn find_crate(resolver: &Resolver<'_>, file: FileId, name: NameId) -> LookupResu
     let package = package_of_crate_name(resolver, file, resolver.name_text(name));
     for manifest in resolver.view.package_manifests(package) {
         let indexed = resolver.view.file(manifest);
+        // A manifest of another language may have the same package name.
         if !indexed.path.ends_with("Cargo.toml") {
             continue;
         }
@@ -268,14 +278,14 @@ fn find_crate(resolver: &Resolver<'_>, file: FileId, name: NameId) -> LookupResu
 
 /// The package behind a crate name: the nearest manifest may rename it.
 fn package_of_crate_name<'w>(resolver: &Resolver<'w>, file: FileId, name: &'w str) -> &'w str {
-    let mut next = Some(resolver.view.file(file).folder());
-    while let Some(folder) = next {
+    let mut next_folder = Some(resolver.view.file(file).folder());
+    while let Some(folder) = next_folder {
         if let Some(manifest) = resolver.view.file_at_path(&child_path(folder, "Cargo.toml"))
             && let Some(renamed) = manifest_entry(resolver, resolver.view.file(manifest), name)
         {
             return renamed;
         }
-        next = parent_folder(folder);
+        next_folder = parent_folder(folder);
     }
     name
 }
@@ -328,14 +338,15 @@ fn parent_module_file(resolver: &Resolver<'_>, file: FileId) -> Option<FileId> {
         candidates.push(format!("{folder}.rs"));
     }
     // The position alone is not enough: the parent must declare the module.
-    candidates.iter().filter_map(|it| resolver.view.file_at_path(it)).find(|it| {
-        let indexed = resolver.view.file(*it);
-        indexed.facts.imports.iter().any(|it| {
-            it.kind == ImportKind::Child && resolver.string_text(indexed, it.local_name) == name
-        })
-    })
+    let declares_module = |parent: &FileId| {
+        let parent = resolver.view.file(*parent);
+        let mut children = parent.facts.imports.iter().filter(|it| it.kind == ImportKind::Child);
+        children.any(|it| resolver.string_text(parent, it.local_name) == name)
+    };
+    candidates.iter().filter_map(|it| resolver.view.file_at_path(it)).find(declares_module)
 }
 
+/// The file at the root of the crate that a file belongs to.
 fn crate_root(resolver: &Resolver<'_>, file: FileId) -> FileId {
     let mut root = file;
     for _ in 0..MAX_MODULE_DEPTH {

@@ -1,4 +1,9 @@
-//! The domain of the resolver's abstract interpretation: the values that terms evaluate to.
+//! The domain of the resolver's abstract interpretation: the values that terms evaluate to, and the
+//! results of looking up a name.
+//!
+//! `Unknown` and `External` differ throughout. `Unknown` (`NotFound` for names) means that there is
+//! no evidence, so other evidence may be tried. `External` means that the thing is known to be
+//! outside the project, so the search ends.
 
 use std::rc::Rc;
 
@@ -7,14 +12,15 @@ use crate::facts::{DefId, ListSpan, LocalId};
 use crate::file_index::{DefRef, NameId};
 use crate::ids::FileId;
 
-/// The values of type parameters: a local of a file with its value. The lists are short.
+/// The values of type parameters, which are locals of a file; `None` if no parameter has a value. A
+/// list, because there are only a few.
 pub(crate) type TypeEnv = Option<Rc<Vec<((FileId, LocalId), AbstractValue)>>>;
 
 /// A module in the form that its language gives it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ModuleRef {
     File(FileId),
-    /// A module inside a file. In Rust also a type, which contains names, too.
+    /// A module inside a file. In Rust also a type, because it contains names as well.
     Inline(DefRef),
     /// An open namespace, to which many files add: a Java package, a Go folder.
     Namespace(Rc<str>),
@@ -35,15 +41,17 @@ pub(crate) enum AbstractValue {
     Type(DefRef, TypeEnv),
     /// An instance of a type; also a variable that is an object with members of its own.
     Instance(DefRef, TypeEnv),
+    /// A function or a method that has a definition.
     Callable(DefRef, TypeEnv),
     /// An instance of a built-in or external type, with type arguments.
     Builtin(NameId, Rc<[AbstractValue]>),
+    /// A record whose fields are the list of terms in this file. They are evaluated when needed.
     Record(FileId, ListSpan, TypeEnv),
-    /// A function value that returns this.
+    /// A function without a definition of its own, such as a lambda, that returns this value.
     Function(Rc<AbstractValue>),
-    /// One of several values.
+    /// One of several values: a union type.
     AnyOf(Rc<[AbstractValue]>),
-    /// All of several values at once.
+    /// All of several values at once: an intersection type, the bases of a class.
     AllOf(Rc<[AbstractValue]>),
 }
 

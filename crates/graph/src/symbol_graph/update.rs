@@ -1,4 +1,4 @@
-//! Changes to the graph, and resolving the affected files in parallel.
+//! The types of an update of the symbol graph, and the parallel resolution of the affected files.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -51,11 +51,12 @@ pub(super) fn resolve_files(
     files: &[FileId],
     threads: usize,
 ) -> Vec<(FileId, EncodedFileEdges)> {
-    let next = AtomicUsize::new(0);
-    // Each worker takes the next file: their costs differ too much for equal shares.
+    let next_position = AtomicUsize::new(0);
+    // Each worker takes the next file when it is free: the costs of files differ too much for equal
+    // shares.
     let work = || {
         let mut resolved = Vec::new();
-        while let Some(id) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some(id) = files.get(next_position.fetch_add(1, Ordering::Relaxed)) {
             resolved.push((*id, EncodedFileEdges::encode(&resolve::resolve_file(index, *id))));
         }
         resolved

@@ -1,4 +1,7 @@
 //! Resolution of TypeScript and JavaScript: modules, members, types.
+//!
+//! An expected line is `from kind to (evidence)`. The list is complete: a call in a script without
+//! a line must stay unresolved.
 
 use expect_test::expect;
 use waylore_graph::EdgeKind;
@@ -37,6 +40,7 @@ near(); shown(); new Thing().go(); tools.cut(); all.far()
     );
 }
 
+/// The package maps `.` to build output, whose source is found in `src`. `path` is external.
 #[test]
 fn path_mappings_and_workspace_packages_are_followed() {
     check_edges(
@@ -107,6 +111,45 @@ const use = async ({ scene }: { scene: Scene }) => {
     );
 }
 
+/// `first` is item 0 of the tuple, `second` a member of its item 1.
+#[test]
+fn defaults_in_patterns_do_not_change_which_part_a_variable_gets() {
+    check_edges(
+        "
+== a.ts
+class A { run() {} }
+class B { run() {} }
+function load(): [A, { b: B }] { return null }
+const [first = null, { b: second = first }] = load()
+const main = () => { first.run(); second.run() }
+",
+        expect![[r"
+            a.ts calls a.ts:load (scope)
+            a.ts:main calls a.ts:A.run (type)
+            a.ts:main calls a.ts:B.run (type)
+        "]],
+    );
+}
+
+#[test]
+fn a_value_behind_a_comment_is_returned_all_the_same() {
+    check_edges(
+        "
+== a.ts
+class Store { run() {} }
+class Other { run() {} }
+function make() { return /* cached */ new Store() }
+function main() { make().run() }
+",
+        expect![[r"
+            a.ts:main calls a.ts:Store.run (type)
+            a.ts:main calls a.ts:make (scope)
+            a.ts:make instantiates a.ts:Store (scope)
+        "]],
+    );
+}
+
+/// Only the receiver `x` is unknown: there the unique name is a guess.
 #[test]
 fn foreign_objects_are_never_bound_to_equally_named_members() {
     check_edges(

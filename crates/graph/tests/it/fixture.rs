@@ -1,4 +1,5 @@
-//! Small projects written as text: `== path` begins a file.
+//! Small projects written as text: a line `== path` begins a file, the lines after it are its
+//! content. The checks build the graph of a project and compare its edges with an expected list.
 
 use expect_test::Expect;
 use waylore_graph::{
@@ -20,11 +21,13 @@ pub(crate) fn parse_files(script: &str) -> Vec<(String, String)> {
     files
 }
 
+/// The change that writes a file.
 pub(crate) fn put_file(path: &str, text: &str) -> GraphChange {
     let lang = language_of_path(path).unwrap();
     GraphChange::Put { path: path.to_owned(), facts: extract_facts(lang, path, text.as_bytes()) }
 }
 
+/// The resolved graph of a project.
 pub(crate) fn build_graph(script: &str) -> SymbolGraph {
     let mut graph = SymbolGraph::default();
     graph.update(parse_files(script).iter().map(|it| put_file(&it.0, &it.1)).collect(), 1);
@@ -53,6 +56,7 @@ pub(crate) fn format_edges(graph: &SymbolGraph, kinds: &[EdgeKind]) -> Vec<Strin
     lines
 }
 
+/// The kinds that most tests compare. Uses, types and imports would double the lists.
 pub(crate) const REFERENCE_EDGE_KINDS: &[EdgeKind] = &[
     EdgeKind::Calls,
     EdgeKind::Instantiates,
@@ -61,10 +65,12 @@ pub(crate) const REFERENCE_EDGE_KINDS: &[EdgeKind] = &[
     EdgeKind::Overrides,
 ];
 
+/// Compares all calls, instantiations and inheritance of a project.
 pub(crate) fn check_edges(script: &str, expect: Expect) {
     check_edge_kinds(script, REFERENCE_EDGE_KINDS, expect);
 }
 
+/// Compares all edges of these kinds.
 pub(crate) fn check_edge_kinds(script: &str, kinds: &[EdgeKind], expect: Expect) {
     let mut text = format_edges(&build_graph(script), kinds).join("\n");
     text.push('\n');

@@ -1,5 +1,7 @@
-//! Incremental updates: after any sequence of edits, renames and deletions the graph equals a
-//! rebuild.
+//! Incremental updates: after any sequence of edits, renames and deletions the graph equals one
+//! that is built from scratch.
+//!
+//! Property tests (proptest) make random files from snippets and edit them at random.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +10,33 @@ use waylore_graph::{EdgeKind, GraphChange, SymbolGraph};
 
 use crate::fixture::{format_edges, put_file};
 
-/// A language with file names and the snippets that random files consist of. The snippets refer to
-/// one another in every way.
+/// A language with the file names and the snippets of which random files consist. The snippets refer
+/// to one another by imports, members, types and overloads.
 struct LanguageSample {
     paths: &'static [&'static str],
     snippets: &'static [&'static str],
 }
 
+/// Imports, re-exports and inheritance. `f1.ts` and `f1/index.ts` are the same module to an import.
 const ECMASCRIPT: LanguageSample = LanguageSample {
     paths: &["f0.ts", "f1.ts", "f2.ts", "f3.ts", "f1/index.ts"],
-    snippets: ECMASCRIPT_SNIPPETS,
+    snippets: &[
+        "export function f0() { g0(); h0() }\n",
+        "export function g0() {}\n",
+        "export class A0 { m0() { this.m1() } m1() {} }\n",
+        "export class B0 extends A0 { m1() { super.m1() } }\n",
+        "import { f0, A0 } from './f1'\n",
+        "import { g0, B0 } from './f2'\n",
+        "import * as ns from './f0'\n",
+        "export * from './f1'\n",
+        "export * from './f2'\n",
+        "export { f0 as h0 } from './f0'\n",
+        "export const make = () => new A0()\n",
+        "export const use = (a: A0, b: B0, c) => { a.m0(); b.m1(); make().m0(); ns.f0(); c.only0() }\n",
+        "export class Lone { only0() {} }\n",
+        "// a comment that changes nothing\n",
+        "f0(); g0(); ns.g0()\n",
+    ],
 };
 
 /// Overloads, own and inherited.
@@ -68,48 +87,34 @@ const CPP: LanguageSample = LanguageSample {
     ],
 };
 
-const ECMASCRIPT_SNIPPETS: &[&str] = &[
-    "export function f0() { g0(); h0() }\n",
-    "export function g0() {}\n",
-    "export class A0 { m0() { this.m1() } m1() {} }\n",
-    "export class B0 extends A0 { m1() { super.m1() } }\n",
-    "import { f0, A0 } from './f1'\n",
-    "import { g0, B0 } from './f2'\n",
-    "import * as ns from './f0'\n",
-    "export * from './f1'\n",
-    "export * from './f2'\n",
-    "export { f0 as h0 } from './f0'\n",
-    "export const make = () => new A0()\n",
-    "export const use = (a: A0, b: B0, c) => { a.m0(); b.m1(); make().m0(); ns.f0(); c.only0() }\n",
-    "export class Lone { only0() {} }\n",
-    "// a comment that changes nothing\n",
-    "f0(); g0(); ns.g0()\n",
-];
-
+/// One edit. Paths and snippets are indices into the sample.
 #[derive(Clone, Debug)]
 enum EditStep {
-    Write(usize, Vec<usize>),
-    Delete(usize),
-    Rename(usize, usize),
+    Write { path: usize, snippets: Vec<usize> },
+    Delete { path: usize },
+    Rename { from: usize, to: usize },
 }
 
+/// Random edits, most of them writes.
 fn edit_step(sample: &LanguageSample) -> impl Strategy<Value = EditStep> + use<> {
     let (path, snippet) = (0..sample.paths.len(), 0..sample.snippets.len());
+    let write = (path.clone(), prop::collection::vec(snippet, 0..8));
+    let rename = (path.clone(), path.clone());
     prop_oneof![
-        4 => (path.clone(), prop::collection::vec(snippet, 0..8)).prop_map(|it| EditStep::Write(it.0, it.1)),
-        1 => path.clone().prop_map(EditStep::Delete),
-        1 => (path.clone(), path).prop_map(|it| EditStep::Rename(it.0, it.1)),
+        4 => write.prop_map(|(path, snippets)| EditStep::Write { path, snippets }),
+        1 => path.prop_map(|path| EditStep::Delete { path }),
+        1 => rename.prop_map(|(from, to)| EditStep::Rename { from, to }),
     ]
 }
 
-const ALL_EDGE_KINDS: &[EdgeKind] = EdgeKind::ALL;
-
+/// The graph of these files, built from scratch.
 fn rebuild(files: &BTreeMap<&str, String>) -> SymbolGraph {
     let mut graph = SymbolGraph::default();
     graph.update(files.iter().map(|it| put_file(it.0, it.1)).collect(), 1);
     graph
 }
 
+/// Random batches of edits; a batch is one update of the graph.
 fn edit_batches(sample: &LanguageSample) -> impl Strategy<Value = Vec<Vec<EditStep>>> + use<> {
     prop::collection::vec(prop::collection::vec(edit_step(sample), 1..4), 1..12)
 }
@@ -125,16 +130,17 @@ fn check_batches(
         let mut changes = Vec::new();
         for step in batch {
             match step {
-                EditStep::Write(path, snippets) => {
+                EditStep::Write { path, snippets } => {
                     let text: String = snippets.iter().map(|it| sample.snippets[*it]).collect();
                     changes.push(put_file(sample.paths[path], &text));
                     files.insert(sample.paths[path], text);
                 }
-                EditStep::Delete(path) => {
+                EditStep::Delete { path } => {
                     files.remove(sample.paths[path]);
                     changes.push(GraphChange::Removed { path: sample.paths[path].to_owned() });
                 }
-                EditStep::Rename(from, to) => {
+                // Renaming a file that does not exist does nothing.
+                EditStep::Rename { from, to } => {
                     if let Some(text) = files.remove(sample.paths[from]) {
                         changes.push(GraphChange::Removed { path: sample.paths[from].to_owned() });
                         changes.push(put_file(sample.paths[to], &text));
@@ -145,8 +151,8 @@ fn check_batches(
         }
         graph.update(changes, 1);
         prop_assert_eq!(
-            format_edges(&graph, ALL_EDGE_KINDS),
-            format_edges(&rebuild(&files), ALL_EDGE_KINDS)
+            format_edges(&graph, EdgeKind::ALL),
+            format_edges(&rebuild(&files), EdgeKind::ALL)
         );
     }
     Ok(())
@@ -181,13 +187,15 @@ proptest! {
 }
 
 #[test]
-fn a_comment_affects_no_other_file() {
+fn only_a_change_of_the_interface_affects_other_files() {
     let mut graph = SymbolGraph::default();
     let text = "export function f() { return 1 }\n";
     graph.update(vec![put_file("a.ts", text), put_file("b.ts", "import { f } from './a'; f()")], 1);
     let (a, b) = (graph.file_id("a.ts").unwrap(), graph.file_id("b.ts").unwrap());
+    // A comment moves `f` to another line, but is not part of the interface.
     let updated = graph.update(vec![put_file("a.ts", &format!("// why\n{text}"))], 1);
     assert_eq!(updated.resolved, [a]);
+    // Another exported name is.
     let updated = graph.update(vec![put_file("a.ts", "export function g() {}")], 1);
     assert_eq!(updated.resolved, [a, b]);
 }
@@ -196,15 +204,16 @@ fn a_comment_affects_no_other_file() {
 fn a_new_file_resolves_earlier_imports_of_it() {
     let mut graph = SymbolGraph::default();
     graph.update(vec![put_file("b.ts", "import { f } from './a'; export const g = () => f()")], 1);
-    assert_eq!(format_edges(&graph, ALL_EDGE_KINDS).len(), 0);
+    assert_eq!(format_edges(&graph, EdgeKind::ALL).len(), 0);
     graph.update(vec![put_file("a.ts", "export function f() {}")], 1);
     assert_eq!(format_edges(&graph, &[EdgeKind::Calls]), ["b.ts:g calls a.ts:f (import)"]);
     graph.update(vec![GraphChange::Removed { path: "a.ts".to_owned() }], 1);
-    assert_eq!(format_edges(&graph, ALL_EDGE_KINDS).len(), 0);
+    assert_eq!(format_edges(&graph, EdgeKind::ALL).len(), 0);
 }
 
 #[test]
-fn an_undefined_segment_of_a_path_is_tracked() {
+fn a_path_is_resolved_again_when_a_missing_segment_of_it_appears() {
+    // Every step adds a file that defines one more segment of an earlier import path.
     let (mut graph, mut files) = (SymbolGraph::default(), BTreeMap::new());
     let steps = [
         (
@@ -232,8 +241,8 @@ fn an_undefined_segment_of_a_path_is_tracked() {
         files.insert(path, text.to_owned());
         graph.update(vec![put_file(path, text)], 1);
         assert_eq!(
-            format_edges(&graph, ALL_EDGE_KINDS),
-            format_edges(&rebuild(&files), ALL_EDGE_KINDS),
+            format_edges(&graph, EdgeKind::ALL),
+            format_edges(&rebuild(&files), EdgeKind::ALL),
             "after {path}"
         );
     }

@@ -1,4 +1,4 @@
-//! Queries: targets, impact, dependencies, neighbours, paths.
+//! Queries on the graph: lookup of targets, impact, dependencies, neighbours, shortest paths.
 
 use expect_test::{Expect, expect};
 use waylore_graph::{
@@ -8,6 +8,8 @@ use waylore_graph::{
 
 use crate::fixture::build_graph;
 
+/// A chain of calls across files: `far` → `page` → `login` → `verify`, and a test of `login`. The
+/// class `Base` has a field of its own name.
 const PROJECT: &str = "
 == src/auth.ts
 export class Token { check() { return verify(this) } }
@@ -31,6 +33,7 @@ fn project_graph() -> QueryGraph {
     query_graph(PROJECT)
 }
 
+/// The graph of a script in the form that queries read.
 fn query_graph(script: &str) -> QueryGraph {
     let graph = build_graph(script);
     let file = |(id, path): (FileId, &str)| {
@@ -39,18 +42,21 @@ fn query_graph(script: &str) -> QueryGraph {
     QueryGraph::new(graph.files().map(file).collect())
 }
 
+/// `path:symbol`, or the path of a file.
 fn name(graph: &QueryGraph, node: NodeId) -> String {
     let symbol = graph.symbol_info(node);
     if symbol.name.is_empty() { symbol.path } else { format!("{}:{}", symbol.path, symbol.name) }
 }
 
+/// The nodes of a target that must exist.
 fn nodes(graph: &QueryGraph, text: &str) -> Vec<NodeId> {
     match find_target(graph, text) {
-        TargetLookup::Found(it) => it,
+        TargetLookup::Found(nodes) => nodes,
         other => panic!("{text}: {other:?}"),
     }
 }
 
+/// Compares the impact of a change, one line per node: depth, kind of the last edge, name.
 fn check_impact(target: &str, depth: u32, expect: Expect) {
     let graph = project_graph();
     let line = |it: &ReachedNode| {
@@ -138,15 +144,18 @@ fn dependencies_neighbours_and_the_shortest_path_are_found() {
         dependencies,
         ["src/page.ts:page", "src/login.ts:login", "src/auth.ts:verify", "src/auth.ts:Token"]
     );
+
     let neighbours: Vec<String> =
         find_neighbours(&graph, &["src/login.ts"]).into_iter().map(|it| it.path).collect();
     assert_eq!(neighbours, ["src/auth.ts", "src/page.ts", "test/login.test.ts"]);
+
     let path = shortest_path(&graph, &nodes(&graph, "far"), &nodes(&graph, "verify")).unwrap();
     let names: Vec<String> = path.iter().map(|it| name(&graph, it.node)).collect();
     assert_eq!(
         names,
         ["src/far.ts:far", "src/page.ts:page", "src/login.ts:login", "src/auth.ts:verify"]
     );
+    // Edges are followed forwards only.
     assert_eq!(shortest_path(&graph, &nodes(&graph, "verify"), &nodes(&graph, "far")), None);
 }
 
@@ -168,5 +177,6 @@ int main() { a::Store store; store.put(); }
         let reached = find_impact(&graph, &nodes(&graph, target), 1);
         assert!(reached.iter().any(|it| name(&graph, it.node) == "main.cc:main"), "{target}");
     }
+    // A name means the definition, not also its prototype.
     assert_eq!(nodes(&graph, "help"), nodes(&graph, "store.cc:help"));
 }

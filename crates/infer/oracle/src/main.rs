@@ -1,7 +1,8 @@
-//! Asks the `tokenizers` crate how it cuts the samples, and writes its answers where the tests of `infer` find them.
+//! Writes the fixture of the tokenizer test: tokenises the samples with the reference implementation,
+//! the `tokenizers` crate, and stores a hash of the tokens per 200 samples.
 //!
-//! Run it in this folder after a change to the samples: `cargo run --release`. It reads the pack
-//! on its own and shares only the samples with the crate.
+//! Run it in this folder after a change to the samples: `cargo run --release`. It reads the weights
+//! file on its own and shares only the samples with the crate.
 
 #[path = "../../src/tokenizer/letters.rs"]
 mod letters;
@@ -19,18 +20,18 @@ use tokenizers::pre_tokenizers::byte_level::ByteLevel;
 
 const PACK: &str = "../model/granite-embedding-30m-english.int8.pack";
 const FIXTURE: &str = "../fixtures/tokens.txt";
-/// Tokens the model reads between its two marks.
+/// Tokens that the model reads between start and end token.
 const MAX_KEPT_TOKENS: usize = 510;
 
 fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let tokenizer = tokenizer(&fs::read(PACK)?)?;
     let mut acc =
         String::from("# line = 200 samples; made by crates/infer/oracle with tokenizers 0.23.2\n");
-    for line in 0..samples::N_SAMPLES / samples::PER_LINE {
+    for line in 0..samples::N_SAMPLES / samples::SAMPLES_PER_LINE {
         let mut hash = 0;
-        for seed in line * samples::PER_LINE..(line + 1) * samples::PER_LINE {
-            let encoding = tokenizer.encode(samples::sample(seed), false)?;
-            hash = samples::fold(hash, encoding.get_ids().iter().copied().take(MAX_KEPT_TOKENS));
+        for seed in line * samples::SAMPLES_PER_LINE..(line + 1) * samples::SAMPLES_PER_LINE {
+            let encoding = tokenizer.encode(samples::make_sample(seed), false)?;
+            hash = samples::hash_tokens(hash, encoding.get_ids().iter().copied().take(MAX_KEPT_TOKENS));
         }
         acc.push_str(&format!("{hash:016x}\n"));
     }
@@ -38,6 +39,7 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     Ok(())
 }
 
+/// The reference tokenizer with the vocabulary of the weights file.
 fn tokenizer(pack: &[u8]) -> Result<Tokenizer, Box<dyn Error + Send + Sync>> {
     let header = 16 + usize::try_from(u64::from_le_bytes(pack[8..16].try_into()?))?;
     let short =
@@ -46,10 +48,11 @@ fn tokenizer(pack: &[u8]) -> Result<Tokenizer, Box<dyn Error + Send + Sync>> {
     let mut names: HashMap<u32, String> =
         (0..256).map(|it| (short(it), letters[it].to_string())).collect();
     let mut merges = Vec::new();
-    for merge in 0..50_000 {
-        let at = 256 + 3 * merge;
-        let (left, right) = (names[&short(at)].clone(), names[&short(at + 1)].clone());
-        names.insert(short(at + 2), format!("{left}{right}"));
+    // After the 256 byte tokens, three ids per merge rule: left, right and merged token.
+    for rule in 0..50_000 {
+        let start = 256 + 3 * rule;
+        let (left, right) = (names[&short(start)].clone(), names[&short(start + 1)].clone());
+        names.insert(short(start + 2), format!("{left}{right}"));
         merges.push((left, right));
     }
     let vocabulary: AHashMap<String, u32> =

@@ -1,47 +1,53 @@
-//! Batch limits of embedding requests.
+//! Splits texts into batches, one per request, within the limits of each API.
 
 use std::ops::Range;
 
 use super::EmbeddingApi;
 
+/// Limits of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BatchLimits {
-    pub(super) texts: usize,
-    /// Of all texts of a request together. No token is shorter than a byte, so a limit of tokens
-    /// holds without counting them.
-    pub(super) bytes: usize,
+    pub(super) max_texts: usize,
+    /// Bytes of all texts of a request together. No token is shorter than a byte, so a limit in
+    /// tokens holds without counting them.
+    pub(super) max_bytes: usize,
     /// Bytes of one text; the rest is cut, because some servers would reject it.
-    pub(super) text: usize,
+    pub(super) bytes_per_text: usize,
 }
 
 #[rustfmt::skip]
 pub(super) const fn batch_limits(api: EmbeddingApi) -> BatchLimits {
     match api {
-        //                                             texts  bytes    text
-        // Ten thousand tokens take a processor half a minute; TEI takes 32 texts unless told otherwise.
-        EmbeddingApi::Ollama | EmbeddingApi::Compatible => batch_limits_row(   32,  32_000, 16_000),
-        // 2,048 texts, 300,000 tokens, 8,192 a text.
-        EmbeddingApi::OpenAi                    => batch_limits_row(  512, 250_000, 16_000),
-        // 120,000 tokens for the strictest model.
-        EmbeddingApi::Voyage                    => batch_limits_row(  128, 120_000, 16_000),
+        //                                                                 texts  bytes    bytes per text
+        // Ten thousand tokens take a CPU half a minute; TEI accepts 32 texts by default.
+        EmbeddingApi::Ollama | EmbeddingApi::Compatible => batch_limits_row(  32,  32_000, 16_000),
+        // Documented: 2,048 texts, 300,000 tokens, 8,192 tokens per text.
+        EmbeddingApi::OpenAi                            => batch_limits_row( 512, 250_000, 16_000),
+        // Documented: 120,000 tokens for the strictest model.
+        EmbeddingApi::Voyage                            => batch_limits_row( 128, 120_000, 16_000),
     }
 }
 
-const fn batch_limits_row(texts: usize, bytes: usize, text: usize) -> BatchLimits {
-    assert!(texts > 0 && text <= bytes, "one text fits into a request");
-    BatchLimits { texts, bytes, text }
+const fn batch_limits_row(
+    max_texts: usize,
+    max_bytes: usize,
+    bytes_per_text: usize,
+) -> BatchLimits {
+    assert!(max_texts > 0 && bytes_per_text <= max_bytes, "one text fits into a request");
+    BatchLimits { max_texts, max_bytes, bytes_per_text }
 }
 
-/// Splits texts into batches, in order.
-pub(super) fn split_batches(lengths: &[usize], portion: BatchLimits) -> Vec<Range<usize>> {
+/// Ranges of consecutive texts, given their lengths in bytes, that fit into one request each.
+pub(super) fn split_batches(lengths: &[usize], limits: BatchLimits) -> Vec<Range<usize>> {
     let mut acc = Vec::new();
-    let (mut start, mut bytes) = (0, 0);
+    let (mut start, mut n_bytes) = (0, 0);
     for (i, length) in lengths.iter().enumerate() {
-        if i > start && (i - start == portion.texts || bytes + length > portion.bytes) {
+        let is_full = i - start == limits.max_texts || n_bytes + length > limits.max_bytes;
+        if i > start && is_full {
             acc.push(start..i);
-            (start, bytes) = (i, 0);
+            (start, n_bytes) = (i, 0);
         }
-        bytes += length;
+        n_bytes += length;
     }
     if start < lengths.len() {
         acc.push(start..lengths.len());
@@ -55,12 +61,12 @@ mod tests {
     use expect_test::{Expect, expect};
 
     fn check(lengths: &[usize], expect: Expect) {
-        let portion = batch_limits_row(3, 100, 100);
-        expect.assert_eq(&format!("{:?}", split_batches(lengths, portion)));
+        let limits = batch_limits_row(3, 100, 100);
+        expect.assert_eq(&format!("{:?}", split_batches(lengths, limits)));
     }
 
     #[test]
-    fn requests_are_full_but_not_overfull() {
+    fn requests_are_filled_up_to_their_limits() {
         check(&[], expect!["[]"]);
         check(&[100], expect!["[0..1]"]);
         check(&[1, 1, 1, 1], expect!["[0..3, 3..4]"]);

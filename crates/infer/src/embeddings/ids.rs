@@ -1,4 +1,5 @@
-//! Ids of embedding models; everything that changes a vector is part of the id.
+//! Ids of embedding models. Everything that changes a vector is part of the id, because only vectors
+//! of the same id are compared.
 
 use crate::model_presets::PREFIX_VERSION;
 
@@ -12,7 +13,7 @@ pub(super) fn model_id(provider: &str, model: &str, digest: Option<&str>, dims: 
     format!("{provider}/{model}{digest}/{dims}/p{PREFIX_VERSION}")
 }
 
-/// The first characters of a hash, with or without `sha256:` before it; nothing if it is none.
+/// The first characters of a hash, with or without `sha256:` before it; `None` if it is no hash.
 pub(super) fn short_digest(digest: &str) -> Option<String> {
     let hex = digest.strip_prefix("sha256:").unwrap_or(digest);
     let short = hex.get(..DIGEST_CHARS)?;
@@ -24,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_names_all_that_changes_a_vector() {
+    fn an_id_contains_provider_model_digest_dimensions_and_prefix_version() {
         let digest = short_digest("sha256:0123456789ABCDEF");
         let id = model_id("ollama", "qwen3-embedding:0.6b", digest.as_deref(), 1024);
         assert_eq!(id, "ollama/qwen3-embedding:0.6b@0123456789ab/1024/p1");

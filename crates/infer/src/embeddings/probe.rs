@@ -1,4 +1,5 @@
-//! A live test of an embedding model with built-in texts.
+//! A live test of an embedding model with built-in texts: measures latency and checks that a question
+//! is closer to its answer than to an unrelated text.
 
 use std::time::Duration;
 
@@ -11,13 +12,13 @@ use crate::http::instant_now;
 pub struct EmbeddingProbe {
     pub id: String,
     pub dims: usize,
-    /// The first request, with whatever the provider had to load.
+    /// Time of the first request, in which the provider may have to load the model.
     pub first_request_time: Duration,
-    /// A question after that.
+    /// Time of a query after that.
     pub warm_query_time: Duration,
-    /// Mean cosine, in per mille, of questions and their answers.
+    /// Mean cosine of questions and their answers, per mille.
     pub related: i32,
-    /// Mean cosine, in per mille, of questions and something else.
+    /// Mean cosine of questions and unrelated texts, per mille.
     pub unrelated: i32,
 }
 
@@ -28,57 +29,61 @@ impl EmbeddingProbe {
     }
 }
 
-/// A question, its answer in other words, and something else.
-const PROBE_TEXTS: &[[&str; 3]] = &[
-    [
-        "login fails after an hour",
-        "Access tokens expire after 60 minutes and the client does not renew them.",
-        "Dates in the report are shown in the reader's own time zone.",
-    ],
-    [
-        "why is the build slow",
-        "Compilation takes eight minutes because the cache key contains the date.",
-        "The colour of the button comes from the theme, not from the page.",
-    ],
-    [
-        "two threads wait for each other forever",
-        "Taking the cache lock inside the refresh callback leads to a deadlock.",
-        "The installer asks for a folder and remembers the last one.",
-    ],
+/// A question, its answer in other words, and an unrelated text.
+struct ProbeCase {
+    question: &'static str,
+    answer: &'static str,
+    unrelated: &'static str,
+}
+
+const PROBE_CASES: &[ProbeCase] = &[
+    ProbeCase {
+        question: "login fails after an hour",
+        answer: "Access tokens expire after 60 minutes and the client does not renew them.",
+        unrelated: "Dates in the report are shown in the reader's own time zone.",
+    },
+    ProbeCase {
+        question: "why is the build slow",
+        answer: "Compilation takes eight minutes because the cache key contains the date.",
+        unrelated: "The colour of the button comes from the theme, not from the page.",
+    },
+    ProbeCase {
+        question: "two threads wait for each other forever",
+        answer: "Taking the cache lock inside the refresh callback leads to a deadlock.",
+        unrelated: "The installer asks for a folder and remembers the last one.",
+    },
 ];
 
-pub(super) fn probe_embeddings(embeddings: &EmbeddingModel) -> Result<EmbeddingProbe, Error> {
-    let began = instant_now();
-    let texts: Vec<&str> = PROBE_TEXTS.iter().flat_map(|it| [it[1], it[2]]).collect();
-    let documents = embeddings.embed_documents(&texts)?;
-    let first = began.elapsed();
-    let began = instant_now();
-    let mut questions = vec![embeddings.embed_query(PROBE_TEXTS[0][0], Duration::MAX)?];
-    let latency = began.elapsed();
-    for row in &PROBE_TEXTS[1..] {
-        questions.push(embeddings.embed_query(row[0], Duration::MAX)?);
+/// Embeds all answers and unrelated texts in one request, then each question by itself.
+pub(super) fn probe_embeddings(model: &EmbeddingModel) -> Result<EmbeddingProbe, Error> {
+    let answers = PROBE_CASES.iter().map(|it| it.answer);
+    let documents: Vec<&str> = answers.chain(PROBE_CASES.iter().map(|it| it.unrelated)).collect();
+    let start = instant_now();
+    let vectors = model.embed_documents(&documents)?;
+    let first_request_time = start.elapsed();
+    let (answers, unrelated_texts) = vectors.split_at(PROBE_CASES.len());
+
+    let mut questions = Vec::new();
+    let mut query_times = Vec::new();
+    for case in PROBE_CASES {
+        let start = instant_now();
+        questions.push(model.embed_query(case.question, Duration::MAX)?);
+        query_times.push(start.elapsed());
     }
-    let mean = |column: usize| {
-        let cosine = |(i, it): (usize, &Vec<f32>)| dot(it, &documents[2 * i + column]);
-        mean_per_mille(questions.iter().enumerate().map(cosine).sum::<f32>(), PROBE_TEXTS.len())
-    };
-    let (related, unrelated) = (mean(0), mean(1));
-    let (id, dims) = (embeddings.id().to_owned(), embeddings.dims());
     Ok(EmbeddingProbe {
-        id,
-        dims,
-        first_request_time: first,
-        warm_query_time: latency,
-        related,
-        unrelated,
+        id: model.id().to_owned(),
+        dims: model.dims(),
+        first_request_time,
+        warm_query_time: query_times[0],
+        related: mean_cosine(&questions, answers),
+        unrelated: mean_cosine(&questions, unrelated_texts),
     })
 }
 
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
+/// Mean cosine of pairs of unit vectors, per mille.
 #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "a few cosines")]
-fn mean_per_mille(sum: f32, n: usize) -> i32 {
-    (1000.0 * sum / n as f32).round() as i32
+fn mean_cosine(left: &[Vec<f32>], right: &[Vec<f32>]) -> i32 {
+    let dot = |(a, b): (&Vec<f32>, &Vec<f32>)| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+    let sum: f32 = left.iter().zip(right).map(dot).sum();
+    (1000.0 * sum / left.len() as f32).round() as i32
 }

@@ -1,12 +1,15 @@
 //! An embedding provider: identifies its model and embeds texts in batches.
+//!
+//! On opening, the dimensions and the id of the model are determined; afterwards every response is
+//! checked against them (`vectors`). The JSON of the APIs is in `wire`.
 
 use std::time::Duration;
 
-use super::wire::{self, EmbeddingRequest, OllamaAnswer, OpenAiAnswer, TextRole};
+use super::wire::{self, EmbeddingRequest, OllamaEmbeddings, OpenAiEmbeddings, TextRole};
 use super::{EmbeddingApi, EmbeddingConfig, batch, ids, vectors};
 use crate::error::{Error, ResponseFlaw};
 use crate::http::{AuthScheme, CallDeadline, CallKind, ProviderClient, flawed_response};
-use crate::model_presets::{ModelPreset, family_of};
+use crate::model_presets::{ModelPreset, preset_for};
 use crate::{ollama, text};
 
 /// Replaces an empty text, which providers reject.
@@ -20,46 +23,49 @@ pub(super) struct RemoteEmbeddings {
     api: EmbeddingApi,
     model: String,
     /// Requested dimensions; `None` for the model's own.
-    asked: Option<usize>,
-    family: ModelPreset,
+    requested_dims: Option<usize>,
+    preset: ModelPreset,
 }
 
 impl RemoteEmbeddings {
-    pub(super) fn open(config: &EmbeddingConfig, patience: Duration) -> Result<Self, Error> {
+    /// Determines dimensions and id of the model; may send a text of ours to measure the dimensions.
+    pub(super) fn open(config: &EmbeddingConfig, time_limit: Duration) -> Result<Self, Error> {
         text::check_model(&config.model)?;
         if config.dims == Some(0) {
             return Err(Error::bad_config("vectors have at least one dimension"));
         }
-        let mut acc = Self {
+        // Dimensions (0: not known yet) and id are filled in below.
+        let mut res = Self {
             id: String::new(),
             dims: config.dims.unwrap_or(0),
             client: ProviderClient::new(&config.endpoint, AuthScheme::Bearer)?,
             api: config.api,
             model: config.model.clone(),
-            asked: config.dims,
-            family: family_of(&config.model),
+            requested_dims: config.dims,
+            preset: preset_for(&config.model),
         };
-        if acc.api == EmbeddingApi::Ollama {
-            acc.dims = acc.check_dims(ollama::native_dims(&acc.client, &acc.model)?)?;
+        if res.api == EmbeddingApi::Ollama {
+            res.dims = res.check_dims(ollama::native_dims(&res.client, &res.model)?)?;
         }
-        if acc.dims == 0 {
-            acc.dims = acc.measured_dims(patience)?;
+        if res.dims == 0 {
+            res.dims = res.measure_dims(time_limit)?;
         }
-        acc.id = acc.current_id()?;
-        Ok(acc)
+        res.id = res.current_id()?;
+        Ok(res)
     }
 
     pub(super) fn embed_documents(
         &self,
         texts: &[&str],
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<Vec<Vec<f32>>, Error> {
         let texts: Vec<String> =
             texts.iter().map(|it| self.prepare_text(it, TextRole::Document)).collect();
         let lengths: Vec<usize> = texts.iter().map(String::len).collect();
         let mut acc = Vec::with_capacity(texts.len());
         for range in batch::split_batches(&lengths, batch::batch_limits(self.api)) {
-            let deadline = CallKind::Embed.deadline_within(patience);
+            // Each request has its own time.
+            let deadline = CallKind::Embed.deadline_within(time_limit);
             acc.extend(self.embed_checked(&texts[range], TextRole::Document, &deadline)?);
         }
         Ok(acc)
@@ -75,7 +81,8 @@ impl RemoteEmbeddings {
         Ok(vectors.into_iter().next().expect("the count of vectors was checked"))
     }
 
-    /// A tag of Ollama may be pulled anew while we run.
+    /// Fails if the model is another one than on opening: a tag of Ollama may be pulled anew while we
+    /// run.
     pub(super) fn check_unchanged(&self) -> Result<(), Error> {
         let now = self.current_id()?;
         if now == self.id { Ok(()) } else { Err(Error::Changed { was: self.id.clone(), now }) }
@@ -93,43 +100,44 @@ impl RemoteEmbeddings {
         Ok(ids::model_id(self.api.slug(), &model, Some(&digest), self.dims))
     }
 
-    /// Ollama would cut the vectors of any model, and of most the half is no vector. Zero is "not
-    /// known yet".
+    /// The dimensions to use, from the requested ones and the model's own; 0 if neither is known.
+    /// Ollama would truncate the vectors of any model, but only nested vectors stay useful.
     fn check_dims(&self, native: Option<usize>) -> Result<usize, Error> {
-        match (self.asked, native) {
-            (Some(wanted), Some(found))
-                if wanted != found && !(self.family.nested && wanted < found) =>
-            {
-                Err(flawed_response(&self.client, ResponseFlaw::Dims { wanted, found }))
+        if let (Some(wanted), Some(found)) = (self.requested_dims, native) {
+            let can_truncate = self.preset.is_nested && wanted < found;
+            if wanted != found && !can_truncate {
+                return Err(flawed_response(&self.client, ResponseFlaw::Dims { wanted, found }));
             }
-            (wanted, found) => Ok(wanted.or(found).unwrap_or(0)),
         }
+        Ok(self.requested_dims.or(native).unwrap_or(0))
     }
 
-    fn measured_dims(&self, patience: Duration) -> Result<usize, Error> {
+    /// The length of the vector of a text of ours.
+    fn measure_dims(&self, time_limit: Duration) -> Result<usize, Error> {
         let texts =
             [self.prepare_text("a text to learn the length of vectors", TextRole::Document)];
-        let vectors = self.request_vectors(
-            &texts,
-            TextRole::Document,
-            &CallKind::Embed.deadline_within(patience),
-        )?;
+        let deadline = CallKind::Embed.deadline_within(time_limit);
+        let vectors = self.request_vectors(&texts, TextRole::Document, &deadline)?;
         match vectors.first() {
-            Some(it) if !it.is_empty() => Ok(it.len()),
-            _ => Err(flawed_response(&self.client, ResponseFlaw::Count { wanted: 1, found: 0 })),
+            Some(vector) if !vector.is_empty() => Ok(vector.len()),
+            Some(_) | None => {
+                Err(flawed_response(&self.client, ResponseFlaw::Count { wanted: 1, found: 0 }))
+            }
         }
     }
 
+    /// The text as it is sent: with the prefix of its role, within the limit of the API.
     fn prepare_text(&self, text: &str, role: TextRole) -> String {
         let prefix = match role {
-            TextRole::Query => self.family.query,
-            TextRole::Document => self.family.document,
+            TextRole::Query => self.preset.query_prefix,
+            TextRole::Document => self.preset.document_prefix,
         };
         let text = if text.trim().is_empty() { EMPTY_PLACEHOLDER } else { text };
         let whole = format!("{prefix}{text}");
-        text::truncate_text(&whole, batch::batch_limits(self.api).text).to_owned()
+        text::truncate_text(&whole, batch::batch_limits(self.api).bytes_per_text).to_owned()
     }
 
+    /// Vectors of one request, checked and normalised.
     fn embed_checked(
         &self,
         texts: &[String],
@@ -137,27 +145,28 @@ impl RemoteEmbeddings {
         deadline: &CallDeadline,
     ) -> Result<Vec<Vec<f32>>, Error> {
         let found = self.request_vectors(texts, role, deadline)?;
-        vectors::check_vectors(found, texts.len(), self.dims, self.family.nested)
+        vectors::check_vectors(found, texts.len(), self.dims, self.preset.is_nested)
             .map_err(|it| flawed_response(&self.client, it))
     }
 
-    /// As they come, in the order of the texts.
+    /// Vectors of one request as received, in the order of the texts.
     fn request_vectors(
         &self,
         texts: &[String],
         role: TextRole,
         deadline: &CallDeadline,
     ) -> Result<Vec<Vec<f32>>, Error> {
-        let body = wire::body(
+        let body = wire::request_body(
             self.api,
-            &EmbeddingRequest { model: &self.model, texts, dims: self.asked, role },
+            &EmbeddingRequest { model: &self.model, texts, dims: self.requested_dims, role },
         );
-        let path = wire::path(self.api);
+        let path = wire::request_path(self.api);
         if self.api == EmbeddingApi::Ollama {
-            let answer: OllamaAnswer = self.client.post(CallKind::Embed, path, &body, deadline)?;
+            let answer: OllamaEmbeddings =
+                self.client.post(CallKind::Embed, path, &body, deadline)?;
             return Ok(answer.embeddings);
         }
-        let answer: OpenAiAnswer = self.client.post(CallKind::Embed, path, &body, deadline)?;
-        wire::in_order(answer.data).map_err(|it| flawed_response(&self.client, it))
+        let answer: OpenAiEmbeddings = self.client.post(CallKind::Embed, path, &body, deadline)?;
+        wire::vectors_in_order(answer.data).map_err(|it| flawed_response(&self.client, it))
     }
 }

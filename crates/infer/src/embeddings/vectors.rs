@@ -1,29 +1,31 @@
-//! Validation and normalisation of received vectors.
+//! Validation and normalisation of vectors received from a provider.
 
 use crate::error::ResponseFlaw;
 
-/// Shorter than this is nothing: dividing by it would only enlarge noise.
+/// A shorter vector counts as zero: dividing by its length would only enlarge noise.
 const MIN_LENGTH: f64 = 1e-12;
 
-/// As many vectors as texts, of the wanted length and of length one; or what is wrong with the first
-/// that is not. `nested` vectors may be cut, others may not.
+/// Checks that there is one vector of `dims` finite numbers per text, and scales each to length one.
+/// Nested (Matryoshka) vectors may be longer and are truncated.
 pub(super) fn check_vectors(
     vectors: Vec<Vec<f32>>,
     n_texts: usize,
     dims: usize,
-    nested: bool,
+    is_nested: bool,
 ) -> Result<Vec<Vec<f32>>, ResponseFlaw> {
     if vectors.len() != n_texts {
         return Err(ResponseFlaw::Count { wanted: n_texts, found: vectors.len() });
     }
-    vectors.into_iter().map(|it| check_one(it, dims, nested)).collect()
+    vectors.into_iter().map(|it| check_one(it, dims, is_nested)).collect()
 }
 
-fn check_one(mut vector: Vec<f32>, dims: usize, nested: bool) -> Result<Vec<f32>, ResponseFlaw> {
+fn check_one(mut vector: Vec<f32>, dims: usize, is_nested: bool) -> Result<Vec<f32>, ResponseFlaw> {
     let found = vector.len();
-    if found != dims && !(nested && found > dims) {
+    let can_truncate = is_nested && found > dims;
+    if found != dims && !can_truncate {
         return Err(ResponseFlaw::Dims { wanted: dims, found });
     }
+    // Checked before truncating: a broken number anywhere means a broken model.
     if !vector.iter().all(|it| it.is_finite()) {
         return Err(ResponseFlaw::NotFinite);
     }
@@ -34,6 +36,7 @@ fn check_one(mut vector: Vec<f32>, dims: usize, nested: bool) -> Result<Vec<f32>
 
 #[expect(clippy::cast_possible_truncation, reason = "back to the precision it came in")]
 fn normalize_vector(vector: &mut [f32]) -> Result<(), ResponseFlaw> {
+    // In double precision, because squares of large floats overflow single precision.
     let length = vector.iter().map(|it| f64::from(*it).powi(2)).sum::<f64>().sqrt();
     if length < MIN_LENGTH {
         return Err(ResponseFlaw::Zero);
@@ -49,13 +52,14 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
-    fn check(vector: &[f32], nested: bool, expect: Expect) {
-        let res = super::check_vectors(vec![vector.to_vec()], 1, 2, nested);
+    /// Compares the vector or the error of one received vector where two numbers are expected.
+    fn check(vector: &[f32], is_nested: bool, expect: Expect) {
+        let res = super::check_vectors(vec![vector.to_vec()], 1, 2, is_nested);
         expect.assert_eq(&res.map_or_else(|it| it.to_string(), |it| format!("{:?}", it[0])));
     }
 
     #[test]
-    fn vectors_have_length_one_and_only_nested_ones_are_cut() {
+    fn vectors_are_normalised_and_only_nested_ones_are_truncated() {
         check(&[3.0, 4.0], false, expect!["[0.6, 0.8]"]);
         check(&[3e38, 0.0], false, expect!["[1.0, 0.0]"]);
         check(&[3.0, 4.0, 9.0], true, expect!["[0.6, 0.8]"]);
@@ -70,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_vector_is_refused() {
+    fn zeros_infinite_numbers_and_a_wrong_count_are_rejected() {
         check(
             &[f32::NAN, 1.0],
             false,

@@ -1,4 +1,5 @@
-//! Requests and responses of the embedding APIs.
+//! JSON of the embedding APIs: paths, request bodies and responses. One response has the vectors in
+//! order (Ollama), the others have an index with each vector.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -24,30 +25,30 @@ pub(super) struct EmbeddingRequest<'a> {
 /// Time that Ollama keeps the model loaded after a request.
 const KEEP_ALIVE: &str = "5m";
 
-pub(super) const fn path(api: EmbeddingApi) -> &'static str {
+pub(super) const fn request_path(api: EmbeddingApi) -> &'static str {
     match api {
         EmbeddingApi::Ollama => "/api/embed",
         EmbeddingApi::OpenAi | EmbeddingApi::Compatible | EmbeddingApi::Voyage => "/v1/embeddings",
     }
 }
 
-pub(super) fn body(api: EmbeddingApi, ask: &EmbeddingRequest<'_>) -> Value {
+pub(super) fn request_body(api: EmbeddingApi, request: &EmbeddingRequest<'_>) -> Value {
     let mut body = Map::new();
-    body.insert("model".to_owned(), json!(ask.model));
-    body.insert("input".to_owned(), json!(ask.texts));
-    let more = match api {
+    body.insert("model".to_owned(), json!(request.model));
+    body.insert("input".to_owned(), json!(request.texts));
+    let api_fields = match api {
         EmbeddingApi::Ollama => json!({ "truncate": true, "keep_alive": KEEP_ALIVE }),
         EmbeddingApi::OpenAi | EmbeddingApi::Compatible => json!({ "encoding_format": "float" }),
-        EmbeddingApi::Voyage => json!({ "input_type": ask.role.slug(), "truncation": true }),
+        EmbeddingApi::Voyage => json!({ "input_type": request.role.slug(), "truncation": true }),
     };
-    body.extend(more.as_object().cloned().unwrap_or_default());
-    if let Some(dims) = ask.dims {
+    body.extend(api_fields.as_object().cloned().unwrap_or_default());
+    if let Some(dims) = request.dims {
         body.insert(dims_field(api).to_owned(), json!(dims));
     }
     Value::Object(body)
 }
 
-/// Voyage refuses a request that says `dimensions`.
+/// Name of the field for the dimensions. Voyage rejects a request with `dimensions`.
 const fn dims_field(api: EmbeddingApi) -> &'static str {
     match api {
         EmbeddingApi::Ollama | EmbeddingApi::OpenAi | EmbeddingApi::Compatible => "dimensions",
@@ -65,12 +66,12 @@ impl TextRole {
 }
 
 #[derive(Deserialize)]
-pub(super) struct OllamaAnswer {
+pub(super) struct OllamaEmbeddings {
     pub(super) embeddings: Vec<Vec<f32>>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct OpenAiAnswer {
+pub(super) struct OpenAiEmbeddings {
     pub(super) data: Vec<IndexedVector>,
 }
 
@@ -80,8 +81,10 @@ pub(super) struct IndexedVector {
     embedding: Vec<f32>,
 }
 
-/// Vectors by their index; each index from zero on is there once.
-pub(super) fn in_order(mut data: Vec<IndexedVector>) -> Result<Vec<Vec<f32>>, ResponseFlaw> {
+/// The vectors sorted by their index. Each index from zero on must be present once.
+pub(super) fn vectors_in_order(
+    mut data: Vec<IndexedVector>,
+) -> Result<Vec<Vec<f32>>, ResponseFlaw> {
     data.sort_by_key(|it| it.index);
     if data.iter().enumerate().any(|(i, it)| i != it.index) {
         return Err(ResponseFlaw::Order);

@@ -1,4 +1,4 @@
-//! A live test of a language model, with a question of our own.
+//! A live test of a language model with a built-in question.
 
 use std::time::Duration;
 
@@ -22,9 +22,10 @@ const MAX_SHOWN_CHARS: usize = 200;
 pub(super) fn probe_text(generator: &TextGenerator) -> Result<TextProbe, Error> {
     let system = "You answer in one short sentence.";
     let prompt = TextPrompt { system, user: "What is a unit test?", max_tokens: PROBE_MAX_TOKENS };
-    let began = instant_now();
+    let start = instant_now();
     let text = generator.complete(&prompt, Duration::MAX)?;
-    let latency = began.elapsed();
+    let latency = start.elapsed();
+    // Shown to the user, so it is bounded and without control characters.
     let said = text
         .chars()
         .map(|it| if it.is_control() { ' ' } else { it })

@@ -1,4 +1,4 @@
-//! Requests for text and their answers, as each interface spells them.
+//! JSON of the text APIs: paths, request bodies and responses.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -8,13 +8,13 @@ use super::{TextApi, TextPrompt};
 /// Ollama's default context. Another value reloads the model, so it is sent only for longer prompts.
 const DEFAULT_CONTEXT_TOKENS: usize = 4096;
 
-/// Beyond this the machine runs out of memory before the model runs out of context.
+/// Largest context requested from Ollama; a larger one needs more memory than most machines have.
 const MAX_CONTEXT: usize = 32_768;
 
-/// Fewer than in any text people write, so that the estimate is too high rather than too low.
+/// Bytes per token, for an estimate. Real texts have more, so that the estimate is rather too high.
 const BYTES_PER_TOKEN: usize = 3;
 
-pub(super) const fn path(api: TextApi) -> &'static str {
+pub(super) const fn request_path(api: TextApi) -> &'static str {
     match api {
         TextApi::Ollama => "/api/chat",
         TextApi::OpenAi | TextApi::Compatible => "/v1/chat/completions",
@@ -22,14 +22,14 @@ pub(super) const fn path(api: TextApi) -> &'static str {
     }
 }
 
-pub(super) fn body(api: TextApi, model: &str, prompt: &TextPrompt<'_>) -> Value {
+pub(super) fn request_body(api: TextApi, model: &str, prompt: &TextPrompt<'_>) -> Value {
     let limit = prompt.max_tokens;
     match api {
         TextApi::Ollama => json!({
             "model": model, "messages": chat_messages(prompt), "stream": false, "think": false,
             "options": ollama_options(prompt),
         }),
-        // Its newer models refuse `max_tokens`, and any temperature.
+        // Newer models of OpenAI reject `max_tokens`, and any temperature.
         TextApi::OpenAi => json!({
             "model": model, "messages": chat_messages(prompt), "stream": false, "max_completion_tokens": limit,
         }),
@@ -48,15 +48,17 @@ pub(super) fn body(api: TextApi, model: &str, prompt: &TextPrompt<'_>) -> Value 
 }
 
 fn chat_messages(prompt: &TextPrompt<'_>) -> Vec<Value> {
-    let rows = [("system", prompt.system), ("user", prompt.user)];
-    let said = rows.iter().filter(|(role, it)| *role == "user" || !it.is_empty());
-    said.map(|(role, it)| json!({ "role": role, "content": it })).collect()
+    let message = |role: &str, content: &str| json!({ "role": role, "content": content });
+    let system = (!prompt.system.is_empty()).then(|| message("system", prompt.system));
+    system.into_iter().chain([message("user", prompt.user)]).collect()
 }
 
+/// Options of Ollama, with a context that holds the prompt and the answer.
 fn ollama_options(prompt: &TextPrompt<'_>) -> Value {
-    let limit = usize::try_from(prompt.max_tokens).unwrap_or(MAX_CONTEXT);
-    let n_tokens = (prompt.system.len() + prompt.user.len()) / BYTES_PER_TOKEN + limit;
-    let mut options = json!({ "num_predict": limit, "temperature": 0 });
+    let max_answer_tokens = usize::try_from(prompt.max_tokens).unwrap_or(MAX_CONTEXT);
+    let prompt_tokens = (prompt.system.len() + prompt.user.len()) / BYTES_PER_TOKEN;
+    let n_tokens = prompt_tokens + max_answer_tokens;
+    let mut options = json!({ "num_predict": max_answer_tokens, "temperature": 0 });
     if n_tokens > DEFAULT_CONTEXT_TOKENS {
         options["num_ctx"] = json!(n_tokens.next_power_of_two().min(MAX_CONTEXT));
     }
@@ -64,12 +66,12 @@ fn ollama_options(prompt: &TextPrompt<'_>) -> Value {
 }
 
 #[derive(Deserialize)]
-pub(super) struct OllamaAnswer {
+pub(super) struct OllamaChatReply {
     pub(super) message: ChatMessage,
 }
 
 #[derive(Deserialize)]
-pub(super) struct OpenAiAnswer {
+pub(super) struct OpenAiChatReply {
     pub(super) choices: Vec<ChatChoice>,
 }
 
@@ -80,12 +82,12 @@ pub(super) struct ChatChoice {
 
 #[derive(Deserialize)]
 pub(super) struct ChatMessage {
-    /// Nothing when the model refused, or used up its tokens on thoughts.
+    /// `None` if the model refused, or spent all tokens on reasoning.
     pub(super) content: Option<String>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct AnthropicAnswer {
+pub(super) struct AnthropicReply {
     pub(super) content: Vec<TextBlock>,
 }
 
@@ -101,10 +103,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ollama_is_told_to_read_more_only_when_it_has_to() {
-        let check = |length: usize, wanted: Value| {
+    fn a_larger_context_is_requested_only_for_a_long_prompt() {
+        let check = |length: usize, expected: Value| {
             let prompt = TextPrompt { system: "", user: &"x".repeat(length), max_tokens: 100 };
-            assert_eq!(ollama_options(&prompt)["num_ctx"], wanted);
+            assert_eq!(ollama_options(&prompt)["num_ctx"], expected);
         };
         check(100, Value::Null);
         check(15_000, json!(8192));

@@ -1,4 +1,4 @@
-//! The address of a provider, checked once: scheme, host, port and the path its calls are below.
+//! The address of a provider: parsed and checked once, then combined with the path of each call.
 
 use std::net::IpAddr;
 
@@ -6,12 +6,14 @@ use ureq::http::Uri;
 
 use crate::error::Error;
 
+/// A valid address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProviderAddress {
+    /// HTTPS.
     pub(crate) secure: bool,
     /// Host, with the port unless it is the default; an IPv6 address is in brackets.
     pub(crate) host: String,
-    /// Empty, or begins with a slash and does not end with one.
+    /// Path before that of each call: empty, or begins with a slash and does not end with one.
     prefix: String,
 }
 
@@ -22,40 +24,44 @@ impl ProviderAddress {
             let what = "the address of a provider has no user, password, query or fragment; a key has its own setting";
             return Err(Error::bad_config(what));
         }
-        let wrong = || {
+        let invalid = || {
             let url: String = url.chars().filter(|it| !it.is_control()).take(100).collect();
             Error::bad_config(format!("`{url}` is no address such as `https://host/v1`"))
         };
-        let uri: Uri = url.trim().parse().map_err(|_| wrong())?;
+        let uri: Uri = url.trim().parse().map_err(|_| invalid())?;
         let secure = match uri.scheme_str() {
             Some("https") => true,
             Some("http") => false,
-            _ => return Err(wrong()),
+            _ => return Err(invalid()),
         };
-        let name = uri.host().filter(|it| !it.is_empty()).ok_or_else(wrong)?.to_ascii_lowercase();
+        let name = uri.host().filter(|it| !it.is_empty()).ok_or_else(invalid)?.to_ascii_lowercase();
         if !secure && !allow_plain_http && !is_loopback(&name) {
             return Err(Error::bad_config(format!(
                 "`{name}` would be sent texts unencrypted; use https, or allow plain http for it"
             )));
         }
-        let port = uri.port_u16().filter(|it| *it != if secure { 443 } else { 80 });
+        let default_port = if secure { 443 } else { 80 };
+        let port = uri.port_u16().filter(|it| *it != default_port);
         let host = port.map_or(name.clone(), |it| format!("{name}:{it}"));
         Ok(Self { secure, host, prefix: uri.path().trim_end_matches('/').to_owned() })
     }
 
     pub(crate) fn is_local(&self) -> bool {
-        let port = self.host.rfind(':').filter(|it| !self.host[*it..].contains(']'));
-        is_loopback(&self.host[..port.unwrap_or(self.host.len())])
+        // A colon inside the brackets of an IPv6 address begins no port.
+        let port_start = self.host.rfind(':').filter(|it| !self.host[*it..].contains(']'));
+        is_loopback(&self.host[..port_start.unwrap_or(self.host.len())])
     }
 
-    /// The whole URL of a call. What the address already ends with is not repeated, so `…/v1` and
-    /// `…/v1/embeddings` are as good as the bare host.
+    /// The whole URL of a call. A beginning of `path` with which the address already ends is not
+    /// repeated, so users may configure the bare host, `…/v1` or `…/v1/embeddings`.
     pub(crate) fn url(&self, path: &str) -> String {
-        let ends = path.char_indices().filter(|(_, it)| *it == '/').map(|(i, _)| i).skip(1);
-        let known = |end: &usize| self.prefix.ends_with(&path[..*end]);
-        let from = ends.chain([path.len()]).filter(known).last().unwrap_or(0);
+        // The ends of the segments of the path: `/v1`, `/v1/embeddings`.
+        let slashes = path.char_indices().filter(|(_, it)| *it == '/').map(|(i, _)| i);
+        let segment_ends = slashes.skip(1).chain([path.len()]);
+        let is_in_prefix = |end: &usize| self.prefix.ends_with(&path[..*end]);
+        let n_repeated = segment_ends.filter(is_in_prefix).last().unwrap_or(0);
         let scheme = if self.secure { "https" } else { "http" };
-        format!("{scheme}://{}{}{}", self.host, self.prefix, &path[from..])
+        format!("{scheme}://{}{}{}", self.host, self.prefix, &path[n_repeated..])
     }
 }
 
@@ -69,6 +75,7 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
+    /// Compares the host and the URL of a call, or the error.
     fn check(url: &str, expect: Expect) {
         let text = match ProviderAddress::parse(url, false) {
             Ok(it) => format!("{} {}", it.host, it.url("/v1/embeddings")),
@@ -98,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_http_stays_on_this_machine() {
+    fn plain_http_is_allowed_only_to_this_machine() {
         check(
             "http://localhost:8080",
             expect!["localhost:8080 http://localhost:8080/v1/embeddings"],
@@ -124,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused_and_secrets_are_not_repeated() {
+    fn invalid_addresses_are_rejected_without_repeating_secrets() {
         for url in ["", "host", "ftp://host", "https://", "file:///etc/passwd", "https://a b"] {
             assert!(ProviderAddress::parse(url, true).is_err(), "{url}");
         }

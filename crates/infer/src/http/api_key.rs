@@ -1,27 +1,28 @@
-//! A provider's key, in a type that does not show it.
+//! The API key of a provider, in a type that is never printed.
 
 use std::fmt;
 
 use crate::error::Error;
 
-/// Longer than any key; what is longer was pasted by mistake.
+/// Longest accepted key; a longer text was pasted by mistake.
 const MAX_KEY_CHARS: usize = 4096;
 
-/// Never printed, neither by `Debug` nor in an error.
+/// An API key. Neither `Debug` nor an error shows it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(String);
 
 impl ApiKey {
-    /// Refuses what cannot stand in a header: a line break would begin another header.
+    /// Rejects characters that are invalid in a header: a line break would begin another header.
     pub fn new(text: &str) -> Result<Self, Error> {
-        let sendable = text.bytes().all(|it| it.is_ascii_graphic());
-        if text.is_empty() || text.len() > MAX_KEY_CHARS || !sendable {
+        let is_sendable = text.bytes().all(|it| it.is_ascii_graphic());
+        if text.is_empty() || text.len() > MAX_KEY_CHARS || !is_sendable {
             let what = "the key is empty, too long, or has spaces, line breaks or other characters that no key has";
             return Err(Error::bad_config(what));
         }
         Ok(Self(text.to_owned()))
     }
 
+    /// The key itself, for the request header and for masking.
     pub(super) fn reveal(&self) -> &str {
         &self.0
     }

@@ -1,4 +1,5 @@
-//! Sends a request until there is an answer, the attempts are used up, or the time is.
+//! Sends requests to one provider and retries them until there is an answer, the attempts are used up
+//! or the deadline has passed. Responses are read and classified in `response`.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
@@ -15,7 +16,7 @@ use super::response::{FailedAttempt, RetryAdvice};
 use super::{ApiKey, ProviderAddress, ProviderEndpoint, tls};
 use crate::error::Error;
 
-/// Talks to one host and no other. Calls wait for the server.
+/// A client of one host; it contacts no other. Calls block until the server has answered.
 #[derive(Clone, Debug)]
 pub(crate) struct ProviderClient {
     agent: Agent,
@@ -24,19 +25,22 @@ pub(crate) struct ProviderClient {
     key: Option<ApiKey>,
 }
 
-/// In which header the key goes.
+/// The header that carries the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AuthScheme {
+    /// `authorization: Bearer …`
     Bearer,
+    /// `x-api-key`, and a header with the version of the API.
     Anthropic,
 }
 
-/// The version of Anthropic's interface that is spoken here.
+/// The version of Anthropic's API that requests are written for.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
 impl ProviderClient {
     pub(crate) fn new(endpoint: &ProviderEndpoint, auth: AuthScheme) -> Result<Self, Error> {
         let address = ProviderAddress::parse(&endpoint.url, endpoint.allow_plain_http)?;
+        // A proxy or a redirect would pass texts and key to another host.
         let config = Agent::config_builder()
             .proxy(None)
             .max_redirects(0)
@@ -76,6 +80,8 @@ impl ProviderClient {
         self.key.as_ref()
     }
 
+    /// Repeats a call while the failure is temporary, attempts are left and the pause fits into the
+    /// deadline.
     fn call_with_retries<T: DeserializeOwned>(
         &self,
         call: CallKind,
@@ -86,15 +92,15 @@ impl ProviderClient {
         let limits = call.limits();
         let mut attempt = 1;
         loop {
-            let FailedAttempt { error, again } =
-                match self.attempt_call(path, body, &limits, deadline) {
-                    Ok(bytes) => return response::parse_response(self, &bytes),
-                    Err(it) => it,
-                };
-            let pause = match again {
+            let failed = match self.attempt_call(path, body, &limits, deadline) {
+                Ok(bytes) => return response::parse_response(self, &bytes),
+                Err(failed) => failed,
+            };
+            let FailedAttempt { error, retry } = failed;
+            let pause = match retry {
                 RetryAdvice::No => return Err(error),
                 RetryAdvice::Soon => backoff_pause(attempt),
-                RetryAdvice::After(it) => it,
+                RetryAdvice::After(requested) => requested,
             };
             if attempt == limits.attempts || !deadline.sleep_within(pause) {
                 return Err(error);
@@ -103,6 +109,7 @@ impl ProviderClient {
         }
     }
 
+    /// One attempt: sends the request and reads the body of a successful response.
     fn attempt_call(
         &self,
         path: &str,
@@ -110,8 +117,8 @@ impl ProviderClient {
         limits: &CallLimits,
         deadline: &CallDeadline,
     ) -> Result<Vec<u8>, FailedAttempt> {
-        let left = deadline.time_left();
-        if left.is_zero() {
+        let time_left = deadline.time_left();
+        if time_left.is_zero() {
             return Err(Error::Slow { host: self.host(), within: deadline.budget }.into());
         }
         let mut request = match body {
@@ -125,31 +132,33 @@ impl ProviderClient {
         let sent = match body {
             Some(body) => {
                 let request = request.header(header::CONTENT_TYPE, "application/json").body(body);
-                self.run_request(request.map_err(unsendable_key)?, limits, left)
+                self.run_request(request.map_err(unsendable_key)?, limits, time_left)
             }
-            None => self.run_request(request.body(()).map_err(unsendable_key)?, limits, left),
+            None => self.run_request(request.body(()).map_err(unsendable_key)?, limits, time_left),
         };
         let response = sent.map_err(|it| response::classify_failure(self, it, limits, deadline))?;
         response::read_response(self, response, limits, deadline)
     }
 
+    /// Runs a request with every timeout within the time that is left.
     fn run_request<S: ureq::AsSendBody>(
         &self,
         request: Request<S>,
         limits: &CallLimits,
-        left: Duration,
+        time_left: Duration,
     ) -> Result<ureq::http::Response<ureq::Body>, ureq::Error> {
         let request = self
             .agent
             .configure_request(request)
-            .timeout_resolve(Some(limits.connect.min(left)))
-            .timeout_connect(Some(limits.connect.min(left)))
-            .timeout_per_read(Some(limits.silence.min(left)))
-            .timeout_global(Some(left))
+            .timeout_resolve(Some(limits.connect.min(time_left)))
+            .timeout_connect(Some(limits.connect.min(time_left)))
+            .timeout_per_read(Some(limits.silence.min(time_left)))
+            .timeout_global(Some(time_left))
             .build();
         self.agent.run(request)
     }
 
+    /// The headers of the authentication scheme; without a key only the version.
     fn credentials(&self) -> Result<Vec<(HeaderName, HeaderValue)>, Error> {
         let mut acc = Vec::new();
         if self.auth == AuthScheme::Anthropic {
@@ -171,7 +180,8 @@ impl ProviderClient {
     }
 }
 
-/// Doubles with every attempt, and is spread over its upper half so that clients part ways.
+/// Exponential backoff with jitter: doubles with every attempt, and is random within its upper half so
+/// that clients do not retry at the same moment.
 fn backoff_pause(attempt: u32) -> Duration {
     let full = FIRST_PAUSE * 2_u32.saturating_pow(attempt - 1);
     let half = full / 2;
@@ -180,7 +190,7 @@ fn backoff_pause(attempt: u32) -> Duration {
     half + half * u32::try_from(random).unwrap_or(0) / 1000
 }
 
-/// The error behind it may quote a header, so it is not shown.
+/// The original error may quote a header, so it is not shown.
 fn unsendable_key<E>(_: E) -> Error {
     Error::bad_config("the address or the key has characters that cannot be sent")
 }

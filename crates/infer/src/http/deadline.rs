@@ -6,21 +6,22 @@ use std::time::{Duration, Instant};
 /// A point in time that all attempts, pauses and requests of one call share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallDeadline {
+    /// Time of the whole call.
     pub(crate) budget: Duration,
-    began: Instant,
+    start: Instant,
 }
 
 impl CallDeadline {
     pub(crate) fn after(budget: Duration) -> Self {
-        Self { budget, began: instant_now() }
+        Self { budget, start: instant_now() }
     }
 
-    /// Zero when it is over.
+    /// Time until the deadline; zero when it has passed.
     pub(crate) fn time_left(&self) -> Duration {
-        self.budget.saturating_sub(instant_now().duration_since(self.began))
+        self.budget.saturating_sub(instant_now().duration_since(self.start))
     }
 
-    /// Waits, unless there would be no time for anything afterwards.
+    /// Sleeps and returns true, unless no time would be left afterwards.
     #[expect(
         clippy::disallowed_methods,
         reason = "a pause between two attempts is waiting by the clock"

@@ -1,13 +1,14 @@
-//! Error text of a server, made safe to show: one short line, no control characters, no part of the key.
+//! Makes the error text of a server safe to show: one short line, without control characters and
+//! without any part of the API key, which some servers repeat.
 
 use serde_json::Value;
 
 use super::api_key::ApiKey;
 
-/// As many characters as are shown.
+/// Characters that are shown.
 const MAX_MESSAGE_CHARS: usize = 200;
 
-/// As many characters as are looked at.
+/// Characters that are read, before white space is joined and the key masked.
 const MAX_SCANNED_CHARS: usize = 4 * MAX_MESSAGE_CHARS;
 
 /// Parts of the key at least this long are masked; shorter ones reveal nothing.
@@ -16,13 +17,14 @@ const MIN_KEY_PART: usize = 6;
 /// A shorter key is no secret but a placeholder that some local servers require.
 const MIN_SECRET_CHARS: usize = 4;
 
-/// A line from a server, or from something that quotes one.
+/// Cleans a text from a server, or from an error that quotes one.
 pub(super) fn clean_line(text: &str, key: Option<&ApiKey>) -> String {
-    let plain = |it: &char| !it.is_control() && !is_invisible(*it);
+    let is_visible = |it: &char| !it.is_control() && !is_invisible(*it);
     let spaced =
         text.chars().take(MAX_SCANNED_CHARS).map(|it| if it.is_whitespace() { ' ' } else { it });
-    let text: String = spaced.filter(plain).collect();
+    let text: String = spaced.filter(is_visible).collect();
     let text = text.split(' ').filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ");
+    // Masked after invisible characters are gone, which could split the key.
     let text = key.map_or(text.clone(), |it| mask_key(&text, it.reveal()));
     match text.char_indices().nth(MAX_MESSAGE_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -41,28 +43,32 @@ pub(super) fn server_message(body: &[u8], key: Option<&ApiKey>) -> String {
     if line.is_empty() { "(no reason given)".to_owned() } else { line }
 }
 
-/// Ollama and TEI say `error`, `OpenAI` and Anthropic `error.message`, Cohere `message`, Voyage `detail`.
+/// The message in a JSON body: `error` for Ollama and TEI, `error.message` for `OpenAI` and Anthropic,
+/// `message` for Cohere, `detail` for Voyage.
 fn find_message(body: &Value) -> Option<String> {
     let places = ["/error/message", "/error", "/message", "/detail"];
     places.iter().find_map(|it| body.pointer(it)?.as_str()).map(str::to_owned)
 }
 
-/// Hides every longest run of characters that the key has too, so that a key cut by the server or
-/// by a limit is hidden as well.
+/// Replaces every run of characters that also occurs in the key, so that a key cut by the server or by
+/// a limit is masked as well.
 fn mask_key(text: &str, key: &str) -> String {
     if key.len() < MIN_SECRET_CHARS {
         return text.to_owned();
     }
     let (text, key): (Vec<char>, Vec<char>) = (text.chars().collect(), key.chars().collect());
-    let shared = |from: usize| {
-        let run =
-            |at: usize| text[from..].iter().zip(&key[at..]).take_while(|(a, b)| a == b).count();
-        (0..key.len()).map(run).max().unwrap_or(0)
+    // Length of the longest run from `text_start` that occurs anywhere in the key.
+    let longest_run = |text_start: usize| {
+        let run_from = |key_start: usize| {
+            let pairs = text[text_start..].iter().zip(&key[key_start..]);
+            pairs.take_while(|(a, b)| a == b).count()
+        };
+        (0..key.len()).map(run_from).max().unwrap_or(0)
     };
     let mut acc = String::new();
     let mut i = 0;
     while i < text.len() {
-        let n_shared = shared(i);
+        let n_shared = longest_run(i);
         if n_shared >= MIN_KEY_PART.min(key.len()) {
             acc.push_str("***");
             i += n_shared;
@@ -86,6 +92,7 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
+    /// Compares the line made from the body of an error response.
     fn check(body: &str, expect: Expect) {
         let key = ApiKey::new("sk-live-0123456789abcdef").unwrap();
         expect.assert_eq(&server_message(body.as_bytes(), Some(&key)));
@@ -104,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn no_part_of_the_key_comes_back() {
+    fn parts_of_the_key_are_masked() {
         check(r#"{"error":"wrong key sk-live-0123456789abcdef!"}"#, expect!["wrong key ***!"]);
         check("wrong key sk-live-…89abcdef", expect!["wrong key ***…***"]);
         check("Bearer sk-live-0123\n456789abcdef", expect!["Bearer *** ***"]);
@@ -113,7 +120,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_run_of_the_key_survives(key in "[a-z0-9-]{4,20}", text in "[a-z0-9\\- ]{0,30}", cuts in vec((0_usize..20, 0_usize..20), 0..4)) {
+        fn no_long_run_of_the_key_remains(key in "[a-z0-9-]{4,20}", text in "[a-z0-9\\- ]{0,30}", cuts in vec((0_usize..20, 0_usize..20), 0..4)) {
             let pieces = cuts.iter().map(|(from, length)| {
                 let from = (*from).min(key.len());
                 &key[from..(from + length).min(key.len())]
@@ -126,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_short_even_when_the_server_is_not() {
+    fn a_long_message_is_cut() {
         let text = clean_line(&"é ".repeat(10_000), None);
         assert_eq!(text.chars().count(), MAX_MESSAGE_CHARS + 1);
         let key = ApiKey::new(&"x".repeat(300)).unwrap();

@@ -1,14 +1,14 @@
-//! Time and size limits by kind of call.
+//! Time and size limits of calls, as a table by kind of call.
 
 use std::time::Duration;
 
 use super::deadline::CallDeadline;
 
-/// No answer is larger. 512 vectors of 4,096 numbers, each written with ten characters, are 20 MB.
-pub(super) const ANSWER_LIMIT: u64 = 32 << 20;
+/// Largest accepted answer. 512 vectors of 4,096 numbers with ten characters each are 20 MB.
+pub(super) const MAX_ANSWER_BYTES: u64 = 32 << 20;
 
-/// As much of a refusal as is read; one line of it is shown.
-pub(super) const REFUSAL_LIMIT: u64 = 16 << 10;
+/// Bytes read of an error response; one line of it is shown.
+pub(super) const MAX_REFUSAL_BYTES: u64 = 16 << 10;
 
 /// A server that requests a longer wait is not retried.
 pub(super) const MAX_RETRY_WAIT: Duration = Duration::from_secs(20);
@@ -21,7 +21,7 @@ pub(super) const FIRST_PAUSE: Duration = Duration::from_millis(200);
 pub(crate) enum CallKind {
     /// Reachability check; the user waits for it.
     Detect,
-    /// Models and what they are; the server only reads files.
+    /// Lists models or their properties; the server only reads files.
     List,
     /// The server may have to load the model first.
     Embed,
@@ -29,19 +29,21 @@ pub(crate) enum CallKind {
     Generate,
 }
 
+/// Limits of one kind of call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallLimits {
-    /// Name, connection and handshake.
+    /// Time for name resolution, connection and handshake.
     pub(crate) connect: Duration,
-    /// Silence, from one piece of the answer to the next; the first is the longest.
+    /// Longest wait for the next piece of the answer. The first piece takes longest, because the
+    /// model computes before it.
     pub(crate) silence: Duration,
-    /// Everything, with all attempts and pauses. A caller's deadline can only be shorter.
+    /// Time of the whole call, with all attempts and pauses. A caller's deadline can only be shorter.
     pub(crate) total: Duration,
     pub(crate) attempts: u32,
 }
 
 impl CallKind {
-    /// Begins now. The caller's budget counts when it is shorter than the row's total.
+    /// A deadline that begins now: the total of the row, or the caller's budget if that is shorter.
     pub(crate) fn deadline_within(self, budget: Duration) -> CallDeadline {
         CallDeadline::after(self.limits().total.min(budget))
     }
@@ -49,7 +51,7 @@ impl CallKind {
     #[rustfmt::skip]
     pub(crate) const fn limits(self) -> CallLimits {
         match self {
-            //                        connect silence total    attempts (times in milliseconds)
+            //                           connect  silence  total    attempts (times in milliseconds)
             Self::Detect   => limits_row(   300,     300,     300, 1),
             Self::List     => limits_row( 1_000,   2_000,   5_000, 2),
             Self::Embed    => limits_row( 3_000, 120_000, 180_000, 4),

@@ -1,4 +1,5 @@
-//! Parses an HTTP response into the requested type, or classifies what is wrong with it.
+//! Reads and parses an HTTP response, or classifies the failure: which error it is, and whether another
+//! attempt may help.
 
 use std::io::Read;
 use std::time::Duration;
@@ -10,26 +11,29 @@ use ureq::{Body, Timeout};
 use super::client::ProviderClient;
 use super::deadline::CallDeadline;
 use super::error_text;
-use super::limits::{ANSWER_LIMIT, CallLimits, MAX_RETRY_WAIT, REFUSAL_LIMIT};
-use crate::error::{Error, ResponseFlaw, may_pass};
+use super::limits::{CallLimits, MAX_ANSWER_BYTES, MAX_REFUSAL_BYTES, MAX_RETRY_WAIT};
+use crate::error::{Error, ResponseFlaw, is_temporary_status};
 
 /// An attempt that failed.
 pub(super) struct FailedAttempt {
     pub(super) error: Error,
-    pub(super) again: RetryAdvice,
+    pub(super) retry: RetryAdvice,
 }
 
 /// Retry advice after a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RetryAdvice {
+    /// Another attempt would fail in the same way.
     No,
+    /// After the usual pause.
     Soon,
+    /// After the pause that the server requested.
     After(Duration),
 }
 
 impl From<Error> for FailedAttempt {
     fn from(error: Error) -> Self {
-        Self { error, again: RetryAdvice::No }
+        Self { error, retry: RetryAdvice::No }
     }
 }
 
@@ -45,46 +49,48 @@ pub(super) fn read_response(
     if !head.status.is_success() {
         let mut acc = Vec::new();
         // A truncated error response is still an error response.
-        let _ = body.into_reader().take(REFUSAL_LIMIT).read_to_end(&mut acc);
+        let _ = body.into_reader().take(MAX_REFUSAL_BYTES).read_to_end(&mut acc);
         return Err(refusal_error(client, status, &head.headers, &acc));
     }
     check_type(client, &head.headers)?;
-    let too_large = || flawed_response(client, ResponseFlaw::TooLarge { limit: ANSWER_LIMIT });
-    if body.content_length().is_some_and(|it| it > ANSWER_LIMIT) {
+    let too_large = || flawed_response(client, ResponseFlaw::TooLarge { limit: MAX_ANSWER_BYTES });
+    if body.content_length().is_some_and(|it| it > MAX_ANSWER_BYTES) {
         return Err(too_large().into());
     }
+    // One byte more than allowed shows that the answer is too large; the announced length may be
+    // missing or wrong.
     let mut acc = Vec::new();
-    let read = body.into_reader().take(ANSWER_LIMIT + 1).read_to_end(&mut acc);
+    let read = body.into_reader().take(MAX_ANSWER_BYTES + 1).read_to_end(&mut acc);
     match read.map_err(ureq::Error::from) {
-        Ok(_) if acc.len() as u64 > ANSWER_LIMIT => Err(too_large().into()),
+        Ok(_) if acc.len() as u64 > MAX_ANSWER_BYTES => Err(too_large().into()),
         Ok(_) => Ok(acc),
         Err(ureq::Error::Timeout(it)) => Err(timeout_error(client, it, limits, deadline).into()),
         Err(_) => Err(flawed_response(client, ResponseFlaw::Truncated).into()),
     }
 }
 
+/// Parses the body of a response into the type that the caller expects.
 pub(super) fn parse_response<T: DeserializeOwned>(
     client: &ProviderClient,
     body: &[u8],
 ) -> Result<T, Error> {
     use serde_json::error::Category;
     serde_json::from_slice(body).map_err(|error| {
-        flawed_response(
-            client,
-            match error.classify() {
-                _ if body.trim_ascii_start().starts_with(b"<") => ResponseFlaw::WebPage,
-                Category::Eof => ResponseFlaw::Truncated,
-                Category::Syntax | Category::Io => ResponseFlaw::NotJson,
-                Category::Data => {
-                    ResponseFlaw::Shape(error_text::clean_line(&error.to_string(), client.key()))
-                }
-            },
-        )
+        let is_web_page = body.trim_ascii_start().starts_with(b"<");
+        let flaw = match error.classify() {
+            _ if is_web_page => ResponseFlaw::WebPage,
+            Category::Eof => ResponseFlaw::Truncated,
+            Category::Syntax | Category::Io => ResponseFlaw::NotJson,
+            Category::Data => {
+                ResponseFlaw::Shape(error_text::clean_line(&error.to_string(), client.key()))
+            }
+        };
+        flawed_response(client, flaw)
     })
 }
 
-/// Classifies an error before the response. Requests change nothing on the
-/// server, so a connection that broke is worth another.
+/// Classifies an error that occurred before the response. Requests change nothing on the server, so
+/// after a broken connection another attempt is safe.
 pub(super) fn classify_failure(
     client: &ProviderClient,
     error: ureq::Error,
@@ -92,31 +98,34 @@ pub(super) fn classify_failure(
     deadline: &CallDeadline,
 ) -> FailedAttempt {
     use ureq::Error as E;
-    let soon = |why: String| {
+    let unreachable = |why: String| {
         let why = error_text::clean_line(&why, client.key());
         FailedAttempt {
             error: Error::Unreachable { host: client.host(), why },
-            again: RetryAdvice::Soon,
+            retry: RetryAdvice::Soon,
         }
     };
     match error {
+        // The limit of the connection was reached, not that of the call: another attempt may connect.
         E::Timeout(Timeout::Connect | Timeout::Resolve) if !deadline.time_left().is_zero() => {
-            soon(format!("no connection within {} ms", limits.connect.as_millis()))
+            unreachable(format!("no connection within {} ms", limits.connect.as_millis()))
         }
-        E::Timeout(it) => timeout_error(client, it, limits, deadline).into(),
-        E::HostNotFound => soon("the host name is unknown".to_owned()),
+        E::Timeout(timeout) => timeout_error(client, timeout, limits, deadline).into(),
+        E::HostNotFound => unreachable("the host name is unknown".to_owned()),
         E::Rustls(why) => untrusted_error(client, &why.to_string()).into(),
         E::Tls(why) => untrusted_error(client, why).into(),
+        // A failed TLS handshake comes wrapped in an I/O error.
         E::Io(error) => match error.get_ref().and_then(|it| it.downcast_ref::<rustls::Error>()) {
             Some(why) => untrusted_error(client, &why.to_string()).into(),
-            None => soon(error.to_string()),
+            None => unreachable(error.to_string()),
         },
         E::Protocol(_) | E::LargeResponseHeader(..) => flawed_response(
             client,
             ResponseFlaw::NotHttp(error_text::clean_line(&error.to_string(), client.key())),
         )
         .into(),
-        error => FailedAttempt { again: RetryAdvice::No, ..soon(error.to_string()) },
+        // Errors of the client itself, such as an invalid request: they would occur again.
+        error => FailedAttempt { retry: RetryAdvice::No, ..unreachable(error.to_string()) },
     }
 }
 
@@ -138,6 +147,7 @@ fn timeout_error(
     Error::Slow { host: client.host(), within: within.min(deadline.budget) }
 }
 
+/// Classifies an error response by its status.
 fn refusal_error(
     client: &ProviderClient,
     status: u16,
@@ -145,12 +155,12 @@ fn refusal_error(
     body: &[u8],
 ) -> FailedAttempt {
     let text = |name| headers.get(name).and_then(|it| it.to_str().ok());
-    let (host, said) = (client.host(), error_text::server_message(body, client.key()));
+    let (host, message) = (client.host(), error_text::server_message(body, client.key()));
     // A date instead of seconds would need a clock that the server agrees with.
     let after = text(header::RETRY_AFTER).and_then(|it| it.trim().parse().ok());
     let after = after.map(Duration::from_secs);
-    let again = match after {
-        _ if !may_pass(status) => RetryAdvice::No,
+    let retry = match after {
+        _ if !is_temporary_status(status) => RetryAdvice::No,
         Some(after) if after > MAX_RETRY_WAIT => RetryAdvice::No,
         Some(after) => RetryAdvice::After(after),
         None => RetryAdvice::Soon,
@@ -161,15 +171,16 @@ fn refusal_error(
                 error_text::clean_line(text(header::LOCATION).unwrap_or("nowhere"), client.key());
             Error::Redirected { host, status, to }
         }
-        401 | 403 => Error::Denied { host, status, said },
-        404 => Error::Missing { host, said },
-        429 => Error::Busy { host, said, after },
-        _ => Error::Refused { host, status, said },
+        401 | 403 => Error::Denied { host, status, message },
+        404 => Error::Missing { host, message },
+        429 => Error::Busy { host, message, after },
+        _ => Error::Refused { host, status, message },
     };
-    FailedAttempt { error, again }
+    FailedAttempt { error, retry }
 }
 
-/// A missing type is let through: the shape is checked in any case.
+/// Rejects a content type other than JSON. A missing type is accepted: the shape is checked in any
+/// case.
 fn check_type(client: &ProviderClient, headers: &HeaderMap) -> Result<(), Error> {
     let Some(value) = headers.get(header::CONTENT_TYPE) else { return Ok(()) };
     let text = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();

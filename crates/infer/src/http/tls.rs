@@ -1,4 +1,5 @@
-//! Whom TLS trusts: the certificates of the system, so that a company's own authority counts too.
+//! TLS configuration: trusts the certificates of the system, so that a company's own certificate
+//! authority is accepted too.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! A live test of a reranker, with texts of our own.
+//! A live test of a reranker with built-in texts: measures latency and checks that the answer to a
+//! question scores higher than an unrelated text.
 
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ pub struct RerankProbe {
     pub latency: Duration,
     /// The score of the answer.
     pub related: f32,
-    /// The score of something else.
+    /// The score of an unrelated text.
     pub unrelated: f32,
 }
 
@@ -25,15 +26,17 @@ impl RerankProbe {
 }
 
 const PROBE_QUERY: &str = "why does the login fail after an hour";
-/// Something else and the answer. The answer is not the first: a server that scores by place would win.
+/// An unrelated text and the answer. The answer is second, so that a server that scores by position
+/// fails the test.
 const PROBE_DOCUMENTS: [&str; 2] = [
     "The colour of the button comes from the theme, not from the page.",
     "Access tokens expire after 60 minutes and the client does not renew them.",
 ];
 
 pub(super) fn probe_reranker(reranker: &Reranker) -> Result<RerankProbe, Error> {
-    let began = instant_now();
+    let start = instant_now();
     let scores = reranker.score(PROBE_QUERY, &PROBE_DOCUMENTS, Duration::MAX)?;
-    let (latency, model) = (began.elapsed(), reranker.model.clone());
+    let latency = start.elapsed();
+    let model = reranker.model.clone();
     Ok(RerankProbe { model, latency, unrelated: scores[0], related: scores[1] })
 }

@@ -1,13 +1,14 @@
-//! Scores that came over the wire, in the order of the documents and between 0 and 1.
+//! Checks received scores and brings them into the order of the documents and the range 0 to 1.
 
 use super::wire::ScoredDocument;
 use crate::error::ResponseFlaw;
 
-/// A generative model in a server that expects a ranking head scores everything near 1e-20.
+/// Scores that are all smaller count as zero: a generative model in a server that expects a ranking
+/// head scores everything near 1e-20.
 const MIN_SPREAD: f32 = 1e-9;
 
-/// Each document has one score, at its own place.
-pub(super) fn in_order(
+/// The scores sorted by document. Each document must have exactly one.
+pub(super) fn scores_in_order(
     results: Vec<ScoredDocument>,
     n_documents: usize,
 ) -> Result<Vec<f32>, ResponseFlaw> {
@@ -15,17 +16,18 @@ pub(super) fn in_order(
         return Err(ResponseFlaw::Count { wanted: n_documents, found: results.len() });
     }
     let mut acc = vec![None; n_documents];
-    for it in results {
-        let place = acc.get_mut(it.index).ok_or(ResponseFlaw::Order)?;
-        if place.replace(it.score).is_some() {
+    for result in results {
+        let score = acc.get_mut(result.index).ok_or(ResponseFlaw::Order)?;
+        // Two scores for one document.
+        if score.replace(result.score).is_some() {
             return Err(ResponseFlaw::Order);
         }
     }
     acc.into_iter().collect::<Option<_>>().ok_or(ResponseFlaw::Order)
 }
 
-/// llama.cpp passes on what the model says, which may be any number: then all are brought between 0
-/// and 1 by the logistic curve, which keeps their order.
+/// Scores between 0 and 1. llama.cpp passes the raw output of the model on, which may be any number;
+/// then the logistic function is applied to all, which keeps their order.
 pub(super) fn to_unit_range(mut scores: Vec<f32>) -> Result<Vec<f32>, ResponseFlaw> {
     if !scores.iter().all(|it| it.is_finite()) {
         return Err(ResponseFlaw::NotFinite);
@@ -34,8 +36,8 @@ pub(super) fn to_unit_range(mut scores: Vec<f32>) -> Result<Vec<f32>, ResponseFl
         return Err(ResponseFlaw::Flat);
     }
     if !scores.iter().all(|it| (0.0..=1.0).contains(it)) {
-        for it in &mut scores {
-            *it = 1.0 / (1.0 + (-*it).exp());
+        for score in &mut scores {
+            *score = 1.0 / (1.0 + (-*score).exp());
         }
     }
     Ok(scores)
@@ -50,15 +52,15 @@ mod tests {
     }
 
     #[test]
-    fn every_document_has_one_score_at_its_place() {
-        assert_eq!(in_order(scored(&[(1, 0.9), (0, 0.1)]), 2), Ok(vec![0.1, 0.9]));
-        assert_eq!(in_order(scored(&[]), 0), Ok(Vec::new()));
+    fn every_document_must_have_one_score() {
+        assert_eq!(scores_in_order(scored(&[(1, 0.9), (0, 0.1)]), 2), Ok(vec![0.1, 0.9]));
+        assert_eq!(scores_in_order(scored(&[]), 0), Ok(Vec::new()));
         assert_eq!(
-            in_order(scored(&[(0, 0.9)]), 2),
+            scores_in_order(scored(&[(0, 0.9)]), 2),
             Err(ResponseFlaw::Count { wanted: 2, found: 1 })
         );
-        assert_eq!(in_order(scored(&[(0, 0.9), (0, 0.1)]), 2), Err(ResponseFlaw::Order));
-        assert_eq!(in_order(scored(&[(0, 0.9), (7, 0.1)]), 2), Err(ResponseFlaw::Order));
+        assert_eq!(scores_in_order(scored(&[(0, 0.9), (0, 0.1)]), 2), Err(ResponseFlaw::Order));
+        assert_eq!(scores_in_order(scored(&[(0, 0.9), (7, 0.1)]), 2), Err(ResponseFlaw::Order));
     }
 
     #[test]

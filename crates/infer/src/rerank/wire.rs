@@ -1,29 +1,30 @@
-//! Requests for scores and their answers, as each interface spells them.
+//! JSON of the reranking APIs: limits, paths, request bodies and responses.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{RerankApi, ollama};
 
+/// Limits of one request.
 pub(super) struct RerankLimits {
     /// Documents in one request.
-    pub(super) texts: usize,
-    /// Bytes of one document, and of the query; what is beyond is not read.
-    pub(super) text: usize,
+    pub(super) max_documents: usize,
+    /// Bytes of one document, and of the query; the rest is not sent.
+    pub(super) max_text_bytes: usize,
 }
 
 #[rustfmt::skip]
 pub(super) const fn rerank_limits(api: RerankApi) -> RerankLimits {
     match api {
-        //                                  texts        text
-        RerankApi::Cohere     => RerankLimits { texts: 1_000, text: 16_000 },
-        RerankApi::Tei        => RerankLimits { texts: 32,    text: 16_000 }, // unless told otherwise
-        RerankApi::Compatible => RerankLimits { texts: 100,   text: 16_000 },
-        RerankApi::Ollama     => RerankLimits { texts: 1,     text:  6_000 }, // it reads 4,096 tokens unless told otherwise
+        // TEI accepts 32 documents by default; Ollama reads 4,096 tokens by default.
+        RerankApi::Cohere     => RerankLimits { max_documents: 1_000, max_text_bytes: 16_000 },
+        RerankApi::Tei        => RerankLimits { max_documents: 32,    max_text_bytes: 16_000 },
+        RerankApi::Compatible => RerankLimits { max_documents: 100,   max_text_bytes: 16_000 },
+        RerankApi::Ollama     => RerankLimits { max_documents: 1,     max_text_bytes:  6_000 },
     }
 }
 
-pub(super) const fn path(api: RerankApi) -> &'static str {
+pub(super) const fn request_path(api: RerankApi) -> &'static str {
     match api {
         RerankApi::Cohere => "/v2/rerank",
         RerankApi::Tei => "/rerank",
@@ -32,7 +33,7 @@ pub(super) const fn path(api: RerankApi) -> &'static str {
     }
 }
 
-pub(super) fn body(api: RerankApi, model: &str, query: &str, documents: &[&str]) -> Value {
+pub(super) fn request_body(api: RerankApi, model: &str, query: &str, documents: &[&str]) -> Value {
     let n_documents = documents.len();
     match api {
         RerankApi::Cohere | RerankApi::Compatible => {

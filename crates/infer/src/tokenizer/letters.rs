@@ -1,7 +1,7 @@
-//! This file is a table: the letters and the numbers of Unicode 16.0 (general categories L and N).
+//! Tables of the letters and the numbers of Unicode 16.0 (general categories L and N), for `words`.
 //!
-//! Kept here instead of asking the standard library, which has no category L and changes its
-//! tables between versions: the same text must be the same tokens whatever compiled the program.
+//! The standard library is not used, because it has no category L and changes its tables between
+//! versions: the same text must give the same tokens whatever compiler built the program.
 
 /// First and last code point.
 pub(super) type CodePointRange = (u32, u32);

@@ -1,9 +1,13 @@
-//! Byte pair encoding: the most urgent pair of neighbours becomes one token, until none is left.
+//! Byte pair encoding (Sennrich et al. 2016): of all pairs of neighbouring tokens that a merge rule
+//! covers, the one with the lowest rank is replaced by one token, until no rule applies.
+//!
+//! Pending merges wait in a heap by rank; the tokens of a word form a doubly linked list, so that a
+//! merge moves nothing.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A place whose token went into its left neighbour.
+/// Marks a node whose token was merged into its left neighbour.
 const MERGED_AWAY: u16 = u16::MAX;
 
 /// Merge rules sorted by pair. Binary search is fast enough here.
@@ -14,12 +18,12 @@ pub(super) struct MergeTable {
 #[derive(Clone, Copy)]
 struct MergeRule {
     pair: (u16, u16),
-    /// The lower, the sooner.
+    /// The lowest rank is merged first.
     rank: u16,
-    becomes: u16,
+    merged: u16,
 }
 
-/// Tokens of a word as a list with links, so that merging moves nothing.
+/// A node of the linked list: a token and the indexes of its neighbours.
 struct TokenNode {
     token: u16,
     before: usize,
@@ -29,64 +33,77 @@ struct TokenNode {
 impl MergeTable {
     /// Takes rules in order of rank; of two with the same pair the first counts.
     pub(super) fn new(merges: impl Iterator<Item = [u16; 3]>) -> Self {
-        let row = |([left, right, becomes], rank): ([u16; 3], u16)| MergeRule {
+        let to_rule = |([left, right, merged], rank): ([u16; 3], u16)| MergeRule {
             pair: (left, right),
             rank,
-            becomes,
+            merged,
         };
-        let mut rows: Vec<MergeRule> = merges.zip(0..).map(row).collect();
+        let mut rows: Vec<MergeRule> = merges.zip(0..).map(to_rule).collect();
         rows.sort_unstable_by_key(|it| (it.pair, it.rank));
         rows.dedup_by_key(|it| it.pair);
         Self { rows }
     }
 
-    /// Time grows with `n log n`, so a word of a hundred kilobytes is no trap.
+    /// Merges the tokens of the bytes of a word and appends the result. The time grows with `n log n`,
+    /// so a word of a hundred kilobytes does no harm.
     pub(super) fn merge_word(&self, acc: &mut Vec<u16>, word: impl Iterator<Item = u16>) {
-        let place =
+        // Beyond both ends the links lead to indexes that no node has.
+        let to_node =
             |(i, token): (usize, u16)| TokenNode { token, before: i.wrapping_sub(1), after: i + 1 };
-        let mut places: Vec<TokenNode> = word.enumerate().map(place).collect();
-        let mut due = BinaryHeap::new();
-        for left in 0..places.len() {
-            self.push_merge(&mut due, &places, left);
+        let mut nodes: Vec<TokenNode> = word.enumerate().map(to_node).collect();
+        let mut pending = BinaryHeap::new();
+        for left in 0..nodes.len() {
+            self.push_merge(&mut pending, &nodes, left);
         }
-        while let Some(Reverse((_, left, pair, becomes))) = due.pop() {
+        while let Some(Reverse(PendingMerge { left, pair, merged, .. })) = pending.pop() {
             // A pending merge is stale if one of its tokens was merged meanwhile.
-            if pair_at(&places, left) != Some(pair) {
+            if pair_at(&nodes, left) != Some(pair) {
                 continue;
             }
-            let right = places[left].after;
-            let after = places[right].after;
-            places[right].token = MERGED_AWAY;
-            places[left].token = becomes;
-            places[left].after = after;
-            if let Some(it) = places.get_mut(after) {
-                it.before = left;
+            // The left node takes the merged token; the right one is unlinked.
+            let right = nodes[left].after;
+            let after = nodes[right].after;
+            nodes[right].token = MERGED_AWAY;
+            nodes[left].token = merged;
+            nodes[left].after = after;
+            if let Some(next) = nodes.get_mut(after) {
+                next.before = left;
             }
-            self.push_merge(&mut due, &places, left);
-            self.push_merge(&mut due, &places, places[left].before);
+            // The new token forms new pairs on both sides.
+            self.push_merge(&mut pending, &nodes, left);
+            self.push_merge(&mut pending, &nodes, nodes[left].before);
         }
-        acc.extend(places.iter().map(|it| it.token).filter(|it| *it != MERGED_AWAY));
+        acc.extend(nodes.iter().map(|it| it.token).filter(|it| *it != MERGED_AWAY));
     }
 
+    /// Queues the merge of a node with its right neighbour, if a rule covers the pair.
     fn push_merge(
         &self,
-        due: &mut BinaryHeap<Reverse<PendingMerge>>,
-        places: &[TokenNode],
+        pending: &mut BinaryHeap<Reverse<PendingMerge>>,
+        nodes: &[TokenNode],
         left: usize,
     ) {
-        let Some(pair) = pair_at(places, left) else { return };
+        let Some(pair) = pair_at(nodes, left) else { return };
         if let Ok(i) = self.rows.binary_search_by_key(&pair, |it| it.pair) {
-            due.push(Reverse((self.rows[i].rank, left, pair, self.rows[i].becomes)));
+            let MergeRule { rank, merged, .. } = self.rows[i];
+            pending.push(Reverse(PendingMerge { rank, left, pair, merged }));
         }
     }
 }
 
-/// Rank, place, pair and what it becomes; of equal ranks the leftmost is first.
-type PendingMerge = (u16, usize, (u16, u16), u16);
+/// A merge in the heap. Ordered by its fields in this order: of equal ranks the leftmost is first.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct PendingMerge {
+    rank: u16,
+    left: usize,
+    pair: (u16, u16),
+    merged: u16,
+}
 
-fn pair_at(places: &[TokenNode], left: usize) -> Option<(u16, u16)> {
-    let it = places.get(left)?;
-    Some((it.token, places.get(it.after)?.token))
+/// The tokens of a node and its right neighbour.
+fn pair_at(nodes: &[TokenNode], left: usize) -> Option<(u16, u16)> {
+    let node = nodes.get(left)?;
+    Some((node.token, nodes.get(node.after)?.token))
 }
 
 #[cfg(test)]
@@ -94,7 +111,8 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
-    /// Letters are tokens; `ab=X` makes `X` of `a` and `b`, earlier rules first.
+    /// Compares the tokens of a word. Letters are tokens; the rule `ab=X` merges `a` and `b` into `X`,
+    /// earlier rules first.
     fn check(rules: &str, word: &str, expect: Expect) {
         let byte = |it: u8| u16::from(it);
         let rule = |it: &str| {
@@ -109,20 +127,20 @@ mod tests {
     }
 
     #[test]
-    fn the_most_urgent_pair_goes_first() {
+    fn the_pair_with_the_lowest_rank_is_merged_first() {
         check("bc=X ab=Y", "abc", expect!["aX"]);
         check("ab=Y bc=X", "abc", expect!["Yc"]);
         check("ab=Y Yc=Z", "abcabc", expect!["ZZ"]);
     }
 
     #[test]
-    fn of_equals_the_leftmost_goes_first() {
+    fn of_equal_pairs_the_leftmost_is_merged_first() {
         check("aa=A", "aaaaa", expect!["AAa"]);
         check("aa=A AA=B", "aaaaaaa", expect!["BAa"]);
     }
 
     #[test]
-    fn nothing_to_merge_is_fine() {
+    fn a_word_without_pairs_stays_as_it_is() {
         check("aa=A", "", expect![""]);
         check("aa=A", "b", expect!["b"]);
     }

@@ -1,12 +1,14 @@
-//! Texts that are hard on a tokenizer, made from a seed. For tests, and for the program that asks the reference.
+//! Texts that are hard for a tokenizer, generated from a seed. For tests only.
 //!
-//! `oracle` includes this file, so that both see the same texts; changing it means running that program again.
+//! The program `oracle` includes this file, so that it gives the same texts to the reference
+//! tokenizer. After a change here it must be run again.
 
 use super::letters::{LETTER_RANGES, NUMBER_RANGES};
 
-/// Samples, and how many of them share one line of the fixture.
+/// Number of samples in the fixture.
 pub(crate) const N_SAMPLES: u64 = 20_000;
-pub(crate) const PER_LINE: u64 = 200;
+/// Samples that share one line of the fixture.
+pub(crate) const SAMPLES_PER_LINE: u64 = 200;
 
 /// Building blocks of samples, beside random characters.
 #[rustfmt::skip]
@@ -21,8 +23,9 @@ const PIECES: &[&str] = &[
     "🙂", "👍🏽", "👨‍👩‍👧", "🇩🇪", "☃", "©", "€", "aaaaaaaa", "ababababab", "zzzzzzzzzzzzzzzzzzzzzzzzzz", "AAAAAAAAAAAA",
 ];
 
-pub(crate) fn sample(seed: u64) -> String {
-    let mut random = Random(seed);
+/// The sample of a seed: pieces, random letters and random characters.
+pub(crate) fn make_sample(seed: u64) -> String {
+    let mut random = SampleRng(seed);
     let mut acc = String::new();
     // A few are longer than the model reads.
     let n_pieces = if random.below(200) == 0 { 900 } else { 1 + random.below(24) };
@@ -30,7 +33,7 @@ pub(crate) fn sample(seed: u64) -> String {
         match random.below(8) {
             0..=4 => acc.push_str(PIECES[random.below(PIECES.len())]),
             5 => acc.extend((0..=random.below(8)).map(|_| random.letter())),
-            6 => acc.extend((0..=random.below(3)).map(|_| random.any())),
+            6 => acc.extend((0..=random.below(3)).map(|_| random.any_char())),
             _ => {
                 let word = PIECES[random.below(PIECES.len())];
                 acc.push_str(&word.repeat(1 + random.below(6)));
@@ -40,16 +43,16 @@ pub(crate) fn sample(seed: u64) -> String {
     acc
 }
 
-struct Random(u64);
+/// `SplitMix64` (Steele et al. 2014), which gives the same numbers everywhere and needs no crate.
+struct SampleRng(u64);
 
-impl Random {
-    /// `SplitMix64`, which is the same everywhere and needs no crate.
+impl SampleRng {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        bits ^ (bits >> 31)
     }
 
     fn below(&mut self, end: usize) -> usize {
@@ -62,19 +65,19 @@ impl Random {
         char::from(if self.below(6) == 0 { b'A' } else { b'a' } + small)
     }
 
-    /// Half of them from the edges of the tables, where a mistake would sit.
-    fn any(&mut self) -> char {
+    /// Any character; half of them from the edges of the tables, where a mistake is most likely.
+    fn any_char(&mut self) -> char {
         let table = if self.below(2) == 0 { LETTER_RANGES } else { NUMBER_RANGES };
-        let (from, to) = table[self.below(table.len())];
-        let edges = [from, to, from.wrapping_sub(1), to + 1];
-        let wild = u32::try_from(self.below(0x11_0000)).expect("a code point");
-        let code = if self.below(2) == 0 { wild } else { edges[self.below(4)] };
+        let (first, last) = table[self.below(table.len())];
+        let edges = [first, last, first.wrapping_sub(1), last + 1];
+        let anywhere = u32::try_from(self.below(0x11_0000)).expect("a code point");
+        let code = if self.below(2) == 0 { anywhere } else { edges[self.below(4)] };
         char::from_u32(code).unwrap_or('\u{fffd}')
     }
 }
 
-/// One number for the tokens of a line's samples, so that the fixture stays small.
-pub(crate) fn fold(acc: u64, tokens: impl Iterator<Item = u32>) -> u64 {
+/// Adds tokens to a hash, so that the fixture needs one number per line instead of all tokens.
+pub(crate) fn hash_tokens(acc: u64, tokens: impl Iterator<Item = u32>) -> u64 {
     let step = |acc: u64, it: u64| (acc ^ it).wrapping_mul(0x0100_0000_01B3).rotate_left(23);
     tokens.fold(step(acc, 0xFFFF_FFFF), |acc, it| step(acc, u64::from(it)))
 }

@@ -1,13 +1,15 @@
-//! Cuts a text into words, as `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+` does.
+//! Splits a text into words by the pattern of GPT-2:
+//! `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`.
 //!
-//! By hand, because it is the only pattern and every text passes it. A word is never empty and
-//! the words together are the text.
+//! Written by hand instead of with a regex engine, because it is the only pattern and every text
+//! passes it. A word is never empty, and the words together are the text.
 
 use super::letters::{CodePointRange, LETTER_RANGES, NUMBER_RANGES};
 
 /// English endings that are words of their own.
 const ENGLISH_SUFFIXES: &[&str] = &["'s", "'t", "'re", "'ve", "'m", "'ll", "'d"];
 
+/// The classes of the pattern.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CharClass {
     Space,
@@ -34,47 +36,51 @@ fn first_word_len(text: &str) -> Option<usize> {
         return Some(ending.len());
     }
     // A single space belongs to the following word.
-    let blank = usize::from(start == ' ');
-    let class = text[blank..].chars().next().map_or(CharClass::Space, char_class);
+    let space_len = usize::from(start == ' ');
+    let class = text[space_len..].chars().next().map_or(CharClass::Space, char_class);
     if class != CharClass::Space {
-        return Some(blank + run_len(&text[blank..], class));
+        return Some(space_len + run_len(&text[space_len..], class));
     }
-    let spaces = run_len(text, CharClass::Space);
-    let last = text[..spaces].chars().next_back().map_or(0, char::len_utf8);
-    // The last space before a word is left to it, unless there is no other.
-    let all = spaces == text.len() || spaces == last;
-    Some(if all { spaces } else { spaces - last })
+    // White space. Its last character is left to the next word, unless there is no other or no
+    // next word.
+    let spaces_len = run_len(text, CharClass::Space);
+    let last_len = text[..spaces_len].chars().next_back().map_or(0, char::len_utf8);
+    let takes_all = spaces_len == text.len() || spaces_len == last_len;
+    Some(if takes_all { spaces_len } else { spaces_len - last_len })
 }
 
-/// Length of the run of this class.
-fn run_len(text: &str, wanted: CharClass) -> usize {
-    text.char_indices().find(|(_, it)| char_class(*it) != wanted).map_or(text.len(), |(at, _)| at)
+/// Length in bytes of the characters of this class at the beginning of a text.
+fn run_len(text: &str, class: CharClass) -> usize {
+    text.char_indices().find(|(_, it)| char_class(*it) != class).map_or(text.len(), |(end, _)| end)
 }
 
-fn char_class(it: char) -> CharClass {
-    if it.is_ascii() {
-        return match it {
+fn char_class(character: char) -> CharClass {
+    // Most text is ASCII, which needs no table.
+    if character.is_ascii() {
+        return match character {
             'a'..='z' | 'A'..='Z' => CharClass::Letter,
             '0'..='9' => CharClass::Number,
             '\t'..='\r' | ' ' => CharClass::Space,
             _ => CharClass::Other,
         };
     }
-    if it.is_whitespace() {
+    if character.is_whitespace() {
         CharClass::Space
-    } else if in_ranges(LETTER_RANGES, it) {
+    } else if in_ranges(LETTER_RANGES, character) {
         CharClass::Letter
-    } else if in_ranges(NUMBER_RANGES, it) {
+    } else if in_ranges(NUMBER_RANGES, character) {
         CharClass::Number
     } else {
         CharClass::Other
     }
 }
 
-fn in_ranges(ranges: &[CodePointRange], it: char) -> bool {
-    let code = u32::from(it);
-    let next = ranges.partition_point(|(from, _)| *from <= code);
-    next > 0 && code <= ranges[next - 1].1
+/// Binary search in a sorted table.
+fn in_ranges(ranges: &[CodePointRange], character: char) -> bool {
+    let code = u32::from(character);
+    // Number of ranges that begin at or before the character; the last of them may contain it.
+    let n_before = ranges.partition_point(|(first, _)| *first <= code);
+    n_before > 0 && code <= ranges[n_before - 1].1
 }
 
 #[cfg(test)]
@@ -82,12 +88,13 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
+    /// Compares the words of a text, separated by bars.
     fn check(text: &str, expect: Expect) {
         expect.assert_eq(&split_words(text).collect::<Vec<_>>().join("|"));
     }
 
     #[test]
-    fn words_are_letters_numbers_or_neither() {
+    fn words_are_runs_of_letters_numbers_or_other_characters() {
         check("fn parse_header2(x)", expect!["fn| parse|_|header|2|(|x|)"]);
         check("don't we'll 'tis x's", expect!["don|'t| we|'ll| '|tis| x|'s"]);
         check("!'s DON'T", expect!["!'|s| DON|'|T"]);
@@ -96,12 +103,12 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_on_a_letter_is_no_letter() {
+    fn combining_marks_are_not_letters() {
         check("e\u{301}a की", expect!["e|\u{301}|a| क|ी"]);
     }
 
     #[test]
-    fn the_last_space_goes_with_the_word() {
+    fn the_last_space_belongs_to_the_next_word() {
         check("a  b", expect!["a| | b"]);
         check("a\n\n  b\n", expect!["a|\n\n | b|\n"]);
         check("a\n\tb", expect!["a|\n|\t|b"]);
@@ -111,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tables_are_in_order() {
+    fn the_tables_are_sorted_and_their_ranges_do_not_touch() {
         for table in [LETTER_RANGES, NUMBER_RANGES] {
             assert!(table.iter().all(|(from, to)| from <= to));
             assert!(table.windows(2).all(|it| it[0].1 + 1 < it[1].0));

@@ -1,11 +1,12 @@
-//! However texts come in — alone, together, from many threads, after a release — their vectors are the same.
+//! The built-in model gives a text the same vector alone, in a batch, from many threads and after a
+//! release.
 
 use std::num::NonZero;
 use std::thread;
 
 use waylore_infer::{BuiltInEmbedder, DIMS};
 
-/// Lengths from nothing to more than the model reads, in no order.
+/// Texts of mixed lengths, from empty to longer than the model reads.
 fn texts() -> Vec<String> {
     let words = ["retry", "the", "upload", "of", "session", "tokens", "never", "before", "lock"];
     let text = |i: usize| {
@@ -20,7 +21,7 @@ fn embed(embedder: &BuiltInEmbedder, texts: &[String]) -> Vec<Vec<f32>> {
 }
 
 #[test]
-fn a_batch_is_its_texts_one_by_one() {
+fn a_batch_gives_the_same_vectors_as_single_texts() {
     let texts = texts();
     for threads in [1, 3, 100] {
         let embedder = BuiltInEmbedder::with_threads(NonZero::new(threads).unwrap());
@@ -36,27 +37,27 @@ fn a_batch_is_its_texts_one_by_one() {
 fn eight_threads_share_one_model() {
     let texts = texts();
     let embedder = BuiltInEmbedder::new();
-    let wanted = embed(&BuiltInEmbedder::new(), &texts);
+    let expected = embed(&BuiltInEmbedder::new(), &texts);
     thread::scope(|scope| {
         for i in 0..8 {
-            let (embedder, texts, wanted) = (embedder.clone(), &texts, &wanted);
+            let (embedder, texts, expected) = (embedder.clone(), &texts, &expected);
             scope.spawn(move || {
-                let from = i * 3;
-                assert_eq!(embed(&embedder, &texts[from..from + 3]), wanted[from..from + 3]);
-                // Whoever is at work keeps the model it began with.
+                let start = i * 3;
+                assert_eq!(embed(&embedder, &texts[start..start + 3]), expected[start..start + 3]);
+                // Threads that are encoding keep the model they began with.
                 embedder.release();
-                assert_eq!(embed(&embedder, &texts[..3]), wanted[..3]);
+                assert_eq!(embed(&embedder, &texts[..3]), expected[..3]);
             });
         }
     });
 }
 
 #[test]
-fn the_model_is_loaded_when_needed_and_released_when_told() {
+fn the_model_is_loaded_on_first_use_and_released_on_request() {
     let embedder = BuiltInEmbedder::new();
     assert!(!embedder.is_loaded());
     assert!(embedder.embed(&[]).is_empty());
-    assert!(!embedder.is_loaded(), "nothing to embed needs no model");
+    assert!(!embedder.is_loaded(), "an empty batch loads no model");
     let before = embedder.embed_one("the retry limit");
     assert!(embedder.clone().is_loaded());
     embedder.release();
@@ -87,9 +88,10 @@ fn any_text_has_a_vector() {
 }
 
 #[test]
-fn what_is_beyond_the_limit_is_not_read() {
+fn text_beyond_the_token_limit_is_not_read() {
     let embedder = BuiltInEmbedder::new();
-    let read = " word".repeat(510);
-    assert_eq!(embedder.embed_one(&read), embedder.embed_one(&(read.clone() + " and more")));
-    assert_ne!(embedder.embed_one(&read), embedder.embed_one(&read[..read.len() - 5]));
+    // 510 tokens, which together with start and end token are the limit.
+    let longest = " word".repeat(510);
+    assert_eq!(embedder.embed_one(&longest), embedder.embed_one(&(longest.clone() + " and more")));
+    assert_ne!(embedder.embed_one(&longest), embedder.embed_one(&longest[..longest.len() - 5]));
 }

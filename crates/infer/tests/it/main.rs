@@ -1,18 +1,19 @@
-//! The built-in model and providers: one binary, one module per promise. Providers are real servers on this machine.
+//! Tests of the built-in model and of providers, in one binary. Providers are stub servers on this
+//! machine (`server`), configured by `providers`.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first thing it did not expect")]
 
 mod batches;
-mod likeness;
+mod similarity;
 mod vectors;
 
-mod kit;
+mod providers;
 mod server;
 
-mod broken;
-mod embedding;
-mod finding;
-mod generating;
-mod hostile;
+mod bad_responses;
+mod deadlines;
+mod embedding_providers;
+mod hostile_servers;
+mod ollama_discovery;
 mod reranking;
-mod slow;
-mod untrusted;
+mod text_generation;
+mod untrusted_certificate;

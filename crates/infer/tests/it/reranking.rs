@@ -1,22 +1,22 @@
-//! Scores from rerankers, whatever their interface, in the order of the documents.
+//! Rerankers with each API: the request that is sent, and the scores in the order of the documents.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use waylore_infer::{RerankApi, ResponseFlaw};
 
-use crate::kit::{LONG, flaw, reranker};
-use crate::server::{Reply, Server};
+use crate::providers::{GENEROUS_DEADLINE, reranker, response_flaw};
+use crate::server::{StubProvider, StubReply};
 
-/// Asks about two documents and shows the scores, the path and the body.
+/// Scores two documents and compares the scores, the path and the request body.
 fn check(api: RerankApi, answer: Value, expect: Expect) {
-    let server = Server::start(move |_, _| Reply::json(answer.clone()));
-    let scores = reranker(&server, api).score("why", &["a", "b"], LONG).unwrap();
-    let seen = &server.seen()[0];
+    let server = StubProvider::start(move |_, _| StubReply::json(answer.clone()));
+    let scores = reranker(&server, api).score("why", &["a", "b"], GENEROUS_DEADLINE).unwrap();
+    let seen = &server.requests()[0];
     expect.assert_eq(&format!("{scores:.3?}\n{}\n{}\n", seen.line, seen.body));
 }
 
 #[test]
-fn cohere_answers_the_best_first() {
+fn cohere_sorts_its_results_best_first() {
     let answer = json!({ "id": "x", "results": [
         { "index": 1, "relevance_score": 0.9 }, { "index": 0, "relevance_score": 0.1 },
     ], "meta": {} });
@@ -32,7 +32,7 @@ fn cohere_answers_the_best_first() {
 }
 
 #[test]
-fn tei_answers_with_a_bare_list() {
+fn tei_returns_a_bare_list() {
     let answer = json!([{ "index": 1, "score": 0.9 }, { "index": 0, "score": 0.1, "text": "a" }]);
     check(
         RerankApi::Tei,
@@ -46,7 +46,7 @@ fn tei_answers_with_a_bare_list() {
 }
 
 #[test]
-fn llama_cpp_passes_on_what_the_model_says() {
+fn raw_scores_of_llama_cpp_are_mapped_to_the_unit_range() {
     let answer = json!({ "model": "x", "object": "list", "results": [
         { "index": 0, "relevance_score": -8.5 }, { "index": 1, "relevance_score": 2.2 },
     ] });
@@ -62,16 +62,18 @@ fn llama_cpp_passes_on_what_the_model_says() {
 }
 
 #[test]
-fn qwen_is_asked_yes_or_no_about_each_document() {
-    let server = Server::start(|seen, _| {
+fn qwen_on_ollama_answers_yes_or_no_for_each_document() {
+    let server = StubProvider::start(|seen, _| {
         let answers = seen.body["prompt"].as_str().unwrap().contains("<Document>: b<|im_end|>");
         let (first, second) = if answers { ("yes", "no") } else { ("no", "yes") };
-        Reply::json(json!({ "response": first, "logprobs": [{ "token": first, "logprob": -0.1,
+        StubReply::json(json!({ "response": first, "logprobs": [{ "token": first, "logprob": -0.1,
             "top_logprobs": [{ "token": first, "logprob": -0.1 }, { "token": second, "logprob": -2.3 }] }] }))
     });
-    let scores = reranker(&server, RerankApi::Ollama).score("why", &["a", "b", "c"], LONG).unwrap();
+    let scores = reranker(&server, RerankApi::Ollama)
+        .score("why", &["a", "b", "c"], GENEROUS_DEADLINE)
+        .unwrap();
     assert_eq!(format!("{scores:.2?}"), "[0.10, 0.90, 0.10]");
-    let seen = server.seen();
+    let seen = server.requests();
     assert_eq!(seen.len(), 3);
     assert_eq!(seen[0].line, "POST /api/generate");
     let mut body = seen[0].body.clone();
@@ -86,24 +88,26 @@ fn qwen_is_asked_yes_or_no_about_each_document() {
 }
 
 #[test]
-fn a_long_list_is_several_requests_to_tei() {
-    let server = Server::start(|seen, _| {
+fn a_long_list_is_split_into_several_requests() {
+    let server = StubProvider::start(|seen, _| {
         let texts = seen.body["texts"].as_array().unwrap();
         let score = |(i, it): (usize, &Value)| json!({ "index": i, "score": it.as_str().unwrap().parse::<f32>().unwrap() / 100.0 });
-        Reply::json(texts.iter().enumerate().rev().map(score).collect())
+        StubReply::json(texts.iter().enumerate().rev().map(score).collect())
     });
     let documents: Vec<String> = (0..40).map(|it| it.to_string()).collect();
     let documents: Vec<&str> = documents.iter().map(String::as_str).collect();
-    let scores = reranker(&server, RerankApi::Tei).score("why", &documents, LONG).unwrap();
-    assert_eq!((scores.len(), scores.is_sorted(), server.seen().len()), (40, true, 2));
+    let scores =
+        reranker(&server, RerankApi::Tei).score("why", &documents, GENEROUS_DEADLINE).unwrap();
+    assert_eq!((scores.len(), scores.is_sorted(), server.requests().len()), (40, true, 2));
 }
 
 #[test]
-fn scores_that_mean_nothing_are_refused() {
-    let check = |api: RerankApi, answer: Value, wanted: ResponseFlaw| {
-        let server = Server::start(move |_, _| Reply::json(answer.clone()));
-        let error = reranker(&server, api).score("why", &["a", "b"], LONG).unwrap_err();
-        assert_eq!(flaw(error), wanted);
+fn incomplete_and_meaningless_scores_are_rejected() {
+    let check = |api: RerankApi, answer: Value, expected: ResponseFlaw| {
+        let server = StubProvider::start(move |_, _| StubReply::json(answer.clone()));
+        let error =
+            reranker(&server, api).score("why", &["a", "b"], GENEROUS_DEADLINE).unwrap_err();
+        assert_eq!(response_flaw(error), expected);
     };
     let result = |index: usize, score: f64| json!({ "index": index, "relevance_score": score });
     let results = |all: &[Value]| json!({ "results": all });
@@ -124,17 +128,24 @@ fn scores_that_mean_nothing_are_refused() {
 }
 
 #[test]
-fn no_documents_are_no_request() {
-    let server = Server::start(|_, _| Reply::Silence);
-    assert!(reranker(&server, RerankApi::Cohere).score("why", &[], LONG).unwrap().is_empty());
-    assert!(server.seen().is_empty());
+fn without_documents_nothing_is_sent() {
+    let server = StubProvider::start(|_, _| StubReply::Silence);
+    assert!(
+        reranker(&server, RerankApi::Cohere)
+            .score("why", &[], GENEROUS_DEADLINE)
+            .unwrap()
+            .is_empty()
+    );
+    assert!(server.requests().is_empty());
 }
 
 #[test]
-fn a_live_test_tells_whether_the_answer_wins() {
+fn a_probe_checks_that_the_answer_scores_higher() {
     for (scores, sane) in [([0.1, 0.9], true), ([0.9, 0.1], false)] {
         let row = move |i: usize| json!({ "index": i, "relevance_score": scores[i] });
-        let server = Server::start(move |_, _| Reply::json(json!({ "results": [row(0), row(1)] })));
+        let server = StubProvider::start(move |_, _| {
+            StubReply::json(json!({ "results": [row(0), row(1)] }))
+        });
         let probe = reranker(&server, RerankApi::Cohere).probe().unwrap();
         assert_eq!((probe.is_sane(), probe.model.as_str()), (sane, "some-reranker"));
     }

@@ -1,4 +1,5 @@
-//! A small HTTP server on this machine that answers as a test wants and remembers what it was asked.
+//! A small HTTP server on this machine that replies as a test wants, well or badly, and records the
+//! requests.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -10,40 +11,40 @@ use serde_json::Value;
 
 /// A request as it came over the wire.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct StubRequest {
     /// Method and path.
     pub(crate) line: String,
     /// Names in lower case.
     headers: Vec<(String, String)>,
-    /// Null where there was none.
+    /// The JSON body; null without one.
     pub(crate) body: Value,
 }
 
-pub(crate) enum Reply {
-    /// A whole answer with this status, these header lines and this body.
+pub(crate) enum StubReply {
+    /// A complete response with this status, these header lines and this body.
     Whole(u16, String, Vec<u8>),
-    /// These bytes, whatever they are, and the end of the connection.
+    /// These bytes, valid HTTP or not, then the end of the connection.
     Raw(Vec<u8>),
-    /// The first bytes again and again, until nobody listens.
+    /// The first bytes, then the second ones again and again until the client disconnects.
     Flood(Vec<u8>, Vec<u8>),
-    /// The first bytes, then one more now and then, until nobody listens.
+    /// The first bytes, then a single byte every 10 ms until the client disconnects.
     Drip(Vec<u8>),
-    /// Nothing, until nobody listens.
+    /// Nothing until the client disconnects.
     Silence,
 }
 
-pub(crate) struct Server {
+pub(crate) struct StubProvider {
     port: u16,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<StubRequest>>>,
 }
 
-impl Seen {
+impl StubRequest {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|it| it.0 == name).map(|it| it.1.as_str())
     }
 }
 
-impl Reply {
+impl StubReply {
     pub(crate) fn json(body: Value) -> Self {
         Self::text(200, "application/json", &body.to_string())
     }
@@ -53,9 +54,11 @@ impl Reply {
     }
 }
 
-impl Server {
-    /// Answers with what `answer` says to the request and its number, counted from zero.
-    pub(crate) fn start(answer: impl Fn(&Seen, usize) -> Reply + Send + Sync + 'static) -> Self {
+impl StubProvider {
+    /// Starts a server. `answer` gets each request and its number, counted from zero.
+    pub(crate) fn start(
+        answer: impl Fn(&StubRequest, usize) -> StubReply + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let seen = Arc::new(Mutex::new(Vec::new()));
@@ -63,7 +66,7 @@ impl Server {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (list, answer) = (Arc::clone(&list), Arc::clone(&answer));
-                thread::spawn(move || attend(stream, &list, &*answer));
+                thread::spawn(move || serve_connection(stream, &list, &*answer));
             }
         });
         Self { port, seen }
@@ -73,27 +76,31 @@ impl Server {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    pub(crate) fn seen(&self) -> Vec<Seen> {
+    pub(crate) fn requests(&self) -> Vec<StubRequest> {
         self.seen.lock().unwrap().clone()
     }
 }
 
-fn attend(mut stream: TcpStream, list: &Mutex<Vec<Seen>>, answer: &dyn Fn(&Seen, usize) -> Reply) {
+fn serve_connection(
+    mut stream: TcpStream,
+    list: &Mutex<Vec<StubRequest>>,
+    answer: &dyn Fn(&StubRequest, usize) -> StubReply,
+) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
-    while let Some(seen) = read(&mut reader) {
+    while let Some(seen) = read_request(&mut reader) {
         let number = {
             let mut list = list.lock().unwrap();
             list.push(seen.clone());
             list.len() - 1
         };
-        // Whoever hangs up in the middle of an answer has heard enough.
-        if !reply(&mut stream, answer(&seen, number)).unwrap_or(false) {
+        // A client may disconnect in the middle of a reply; that is no failure of the test.
+        if !send_reply(&mut stream, answer(&seen, number)).unwrap_or(false) {
             return;
         }
     }
 }
 
-fn read(reader: &mut BufReader<TcpStream>) -> Option<Seen> {
+fn read_request(reader: &mut BufReader<TcpStream>) -> Option<StubRequest> {
     let mut line = || {
         let mut acc = String::new();
         let n_bytes = reader.read_line(&mut acc).ok()?;
@@ -106,7 +113,7 @@ fn read(reader: &mut BufReader<TcpStream>) -> Option<Seen> {
         let Some((name, value)) = text.split_once(':') else { break };
         headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
     }
-    let mut seen = Seen { line: first, headers, body: Value::Null };
+    let mut seen = StubRequest { line: first, headers, body: Value::Null };
     if let Some(length) = seen.header("content-length") {
         let mut body = vec![0; length.parse().unwrap()];
         reader.read_exact(&mut body).ok()?;
@@ -115,23 +122,23 @@ fn read(reader: &mut BufReader<TcpStream>) -> Option<Seen> {
     Some(seen)
 }
 
-/// Whether the connection goes on.
-fn reply(stream: &mut TcpStream, reply: Reply) -> std::io::Result<bool> {
+/// Sends a reply. Returns true if the connection stays open for another request.
+fn send_reply(stream: &mut TcpStream, reply: StubReply) -> std::io::Result<bool> {
     match reply {
-        Reply::Whole(status, headers, body) => {
+        StubReply::Whole(status, headers, body) => {
             let head =
                 format!("HTTP/1.1 {status} X\r\n{headers}content-length: {}\r\n\r\n", body.len());
             stream.write_all(&[head.into_bytes(), body].concat())?;
             return Ok(true);
         }
-        Reply::Raw(bytes) => stream.write_all(&bytes)?,
-        Reply::Flood(head, bytes) => {
+        StubReply::Raw(bytes) => stream.write_all(&bytes)?,
+        StubReply::Flood(head, bytes) => {
             stream.write_all(&head)?;
             loop {
                 stream.write_all(&bytes)?;
             }
         }
-        Reply::Drip(head) => {
+        StubReply::Drip(head) => {
             stream.write_all(&head)?;
             stream.set_read_timeout(Some(Duration::from_millis(10)))?;
             // Nothing comes, so the read is the pause.
@@ -139,7 +146,7 @@ fn reply(stream: &mut TcpStream, reply: Reply) -> std::io::Result<bool> {
                 stream.write_all(b" ")?;
             }
         }
-        Reply::Silence => {
+        StubReply::Silence => {
             let _ = stream.read(&mut [0])?;
         }
     }

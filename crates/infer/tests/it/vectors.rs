@@ -1,4 +1,5 @@
-//! The same text is the same vector on every machine: the bits of twenty texts, kept in a file.
+//! Golden test of the built-in model: the vectors of twenty texts must have the bits stored in a file,
+//! on every machine.
 
 use std::fmt::Write as _;
 
@@ -30,7 +31,7 @@ const TEXTS: &[&str] = &[
 ];
 
 #[test]
-fn vectors_are_the_same_on_every_machine() {
+fn vectors_have_the_stored_bits() {
     let vectors = BuiltInEmbedder::new().embed(TEXTS);
     let mut acc = format!("{MODEL_ID}: hash of all bits, first eight numbers, text\n");
     for (vector, text) in vectors.iter().zip(TEXTS) {
@@ -42,7 +43,7 @@ fn vectors_are_the_same_on_every_machine() {
 }
 
 #[test]
-fn vectors_have_length_one_and_a_code_that_keeps_their_cosine() {
+fn vectors_have_length_one_and_their_int8_codes_keep_the_cosines() {
     let vectors = BuiltInEmbedder::new().embed(TEXTS);
     for a in &vectors {
         assert_eq!((a.len(), encode_i8(a).len()), (DIMS, DIMS));

@@ -1,4 +1,5 @@
-//! Tools for the code graph.
+//! Tools for the code graph: the code affected by a change, and the dependencies of code. The text of a
+//! result is for the model, the JSON beside it for programs.
 
 use engine::{IndexFreshness, ReachedSymbol, SymbolInfo, frame};
 use serde::Deserialize;
@@ -6,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::{ToolCallContext, ToolError, ToolOutput, frame_notes, parse_arguments};
 
-/// Default and largest depth.
+/// Depth of the search along edges: the default and the maximum.
 const DEFAULT_DEPTH: u32 = 3;
 const MAX_DEPTH: u32 = 10;
-/// Symbols listed by name; the rest is counted.
-const MAX_LISTED: usize = 60;
+/// Symbols listed by name; further ones are only counted.
+const MAX_LISTED_SYMBOLS: usize = 60;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,58 +27,59 @@ impl GraphArgs {
 }
 
 pub(super) async fn analyze_impact(call: ToolCallContext<'_>) -> Result<ToolOutput, ToolError> {
-    let about: GraphArgs = parse_arguments(call.arguments)?;
-    let found = call.project.code_graph().impact(&about.target, about.depth()).await?;
+    let args: GraphArgs = parse_arguments(call.arguments)?;
+    let report = call.project.code_graph().impact(&args.target, args.depth()).await?;
+    let head = format!("A change to {} affects", symbol_names(&report.targets));
+    let mut text = format_reached(&head, &report.reached, &report.freshness);
+    let mut data = json!({
+        "targets": report.targets.iter().map(symbol_json).collect::<Vec<_>>(),
+        "affected": reached_symbols_json(&report.reached),
+        "n_affected": report.reached.len(),
+        "lacks": freshness_warnings(&report.freshness),
+    });
+    // Memories about the affected code.
+    let injector = call.project.injector();
     let lines: Vec<String> =
-        found.memories.iter().map(|it| call.project.injector().format_note(&it.memory)).collect();
+        report.memories.iter().map(|it| injector.format_note(&it.memory)).collect();
     let notes = frame_notes(&lines);
-    let head = format!("A change to {} affects", symbol_names(&found.targets));
-    let mut text = format_reached(&head, "nothing in the index", &found.reached, &found.freshness);
     if !notes.is_empty() {
         text = format!("{text}\n{notes}");
-    }
-    let mut data = json!({
-        "targets": found.targets.iter().map(symbol_json).collect::<Vec<_>>(),
-        "affected": mentions_json(&found.reached),
-        "n_affected": found.reached.len(),
-        "lacks": freshness_warnings(&found.freshness),
-    });
-    if !notes.is_empty() {
         data["notes"] = json!(notes);
     }
     Ok(ToolOutput { text, data })
 }
 
 pub(super) async fn get_dependencies(call: ToolCallContext<'_>) -> Result<ToolOutput, ToolError> {
-    let about: GraphArgs = parse_arguments(call.arguments)?;
-    let found = call.project.code_graph().dependencies(&about.target, about.depth()).await?;
-    let head = format!("{} depends on", symbol_names(&found.targets));
-    let text = format_reached(&head, "nothing in the index", &found.reached, &found.freshness);
+    let args: GraphArgs = parse_arguments(call.arguments)?;
+    let report = call.project.code_graph().dependencies(&args.target, args.depth()).await?;
+    let head = format!("{} depends on", symbol_names(&report.targets));
+    let text = format_reached(&head, &report.reached, &report.freshness);
     let data = json!({
-        "targets": found.targets.iter().map(symbol_json).collect::<Vec<_>>(),
-        "needs": mentions_json(&found.reached),
-        "n_needs": found.reached.len(),
-        "lacks": freshness_warnings(&found.freshness),
+        "targets": report.targets.iter().map(symbol_json).collect::<Vec<_>>(),
+        "needs": reached_symbols_json(&report.reached),
+        "n_needs": report.reached.len(),
+        "lacks": freshness_warnings(&report.freshness),
     });
     Ok(ToolOutput { text, data })
 }
 
-/// Formats reached symbols, one per line, with warnings about a stale index.
-fn format_reached(
-    head: &str,
-    none: &str,
-    mentions: &[ReachedSymbol],
-    freshness: &IndexFreshness,
-) -> String {
-    let mut res = if mentions.is_empty() { format!("{head} {none}.") } else { format!("{head}:") };
-    for it in mentions.iter().take(MAX_LISTED) {
-        let name = symbol_name(&it.symbol);
-        res = format!("{res}\n- {name} (depth {}, {}, line {})", it.depth, it.kind.slug(), it.line);
+/// Formats reached symbols below a heading, one per line, with warnings about a stale index.
+fn format_reached(head: &str, reached: &[ReachedSymbol], freshness: &IndexFreshness) -> String {
+    let first_line = if reached.is_empty() {
+        format!("{head} nothing in the index.")
+    } else {
+        format!("{head}:")
+    };
+    let mut lines = vec![first_line];
+    for it in reached.iter().take(MAX_LISTED_SYMBOLS) {
+        let (name, edge) = (symbol_name(&it.symbol), it.kind.slug());
+        lines.push(format!("- {name} (depth {}, {edge}, line {})", it.depth, it.line));
     }
-    if mentions.len() > MAX_LISTED {
-        res = format!("{res}\n- and {} more", mentions.len() - MAX_LISTED);
+    if reached.len() > MAX_LISTED_SYMBOLS {
+        lines.push(format!("- and {} more", reached.len() - MAX_LISTED_SYMBOLS));
     }
-    freshness_warnings(freshness).into_iter().fold(res, |acc, it| format!("{acc}\n{it}"))
+    lines.extend(freshness_warnings(freshness));
+    lines.join("\n")
 }
 
 /// Warnings if the index is incomplete or stale.
@@ -98,9 +100,10 @@ fn symbol_names(symbols: &[SymbolInfo]) -> String {
     symbols.iter().map(symbol_name).collect::<Vec<_>>().join(", ")
 }
 
-/// The name for output; names in code are untrusted text.
+/// `path:name`, neutralised, because names in code are untrusted text.
 fn symbol_name(symbol: &SymbolInfo) -> String {
     let path = frame::neutralize_text(&symbol.path);
+    // The symbol of a whole file has no name.
     if symbol.name.is_empty() {
         path
     } else {
@@ -112,13 +115,13 @@ fn symbol_json(symbol: &SymbolInfo) -> Value {
     json!({ "path": symbol.path, "symbol": symbol.name })
 }
 
-fn mentions_json(mentions: &[ReachedSymbol]) -> Vec<Value> {
-    let row = |it: &ReachedSymbol| {
+fn reached_symbols_json(reached: &[ReachedSymbol]) -> Vec<Value> {
+    let reached_json = |it: &ReachedSymbol| {
         let mut res = symbol_json(&it.symbol);
         res["depth"] = json!(it.depth);
         res["line"] = json!(it.line);
         res["edge"] = json!(it.kind.slug());
         res
     };
-    mentions.iter().take(MAX_LISTED).map(row).collect()
+    reached.iter().take(MAX_LISTED_SYMBOLS).map(reached_json).collect()
 }

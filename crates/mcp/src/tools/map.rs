@@ -1,4 +1,5 @@
-//! Tools for the module map.
+//! Tools for the module map: reading it, and proposing corrections. A proposal is a memory that the user
+//! confirms or rejects; no tool changes the map by itself.
 
 use std::path::PathBuf;
 
@@ -15,18 +16,18 @@ struct ShowMapArgs {
     module: Option<String>,
 }
 
-pub(super) async fn show_map(call: ToolCallContext<'_>) -> Result<ToolOutput, ToolError> {
+pub(super) async fn get_module_map(call: ToolCallContext<'_>) -> Result<ToolOutput, ToolError> {
     let ShowMapArgs { module } = parse_arguments(call.arguments)?;
     let map = call.project.code_graph().module_map().await?;
-    let Some(word) = module else {
+    let Some(name) = module else {
         let modules: Vec<Value> = map.listed_modules().map(module_json).collect();
         let notes = map.to_notes();
         let data = json!({ "notes": notes, "modules": modules });
         return Ok(ToolOutput { text: notes, data });
     };
-    let Some(found) = map.find_module(&word) else {
+    let Some(found) = map.find_module(&name) else {
         let ids: Vec<&str> = map.listed_modules().map(|it| it.module.id.as_str()).collect();
-        let what = format!("no module `{word}`; known modules: {}", ids.join(", "));
+        let what = format!("no module `{name}`; known modules: {}", ids.join(", "));
         return Err(ToolError::Refused(what));
     };
     let notes = found.to_notes();
@@ -44,14 +45,15 @@ struct UpdateMapArgs {
     files: Vec<PathBuf>,
 }
 
-pub(super) async fn update_map(call: ToolCallContext<'_>) -> Result<ToolOutput, ToolError> {
-    let given: UpdateMapArgs = parse_arguments(call.arguments)?;
+pub(super) async fn update_module_map(call: ToolCallContext<'_>) -> Result<ToolOutput, ToolError> {
+    let UpdateMapArgs { module, name, description, files } = parse_arguments(call.arguments)?;
+    // One edit per given field, so that the user can confirm each on its own.
     let mut edits = Vec::new();
-    edits.extend(given.name.map(MapEdit::Name));
-    edits.extend(given.description.map(MapEdit::Description));
-    if !given.files.is_empty() {
+    edits.extend(name.map(MapEdit::Name));
+    edits.extend(description.map(MapEdit::Description));
+    if !files.is_empty() {
         let files: Result<Vec<_>, ToolError> =
-            given.files.iter().map(|it| parse_path(call.project, it)).collect();
+            files.iter().map(|it| parse_path(call.project, it)).collect();
         edits.push(MapEdit::Members(files?));
     }
     if edits.is_empty() {
@@ -59,8 +61,7 @@ pub(super) async fn update_map(call: ToolCallContext<'_>) -> Result<ToolOutput, 
     }
     let mut ids = Vec::new();
     for edit in edits {
-        let memory =
-            call.project.code_indexer().propose_map(&call.session, &given.module, edit).await?;
+        let memory = call.project.code_indexer().propose_map(&call.session, &module, edit).await?;
         ids.push(memory.id.to_string());
     }
     let text = "Proposed. The map changes when the user confirms it.".to_owned();

@@ -1,4 +1,5 @@
-//! Tools to search, record, relate and flag memories.
+//! Tools to search, record, relate and flag memories. An agent never changes a memory directly: a
+//! recorded note goes to the scratchpad of its session, and a flag waits for the user.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{ToolCallContext, ToolError, ToolOutput, frame_notes, parse_arguments};
 
-/// Default and largest number of hits.
+/// Hits of a search: the default and the maximum.
 const DEFAULT_HITS: u32 = 8;
 const MAX_HITS: u32 = 20;
 
@@ -26,49 +27,55 @@ struct SearchToolArgs {
 }
 
 pub(super) async fn search_memory(call: ToolCallContext<'_>) -> Result<ToolOutput, ToolError> {
-    let given: SearchToolArgs = parse_arguments(call.arguments)?;
-    let engine = call.project;
-    let limit = given.limit.unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS);
+    let args: SearchToolArgs = parse_arguments(call.arguments)?;
+    let project = call.project;
+
+    let limit = args.limit.unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS);
     let mut filter = MemoryFilter::active(limit);
-    if let Some(kind) = given.r#type {
-        let kind = model::MemoryType::parse(&kind, &engine.config.types);
-        filter.kind = Some(kind.map_err(engine::Error::from)?.slug().to_owned());
+    if let Some(memory_type) = args.r#type {
+        let parsed = model::MemoryType::parse(&memory_type, &project.config.types);
+        filter.kind = Some(parsed.map_err(engine::Error::from)?.slug().to_owned());
     }
-    if let Some(file) = given.file {
-        filter.file = Some(parse_path(engine, &file)?);
+    if let Some(file) = args.file {
+        filter.file = Some(parse_path(project, &file)?);
     }
-    let (phase, purpose, without) = (None, SearchPurpose::Search, DisabledStages::default());
-    // An explicit file wins; otherwise the recent files of the session give the context.
-    let files = filter
-        .file
-        .clone()
-        .map_or_else(|| engine.injector().recent_files_of_agent(&call.session), |it| vec![it]);
-    let question = SearchQuery {
-        text: given.query,
+    // Memories near these files rank higher. An explicit file wins over those of the session.
+    let files = match &filter.file {
+        Some(file) => vec![file.clone()],
+        None => project.injector().recent_files_of_agent(&call.session),
+    };
+    let query = SearchQuery {
+        text: args.query,
         files,
         filter,
         scope: None,
-        phase,
-        purpose,
-        disabled_stages: without,
+        phase: None,
+        purpose: SearchPurpose::Search,
+        disabled_stages: DisabledStages::default(),
     };
-    let notice = engine.embedding_indexer().embed_before_search().await;
-    let mut answer = engine.retriever().search(&question).await?;
+
+    let notice = project.embedding_indexer().embed_new_memories().await;
+    let mut answer = project.retriever().search(&query).await?;
     answer.notices.extend(notice);
-    engine.injector().record_requested_memories(
-        &call.session,
-        answer.hits.iter().map(|it| it.rated.memory.id),
-    )?;
+    // The agent sees these memories now, so its host need not inject them again.
+    let injector = project.injector();
+    let hit_ids = answer.hits.iter().map(|it| it.rated.memory.id);
+    injector.record_requested_memories(&call.session, hit_ids)?;
+
     let lines: Vec<String> =
-        answer.hits.iter().map(|it| engine.injector().format_note(&it.rated.memory)).collect();
+        answer.hits.iter().map(|it| injector.format_note(&it.rated.memory)).collect();
     let notes = frame_notes(&lines);
     let hits: Vec<Value> = answer.hits.iter().map(hit_json).collect();
-    let text = match answer.verdict {
-        _ if !notes.is_empty() => notes.clone(),
-        RelevanceVerdict::Nothing { .. } => "No relevant memory.".to_owned(),
-        RelevanceVerdict::Answered { .. } | RelevanceVerdict::Open => {
-            "No memory matches.".to_owned()
+    let text = if notes.is_empty() {
+        match answer.verdict {
+            // There were candidates, but none was relevant enough.
+            RelevanceVerdict::Nothing { .. } => "No relevant memory.".to_owned(),
+            RelevanceVerdict::Answered { .. } | RelevanceVerdict::Open => {
+                "No memory matches.".to_owned()
+            }
         }
+    } else {
+        notes.clone()
     };
     let text = answer.notices.iter().fold(text, |acc, it| format!("{acc}\n({it})"));
     Ok(ToolOutput { text, data: json!({ "notes": notes, "hits": hits }) })
@@ -99,27 +106,28 @@ struct RecordArgs {
 }
 
 pub(super) async fn record_memory(call: ToolCallContext<'_>) -> Result<ToolOutput, ToolError> {
-    let given: RecordArgs = parse_arguments(call.arguments)?;
-    let RecordArgs { content, r#type: kind, files, modules, tags } = given;
+    let RecordArgs { content, r#type: kind, files, modules, tags } =
+        parse_arguments(call.arguments)?;
     let note = AgentNote { content, kind, tags, files, modules };
-    let noted =
+    let recorded =
         call.project.session_journal().record_note(&call.session, note, call.note_id).await?;
     let mut text = format!(
         "Recorded as `{}` in the scratchpad of this session, not as a memory yet: it becomes one if \
          learning from the session confirms it.",
-        noted.kind
+        recorded.kind
     );
-    if noted.n_redacted > 0 {
+    if recorded.n_redacted > 0 {
         text.push_str(" Text that looked like a secret was masked.");
     }
-    if !noted.missing_files.is_empty() {
-        let names: Vec<&str> = noted.missing_files.iter().map(model::ProjectPath::as_str).collect();
+    if !recorded.missing_files.is_empty() {
+        let names: Vec<&str> =
+            recorded.missing_files.iter().map(model::ProjectPath::as_str).collect();
         text = format!("{text} These files do not exist here: {}.", names.join(", "));
     }
     let data = json!({
         "recorded_in": "scratchpad",
-        "session": noted.session.to_string(),
-        "type": noted.kind.slug(),
+        "session": recorded.session.to_string(),
+        "type": recorded.kind.slug(),
     });
     Ok(ToolOutput { text, data })
 }
@@ -132,7 +140,7 @@ struct RelateArgs {
     target: String,
 }
 
-pub(super) async fn relate_memory(call: ToolCallContext<'_>) -> Result<ToolOutput, ToolError> {
+pub(super) async fn relate(call: ToolCallContext<'_>) -> Result<ToolOutput, ToolError> {
     let RelateArgs { memory, relation, target } = parse_arguments(call.arguments)?;
     let kind = RelationKind::parse(&relation).map_err(|it| ToolError::Arguments(it.to_string()))?;
     let related = call.project.editor().relate(&call.session, &memory, kind, &target).await?;
@@ -162,8 +170,8 @@ pub(super) async fn flag_memory(call: ToolCallContext<'_>) -> Result<ToolOutput,
 
 /// Parses a path given by an agent: absolute, or relative to the project root.
 pub(super) fn parse_path(
-    engine: &engine::Project,
-    given: &Path,
+    project: &engine::Project,
+    path: &Path,
 ) -> Result<model::ProjectPath, ToolError> {
-    Ok(engine.project_path(given, &engine.place.root)?)
+    Ok(project.project_path(path, &project.place.root)?)
 }

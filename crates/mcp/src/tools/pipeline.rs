@@ -1,4 +1,5 @@
-//! Tools for recipes and pipeline contexts.
+//! Tools for recipes (steps that worked for a kind of task) and for pipeline contexts (notes for a stage
+//! of work: plan, qa, recovery, spec).
 
 use std::path::PathBuf;
 
@@ -15,15 +16,18 @@ struct RecipeArgs {
     task: String,
 }
 
-pub(super) async fn get_recipe(call: ToolCallContext<'_>) -> Result<ToolOutput, ToolError> {
+pub(super) async fn get_workflow_recipe(
+    call: ToolCallContext<'_>,
+) -> Result<ToolOutput, ToolError> {
     let RecipeArgs { task } = parse_arguments(call.arguments)?;
-    call.project.embedding_indexer().embed_before_search().await;
+    // A failure to embed is no reason to fail: the recipe is then found by its words alone.
+    call.project.embedding_indexer().embed_new_memories().await;
     let Some(found) = call.project.retriever().find_recipe(&task).await? else {
         let text = "No recipe fits this task.".to_owned();
         return Ok(ToolOutput { text, data: json!({ "notes": "", "steps": [] }) });
     };
     let notes = frame_notes(&[call.project.injector().format_recipe(&found)]);
-    let step = |it: &model::RecipeStep| -> Value {
+    let step_json = |it: &model::RecipeStep| -> Value {
         let mut res =
             json!({ "order": it.order, "description": frame::neutralize_text(&it.description) });
         if let Some(file) = &it.file {
@@ -31,7 +35,7 @@ pub(super) async fn get_recipe(call: ToolCallContext<'_>) -> Result<ToolOutput, 
         }
         res
     };
-    let steps: Vec<Value> = found.recipe.steps.iter().map(step).collect();
+    let steps: Vec<Value> = found.recipe.steps.iter().map(step_json).collect();
     Ok(ToolOutput { text: notes.clone(), data: json!({ "notes": notes, "steps": steps }) })
 }
 
@@ -50,24 +54,28 @@ struct ContextToolArgs {
 }
 
 pub(super) async fn get_context(call: ToolCallContext<'_>) -> Result<ToolOutput, ToolError> {
-    let given: ContextToolArgs = parse_arguments(call.arguments)?;
+    let args: ContextToolArgs = parse_arguments(call.arguments)?;
     let stage =
-        PipelineContext::parse(&given.stage).map_err(|it| ToolError::Arguments(it.to_string()))?;
-    let mut request = ContextRequest::for_pipeline(stage);
-    for file in &given.files {
-        request.files.push(parse_path(call.project, file)?);
-    }
-    (request.task, request.modules, request.failure_report) =
-        (given.task, given.modules, given.report);
+        PipelineContext::parse(&args.stage).map_err(|it| ToolError::Arguments(it.to_string()))?;
+    let files: Result<Vec<_>, ToolError> =
+        args.files.iter().map(|it| parse_path(call.project, it)).collect();
+    let request = ContextRequest {
+        task: args.task,
+        files: files?,
+        modules: args.modules,
+        failure_report: args.report,
+        ..ContextRequest::for_pipeline(stage)
+    };
     if request.has_search_text() {
-        call.project.embedding_indexer().embed_before_search().await;
+        // A failure to embed only means that new memories are found by their words alone.
+        call.project.embedding_indexer().embed_new_memories().await;
     }
     let context = call.project.injector().pipeline_context(&request).await?;
-    let shown_ids = context.placed.iter().map(|it| it.hit.rated.memory.id);
-    call.project.injector().record_requested_memories(&call.session, shown_ids)?;
+    let ids: Vec<_> = context.placed.iter().map(|it| it.hit.rated.memory.id).collect();
+    // The agent sees these memories now, so its host need not inject them again.
+    call.project.injector().record_requested_memories(&call.session, ids.iter().copied())?;
+    let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
     let notes = context.text.trim_end().to_owned();
-    let ids: Vec<String> =
-        context.placed.iter().map(|it| it.hit.rated.memory.id.to_string()).collect();
     let text = if notes.is_empty() { format!("No notes for `{stage}`.") } else { notes.clone() };
     Ok(ToolOutput { text, data: json!({ "notes": notes, "ids": ids }) })
 }

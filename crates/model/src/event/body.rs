@@ -1,4 +1,6 @@
-//! Bodies of events. Hosts report different amounts, so most fields are optional.
+//! The bodies of events: one struct per kind, with the fields beside those of the envelope.
+//!
+//! Hosts report different amounts, so that most fields are optional and an absent field is not written.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -103,7 +105,7 @@ pub struct ToolResult {
     pub call_id: String,
     pub tool: Tool,
     pub ok: bool,
-    /// The user rejected the call, so it never ran; `ok` is then false and says nothing of the tool.
+    /// The user rejected the call, so that it never ran. `ok` is then false, although the tool did not fail.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rejected: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -116,6 +118,7 @@ pub struct ToolResult {
     /// Files of the project that the result names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<ProjectPath>,
+    /// Number of matches of a search or list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matches: Option<u32>,
 }
@@ -223,15 +226,18 @@ impl<'de> Deserialize<'de> for TextExcerpt {
     }
 }
 
+/// Deserialises any word as a phase.
 fn any_phase<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Phase>, D::Error> {
     let word = Option::<String>::deserialize(from)?;
     Ok(word.map(|it| Methodology::phase_for_any_word(&it)))
 }
 
+/// Serialises a memory type as its slug.
 fn type_slug<S: Serializer>(kind: &MemoryType, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(kind.slug())
 }
 
+/// Deserialises the slug of a memory type. Custom types need not be declared.
 fn stored_type<'de, D: Deserializer<'de>>(from: D) -> Result<MemoryType, D::Error> {
     let slug = String::deserialize(from)?;
     MemoryType::from_slug(&slug).map_err(serde::de::Error::custom)

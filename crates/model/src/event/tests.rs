@@ -1,4 +1,5 @@
-//! The JSON of events: its shape as data, and that everything reads back.
+//! The JSON of events: which fields are written, which lines are rejected with which error, and that any
+//! event is parsed again from its own line.
 
 use expect_test::{Expect, expect};
 use proptest::collection::vec;
@@ -14,21 +15,18 @@ use crate::{
 
 const SESSION: &str = "019a0000-0000-7000-8000-000000000001";
 
-/// Reads the rest of an event of a fixed session and writes it again.
-fn check(rest: &str, expect: Expect) {
-    let line = format!(r#"{{"event_id":"e1","session_id":"{SESSION}","at":5,{rest}}}"#);
-    let res = match EventEnvelope::parse_line(&line) {
-        Ok(it) => {
-            let head = format!(r#"{{"event_id":"e1","session_id":"{SESSION}","at":5,"#);
-            it.to_line().strip_prefix(&head).unwrap().to_owned()
-        }
+/// Parses an event, given by the fields after a fixed envelope, and checks the same fields as written again.
+fn check(fields: &str, expect: Expect) {
+    let envelope = format!(r#"{{"event_id":"e1","session_id":"{SESSION}","at":5,"#);
+    let shown = match EventEnvelope::parse_line(&format!("{envelope}{fields}}}")) {
+        Ok(event) => event.to_line().strip_prefix(&envelope).unwrap().to_owned(),
         Err(error) => format!("error: {error}"),
     };
-    expect.assert_eq(&res);
+    expect.assert_eq(&shown);
 }
 
 #[test]
-fn what_a_host_leaves_out_stays_out() {
+fn absent_and_unknown_fields_are_not_written() {
     check(
         r#""event":"session_start","project_root":"/p","agent":"codex""#,
         expect![[r#""event":"session_start","project_root":"/p","agent":"codex"}"#]],
@@ -49,7 +47,7 @@ fn what_a_host_leaves_out_stays_out() {
 }
 
 #[test]
-fn what_a_host_says_is_kept() {
+fn known_fields_are_kept_and_normalised() {
     check(
         r#""phase":"qa_fix","event":"session_start","project_root":"/p","agent":"a","type":"build","planned_steps":4"#,
         expect![[
@@ -71,7 +69,7 @@ fn what_a_host_says_is_kept() {
 }
 
 #[test]
-fn what_is_not_an_event_says_why() {
+fn a_line_that_is_no_event_gives_an_error_with_the_reason() {
     check(
         r#""event":"tool_cal""#,
         expect!["error: unknown event `tool_cal` (did you mean `tool_call`?)"],
@@ -108,7 +106,7 @@ fn what_is_not_an_event_says_why() {
 }
 
 #[test]
-fn ids_and_lines_have_a_size() {
+fn ids_and_lines_have_a_limited_length() {
     let line = |id: &str| {
         format!(r#"{{"event":"session_end","event_id":"{id}","session_id":"{SESSION}","at":0}}"#)
     };
@@ -126,22 +124,25 @@ fn ids_and_lines_have_a_size() {
 }
 
 #[test]
-fn an_excerpt_is_cut_at_a_character() {
+fn an_excerpt_is_truncated_between_characters() {
     let text = format!("x{}", "é".repeat(MAX_EXCERPT));
     let excerpt = TextExcerpt::new(text.as_str());
     assert_eq!(excerpt.as_str().len(), MAX_EXCERPT - 1);
     let stored: TextExcerpt = serde_json::from_value(json!(text)).unwrap();
-    assert_eq!(stored, excerpt, "a peer that sends too much is cut, not refused");
+    assert_eq!(stored, excerpt, "a longer stored text is truncated, not rejected");
 }
 
 #[test]
-fn a_line_has_no_line_end_inside() {
+fn a_line_end_in_a_text_is_escaped() {
     let event =
         Event::UserMessage(UserMessage { text: "a\nb\r\u{2028}".to_owned(), interrupts: false });
     let session = SESSION.parse().unwrap();
     let line = EventEnvelope { id: "e".to_owned(), session, at: Timestamp(0), event }.to_line();
     assert!(!line.contains(['\n', '\r']), "{line}");
 }
+
+// Strategies for arbitrary events. The tuples of proptest have up to twelve values, so that large events are
+// built from two groups.
 
 fn path() -> impl Strategy<Value = ProjectPath> {
     "[a-z]{1,4}(/[a-z.]{0,3}x){0,2}".prop_map(|it| ProjectPath::parse(&it).unwrap())
@@ -167,9 +168,9 @@ fn work_unit() -> impl Strategy<Value = WorkUnit> {
 }
 
 fn session_start() -> impl Strategy<Value = Event> {
-    let said =
+    let first =
         (".*", ".*", option::of(".*"), option::of(any_of(SessionType::ALL)), option::of(".*"));
-    let place = (
+    let second = (
         option::of(any::<u32>()),
         option::of(any_of(Phase::ALL)),
         option::of(".*"),
@@ -177,19 +178,21 @@ fn session_start() -> impl Strategy<Value = Event> {
         option::of(work_unit()),
         option::of(".*"),
     );
-    (said, place).prop_map(|(said, place)| {
+    (first, second).prop_map(|(first, second)| {
+        let (project_root, agent, host_session, session_type, task) = first;
+        let (planned_steps, phase, role, parent, work_unit, transcript) = second;
         Event::SessionStart(SessionStart {
-            project_root: said.0,
-            agent: said.1,
-            host_session: said.2,
-            session_type: said.3,
-            task: said.4,
-            planned_steps: place.0,
-            phase: place.1,
-            role: place.2,
-            parent: place.3.map(|it| SessionId(uuid::Uuid::from_u128(it))),
-            work_unit: place.4,
-            transcript: place.5,
+            project_root,
+            agent,
+            host_session,
+            session_type,
+            task,
+            planned_steps,
+            phase,
+            role,
+            parent: parent.map(|it| SessionId(uuid::Uuid::from_u128(it))),
+            work_unit,
+            transcript,
         })
     })
 }
@@ -197,15 +200,12 @@ fn session_start() -> impl Strategy<Value = Event> {
 fn tool_args() -> impl Strategy<Value = ToolArgs> {
     let text = || option::of(".*");
     let lines = option::of((any::<u32>(), any::<u32>()));
-    (vec(path(), 0..3), lines, text(), text(), text(), text(), text()).prop_map(|it| ToolArgs {
-        paths: it.0,
-        lines: it.1.map(|(first, last)| LineSpan { first, last }),
-        query: it.2,
-        command: it.3,
-        url: it.4,
-        removed: it.5,
-        added: it.6,
-    })
+    (vec(path(), 0..3), lines, text(), text(), text(), text(), text()).prop_map(
+        |(paths, lines, query, command, url, removed, added)| {
+            let lines = lines.map(|(first, last)| LineSpan { first, last });
+            ToolArgs { paths, lines, query, command, url, removed, added }
+        },
+    )
 }
 
 fn tool_events() -> impl Strategy<Value = Event> {
@@ -245,16 +245,16 @@ fn record() -> impl Strategy<Value = Event> {
     let words = || vec(".*", 0..3);
     let scope = option::of(any_of(MemoryScope::ALL));
     (kind, ".*", scope, words(), vec(path(), 0..3), words(), payload, option::of(any::<u32>()))
-        .prop_map(|it| {
+        .prop_map(|(kind, content, scope, tags, files, modules, payload, step)| {
             Event::Record(RecordedNote {
-                kind: it.0,
-                content: it.1,
-                scope: it.2,
-                tags: it.3,
-                files: it.4,
-                modules: it.5,
-                payload: it.6,
-                step: it.7,
+                kind,
+                content,
+                scope,
+                tags,
+                files,
+                modules,
+                payload,
+                step,
             })
         })
 }
@@ -292,13 +292,13 @@ fn envelope() -> impl Strategy<Value = EventEnvelope> {
 
 proptest! {
     #[test]
-    fn every_event_reads_back(envelope in envelope()) {
+    fn every_event_is_parsed_again_from_its_line(envelope in envelope()) {
         let line = envelope.to_line();
         prop_assert_eq!(EventEnvelope::parse_line(&line).unwrap(), envelope);
     }
 
     #[test]
-    fn no_line_makes_the_reader_panic(line in "\\PC*") {
+    fn any_line_is_parsed_or_rejected(line in "\\PC*") {
         let _ = EventEnvelope::parse_line(&line);
     }
 }

@@ -1,4 +1,7 @@
-//! Commands in CI configuration.
+//! Commands in CI configuration: lines of workflow files that begin like a well-known command.
+//!
+//! CI runs a project's real commands, so they are better than the defaults of its tools. The files
+//! are searched by line, not parsed as YAML: every CI service has its own structure.
 
 use super::{CI_CONFIG_PATHS, MainLanguage, ManifestTexts, ProjectToolKind};
 
@@ -14,36 +17,52 @@ const CI_COMMANDS: &[(ProjectToolKind, &[&str])] = &[
 const COMMON_WORKFLOWS: &[&str] =
     &["test", "tests", "ci", "main", "check", "checks", "lint", "linters", "build"];
 
-/// A longer line is not a command to show.
+/// A longer line is too special for an overview.
 const MAX_COMMAND_BYTES: usize = 100;
 
-/// One command per purpose with the file it is from. Preferred are commands of the project's main
+/// A command of a CI configuration.
+pub(super) struct CiCommand {
+    pub(super) kind: ProjectToolKind,
+    pub(super) command: String,
+    /// The configuration file it is from.
+    pub(super) path: String,
+}
+
+/// Sort key of a command, best first: its row in `CI_COMMANDS`, `true` if it belongs to another
+/// language, `true` if its workflow is not a common one, its length.
+type CommandRank = (usize, bool, bool, usize);
+
+/// One command per purpose. Preferred are commands of the project's main
 /// language, then those of common workflows, then the shortest: it has the fewest special options.
-pub(super) fn find_ci_commands(
-    files: &ManifestTexts,
-    language: MainLanguage,
-) -> Vec<(ProjectToolKind, String, String)> {
+pub(super) fn find_ci_commands(files: &ManifestTexts, language: MainLanguage) -> Vec<CiCommand> {
     let prefers_scripts = language == MainLanguage::EcmaScript;
     let is_script = |it: &str| ["npm ", "yarn ", "pnpm "].iter().any(|tool| it.starts_with(tool));
+    // Sorted by rank, the first of each row of `CI_COMMANDS` is its best command.
     let mut ranked = Vec::new();
     for (path, text) in files.iter().filter(|it| is_ci_config(&it.0)) {
         for (row, command) in parse_commands(text) {
             let is_other_language = is_script(&command) != prefers_scripts;
-            let rank = (row, is_other_language, !is_common_workflow(path), command.len());
+            let rank: CommandRank =
+                (row, is_other_language, !is_common_workflow(path), command.len());
             ranked.push((rank, command, path.clone()));
         }
     }
     ranked.sort();
-    // The best of each row of the table.
-    ranked.dedup_by_key(|it| it.0.0);
-    ranked.into_iter().map(|it| (CI_COMMANDS[it.0.0].0, it.1, it.2)).collect()
+    ranked.dedup_by_key(|(rank, ..)| rank.0);
+    let to_ci_command = |(rank, command, path): (CommandRank, String, String)| CiCommand {
+        kind: CI_COMMANDS[rank.0].0,
+        command,
+        path,
+    };
+    ranked.into_iter().map(to_ci_command).collect()
 }
 
 fn is_ci_config(path: &str) -> bool {
     CI_CONFIG_PATHS.iter().any(|it| path.starts_with(it))
 }
 
-/// GitHub has a file per workflow; elsewhere the one file is the common workflow.
+/// The file holds a workflow that runs on every change. Only GitHub has a file per workflow;
+/// elsewhere the one file is the common workflow.
 fn is_common_workflow(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.trim_start_matches('.').split('.').next().unwrap_or(name);
@@ -51,7 +70,7 @@ fn is_common_workflow(path: &str) -> bool {
 }
 
 /// The commands of a workflow with their rows in `CI_COMMANDS`. Lines with variables, and lines
-/// that continue or open a block, cannot be run as they are.
+/// that continue or open a block, are dropped: they cannot be run as they are.
 fn parse_commands(text: &str) -> Vec<(usize, String)> {
     let mut commands = Vec::new();
     for line in text.lines() {
@@ -62,7 +81,7 @@ fn parse_commands(text: &str) -> Vec<(usize, String)> {
             continue;
         }
         for (row, (_, beginnings)) in CI_COMMANDS.iter().enumerate() {
-            // A whole word: `tox` is not the beginning of `toxic`.
+            // Only whole words match: `toxic` does not begin with the command `tox`.
             let begins_with = |beginning: &str| {
                 line.strip_prefix(beginning).is_some_and(|it| it.is_empty() || it.starts_with(' '))
             };
@@ -80,6 +99,7 @@ mod tests {
 
     #[test]
     fn the_plainest_command_of_a_common_workflow_is_chosen() {
+        // A workflow file with one command.
         let file = |name: &str, run: &str| {
             (format!(".github/workflows/{name}.yml"), format!("      - run: {run}\n"))
         };
@@ -92,7 +112,7 @@ mod tests {
             file("docs", "python -m build docs"),
         ];
         let commands = |language| -> Vec<String> {
-            find_ci_commands(&files, language).into_iter().map(|it| it.1).collect()
+            find_ci_commands(&files, language).into_iter().map(|it| it.command).collect()
         };
         assert_eq!(commands(MainLanguage::Other), ["pytest -v", "python -m build docs"]);
         assert_eq!(commands(MainLanguage::EcmaScript)[0], "npm test");

@@ -1,5 +1,5 @@
-//! Dependencies listed in manifests. A manifest is searched for one name, not parsed: what is
-//! wanted is only whether a well-known library is used.
+//! Dependencies listed in manifests, for the question whether a project uses a well-known library.
+//! Most manifests are searched for the name and not parsed: a rare wrong answer does no harm.
 
 use serde_json::Value;
 
@@ -14,9 +14,11 @@ pub(super) fn has_dependency(path: &str, text: &str, dependency: &str) -> bool {
                 .any(|it| !json[*it][dependency].is_null())
         }
         "Cargo.toml" => is_in_cargo_toml(text, dependency),
+        // `require github.com/x/y v1`, or the same without `require` in a block.
         "go.mod" => {
             text.lines().any(|it| it.trim().trim_start_matches("require ").starts_with(dependency))
         }
+        // `<artifactId>spring-boot…` in Maven, `"group:spring-boot…"` in Gradle.
         "pom.xml" | "build.gradle" | "build.gradle.kts" => {
             text.contains(&format!(">{dependency}")) || text.contains(&format!(":{dependency}"))
         }
@@ -41,6 +43,7 @@ pub(super) fn is_python_manifest(path: &str) -> bool {
     .contains(&name)
 }
 
+/// A line of a dependency section of a `Cargo.toml` has the dependency as its key.
 fn is_in_cargo_toml(text: &str, dependency: &str) -> bool {
     let mut in_dependencies = false;
     text.lines().map(str::trim).any(|line| {
@@ -56,6 +59,8 @@ fn is_in_cargo_toml(text: &str, dependency: &str) -> bool {
     })
 }
 
+/// A line of a Python manifest begins with the dependency. The manifest of the library itself names
+/// it as well and does not count.
 fn is_in_python_manifest(text: &str, dependency: &str) -> bool {
     let lower = text.to_lowercase();
     let own_names = [
@@ -63,7 +68,8 @@ fn is_in_python_manifest(text: &str, dependency: &str) -> bool {
         format!("name = {dependency}\n"),
         format!("name=\"{dependency}\""),
     ];
-    // The name must end where a requirement goes on: with a version, an extra, a marker or a quote.
+    // After the name, a requirement has a version, an extra, a marker or a quote. Other characters
+    // continue a longer name: `pytest-cov` does not require `pytest`.
     let is_requirement = |line: &str| {
         let line = line.trim().trim_start_matches(['"', '\'', '[', '-', ' ']);
         line.to_lowercase().strip_prefix(dependency).is_some_and(|rest| {

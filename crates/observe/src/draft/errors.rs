@@ -1,14 +1,25 @@
 //! Drafts about errors: the command, the message and the fix.
+//!
+//! An error is worth a memory only with a fix that another agent can repeat: a variant of the command that
+//! worked, or an explanation by the agent together with the files it then edited.
 
 use model::{ErrorPattern, MemoryKind, Payload, ProjectPath};
 
 use super::{MemoryDraft, SessionSighting, quote_paths};
-use crate::evidence::Evidence;
+use crate::evidence::{CommandFix, Evidence};
 use crate::fingerprint::is_generic_message;
 use crate::statements;
 
 /// The longest command that is recommended as a fix, in bytes.
 const MAX_FIX_BYTES: usize = 120;
+/// Words that a fix may add to the failed command; with more, the two have little in common.
+const MAX_ADDED_WORDS: usize = 3;
+/// Words that both commands must share: the program and the subcommand.
+const MIN_SHARED_WORDS: usize = 2;
+/// Share of an explanation's words that are in the message, in per cent. From here on it adds nothing.
+const REPEATED_PERCENT: usize = 60;
+/// The longest list marker, in bytes: `12. **`.
+const MAX_LIST_MARKER_BYTES: usize = 6;
 
 /// An error with its fix; `None` while no fix is known that can be described.
 pub(super) fn draft_fixed_error(
@@ -32,30 +43,35 @@ pub(super) fn draft_fixed_error(
     Some(draft.with_files(files).with_payload(payload))
 }
 
+/// An error that was fixed in its session.
+struct FixedError<'a> {
+    command: &'a str,
+    message: &'a str,
+    explanation: Option<&'a str>,
+    fix: &'a CommandFix,
+}
+
 /// Describes the fix of the latest session that has one, with the files it edited.
 fn describe_fix(seen: &[SessionSighting]) -> Option<(String, Vec<ProjectPath>)> {
-    let fixed_errors = || {
-        seen.iter().rev().filter_map(|it| match &it.evidence {
-            Evidence::ErrorRetry { command, message, explanation, fix, .. } => {
-                Some((command, message, explanation.as_deref(), fix.as_ref()?))
-            }
-            _ => None,
-        })
-    };
+    let fixed_errors = seen.iter().rev().filter_map(|it| match &it.evidence {
+        Evidence::ErrorRetry { command, message, explanation, fix: Some(fix), .. } => {
+            Some(FixedError { command, message, explanation: explanation.as_deref(), fix })
+        }
+        _ => None,
+    });
+    let (fixed_by_edit, fixed_by_command): (Vec<FixedError<'_>>, Vec<FixedError<'_>>) =
+        fixed_errors.partition(|it| !it.fix.edited_files.is_empty());
     // A variant of the command that succeeded without an edit is the clearest fix.
-    for (failed, _, _, fix) in fixed_errors().filter(|it| it.3.edited_files.is_empty()) {
-        if is_command_variant(failed, &fix.command) {
+    for FixedError { command, fix, .. } in fixed_by_command {
+        if is_command_variant(command, &fix.command) {
             return Some((format!("What worked: `{}`.", fix.command), Vec::new()));
         }
     }
-    // Otherwise the agent's explanation, if an edit then fixed the error.
-    for (_, message, explanation, fix) in fixed_errors().filter(|it| !it.3.edited_files.is_empty())
-    {
-        if is_generic_message(message) {
-            continue;
-        }
+    // Otherwise the agent's explanation, if an edit then fixed the error. A generic message does not show
+    // which error was explained.
+    for FixedError { message, explanation, fix, .. } in fixed_by_edit {
         let reason = explanation.map(strip_list_marker).filter(|it| explains_error(it, message));
-        if let Some(reason) = reason {
+        if let Some(reason) = reason.filter(|_| !is_generic_message(message)) {
             let (reason, files) = (end_sentence(reason), quote_paths(&fix.edited_files));
             return Some((format!("{reason} It was fixed in {files}."), fix.edited_files.clone()));
         }
@@ -65,18 +81,18 @@ fn describe_fix(seen: &[SessionSighting]) -> Option<(String, Vec<ProjectPath>)> 
 
 /// Returns whether two commands differ only in options and paths: then these are the fix.
 fn is_command_variant(failed: &str, fixed: &str) -> bool {
-    let (a, b): (Vec<&str>, Vec<&str>) = (failed.split(' ').collect(), fixed.split(' ').collect());
-    let is_variable = |it: &&str| it.starts_with('-') || it.contains(['/', '.']);
-    let removed: Vec<&str> = a.iter().copied().filter(|it| !b.contains(it)).collect();
-    let added: Vec<&str> = b.iter().copied().filter(|it| !a.contains(it)).collect();
-    removed.iter().all(is_variable)
-        && added.iter().any(is_variable)
-        && added.len() <= 3
-        // Program and subcommand stay.
-        && a.len() - removed.len() >= 2
+    let failed_words: Vec<&str> = failed.split(' ').collect();
+    let fixed_words: Vec<&str> = fixed.split(' ').collect();
+    let is_option_or_path = |it: &&str| it.starts_with('-') || it.contains(['/', '.']);
+    let removed: Vec<&&str> = failed_words.iter().filter(|it| !fixed_words.contains(it)).collect();
+    let added: Vec<&&str> = fixed_words.iter().filter(|it| !failed_words.contains(it)).collect();
+    removed.iter().all(|it| is_option_or_path(it))
+        && added.iter().any(|it| is_option_or_path(it))
+        && added.len() <= MAX_ADDED_WORDS
+        && failed_words.len() - removed.len() >= MIN_SHARED_WORDS
         && fixed.len() <= MAX_FIX_BYTES
         && !fixed.contains(['|', ';'])
-        // A path of one machine is wrong on others.
+        // A path of one machine is wrong on others, and a chain of commands is no variant.
         && !["/Users/", "/home/", "/tmp/", "&&"].iter().any(|it| fixed.contains(it))
 }
 
@@ -85,12 +101,12 @@ fn strip_list_marker(text: &str) -> &str {
     let bare = text.trim_start_matches(|it: char| {
         it.is_ascii_digit() || matches!(it, '.' | '-' | ' ' | '*' | ')')
     });
-    // More than a few characters is not a marker.
-    if bare.len() + 6 >= text.len() { bare } else { text }
+    // More than a few bytes are not a marker.
+    if text.len() - bare.len() <= MAX_LIST_MARKER_BYTES { bare } else { text }
 }
 
-/// Returns whether a sentence says why an error occurs, and not only what the agent will do next or what
-/// the message says already.
+/// Returns whether a sentence gives the reason of an error, and is neither a plan nor a repetition of the
+/// message.
 fn explains_error(sentence: &str, message: &str) -> bool {
     const PLAN_OPENINGS: &[&str] = &[
         "let me",
@@ -110,13 +126,13 @@ fn explains_error(sentence: &str, message: &str) -> bool {
         "we ",
     ];
     let lower = sentence.to_ascii_lowercase();
+    // Words of up to three bytes are articles and prepositions.
     let words: Vec<&str> = lower.split_whitespace().filter(|it| it.len() > 3).collect();
     let message = message.to_ascii_lowercase();
     let n_repeated = words.iter().filter(|it| message.contains(**it)).count();
-    // A sentence of which most words are in the message adds nothing.
     !PLAN_OPENINGS.iter().any(|it| lower.starts_with(it))
         && !sentence.ends_with([':', '?'])
-        && n_repeated * 10 < words.len() * 6
+        && n_repeated * 100 < words.len() * REPEATED_PERCENT
         && statements::extract_fact(sentence).is_some()
 }
 

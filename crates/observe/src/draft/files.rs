@@ -1,4 +1,6 @@
 //! Drafts about files: which belong together, where to begin, what not to read.
+//!
+//! The facts of a draft (paths, query) come from the latest sighting; the counts come from all of them.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +13,13 @@ use super::{
 };
 use crate::ModuleLookup;
 use crate::evidence::Evidence;
+use crate::signal::repeated_grep::searched_name;
 
 /// Share of the sessions that edited one file which must have edited the other, in per mille.
 const MIN_SHARE_PER_MILLE: u32 = 600;
-/// Sessions that a dependency names.
+/// Sessions that must have edited a file together with a configuration file: once is chance.
+const MIN_CONFIG_SESSIONS: u32 = 2;
+/// Sessions that a dependency lists as its evidence.
 const MAX_SESSIONS: usize = 20;
 /// Files that a prefetch pattern names.
 const MAX_FIRST_FILES: usize = 6;
@@ -28,21 +33,22 @@ pub(super) fn draft_coupled_files(
     support: SupportCounts,
 ) -> Option<MemoryDraft> {
     let Evidence::CoAccess { first, second } = &seen.last()?.evidence else { return None };
-    let n = count_sessions(seen);
+    let n_both = count_sessions(seen);
     // The file that is edited less often implies the other one.
-    let (from, to, of) = if support.first_file <= support.second_file {
+    let (from, to, n_from) = if support.first_file <= support.second_file {
         (first, second, support.first_file)
     } else {
         (second, first, support.second_file)
     };
-    let of = of.max(n);
-    if n * 1000 < of * MIN_SHARE_PER_MILLE {
+    // The counts are taken at another time than the sightings and can be lower.
+    let n_from = n_from.max(n_both);
+    if n_both * 1000 < n_from * MIN_SHARE_PER_MILLE {
         return None;
     }
     let content = format!(
-        "A change to `{from}` usually needs one in `{to}` as well: {n} of the {of} sessions that edited `{from}` edited both. Check `{to}` before you finish."
+        "A change to `{from}` usually needs one in `{to}` as well: {n_both} of the {n_from} sessions that edited `{from}` edited both. Check `{to}` before you finish."
     );
-    Some(draft_dependency(content, from, to, seen, n * 1000 / of))
+    Some(draft_dependency(content, from, to, seen, n_both * 1000 / n_from))
 }
 
 /// A configuration file that is usually edited with another file.
@@ -51,16 +57,16 @@ pub(super) fn draft_config_coupling(
     support: SupportCounts,
 ) -> Option<MemoryDraft> {
     let Evidence::ConfigTouch { file, config } = &seen.last()?.evidence else { return None };
-    let n = count_sessions(seen);
+    let n_both = count_sessions(seen);
     // The file implies the configuration, never the reverse: manifests change for many reasons.
-    let of = support.first_file.max(n);
-    if n < 2 || n * 1000 < of * MIN_SHARE_PER_MILLE {
+    let n_file = support.first_file.max(n_both);
+    if n_both < MIN_CONFIG_SESSIONS || n_both * 1000 < n_file * MIN_SHARE_PER_MILLE {
         return None;
     }
     let content = format!(
-        "A change to `{file}` has meant a change to `{config}` in {n} of {of} sessions; look whether it needs one."
+        "A change to `{file}` has meant a change to `{config}` in {n_both} of {n_file} sessions; look whether it needs one."
     );
-    Some(draft_dependency(content, file, config, seen, n * 1000 / of))
+    Some(draft_dependency(content, file, config, seen, n_both * 1000 / n_file))
 }
 
 /// A file and the import that is read with it.
@@ -72,12 +78,13 @@ pub(super) fn draft_import_pair(seen: &[SessionSighting]) -> Option<MemoryDraft>
     Some(draft_dependency(content, from, to, seen, 1000))
 }
 
+/// A draft which says that a change of `from` needs one of `to`, in a share of the sessions in per mille.
 fn draft_dependency(
     content: String,
     from: &ProjectPath,
     to: &ProjectPath,
     seen: &[SessionSighting],
-    lift: u32,
+    share: u32,
 ) -> MemoryDraft {
     let mut sessions = distinct_sessions(seen);
     sessions.truncate(MAX_SESSIONS);
@@ -85,7 +92,7 @@ fn draft_dependency(
         from: from.to_string(),
         to: to.to_string(),
         sessions,
-        lift: PerMille::new(u16::try_from(lift).unwrap_or(1000)),
+        lift: PerMille::new(u16::try_from(share).unwrap_or(1000)),
         directed: true,
     });
     MemoryDraft::new(MemoryKind::CausalDependency, content)
@@ -99,6 +106,7 @@ pub(super) fn draft_first_files(
     seen: &[SessionSighting],
     modules: &ModuleLookup,
 ) -> Option<MemoryDraft> {
+    // Count the sessions that opened each file early.
     let n_sessions = count_sessions(seen).max(1);
     let mut counts: BTreeMap<&ProjectPath, u32> = BTreeMap::new();
     for sighting in seen {
@@ -112,7 +120,7 @@ pub(super) fn draft_first_files(
         counts.into_iter().filter(|it| share(it.1) > OFTEN_PER_MILLE).collect();
     ranked.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     ranked.truncate(MAX_FIRST_FILES);
-    // Files of other modules alone are where any work begins.
+    // If all of them are in other modules, they are where any work begins.
     let has_own_file = ranked.iter().any(|it| modules.module_of_file(it.0.as_str()) == module);
     if ranked.len() < 2 || !has_own_file {
         return None;
@@ -157,21 +165,15 @@ pub(super) fn draft_search_location(seen: &[SessionSighting]) -> Option<MemoryDr
     if !seen.iter().all(|it| is_same_file(&it.evidence)) {
         return None;
     }
-    // `fn computeTotal(` searches for `computeTotal`.
-    let name = query
-        .rsplit(' ')
-        .next()
-        .unwrap_or(query)
-        .trim_end_matches(['(', '\\', ')'])
-        .trim_start_matches('^');
+    let name = searched_name(query);
     let missed = seen.iter().rev().find_map(|it| match &it.evidence {
         Evidence::RepeatedGrep { missed_query, .. } => missed_query.as_deref(),
         _ => None,
     });
-    let instead =
+    let warning =
         missed.map(|it| format!(" A search for `{it}` finds nothing.")).unwrap_or_default();
     let content = format!(
-        "`{name}` is in `{file}`; open it there instead of searching for `{query}`.{instead}"
+        "`{name}` is in `{file}`; open it there instead of searching for `{query}`.{warning}"
     );
     Some(MemoryDraft::new(MemoryKind::ModuleInsight, content).with_files(vec![file.clone()]))
 }
@@ -194,6 +196,7 @@ pub(super) fn draft_costly_listing(seen: &[SessionSighting]) -> Option<MemoryDra
     Some(MemoryDraft::new(MemoryKind::Gotcha, content).with_files(files))
 }
 
+/// The files of a list that one session used.
 fn used_files(sighting: &SessionSighting) -> &[ProjectPath] {
     match &sighting.evidence {
         Evidence::GlobIgnore { used_files, .. } => used_files,
@@ -211,11 +214,13 @@ pub(super) fn draft_costly_file(seen: &[SessionSighting]) -> Option<MemoryDraft>
         }
     }
     tokens.sort_unstable();
-    // The match above guarantees one sample.
+    // The latest sighting is one sample, so that there is no division by zero.
     let average = tokens.iter().sum::<u64>() / tokens.len() as u64;
+    // The 90th percentile of the sorted samples (nearest rank, rounded down).
     let p90 = tokens[(tokens.len() - 1) * 9 / 10];
     let content = format!(
         "Reading `{file}` whole costs about {} tokens; search in it or read the part you need.",
+        // Rounded down to hundreds.
         average / 100 * 100
     );
     let payload = Payload::ContextCost(ContextCost {

@@ -1,4 +1,7 @@
 //! Drafts of statements: corrected facts, dead ends, dependencies, preferences, notes.
+//!
+//! These memories quote what the agent or the user wrote, so that the text of the latest sighting is used
+//! with few changes.
 
 use model::{CausalDependency, DeadEnd, MemoryKind, MemoryType, Payload, PerMille, SessionId};
 
@@ -7,9 +10,12 @@ use crate::evidence::Evidence;
 use crate::sentences::names_code;
 use crate::statements::extract_fact;
 
+/// The shortest sentence that is clear alone, in words.
+const MIN_SENTENCE_WORDS: usize = 5;
 /// Files of a reverted session that are named.
 const MAX_NAMED_FILES: usize = 4;
 
+/// A fact that the agent stated when it corrected itself.
 pub(super) fn draft_corrected_fact(seen: &[SessionSighting]) -> Option<MemoryDraft> {
     let Evidence::SelfCorrection { files, fact, .. } = &seen.last()?.evidence else { return None };
     // A fact about a file is a warning for those who open it; a fact about none is an insight.
@@ -39,9 +45,11 @@ pub(super) fn draft_dead_end(seen: &[SessionSighting]) -> Option<MemoryDraft> {
     let has_reason = why.contains("because")
         || why.contains(" not available")
         || tried.is_some_and(|it| extract_fact(it).is_some());
-    if !(has_reason && (names_code(why) || tried.is_some_and(names_code))) {
+    let is_about_code = names_code(why) || tried.is_some_and(names_code);
+    if !has_reason || !is_about_code {
         return None;
     }
+    // The sentences in the order in which they were written, each with an end.
     let mut content = String::new();
     for part in [tried, Some(why), instead].into_iter().flatten() {
         if !content.is_empty() {
@@ -71,7 +79,7 @@ pub(super) fn draft_reverted_session(seen: &[SessionSighting]) -> Option<MemoryD
     let named = &files[..files.len().min(MAX_NAMED_FILES)];
     let more = match files.len() - named.len() {
         0 => String::new(),
-        n => format!(" and {n} more files"),
+        n_more => format!(" and {n_more} more files"),
     };
     // Without a commit, the edits were dropped from the working tree.
     let how = revert_subject.as_deref().map_or_else(
@@ -92,16 +100,17 @@ pub(super) fn draft_reverted_session(seen: &[SessionSighting]) -> Option<MemoryD
     Some(draft.with_files(files.clone()).with_payload(payload))
 }
 
-/// Returns whether a text has at least five words and introduces nothing.
+/// Returns whether a text has enough words to be clear alone, and is no question and no introduction.
 fn is_full_sentence(text: &str) -> bool {
-    text.split_whitespace().count() >= 5 && !text.ends_with([':', '?'])
+    text.split_whitespace().count() >= MIN_SENTENCE_WORDS && !text.ends_with([':', '?'])
 }
 
+/// A statement that one change requires another, word for word.
 pub(super) fn draft_causal_statement(seen: &[SessionSighting]) -> Option<MemoryDraft> {
     let Evidence::CausalStatement { files, sentence, from, to } = &seen.last()?.evidence else {
         return None;
     };
-    // Sightings come in the order of their sessions.
+    // Sightings are ordered by session, so that equal sessions are neighbours.
     let mut sessions: Vec<SessionId> = seen.iter().map(|it| it.session).collect();
     sessions.dedup();
     let payload = Payload::CausalDependency(CausalDependency {

@@ -10,9 +10,11 @@ use super::*;
 use crate::detect_sightings;
 use crate::test_script::pad_from_script;
 
-/// Sessions separated by `---`; the drafts of one signal, with the support given.
+/// Checks the drafts of one signal, one per line: type and text. The script has several sessions in the
+/// notation of `test_script`, separated by `---`.
 fn check(signal: SignalKind, support: SupportCounts, script: &str, expect: Expect) {
     let modules = ModuleLookup::default();
+    // Detect the sightings of each session, grouped by pattern.
     let mut seen: BTreeMap<PatternKey, Vec<SessionSighting>> = BTreeMap::new();
     for (nth, script) in (0_u8..).zip(script.split("---")) {
         let session = SessionId::new(Timestamp(1), [nth; 10]);
@@ -25,19 +27,20 @@ fn check(signal: SignalKind, support: SupportCounts, script: &str, expect: Expec
     }
     let mut acc = String::new();
     for (key, seen) in seen {
-        if let Some(it) = compose_draft(&key, &seen, support, &modules) {
-            if let (Some(payload), Some(kind)) = (&it.payload, it.kind.core_kind()) {
-                let json = payload.to_json();
-                assert_eq!(Payload::parse(kind, &json).unwrap(), *payload, "is parsed as its type");
+        if let Some(draft) = compose_draft(&key, &seen, support, &modules) {
+            // A payload must be readable as the type of its memory.
+            if let (Some(payload), Some(kind)) = (&draft.payload, draft.kind.core_kind()) {
+                assert_eq!(Payload::parse(kind, &payload.to_json()).unwrap(), *payload);
             }
-            let _ = writeln!(acc, "{}: {}", it.kind, it.content);
+            let _ = writeln!(acc, "{}: {}", draft.kind, draft.content);
         }
     }
     expect.assert_eq(&acc);
 }
 
-fn two_of(first: u32) -> SupportCounts {
-    SupportCounts { first_file: first, second_file: 9, ..SupportCounts::default() }
+/// The first file was edited by so many sessions; the second one by more, so that the first implies it.
+fn first_file_edited_by(n_sessions: u32) -> SupportCounts {
+    SupportCounts { first_file: n_sessions, second_file: 9, ..SupportCounts::default() }
 }
 
 #[test]
@@ -46,17 +49,18 @@ fn a_coupling_names_both_files_and_what_to_do() {
         "edit api.rs\nedit wire.ts --- edit api.rs\nedit wire.ts --- edit api.rs\nedit wire.ts";
     check(
         SignalKind::CoAccess,
-        two_of(4),
+        first_file_edited_by(4),
         script,
         expect![[r"
         causal_dependency: A change to `api.rs` usually needs one in `wire.ts` as well: 3 of the 4 sessions that edited `api.rs` edited both. Check `wire.ts` before you finish.
     "]],
     );
-    check(SignalKind::CoAccess, two_of(8), script, expect![""]);
+    // Three of eight sessions are below the share.
+    check(SignalKind::CoAccess, first_file_edited_by(8), script, expect![""]);
 }
 
 #[test]
-fn an_error_without_a_fix_gives_no_draft() {
+fn an_error_is_drafted_only_with_its_fix() {
     let retry = SignalKind::ErrorRetry;
     check(
         retry,
@@ -92,7 +96,7 @@ fn an_error_without_a_fix_gives_no_draft() {
 }
 
 #[test]
-fn the_right_file_is_named() {
+fn a_draft_about_a_wrong_start_or_a_search_names_the_right_file() {
     check(
         SignalKind::ReadAbandon,
         SupportCounts::default(),

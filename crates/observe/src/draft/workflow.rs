@@ -1,4 +1,7 @@
 //! Drafts about workflows: the steps of a change, and the number of steps it takes.
+//!
+//! The first two read the evidence of `sequence`: one routine per module, and one recipe for the checks
+//! before any commit. The third reads the samples of `step_overrun`.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +12,12 @@ use crate::evidence::Evidence;
 use crate::pattern_key::FINISHED_CHANGE;
 use crate::signal::sequence::{COMMIT_STEP, EDIT_PREFIX, MIN_RECIPE_STEPS};
 
+/// Share of the sessions that must have committed a routine, and that must contain each of its steps, in
+/// per mille.
+const ROUTINE_SHARE_PER_MILLE: usize = 800;
+/// Share of the sessions that must have run a check of a commit recipe, in per mille. Lower, because a
+/// check that fits the change is run less often.
+const CHECK_SHARE_PER_MILLE: usize = 400;
 /// From here on work took longer than planned, in per mille of the plan.
 const OVERRUN_PER_MILLE: u64 = 1_200;
 
@@ -21,16 +30,16 @@ pub(super) fn draft_module_routine(
     support: SupportCounts,
 ) -> Option<MemoryDraft> {
     let last = seen.last()?;
-    let n = count_sessions(seen);
-    let n_began = support.baseline.max(n);
-    // More than four in five sessions that began like this must have been committed.
-    if n * 10 <= n_began * 8 {
+    let n_committed = count_sessions(seen);
+    let n_began = support.baseline.max(n_committed);
+    if !exceeds_routine_share(n_committed as usize, n_began as usize) {
         return None;
     }
+    // The steps of the latest session that most sessions took, in its order.
     let mut common: Vec<&String> = steps_of(&last.evidence).iter().collect();
     common.retain(|step| {
-        let n_with = seen.iter().filter(|it| steps_of(&it.evidence).contains(step)).count();
-        n_with * 10 > seen.len() * 8
+        let n_with_step = seen.iter().filter(|it| steps_of(&it.evidence).contains(step)).count();
+        exceeds_routine_share(n_with_step, seen.len())
     });
     let n_edits = common.iter().filter(|it| it.starts_with(EDIT_PREFIX)).count();
     if common.len() < MIN_RECIPE_STEPS || n_edits < 2 {
@@ -38,13 +47,13 @@ pub(super) fn draft_module_routine(
     }
     let steps: Vec<String> = common.iter().map(|it| format_step(it)).collect();
     let content = format!(
-        "A change in `{module}` goes like this: {}. {n} of {n_began} sessions that began so ended with a commit.",
+        "A change in `{module}` goes like this: {}. {n_committed} of {n_began} sessions that began so ended with a commit.",
         steps.join(", then "),
     );
     let payload = Payload::WorkflowRecipe(WorkflowRecipe {
         task_pattern: task_pattern.to_owned(),
         steps: recipe_steps(common.iter().map(|it| it.as_str())),
-        success_count: n,
+        success_count: n_committed,
         last_validated_at: last.at.0.max(0),
     });
     let mut draft = MemoryDraft::new(MemoryKind::WorkflowRecipe, content).with_payload(payload);
@@ -52,6 +61,11 @@ pub(super) fn draft_module_routine(
     Some(draft)
 }
 
+const fn exceeds_routine_share(n: usize, n_all: usize) -> bool {
+    n * 1000 > n_all * ROUTINE_SHARE_PER_MILLE
+}
+
+/// The steps of a sequence.
 fn steps_of(evidence: &Evidence) -> &[String] {
     match evidence {
         Evidence::Sequence { steps } => steps,
@@ -88,10 +102,9 @@ pub(super) fn draft_commit_recipe(seen: &[SessionSighting]) -> Option<MemoryDraf
         }
     }
     let average = |it: &Vec<usize>| it.iter().sum::<usize>() / it.len();
-    // Two in five sessions must have run a check.
     let mut common: Vec<(usize, &str)> = positions
         .iter()
-        .filter(|it| it.1.len() * 10 >= seen.len() * 4)
+        .filter(|it| it.1.len() * 1000 >= seen.len() * CHECK_SHARE_PER_MILLE)
         .map(|it| (average(it.1), *it.0))
         .collect();
     common.sort_unstable();
@@ -132,9 +145,11 @@ pub(super) fn draft_calibration(module: &str, seen: &[SessionSighting]) -> Optio
         _ => None,
     });
     // Every session with a plan is a sample, also one that took less than planned.
-    let n = u64::try_from(seen.len()).ok().filter(|it| *it > 0)?;
-    let (actual, planned) = samples.fold((0, 0), |acc, it| (acc.0 + it.0, acc.1 + it.1));
-    let (actual, planned) = (actual / n, (planned / n).max(1));
+    let n_samples = u64::try_from(seen.len()).ok().filter(|it| *it > 0)?;
+    let (sum_actual, sum_planned) =
+        samples.fold((0, 0), |sums, (actual, planned)| (sums.0 + actual, sums.1 + planned));
+    let (actual, planned) = (sum_actual / n_samples, (sum_planned / n_samples).max(1));
+    // In per mille, as the payload stores it.
     let ratio = actual * 1000 / planned;
     // Work that takes about as long as planned needs no other plan.
     if ratio <= OVERRUN_PER_MILLE {
@@ -143,7 +158,8 @@ pub(super) fn draft_calibration(module: &str, seen: &[SessionSighting]) -> Optio
     let place =
         if module.is_empty() { "the project's root".to_owned() } else { format!("`{module}`") };
     let content = format!(
-        "Plan work in {place} with {}.{} times the steps you expect; it has taken that over {n} sessions.",
+        "Plan work in {place} with {}.{} times the steps you expect; it has taken that over {n_samples} sessions.",
+        // With one decimal.
         ratio / 1000,
         ratio % 1000 / 100
     );
@@ -154,7 +170,7 @@ pub(super) fn draft_calibration(module: &str, seen: &[SessionSighting]) -> Optio
         avg_actual: to_u32(actual),
         avg_planned: to_u32(planned),
         ratio: to_u32(ratio),
-        samples: to_u32(n),
+        samples: to_u32(n_samples),
     });
     let mut draft = MemoryDraft::new(MemoryKind::TaskCalibration, content).with_payload(payload);
     if !module.is_empty() {

@@ -1,4 +1,7 @@
 //! Facts about commands: retries, repetitions, tests that failed and then passed.
+//!
+//! The callers choose when two commands count as one, by a function `identity` from the command line to a
+//! text.
 
 use std::collections::BTreeMap;
 
@@ -25,30 +28,29 @@ pub fn find_retries(pad: &Scratchpad) -> Vec<CommandRetry> {
     let mut acc = Vec::new();
     let failed = |it: &(u32, &LoggedCall)| it.1.state == CallState::Failed;
     for (failed_call, call) in (0_u32..).zip(&pad.calls).filter(failed) {
-        let from = failed_call as usize + 1;
-        let next = &pad.calls[from..pad.calls.len().min(from + RETRY_WINDOW_CALLS)];
-        if let Some(at) = next.iter().position(|it| is_same_attempt(pad, call, it)) {
-            let retry_call = failed_call + 1 + u32::try_from(at).unwrap_or(0);
-            let succeeded = pad.calls[retry_call as usize].state == CallState::Ok;
+        let next_calls = (failed_call + 1..).zip(&pad.calls[failed_call as usize + 1..]);
+        let mut soon = next_calls.take(RETRY_WINDOW_CALLS);
+        if let Some((retry_call, retry)) = soon.find(|it| is_same_attempt(pad, call, it.1)) {
+            let succeeded = retry.state == CallState::Ok;
             acc.push(CommandRetry { failed_call, retry_call, succeeded });
         }
     }
     acc
 }
 
+/// Returns whether a call tries the same as a failed one.
 fn is_same_attempt(pad: &Scratchpad, failed: &LoggedCall, next: &LoggedCall) -> bool {
     if failed.tool != next.tool {
         return false;
     }
-    if let (Some(a), Some(b)) = (failed.command, next.command) {
-        return a == b
-            || shell::command_head(pad.strings.text(a))
-                == shell::command_head(pad.strings.text(b));
+    if let (Some(failed), Some(next)) = (failed.command, next.command) {
+        let head = |command| shell::command_head(pad.strings.text(command));
+        return failed == next || head(failed) == head(next);
     }
-    let files =
-        |it: &LoggedCall| pad.touches_of_call(it).iter().map(|it| it.file).collect::<Vec<_>>();
-    let (a, b) = (files(failed), files(next));
-    a.iter().any(|it| b.contains(it))
+    // Calls without a command line are compared by their files.
+    let next_files = pad.touches_of_call(next);
+    let is_touched_again = |file| next_files.iter().any(|it| it.file == file);
+    pad.touches_of_call(failed).iter().any(|it| is_touched_again(it.file))
 }
 
 /// Commands that ran three times or more, with their counts. Commands with the same `identity` are one.
@@ -70,6 +72,7 @@ pub fn fail_then_pass(pad: &Scratchpad, identity: fn(&str) -> String) -> Vec<(u3
         .zip(&pad.calls)
         .filter(|it| it.1.tool == ToolKind::Shell && it.1.effects.has_any(CallEffects::RUNS_TEST));
     for (number, call) in tests {
+        // A host can omit the command line; such runs cannot be compared.
         let Some(command) = call.command else { continue };
         let command = identity(pad.strings.text(command));
         // The first failure counts, so that the pair spans the whole repair.

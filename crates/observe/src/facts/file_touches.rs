@@ -1,15 +1,19 @@
 //! Facts about files: touched together, read again, read before an edit, never edited.
+//!
+//! Every function goes over the touches of successful calls, in the order of the session.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::Scratchpad;
 use crate::strings::StringId;
 
-/// Consecutive touches that count as together.
-const CO_ACCESS_WINDOW: usize = 5;
-/// Edited files beyond which a session is a sweep, whose pairs mean nothing.
+/// Earlier touches with which a touch is paired.
+const CO_ACCESS_WINDOW_TOUCHES: usize = 5;
+/// Reads from which a file counts as read again and again.
+const MIN_REREADS: u32 = 3;
+/// A session that edited more files is a sweep over the project, whose pairs mean nothing.
 const MAX_EDITED_FILES: usize = 15;
-/// So many edits of one file within so many calls are churn.
+/// Churn is this many edits of one file within this many calls.
 const CHURN_EDITS: usize = 4;
 const CHURN_WINDOW_CALLS: u32 = 12;
 /// Calls after a compaction within which a read counts as caused by it.
@@ -49,7 +53,8 @@ pub fn file_uses(pad: &Scratchpad) -> BTreeMap<StringId, FileUse> {
     acc
 }
 
-/// Pairs of files within five consecutive touches, with their counts. The file touched first comes first.
+/// Pairs of files that were touched within a few touches of each other, with their counts. The file
+/// touched first comes first, so that a pair can occur in both orders.
 pub fn co_accessed(pad: &Scratchpad) -> BTreeMap<(StringId, StringId), u32> {
     let mut acc = BTreeMap::new();
     let mut recent: Vec<StringId> = Vec::new();
@@ -62,7 +67,7 @@ pub fn co_accessed(pad: &Scratchpad) -> BTreeMap<(StringId, StringId), u32> {
             }
         }
         recent.push(touch.file);
-        if recent.len() > CO_ACCESS_WINDOW {
+        if recent.len() > CO_ACCESS_WINDOW_TOUCHES {
             recent.remove(0);
         }
     }
@@ -71,15 +76,18 @@ pub fn co_accessed(pad: &Scratchpad) -> BTreeMap<(StringId, StringId), u32> {
 
 /// Pairs of files edited in the session; none if it edited too many files.
 pub fn co_edited(pad: &Scratchpad) -> Vec<(StringId, StringId)> {
-    // Ordered, so that each pair occurs once.
+    // A set, so that each pair occurs once.
     let edited: BTreeSet<StringId> =
         pad.successful_touches().filter(|it| it.is_write).map(|it| it.file).collect();
     if edited.len() > MAX_EDITED_FILES {
         return Vec::new();
     }
-    let all: Vec<StringId> = edited.into_iter().collect();
-    let pairs = |at: usize| all[at + 1..].iter().map(|it| (all[at], *it)).collect::<Vec<_>>();
-    (0..all.len()).flat_map(pairs).collect()
+    let edited: Vec<StringId> = edited.into_iter().collect();
+    let mut acc = Vec::new();
+    for (nth, first) in edited.iter().enumerate() {
+        acc.extend(edited[nth + 1..].iter().map(|second| (*first, *second)));
+    }
+    acc
 }
 
 /// Files whose first read came before their first edit.
@@ -92,8 +100,8 @@ pub fn read_then_edited(pad: &Scratchpad) -> Vec<StringId> {
 
 /// Files read once and never edited, in a session that edited something.
 pub fn read_abandoned(pad: &Scratchpad) -> Vec<StringId> {
-    // A session that edits nothing abandons nothing.
     let uses = file_uses(pad);
+    // A session that edits nothing abandons nothing.
     if !uses.values().any(|it| it.n_edits > 0) {
         return Vec::new();
     }
@@ -102,7 +110,7 @@ pub fn read_abandoned(pad: &Scratchpad) -> Vec<StringId> {
 
 /// Files read three times or more.
 pub fn reread_files(pad: &Scratchpad) -> Vec<StringId> {
-    file_uses(pad).into_iter().filter(|it| it.1.n_reads >= 3).map(|it| it.0).collect()
+    file_uses(pad).into_iter().filter(|it| it.1.n_reads >= MIN_REREADS).map(|it| it.0).collect()
 }
 
 /// Files edited four times within twelve calls.
@@ -116,7 +124,7 @@ pub fn churned_files(pad: &Scratchpad) -> Vec<StringId> {
     };
     let mut files: Vec<StringId> =
         edits.into_iter().filter(|it| is_churn(&it.1)).map(|it| it.0).collect();
-    // The map has no order.
+    // A hash map has no order; the result must be the same in every run.
     files.sort();
     files
 }
@@ -124,12 +132,13 @@ pub fn churned_files(pad: &Scratchpad) -> Vec<StringId> {
 /// Files read before a compaction and again soon after it.
 pub fn reread_after_compaction(pad: &Scratchpad) -> Vec<StringId> {
     let mut acc = BTreeSet::new();
-    for at in &pad.compactions {
-        let reads = || pad.successful_touches().filter(|it| !it.is_write);
+    let reads = || pad.successful_touches().filter(|it| !it.is_write);
+    for first_call in &pad.compactions {
         let before: HashSet<StringId> =
-            reads().filter(|it| it.call < *at).map(|it| it.file).collect();
-        let after = reads().filter(|it| it.call >= *at && it.call < at + COMPACTION_WINDOW_CALLS);
-        acc.extend(after.map(|it| it.file).filter(|it| before.contains(it)));
+            reads().filter(|it| it.call < *first_call).map(|it| it.file).collect();
+        let soon_after = *first_call..first_call + COMPACTION_WINDOW_CALLS;
+        let reread = reads().filter(|it| soon_after.contains(&it.call)).map(|it| it.file);
+        acc.extend(reread.filter(|it| before.contains(it)));
     }
     acc.into_iter().collect()
 }

@@ -1,4 +1,7 @@
-//! Calls and file touches in few bytes.
+//! Calls and file touches as the scratchpad stores them.
+//!
+//! A session can have hundreds of thousands of calls, so that both types are small and `Copy`: strings
+//! are interned, and the files of a call are a range of [`Scratchpad::touches`](super::Scratchpad).
 
 use model::{Timestamp, ToolKind};
 
@@ -19,6 +22,7 @@ pub struct LoggedCall {
     pub n_matches: Option<u32>,
     pub took_ms: u32,
     pub output_bytes: u32,
+    /// Its touches are `touches[first_touch..first_touch + n_touches]` of the scratchpad.
     pub first_touch: u32,
     pub n_touches: u16,
     pub tool: ToolKind,
@@ -45,6 +49,7 @@ impl LoggedCall {
 /// State of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallState {
+    /// Its result has not been seen.
     Pending,
     Ok,
     Failed,
@@ -66,6 +71,7 @@ impl CallEffects {
     pub const RUNS_SEARCH: u8 = 64;
     pub const LISTS_FILES: u8 = 128;
 
+    /// Returns whether one of the effects in `bits` is set.
     pub const fn has_any(self, bits: u8) -> bool {
         self.0 & bits != 0
     }

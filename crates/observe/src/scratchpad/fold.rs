@@ -1,4 +1,7 @@
-//! One function per kind of event: adds it to the scratchpad.
+//! Adds events to the scratchpad: one function per kind of event, called by `Scratchpad::observe`.
+//!
+//! A tool call and its result are two events. The call adds a pending [`LoggedCall`] with the files it
+//! names; the result completes it and adds errors, listings and followed imports.
 
 use model::{
     ExternalContent, ProjectPath, SessionStart, Timestamp, Tool, ToolCall, ToolKind, ToolResult,
@@ -6,16 +9,18 @@ use model::{
 };
 
 use super::{
-    CallEffects, CallState, ErrorOccurrence, FailedCall, FileListing, LoggedCall, LoggedMessage,
-    LoggedTouch, MAX_CALLS, MAX_ERRORS, MAX_IMPORT_CHASES, MAX_LISTINGS, MAX_MESSAGES,
-    MAX_PENDING_CALLS, MAX_REMEMBERED_EDITS, MAX_REVERTED_EDITS, MAX_STATEMENTS, MAX_SUBTASKS,
-    MAX_VALIDATIONS, RevertedEdit, Scratchpad, SessionStatement, StatementKind, hash_text,
+    CallEffects, CallState, ErrorOccurrence, ExternalSource, FailedCall, FileListing, LoggedCall,
+    LoggedMessage, LoggedTouch, MAX_CALLS, MAX_ERRORS, MAX_IMPORT_CHASES, MAX_LISTINGS,
+    MAX_MESSAGES, MAX_PENDING_CALLS, MAX_REMEMBERED_EDITS, MAX_REVERTED_EDITS, MAX_STATEMENTS,
+    MAX_SUBTASKS, MAX_VALIDATIONS, RecentRead, RevertedEdit, Scratchpad, SessionStatement,
+    StatementKind, hash_text,
 };
 use crate::fingerprint::recognise_error;
-use crate::sentences::{MAX_SENTENCE_BYTES, split_sentences};
+use crate::sentences::split_sentences;
 use crate::shell::{self, ShellEffect};
+use crate::statements::{self, MAX_SENTENCE_BYTES};
 use crate::strings::StringId;
-use crate::{expected_errors, import_words, memory_use, statements};
+use crate::{expected_errors, import_words, memory_use};
 
 /// The longest stored user message, in bytes.
 const MAX_MESSAGE_BYTES: usize = 2048;
@@ -29,6 +34,8 @@ const IMPORT_WINDOW_CALLS: u32 = 4;
 const EXPLANATION_WINDOW_CALLS: u32 = 3;
 /// The part of a text that is searched for an explanation, in bytes.
 const MAX_EXPLANATION_BYTES: usize = 4_096;
+/// The shortest sentence that counts as an explanation, in bytes: "That fails." explains nothing.
+const MIN_EXPLANATION_BYTES: usize = 26;
 /// Touches searched backwards for the edit that a command restores.
 const RESTORE_WINDOW_TOUCHES: usize = 2_000;
 
@@ -48,6 +55,8 @@ pub(super) fn add_session_start(pad: &mut Scratchpad, start: &SessionStart) {
     }
 }
 
+/// Adds a validation; the success of a subtask is kept apart, because it validates only the work before
+/// it.
 pub(super) fn add_validation(pad: &mut Scratchpad, validation: &ValidationResult) {
     let is_of_subtask = validation.kind == ValidationKind::SubtaskSucceeded;
     if is_of_subtask && validation.ok && pad.succeeded_subtasks.len() < MAX_SUBTASKS {
@@ -78,6 +87,7 @@ pub(super) fn add_user_message(pad: &mut Scratchpad, event: &str, message: &User
 }
 
 pub(super) fn add_reasoning(pad: &mut Scratchpad, event: &str, text: &str) {
+    // The first text soon after an error may explain it.
     if let Some(last) = pad.errors.last_mut()
         && last.explanation.is_empty()
         && pad.n_calls.saturating_sub(last.call) <= EXPLANATION_WINDOW_CALLS
@@ -86,20 +96,24 @@ pub(super) fn add_reasoning(pad: &mut Scratchpad, event: &str, text: &str) {
     }
     // Everything below is linear in the text; the bound keeps a single event cheap.
     let text = &text[..text.floor_char_boundary(statements::MAX_TEXT_BYTES)];
-    let n_left = memory_use::MAX_CITED_IDS.saturating_sub(pad.cited_ids.len());
-    pad.cited_ids.extend(memory_use::cited_short_ids(text).take(n_left).map(str::to_owned));
-    let all = split_sentences(text);
-    for (nth, sentence) in all.iter().enumerate().filter(|it| statements::is_correction(it.1)) {
-        let next = |by: usize| all.get(nth + by).copied().unwrap_or_default();
-        add_statement(pad, StatementKind::Correction, event, sentence, [next(1), next(2)]);
+    let n_more_ids = memory_use::MAX_CITED_IDS.saturating_sub(pad.cited_ids.len());
+    pad.cited_ids.extend(memory_use::cited_short_ids(text).take(n_more_ids).map(str::to_owned));
+    let sentences = split_sentences(text);
+    for (nth, sentence) in sentences.iter().enumerate() {
+        if statements::is_correction(sentence) {
+            let following = |by: usize| sentences.get(nth + by).copied().unwrap_or_default();
+            let context = [following(1), following(2)];
+            add_statement(pad, StatementKind::Correction, event, sentence, context);
+        }
     }
     for [before, sentence, after] in statements::dead_ends(text) {
         add_statement(pad, StatementKind::DeadEnd, event, sentence, [before, after]);
     }
-    for (sentence, from, to) in statements::causal_statements(text) {
-        add_statement(pad, StatementKind::Causal, event, sentence, [from, to]);
+    for it in statements::causal_statements(text) {
+        add_statement(pad, StatementKind::Causal, event, it.text, [it.from, it.to]);
     }
-    pad.last_sentence = truncate(all.last().copied().unwrap_or_default(), MAX_SENTENCE_BYTES);
+    let last_sentence = sentences.last().copied().unwrap_or_default();
+    pad.last_sentence = truncate(last_sentence, MAX_SENTENCE_BYTES);
 }
 
 fn add_statement(
@@ -122,7 +136,7 @@ fn add_statement(
 }
 
 pub(super) fn add_call(pad: &mut Scratchpad, call: &ToolCall, at: Timestamp) {
-    let number = pad.n_calls;
+    let call_number = pad.n_calls;
     pad.n_calls += 1;
     let shell_effects = match (&call.tool, &call.args.command) {
         (Tool::Shell, Some(command)) => shell::find_effects(command),
@@ -135,15 +149,17 @@ pub(super) fn add_call(pad: &mut Scratchpad, call: &ToolCall, at: Timestamp) {
         pad.anomalies.calls_over_limit += 1;
         return;
     }
+    // The files that the call touches become one range of touches.
     let first_touch = u32::try_from(pad.touches.len()).unwrap_or(u32::MAX);
-    add_named_touches(pad, call, number);
-    add_command_touches(pad, &shell_effects, number);
-    let searched = shell_effects.iter().find_map(|it| match it {
+    add_named_touches(pad, call, call_number);
+    add_command_touches(pad, &shell_effects, call_number);
+    let n_touches = pad.touches.len() - first_touch as usize;
+    // A search in the shell has its query in the command line.
+    let shell_query = shell_effects.iter().find_map(|it| match it {
         ShellEffect::Search(query) => Some(query.as_str()),
         _ => None,
     });
-    let query = call.args.query.as_deref().or(searched);
-    let n_touches = pad.touches.len() - first_touch as usize;
+    let query = call.args.query.as_deref().or(shell_query);
     let command = call.args.command.as_deref().map(shell::normalise_command);
     pad.calls.push(LoggedCall {
         at,
@@ -163,7 +179,8 @@ pub(super) fn add_call(pad: &mut Scratchpad, call: &ToolCall, at: Timestamp) {
         has_hidden_failure: false,
     });
     // An id that is used again before its result names the later call.
-    pad.pending_calls.insert(call.call_id.clone(), number);
+    pad.pending_calls.insert(call.call_id.clone(), call_number);
+    // So many pending calls mean that the host reports no results; dropping all is cheap and loses little.
     if pad.pending_calls.len() > MAX_PENDING_CALLS {
         pad.pending_calls.clear();
     }
@@ -182,15 +199,17 @@ fn mark_external(pad: &mut Scratchpad, call: &ToolCall, effects: CallEffects) {
             source.map_or_else(|| call.tool.to_string(), |it| truncate(it, MAX_SOURCE_BYTES));
         // From the call on, not from its result: text that is fetched and quoted in one step is
         // external already.
-        pad.external = Some((pad.n_events.saturating_sub(1), source));
+        let tainted_after = pad.n_events.saturating_sub(1);
+        pad.external = Some(ExternalSource { tainted_after, source });
     }
 }
 
 /// Adds the touches of the paths that the call itself names.
-fn add_named_touches(pad: &mut Scratchpad, call: &ToolCall, number: u32) {
+fn add_named_touches(pad: &mut Scratchpad, call: &ToolCall, call_number: u32) {
     let is_write = match call.tool {
         Tool::Read => false,
         Tool::Edit | Tool::Write => true,
+        // The paths of a search or a list are where it looked, not files that were opened.
         _ => return,
     };
     for path in call.args.paths.iter().take(MAX_TOUCHED_FILES) {
@@ -199,101 +218,122 @@ fn add_named_touches(pad: &mut Scratchpad, call: &ToolCall, number: u32) {
             let (removed, added) = (hash_text(removed), hash_text(added));
             // The edit that this one reverts removed what this one adds, and the reverse.
             if pad.edits_by_text.contains(&(file, added, removed)) {
-                add_reverted_edit(pad, number, file);
+                add_reverted_edit(pad, call_number, file);
             }
             if pad.edits_by_text.len() < MAX_REMEMBERED_EDITS {
                 pad.edits_by_text.insert((file, removed, added));
             }
         }
-        pad.touches.push(LoggedTouch { call: number, file, is_write });
+        pad.touches.push(LoggedTouch { call: call_number, file, is_write });
     }
 }
 
 /// Adds the touches of the files that a command line reads, edits or restores.
-fn add_command_touches(pad: &mut Scratchpad, effects: &[ShellEffect], number: u32) {
+fn add_command_touches(pad: &mut Scratchpad, effects: &[ShellEffect], call_number: u32) {
     for effect in effects.iter().take(MAX_TOUCHED_FILES) {
         let (path, is_write) = match effect {
             ShellEffect::Read(path) => (path, false),
             ShellEffect::Edit(path) => (path, true),
             ShellEffect::Restore(path) => {
-                add_restored_file(pad, path, number);
+                add_restored_file(pad, path, call_number);
                 continue;
             }
+            // The other effects touch no single file.
             _ => continue,
         };
         // Paths outside the project are no touches.
         if let Some(path) = to_project_path(&pad.root, path) {
             let file = pad.strings.intern(&path);
-            pad.touches.push(LoggedTouch { call: number, file, is_write });
+            pad.touches.push(LoggedTouch { call: call_number, file, is_write });
         }
     }
 }
 
 /// Adds the reversal of a file that the session edited and a command such as `git restore` resets.
-fn add_restored_file(pad: &mut Scratchpad, path: &str, number: u32) {
+fn add_restored_file(pad: &mut Scratchpad, path: &str, call_number: u32) {
     let Some(path) = to_project_path(&pad.root, path) else { return };
     let file = pad.strings.intern(&path);
     let mut recent = pad.touches.iter().rev().take(RESTORE_WINDOW_TOUCHES);
     if recent.any(|it| it.is_write && it.file == file) {
-        add_reverted_edit(pad, number, file);
+        add_reverted_edit(pad, call_number, file);
     }
 }
 
-fn add_reverted_edit(pad: &mut Scratchpad, number: u32, file: StringId) {
+fn add_reverted_edit(pad: &mut Scratchpad, call_number: u32, file: StringId) {
     if pad.reverted_edits.len() < MAX_REVERTED_EDITS {
         let (order, reason) = (pad.n_events, pad.last_sentence.clone());
-        pad.reverted_edits.push(RevertedEdit { call: number, order, file, reason });
+        pad.reverted_edits.push(RevertedEdit { call: call_number, order, file, reason });
     }
 }
 
 pub(super) fn add_result(pad: &mut Scratchpad, result: &ToolResult, at: Timestamp) {
-    let Some(number) = pad.pending_calls.remove(&result.call_id) else {
+    let Some(call_number) = pad.pending_calls.remove(&result.call_id) else {
         pad.anomalies.orphan_results += 1;
         return;
     };
-    let Some(call) = pad.calls.get_mut(number as usize) else { return };
+    let Some(call) = pad.calls.get_mut(call_number as usize) else { return };
+    // Complete the logged call.
     let is_check = call.effects.has_any(CallEffects::RUNS_TEST | CallEffects::RUNS_CHECK);
     call.has_hidden_failure =
         result.ok && is_check && shell::reports_failure(result.excerpt.as_str());
-    call.state = match (result.ok, result.rejected) {
-        (true, _) => CallState::Ok,
-        (false, true) => CallState::Rejected,
-        (false, false) => CallState::Failed,
+    call.state = if result.ok {
+        CallState::Ok
+    } else if result.rejected {
+        CallState::Rejected
+    } else {
+        CallState::Failed
     };
+    // Without a reported duration, the time between the two events counts; a clock that ran backwards
+    // gives 0.
     let took = result.duration_ms.unwrap_or(u64::try_from(at.millis_since(call.at)).unwrap_or(0));
     call.took_ms = u32::try_from(took).unwrap_or(u32::MAX);
     call.output_bytes = u32::try_from(result.size.unwrap_or(0)).unwrap_or(u32::MAX);
     call.n_matches = result.matches;
-    // Only a result with a single file says where something is.
+    // Only a search whose matches are all in one file shows where something is.
     let is_search = matches!(call.tool, ToolKind::Search);
-    let only = result.paths.first().filter(|first| result.paths.iter().all(|it| it == *first));
-    call.only_hit = only.filter(|_| is_search).map(|it| pad.strings.intern(it.as_str()));
+    let only_path = result.paths.first().filter(|first| result.paths.iter().all(|it| it == *first));
+    call.only_hit = only_path.filter(|_| is_search).map(|it| pad.strings.intern(it.as_str()));
+    // Add what the result shows.
     let call = *call;
     match call.state {
-        CallState::Rejected if pad.messages.len() < MAX_MESSAGES => {
-            pad.messages.push(LoggedMessage {
-                call: pad.n_calls,
-                event: result.call_id.clone(),
-                is_interrupt: false,
-                is_objection: true,
-                // Hosts put the user's reason, if there is one, after words of their own.
-                text: String::new(),
-            });
+        CallState::Rejected => add_refusal(pad, result),
+        CallState::Failed => add_failure(pad, call_number, call, result),
+        CallState::Ok if call.has_hidden_failure => add_failure(pad, call_number, call, result),
+        CallState::Ok if call.tool == ToolKind::List => add_listing(pad, call_number, call, result),
+        CallState::Ok if call.tool == ToolKind::Read => {
+            track_imports(pad, call_number, call, result);
         }
-        CallState::Ok if call.has_hidden_failure => add_failure(pad, number, call, result),
-        CallState::Failed => add_failure(pad, number, call, result),
-        CallState::Ok if call.tool == ToolKind::List && pad.listings.len() < MAX_LISTINGS => {
-            let files = result.paths.iter().map(|it| pad.strings.intern(it.as_str())).collect();
-            if let Some(pattern) = call.query {
-                pad.listings.push(FileListing { call: number, pattern, files });
-            }
-        }
-        CallState::Ok if call.tool == ToolKind::Read => track_imports(pad, number, call, result),
-        _ => {}
+        // The output of other tools is not searched. The state was set above, so it is not pending.
+        CallState::Ok | CallState::Pending => {}
     }
 }
 
-fn add_failure(pad: &mut Scratchpad, number: u32, call: LoggedCall, result: &ToolResult) {
+/// Adds the refusal of a call as a message in which the user objects.
+fn add_refusal(pad: &mut Scratchpad, result: &ToolResult) {
+    if pad.messages.len() < MAX_MESSAGES {
+        pad.messages.push(LoggedMessage {
+            call: pad.n_calls,
+            event: result.call_id.clone(),
+            is_interrupt: false,
+            is_objection: true,
+            // Hosts put the user's reason, if there is one, after words of their own.
+            text: String::new(),
+        });
+    }
+}
+
+fn add_listing(pad: &mut Scratchpad, call_number: u32, call: LoggedCall, result: &ToolResult) {
+    if pad.listings.len() >= MAX_LISTINGS {
+        return;
+    }
+    let files = result.paths.iter().map(|it| pad.strings.intern(it.as_str())).collect();
+    if let Some(pattern) = call.query {
+        pad.listings.push(FileListing { call: call_number, pattern, files });
+    }
+}
+
+/// Adds a failed call, and the error that its output names, if it names one.
+fn add_failure(pad: &mut Scratchpad, call_number: u32, call: LoggedCall, result: &ToolResult) {
     if pad.errors.len() >= MAX_ERRORS || pad.failed_calls.len() >= MAX_ERRORS {
         return;
     }
@@ -307,7 +347,7 @@ fn add_failure(pad: &mut Scratchpad, number: u32, call: LoggedCall, result: &Too
     pad.failed_calls.push(FailedCall { at: call.at, head: class.clone(), output_start });
     if let Some(error) = recognise_error(&class, output) {
         pad.errors.push(ErrorOccurrence {
-            call: number,
+            call: call_number,
             order: pad.n_events,
             fingerprint: error.fingerprint,
             normalised_message: error.normalised_message,
@@ -318,28 +358,29 @@ fn add_failure(pad: &mut Scratchpad, number: u32, call: LoggedCall, result: &Too
 }
 
 /// Records that a file was read soon after one that imports it, and remembers its own imports.
-fn track_imports(pad: &mut Scratchpad, number: u32, call: LoggedCall, result: &ToolResult) {
+fn track_imports(pad: &mut Scratchpad, call_number: u32, call: LoggedCall, result: &ToolResult) {
     let Some(file) = pad.touches_of_call(&call).first().map(|it| it.file) else { return };
     let path = pad.strings.text(file);
-    let importer = pad.recent_imports.iter().find(|(read_at, importer, words)| {
-        number.abs_diff(*read_at) <= IMPORT_WINDOW_CALLS
-            && *importer != file
-            && import_words::words_name_file(words, path)
-    });
-    if let Some(from) = importer.map(|it| it.1)
+    let is_importer = |read: &&RecentRead| {
+        call_number.abs_diff(read.call) <= IMPORT_WINDOW_CALLS
+            && read.file != file
+            && import_words::words_name_file(&read.import_words, path)
+    };
+    let importer = pad.recent_reads.iter().find(is_importer).map(|it| it.file);
+    if let Some(importer) = importer
         && pad.import_chases.len() < MAX_IMPORT_CHASES
     {
-        pad.import_chases.push((from, file));
+        pad.import_chases.push((importer, file));
     }
-    // Remembered after the test, so that a file cannot follow itself.
-    let words = import_words::imported_words(result.excerpt.as_str());
-    pad.recent_imports.push_back((number, file, words));
-    if pad.recent_imports.len() > IMPORT_WINDOW_CALLS as usize {
-        pad.recent_imports.pop_front();
+    // Remembered after the search, so that a file is not its own importer.
+    let import_words = import_words::imported_words(result.excerpt.as_str());
+    pad.recent_reads.push_back(RecentRead { call: call_number, file, import_words });
+    if pad.recent_reads.len() > IMPORT_WINDOW_CALLS as usize {
+        pad.recent_reads.pop_front();
     }
 }
 
-/// The sentence in which the agent says what an error means.
+/// The first sentence that explains an error, recognised by its words.
 fn find_explanation(text: &str) -> Option<&str> {
     const EXPLANATION_WORDS: &[&str] = &[
         "need",
@@ -363,14 +404,16 @@ fn find_explanation(text: &str) -> Option<&str> {
         "caused",
     ];
     // The explanation follows the error closely; the rest of a long text is about the next step.
-    let all = split_sentences(&text[..text.floor_char_boundary(MAX_EXPLANATION_BYTES)]);
+    let start = &text[..text.floor_char_boundary(MAX_EXPLANATION_BYTES)];
     let explains = |it: &&str| {
         let lower = it.to_ascii_lowercase();
-        it.len() > 25 && EXPLANATION_WORDS.iter().any(|word| lower.contains(word))
+        it.len() >= MIN_EXPLANATION_BYTES
+            && EXPLANATION_WORDS.iter().any(|word| lower.contains(word))
     };
-    all.iter().copied().find(explains)
+    split_sentences(start).into_iter().find(explains)
 }
 
+/// The bit of an effect in [`CallEffects`].
 const fn effect_bit(effect: &ShellEffect) -> u8 {
     match effect {
         ShellEffect::Test => CallEffects::RUNS_TEST,
@@ -381,18 +424,19 @@ const fn effect_bit(effect: &ShellEffect) -> u8 {
         ShellEffect::Restore(_) => CallEffects::RESTORES_FILES,
         ShellEffect::Search(_) => CallEffects::RUNS_SEARCH,
         ShellEffect::List(_) => CallEffects::LISTS_FILES,
+        // Reads and edits are recorded as touches.
         ShellEffect::Read(_) | ShellEffect::Edit(_) | ShellEffect::Other => 0,
     }
 }
 
 /// A path of a command line as a project path; `None` if it lies outside the project.
 fn to_project_path(root: &str, path: &str) -> Option<String> {
-    let below = if root.is_empty() {
+    let relative = if root.is_empty() {
         path
     } else {
         path.strip_prefix(root).and_then(|it| it.strip_prefix('/')).unwrap_or(path)
     };
-    ProjectPath::parse(below).ok().map(|it| it.as_str().to_owned())
+    ProjectPath::parse(relative).ok().map(|it| it.as_str().to_owned())
 }
 
 fn truncate(text: &str, limit: usize) -> String {

@@ -5,6 +5,7 @@ use crate::test_script::events_from_script;
 use crate::{ModuleLookup, detect_sightings, summarise_session};
 use proptest::prelude::*;
 
+/// One line of every verb, in the notation of `test_script`.
 const LINES: &[&str] = &[
     "read a.rs",
     "edit a.rs",
@@ -29,15 +30,15 @@ proptest! {
 
     /// Events are lost, repeated and out of order: results before calls, a session without an end.
     #[test]
-    fn no_event_sequence_makes_it_fail(
+    fn any_event_sequence_is_accepted(
         lines in proptest::collection::vec(0..LINES.len(), 0..60),
         order in proptest::collection::vec(any::<prop::sample::Index>(), 0..200),
     ) {
         let script: Vec<&str> = lines.iter().map(|it| LINES[*it]).collect();
-        let all = events_from_script(&script.join("\n"));
+        let events = events_from_script(&script.join("\n"));
         let mut pad = Scratchpad::new();
         for at in &order {
-            pad.observe(at.get(&all));
+            pad.observe(at.get(&events));
         }
         detect_sightings(&pad, &ModuleLookup::default());
         summarise_session(&pad);
@@ -46,10 +47,10 @@ proptest! {
     #[test]
     fn the_same_events_give_the_same_signals(lines in proptest::collection::vec(0..LINES.len(), 0..40)) {
         let script: Vec<&str> = lines.iter().map(|it| LINES[*it]).collect();
-        let all = events_from_script(&script.join("\n"));
+        let events = events_from_script(&script.join("\n"));
         let fold = || {
             let mut pad = Scratchpad::new();
-            for it in &all {
+            for it in &events {
                 pad.observe(it);
             }
             detect_sightings(&pad, &ModuleLookup::default())
@@ -70,15 +71,16 @@ fn an_event_of_another_session_is_counted_and_ignored() {
 /// A result without its call and a clock that goes back are counted; the other events are intact.
 #[test]
 fn malformed_events_are_counted_and_the_rest_is_intact() {
-    let mut all = events_from_script("read a.rs\nedit b.rs\nrun make test");
+    // Remove the first call, so that its result is an orphan, and set the last clock back.
+    let mut events = events_from_script("read a.rs\nedit b.rs\nrun make test");
     let is_call = |it: &EventEnvelope| matches!(&it.event, Event::ToolCall(_));
-    let call = all.iter().position(is_call).unwrap();
-    all.remove(call);
-    if let Some(last) = all.last_mut() {
+    let call = events.iter().position(is_call).unwrap();
+    events.remove(call);
+    if let Some(last) = events.last_mut() {
         last.at = Timestamp(1_000);
     }
     let mut pad = Scratchpad::new();
-    for it in &all {
+    for it in &events {
         pad.observe(it);
     }
     assert_eq!((pad.anomalies.orphan_results, pad.anomalies.clock_jumps), (1, 1));
@@ -88,20 +90,22 @@ fn malformed_events_are_counted_and_the_rest_is_intact() {
 }
 
 #[test]
-fn taint_follows_the_order_of_events() {
+fn only_events_after_external_text_are_tainted() {
     let pad = crate::test_script::pad_from_script("say before\nweb https://x.test\nsay after");
-    let (order, what) = pad.external.clone().unwrap();
-    assert_eq!(what, "https://x.test");
+    let external = pad.external.clone().unwrap();
+    assert_eq!(external.source, "https://x.test");
+    let order = external.tainted_after;
     assert!(!pad.is_tainted(order) && pad.is_tainted(order + 1));
 }
 
 /// The result is counted, its call stays pending, and later events are observed.
 #[test]
 fn a_result_before_its_call_is_counted() {
-    let mut all = events_from_script("read a.rs\nedit b.rs");
-    all.swap(1, 2);
+    let mut events = events_from_script("read a.rs\nedit b.rs");
+    // After the session start come the first call and its result.
+    events.swap(1, 2);
     let mut pad = Scratchpad::new();
-    for it in &all {
+    for it in &events {
         pad.observe(it);
     }
     assert_eq!(pad.anomalies.orphan_results, 1);
@@ -109,17 +113,18 @@ fn a_result_before_its_call_is_counted() {
     assert_eq!(states, [CallState::Pending, CallState::Ok]);
 }
 
-/// Back to 1970, a century ahead, and no time at all: steps back are counted, and no event is lost.
+/// Back to 1970, a century ahead, and no time at events: steps back are counted, and no event is lost.
 #[test]
 fn a_clock_that_jumps_is_counted_and_every_event_stays() {
-    let mut all = events_from_script("read a.rs\nedit b.rs\nrun make test");
+    let mut events = events_from_script("read a.rs\nedit b.rs\nrun make test");
     let century = 100 * 365 * model::DAY_MS;
-    all[2].at = Timestamp(all[2].at.0 + century);
-    all[3].at = Timestamp(0);
-    all[4].at = Timestamp(-5);
-    all[5].at = Timestamp(1);
+    // Events 1 to 6 are the calls and results in turn. A time of 0 or less counts as unknown.
+    events[2].at = Timestamp(events[2].at.0 + century);
+    events[3].at = Timestamp(0);
+    events[4].at = Timestamp(-5);
+    events[5].at = Timestamp(1);
     let mut pad = Scratchpad::new();
-    for it in &all {
+    for it in &events {
         pad.observe(it);
     }
     assert_eq!((pad.anomalies.clock_jumps, pad.calls.len()), (2, 3));
@@ -131,21 +136,22 @@ fn a_clock_that_jumps_is_counted_and_every_event_stays() {
 /// Every collection is bounded.
 #[test]
 fn a_session_that_never_ends_stays_within_its_bounds() {
-    let all = events_from_script(&LINES.join("\n"));
+    let events = events_from_script(&LINES.join("\n"));
     let mut pad = Scratchpad::new();
     for round in 0..1_500 {
-        for it in &all {
-            let mut it = it.clone();
-            it.id = format!("{round}-{}", it.id);
-            if let Event::ToolCall(call) = &mut it.event {
-                // Half of the calls never get a result.
-                call.call_id =
-                    format!("{}-{}", if round % 2 == 0 { "x" } else { "" }, call.call_id);
+        for envelope in &events {
+            let mut envelope = envelope.clone();
+            // Another id, or the event would be dropped as a repeat.
+            envelope.id = format!("{round}-{}", envelope.id);
+            if let Event::ToolCall(call) = &mut envelope.event {
+                // In every other round no call gets its result.
+                let prefix = if round % 2 == 0 { "unanswered" } else { "" };
+                call.call_id = format!("{prefix}-{}", call.call_id);
             }
-            if let Event::ToolResult(result) = &mut it.event {
+            if let Event::ToolResult(result) = &mut envelope.event {
                 result.call_id = format!("-{}", result.call_id);
             }
-            pad.observe(&it);
+            pad.observe(&envelope);
         }
     }
     assert!(pad.n_events() > 40_000 && pad.anomalies.orphan_results > 0);
@@ -159,12 +165,14 @@ fn a_session_that_never_ends_stays_within_its_bounds() {
         (pad.listings.len(), MAX_LISTINGS),
         (pad.reverted_edits.len(), MAX_REVERTED_EDITS),
         (pad.compactions.len(), MAX_COMPACTIONS),
+        // The two swaps of the script, and the import window.
         (pad.edits_by_text.len(), 2),
-        (pad.recent_imports.len(), 4),
+        (pad.recent_reads.len(), 4),
     ];
     for (nth, (size, limit)) in sizes.iter().enumerate() {
         assert!(size <= limit, "{nth}: {size} of {limit}");
     }
+    // The bounded state is still usable.
     assert!(
         summarise_session(&pad).is_some()
             && !detect_sightings(&pad, &ModuleLookup::default()).is_empty()

@@ -1,7 +1,8 @@
 //! Splits a command line into its simple commands, as far as their effects require.
 //!
-//! Not a shell: variables stay as they are, substitutions are words, here-documents are left out. One
-//! pass over any input.
+//! A state machine in one pass over the characters: it collects the current word, and ends the word at
+//! white space and the command at a separator. It is not a shell: variables are not expanded,
+//! substitutions are ordinary words, and here-documents are dropped. Every input is accepted.
 
 /// A simple command (POSIX, Shell Command Language, 2.9.1) with its words, unquoted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,27 +22,32 @@ pub fn split_commands(line: &str) -> Vec<SimpleCommand> {
     let line = &line[..line.floor_char_boundary(MAX_LINE_BYTES)];
     let mut acc = CommandSplitter::default();
     let mut chars = line.chars().peekable();
-    while let Some(it) = chars.next() {
-        match (acc.quote, it) {
-            (Some(quote), it) if it == quote => acc.quote = None,
-            // Within single quotes a backslash is a character like any other.
-            (Some('\''), it) if it != '\'' => acc.word.push(it),
+    while let Some(char) = chars.next() {
+        match (acc.open_quote, char) {
+            (Some(quote), char) if char == quote => acc.open_quote = None,
+            // Within single quotes every character stands for itself, also a backslash.
+            (Some('\''), char) => acc.word.push(char),
             (_, '\\') => match chars.next() {
+                // An escaped line end continues the line.
                 Some('\n') | None => {}
                 // Inside double quotes most characters keep their backslash.
                 Some(next) => {
-                    if acc.quote.is_some() && !matches!(next, '"' | '\\' | '$' | '`') {
+                    if acc.open_quote.is_some() && !matches!(next, '"' | '\\' | '$' | '`') {
                         acc.word.push('\\');
                     }
                     acc.word.push(next);
-                    acc.has_word = true;
+                    acc.is_word_quoted = true;
                 }
             },
-            (None, '\'' | '"') => (acc.quote, acc.has_word) = (Some(it), true),
+            (None, '\'' | '"') => {
+                acc.open_quote = Some(char);
+                acc.is_word_quoted = true;
+            }
             (None, '\n' | ';') => acc.end_command(CommandSeparator::Sequence),
             // `2>&1` and `&>` are redirections, not separators.
-            (None, '&') if acc.word.ends_with('>') => acc.word.push(it),
-            (None, '&') if chars.peek() == Some(&'>') => acc.word.push(it),
+            (None, '&') if acc.word.ends_with('>') => acc.word.push(char),
+            (None, '&') if chars.peek() == Some(&'>') => acc.word.push(char),
+            // `&` and `&&` both end the command.
             (None, '&') => {
                 chars.next_if_eq(&'&');
                 acc.end_command(CommandSeparator::Sequence);
@@ -58,16 +64,15 @@ pub fn split_commands(line: &str) -> Vec<SimpleCommand> {
                 // A here-document: the rest is input of the command, not commands.
                 break;
             }
-            (None, '#') if acc.word.is_empty() && !acc.has_word => {
+            // A comment begins only where a word can begin.
+            (None, '#') if acc.word.is_empty() && !acc.is_word_quoted => {
                 while chars.next_if(|it| *it != '\n').is_some() {}
             }
-            (None, it)
-                if it.is_whitespace()
-                    || matches!(it, '(' | ')' | '{' | '}') && acc.word.is_empty() =>
-            {
-                acc.end_word();
-            }
-            (_, it) => acc.word.push(it),
+            (None, char) if char.is_whitespace() => acc.end_word(),
+            // Brackets around commands group them; inside a word they belong to it.
+            (None, '(' | ')' | '{' | '}') if acc.word.is_empty() => acc.end_word(),
+            // Any other character, outside of quotes or within double quotes.
+            (_, char) => acc.word.push(char),
         }
     }
     acc.end_command(CommandSeparator::Sequence);
@@ -82,16 +87,16 @@ enum CommandSeparator {
     Pipe,
 }
 
-/// State of the split.
+/// State of the split: finished commands, and the command and word that are being read.
 #[derive(Default)]
 struct CommandSplitter {
     commands: Vec<SimpleCommand>,
     words: Vec<String>,
     word: String,
-    /// The word was quoted, so that it counts even if it is empty.
-    has_word: bool,
-    /// The quote that is open.
-    quote: Option<char>,
+    /// A part of the word was quoted or escaped, so that the word counts even if it is empty.
+    is_word_quoted: bool,
+    /// The quote that the next character is inside of.
+    open_quote: Option<char>,
     /// The current command follows a pipe.
     is_piped: bool,
 }
@@ -99,12 +104,13 @@ struct CommandSplitter {
 impl CommandSplitter {
     fn end_word(&mut self) {
         let word = std::mem::take(&mut self.word);
-        let is_quoted = std::mem::take(&mut self.has_word);
+        let is_quoted = std::mem::take(&mut self.is_word_quoted);
         let is_assignment = |it: &str| {
             it.split_once('=').is_some_and(|(name, _)| {
-                !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+                !name.is_empty() && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')
             })
         };
+        // Assignments before the program, as in `A=1 make`, are left out.
         if (word.is_empty() && !is_quoted) || (self.words.is_empty() && is_assignment(&word)) {
             return;
         }
@@ -132,6 +138,7 @@ mod tests {
     use expect_test::{Expect, expect};
     use proptest::prelude::*;
 
+    /// Checks the commands of a line, one per line: words joined by `·`, piped commands after `| `.
     fn check(line: &str, expect: Expect) {
         let show = |it: &SimpleCommand| {
             let pipe = if it.is_piped { "| " } else { "" };

@@ -1,4 +1,7 @@
-//! The table of programs and their effects, and the rules that read it.
+//! The table of programs and their effects, and the rules that apply it.
+//!
+//! Programs whose arguments matter (`sed`, `git`, `gh`, readers and searches) have a function; all
+//! others are rows of [`CHECK_PROGRAMS`]. A program in no table has the effect [`ShellEffect::Other`].
 
 use super::ShellEffect;
 
@@ -12,7 +15,8 @@ const OPTIONS_WITH_VALUE: &[&str] = &["-A", "-B", "-C", "-m", "-g", "-t", "-T", 
                                       "--type", "--glob", "--max-count", "--context", "--after-context", "--before-context"];
 const FETCH_PROGRAMS: &[&str] = &["curl", "wget", "http", "https", "lynx", "w3m", "aria2c"];
 
-/// Program, words of which one must follow somewhere, effect. `""`: the program alone.
+/// Programs that test or check: program, subcommands, effect. One of the subcommands must be among the
+/// arguments; `""` needs none. The first matching row counts, so that `make test` is a test.
 #[rustfmt::skip]
 const CHECK_PROGRAMS: &[(&str, &[&str], ShellEffect)] = &[
     ("cargo",         &["test", "nextest", "t"],                                   ShellEffect::Test),
@@ -84,109 +88,109 @@ const CHECK_PROGRAMS: &[(&str, &[&str], ShellEffect)] = &[
 /// Adds the effects of a simple command. If it `is_piped`, it reads the output of another one.
 pub(super) fn add_effects(acc: &mut Vec<ShellEffect>, words: &[&str], is_piped: bool) {
     let program = words[0].rsplit('/').next().unwrap_or(words[0]);
-    let rest = &words[1..];
+    let args = &words[1..];
     if READER_PROGRAMS.contains(&program) {
         // A program that reads a pipe or writes its output to a file reads no project file.
-        if !is_piped && !rest.iter().any(|it| it.starts_with('>')) {
-            acc.extend(file_arguments(rest).map(|it| ShellEffect::Read(it.to_owned())));
+        if !is_piped && !args.iter().any(|it| it.starts_with('>')) {
+            acc.extend(file_arguments(args).map(|it| ShellEffect::Read(it.to_owned())));
         }
         return;
     }
     if SEARCH_PROGRAMS.contains(&program) {
         acc.extend(
-            search_pattern(rest).filter(|_| !is_piped).map(|it| ShellEffect::Search(it.to_owned())),
+            search_pattern(args).filter(|_| !is_piped).map(|it| ShellEffect::Search(it.to_owned())),
         );
         return;
     }
     match program {
-        "sed" => add_sed_effects(acc, rest, is_piped),
-        "git" => add_git_effects(acc, rest),
-        "gh" => add_gh_effects(acc, rest),
+        "sed" => add_sed_effects(acc, args, is_piped),
+        "git" => add_git_effects(acc, args),
+        "gh" => add_gh_effects(acc, args),
         "find" | "fd" | "ls" | "tree" => {
-            acc.push(ShellEffect::List(listed_pattern(rest).to_owned()));
+            acc.push(ShellEffect::List(listed_pattern(args).to_owned()));
         }
         _ if FETCH_PROGRAMS.contains(&program) => acc.push(ShellEffect::Fetch),
-        _ => acc.push(find_check(program, rest).unwrap_or(ShellEffect::Other)),
+        _ => acc.push(find_check(program, args).unwrap_or(ShellEffect::Other)),
     }
 }
 
 /// The effect of a program that tests or checks.
-fn find_check(program: &str, rest: &[&str]) -> Option<ShellEffect> {
+fn find_check(program: &str, args: &[&str]) -> Option<ShellEffect> {
     // `npm run test:ci` is a test as well.
-    let is_given = |wanted: &str| {
-        wanted.is_empty()
-            || rest.iter().any(|it| *it == wanted || it.split(':').next() == Some(wanted))
+    let is_given = |subcommand: &str| {
+        subcommand.is_empty() || args.iter().any(|it| it.split(':').next() == Some(subcommand))
     };
-    let row =
-        CHECK_PROGRAMS.iter().find(|it| it.0 == program && it.1.iter().any(|it| is_given(it)))?;
-    Some(row.2.clone())
+    let (.., effect) = CHECK_PROGRAMS.iter().find(|(name, subcommands, _)| {
+        *name == program && subcommands.iter().any(|it| is_given(it))
+    })?;
+    Some(effect.clone())
 }
 
 /// Arguments that can be files: no options, no redirections, no numbers.
-fn file_arguments<'a>(rest: &'a [&'a str]) -> impl Iterator<Item = &'a str> {
+fn file_arguments<'a>(args: &'a [&'a str]) -> impl Iterator<Item = &'a str> {
+    // A bare word such as `main` is more often a branch or a name than a file.
     let is_file = |it: &&str| {
         !it.starts_with('-')
             && !it.contains(['>', '<', '$', '*'])
             && !it.is_empty()
-            && !it.bytes().all(|b| b.is_ascii_digit())
+            && !it.bytes().all(|byte| byte.is_ascii_digit())
             && (it.contains('.') || it.contains('/'))
     };
-    rest.iter().copied().filter(is_file)
+    args.iter().copied().filter(is_file)
 }
 
 /// The pattern of a search program: the value of `-e`, else the first argument.
-fn search_pattern<'a>(rest: &[&'a str]) -> Option<&'a str> {
-    let mut words = rest.iter();
-    while let Some(it) = words.next() {
-        match *it {
+fn search_pattern<'a>(args: &[&'a str]) -> Option<&'a str> {
+    let mut words = args.iter();
+    while let Some(word) = words.next() {
+        match *word {
             "-e" | "--regexp" => return words.next().copied(),
             // The word after such an option is its value.
-            it if OPTIONS_WITH_VALUE.contains(&it) => {
+            option if OPTIONS_WITH_VALUE.contains(&option) => {
                 words.next();
             }
-            it if it.starts_with('-') && it.len() > 1 => {}
-            it => return Some(it),
+            option if option.starts_with('-') && option.len() > 1 => {}
+            pattern => return Some(pattern),
         }
     }
     None
 }
 
 /// The pattern or folder of a list program.
-fn listed_pattern<'a>(rest: &[&'a str]) -> &'a str {
-    let named = rest.iter().skip_while(|it| !matches!(**it, "-name" | "-iname" | "-path")).nth(1);
-    named.or_else(|| rest.iter().find(|it| !it.starts_with('-'))).copied().unwrap_or(".")
+fn listed_pattern<'a>(args: &[&'a str]) -> &'a str {
+    let named = args.iter().skip_while(|it| !matches!(**it, "-name" | "-iname" | "-path")).nth(1);
+    named.or_else(|| args.iter().find(|it| !it.starts_with('-'))).copied().unwrap_or(".")
 }
 
-fn add_sed_effects(acc: &mut Vec<ShellEffect>, rest: &[&str], is_piped: bool) {
-    let in_place = rest.iter().any(|it| it.starts_with("-i") || *it == "--in-place");
+fn add_sed_effects(acc: &mut Vec<ShellEffect>, args: &[&str], is_piped: bool) {
+    let in_place = args.iter().any(|it| it.starts_with("-i") || *it == "--in-place");
     // The script follows `-e`; without `-e` it is the first argument that is not an option.
-    let has_script_option = rest.iter().any(|it| *it == "-e" || *it == "--expression");
-    let is_argument =
-        |nth: usize| !rest[nth].starts_with('-') && (nth == 0 || rest[nth - 1] != "-e");
-    let arguments: Vec<&str> =
-        (0..rest.len()).filter(|it| is_argument(*it)).map(|it| rest[it]).collect();
-    let files: Vec<&str> = arguments.into_iter().skip(usize::from(!has_script_option)).collect();
+    let has_script_option = args.iter().any(|it| *it == "-e" || *it == "--expression");
+    let is_positional =
+        |nth: usize| !args[nth].starts_with('-') && (nth == 0 || args[nth - 1] != "-e");
+    let positional = (0..args.len()).filter(|it| is_positional(*it)).map(|it| args[it]);
+    let files: Vec<&str> = positional.skip(usize::from(!has_script_option)).collect();
     for file in file_arguments(&files).filter(|_| !is_piped) {
         let file = file.to_owned();
         acc.push(if in_place { ShellEffect::Edit(file) } else { ShellEffect::Read(file) });
     }
 }
 
-/// The subcommand of git and its arguments. Some of the options before it take a value.
-pub(super) fn skip_git_options<T: AsRef<str>>(rest: &[T]) -> &[T] {
-    match rest {
+/// The subcommand of git with its arguments, without the options before it, some of which take a value.
+pub(super) fn skip_git_options<T: AsRef<str>>(args: &[T]) -> &[T] {
+    match args {
         [option, _, more @ ..]
             if matches!(option.as_ref(), "-C" | "-c" | "--git-dir" | "--work-tree") =>
         {
             skip_git_options(more)
         }
         [option, more @ ..] if option.as_ref().starts_with('-') => skip_git_options(more),
-        _ => rest,
+        _ => args,
     }
 }
 
-fn add_git_effects(acc: &mut Vec<ShellEffect>, rest: &[&str]) {
-    match skip_git_options(rest)[..] {
+fn add_git_effects(acc: &mut Vec<ShellEffect>, args: &[&str]) {
+    match skip_git_options(args)[..] {
         ["grep", ref more @ ..] => {
             acc.extend(search_pattern(more).map(|it| ShellEffect::Search(it.to_owned())));
         }
@@ -196,6 +200,7 @@ fn add_git_effects(acc: &mut Vec<ShellEffect>, rest: &[&str]) {
         ["restore", ref more @ ..] if !more.contains(&"--staged") => {
             acc.extend(file_arguments(more).map(|it| ShellEffect::Restore(it.to_owned())));
         }
+        // Without `--`, a checkout switches branches.
         ["checkout", ref more @ ..] if more.contains(&"--") => {
             let paths = more.iter().skip_while(|it| **it != "--").skip(1);
             acc.extend(paths.map(|it| ShellEffect::Restore((*it).to_owned())));
@@ -204,8 +209,8 @@ fn add_git_effects(acc: &mut Vec<ShellEffect>, rest: &[&str]) {
     }
 }
 
-fn add_gh_effects(acc: &mut Vec<ShellEffect>, rest: &[&str]) {
-    let words: Vec<&str> = rest.iter().copied().filter(|it| !it.starts_with('-')).collect();
+fn add_gh_effects(acc: &mut Vec<ShellEffect>, args: &[&str]) {
+    let words: Vec<&str> = args.iter().copied().filter(|it| !it.starts_with('-')).collect();
     match words[..] {
         ["pr", "view" | "diff" | "review" | "checks" | "checkout", ..] => {
             acc.extend([ShellEffect::Review, ShellEffect::Fetch]);

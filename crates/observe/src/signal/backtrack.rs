@@ -1,4 +1,5 @@
-//! An edit was reverted.
+//! Detects the signal `backtrack`: an edit was reverted, by a second edit or by a command such as
+//! `git checkout`. The scratchpad recognises the reversal; the sentence before it is the reason.
 
 use crate::evidence::Evidence;
 use crate::pattern_key::PatternKey;
@@ -6,8 +7,9 @@ use crate::sighting::{Sighting, to_path};
 use crate::{ModuleLookup, Scratchpad};
 
 pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
-    let succeeded = |call: u32| pad.calls[call as usize].has_succeeded();
-    for edit in pad.reverted_edits.iter().filter(|it| succeeded(it.call)) {
+    // A reversal that failed or was refused changed nothing.
+    let has_succeeded = |call: u32| pad.calls[call as usize].has_succeeded();
+    for edit in pad.reverted_edits.iter().filter(|it| has_succeeded(it.call)) {
         let Some(file) = to_path(pad, edit.file) else { continue };
         let key = PatternKey::backtrack(&file);
         let reason = Some(edit.reason.clone()).filter(|it| !it.is_empty());

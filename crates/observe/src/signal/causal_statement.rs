@@ -1,4 +1,4 @@
-//! The agent or the user stated that one change requires another.
+//! Detects the signal `causal_statement`: the agent stated that one change requires another.
 
 use crate::evidence::Evidence;
 use crate::pattern_key::PatternKey;

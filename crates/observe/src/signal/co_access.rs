@@ -1,4 +1,4 @@
-//! Two files were edited within a few touches of each other.
+//! Detects the signal `co_access`: two files were edited within a few touches of each other.
 
 use std::collections::BTreeSet;
 
@@ -10,22 +10,23 @@ use crate::sighting::{Sighting, to_path_pair};
 use crate::{ModuleLookup, Scratchpad};
 
 pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
-    let near = co_accessed(pad);
+    let counts = co_accessed(pad);
+    let count_in_order = |first, second| counts.get(&(first, second)).copied().unwrap_or(0);
     let edited: BTreeSet<_> = co_edited(pad).into_iter().collect();
     for (a, b) in edited {
-        let (forth, back) = (near.get(&(a, b)).copied(), near.get(&(b, a)).copied());
-        let n = forth.unwrap_or(0) + back.unwrap_or(0);
-        let (text_a, text_b) = (pad.strings.text(a), pad.strings.text(b));
-        // A file and its test belong together by their names.
-        if n == 0 || is_test_pair(text_a, text_b) {
+        let (n_a_first, n_b_first) = (count_in_order(a, b), count_in_order(b, a));
+        let n_together = n_a_first + n_b_first;
+        let (path_a, path_b) = (pad.strings.text(a), pad.strings.text(b));
+        // A file and its test belong together by their names; nothing has to be learned.
+        if n_together == 0 || is_test_pair(path_a, path_b) {
             continue;
         }
         // The file that is usually touched first comes first.
-        let (first, second) = if forth >= back { (a, b) } else { (b, a) };
+        let (first, second) = if n_a_first >= n_b_first { (a, b) } else { (b, a) };
         let Some((first, second)) = to_path_pair(pad, first, second) else { continue };
         let evidence = Evidence::CoAccess { first, second };
-        let key = PatternKey::co_access(text_a, text_b);
-        acc.push(Sighting::new(key, evidence).with_occurrences(n));
+        let key = PatternKey::co_access(path_a, path_b);
+        acc.push(Sighting::new(key, evidence).with_occurrences(n_together));
     }
     acc.sort_by(|a, b| b.occurrences.cmp(&a.occurrences).then_with(|| a.key.cmp(&b.key)));
 }

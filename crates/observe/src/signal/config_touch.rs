@@ -1,4 +1,5 @@
-//! A configuration file was edited in the same session as another file.
+//! Detects the signal `config_touch`: a configuration file was edited in the same session as another
+//! file.
 
 use crate::config_files::is_config;
 use crate::evidence::Evidence;
@@ -13,8 +14,9 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
         let (config, file) = match (is_config(a), is_config(b)) {
             (true, false) => (a, b),
             (false, true) => (b, a),
-            // A manifest and its lock file change together anyway.
-            _ => continue,
+            // Two configuration files, such as a manifest and its lock file, change together anyway.
+            // Two other files are the business of `co_access`.
+            (true, true) | (false, false) => continue,
         };
         let Some((file, config)) = to_path_pair(pad, file, config) else { continue };
         let key = PatternKey::config_touch(&file, &config);

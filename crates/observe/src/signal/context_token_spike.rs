@@ -1,4 +1,5 @@
-//! A file whose reads cost far more tokens than the others.
+//! Detects the signal `context_token_spike`: a file whose reads cost far more tokens than those of other
+//! files.
 
 use crate::evidence::Evidence;
 use crate::facts::file_uses;
@@ -39,16 +40,16 @@ mod tests {
     #[test]
     fn a_file_far_above_the_average_is_a_sighting() {
         let large = "x".repeat(30_000);
-        let few: Vec<String> = (0..20).map(|it| format!("read s{it}.rs: small")).collect();
-        let few = few.join("\n") + "\n";
+        let small: Vec<String> = (0..20).map(|it| format!("read s{it}.rs: small")).collect();
+        let small = small.join("\n") + "\n";
         check(
             ContextTokenSpike,
-            &format!("{few}read big.json: {large}"),
+            &format!("{small}read big.json: {large}"),
             expect![[r#"
             big.json ×1 {"files":["big.json"],"number":7500}
         "#]],
         );
         check(ContextTokenSpike, &format!("read big.json: {large}"), expect![""]);
-        check(ContextTokenSpike, &few, expect![""]);
+        check(ContextTokenSpike, &small, expect![""]);
     }
 }

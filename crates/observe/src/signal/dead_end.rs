@@ -1,4 +1,7 @@
-//! The agent gave up an approach that it had followed for a while.
+//! Detects the signal `dead_end`: the agent gave up an approach that it had followed for a while.
+//!
+//! A whole session can also turn out to be a dead end, when git shows later that its edits were
+//! reverted. That is not in the scratchpad, so the caller reports it ([`reverted_session`]).
 
 use model::ProjectPath;
 
@@ -56,14 +59,14 @@ mod tests {
     #[test]
     fn an_explored_approach_that_is_given_up_is_a_dead_end() {
         let work = "edit src/a.rs\n".repeat(21);
-        let said = "say I patched `vendor/x`. This approach won't work because the vendor folder is generated. Let me use a fork instead.";
+        let statement = "say I patched `vendor/x`. This approach won't work because the vendor folder is generated. Let me use a fork instead.";
         check(
             DeadEnd,
-            &format!("{work}{said}"),
+            &format!("{work}{statement}"),
             expect![[r#"
                 b92d4bb74028f605 ×1 {"files":["src/a.rs"],"text":"This approach won't work because the vendor folder is generated.","before":"I patched `vendor/x`.","after":"Let me use a fork instead."}
             "#]],
         );
-        check(DeadEnd, said, expect![""]);
+        check(DeadEnd, statement, expect![""]);
     }
 }

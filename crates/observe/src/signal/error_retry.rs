@@ -1,4 +1,7 @@
-//! An error occurred; its fix is part of the evidence.
+//! Detects the signal `error_retry`: an error occurred. Its fix, if one is found, is part of the evidence.
+//!
+//! The fix of a failed command is the next command with the same program and subcommand that succeeded.
+//! The fix of a read of a missing file is the read of a file with the same name in another folder.
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,21 +27,22 @@ type CommandHeads = HashMap<StringId, String>;
 pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
     let heads =
         if pad.errors.is_empty() { CommandHeads::new() } else { heads_of_calls(pad, &pad.calls) };
-    let mut fixed: HashSet<&str> = HashSet::new();
+    let mut fixed_fingerprints: HashSet<&str> = HashSet::new();
     for error in &pad.errors {
         // The first occurrence with a fix is the evidence; later ones only count.
-        if fixed.contains(error.fingerprint.as_str()) {
+        if fixed_fingerprints.contains(error.fingerprint.as_str()) {
             count_repeat(acc, &PatternKey::error(&error.fingerprint));
             continue;
         }
         let call = &pad.calls[error.call as usize];
         let Some(command) = call.command.filter(|_| call.tool == ToolKind::Shell) else {
+            // Of the errors of other tools, only a missing file has a fix that can be seen.
             detect_moved_file(acc, pad, error, call);
             continue;
         };
         let fix = find_fix(pad, &heads, error.call, command);
         if fix.is_some() {
-            fixed.insert(&error.fingerprint);
+            fixed_fingerprints.insert(&error.fingerprint);
         }
         let evidence = Evidence::ErrorRetry {
             command: shell::essential_command(pad.strings.text(command)),
@@ -52,12 +56,14 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
     }
 }
 
+/// Counts another occurrence of a pattern whose evidence is complete.
 fn count_repeat(acc: &mut [Sighting], key: &PatternKey) {
     if let Some(known) = acc.iter_mut().find(|it| it.key == *key) {
         known.occurrences += 1;
     }
 }
 
+/// The heads of the commands of these calls.
 fn heads_of_calls(pad: &Scratchpad, calls: &[LoggedCall]) -> CommandHeads {
     let mut acc = CommandHeads::new();
     for command in calls.iter().filter_map(|it| it.command) {
@@ -66,16 +72,17 @@ fn heads_of_calls(pad: &Scratchpad, calls: &[LoggedCall]) -> CommandHeads {
     acc
 }
 
-/// Calls from a failed one to the next of the same kind that succeeded; `None` if none did soon.
+/// Calls from a failed one to the next with the same program and subcommand that succeeded; `None` if none
+/// did soon.
 pub(crate) fn calls_until_fixed(pad: &Scratchpad, failed: u32) -> Option<u32> {
-    let from = failed as usize;
-    let command = pad.calls[from].command?;
-    let near = &pad.calls[from..pad.calls.len().min(from + 1 + FIX_WINDOW_CALLS)];
-    let fix = find_fix(pad, &heads_of_calls(pad, near), failed, command)?;
+    let first = failed as usize;
+    let command = pad.calls[first].command?;
+    let window = &pad.calls[first..pad.calls.len().min(first + 1 + FIX_WINDOW_CALLS)];
+    let fix = find_fix(pad, &heads_of_calls(pad, window), failed, command)?;
     u32::try_from(fix.n_calls).ok()
 }
 
-/// The next command of the same kind that succeeded, and the files edited before it.
+/// The next command with the same head that succeeded, and the files edited before it.
 fn find_fix(
     pad: &Scratchpad,
     heads: &CommandHeads,
@@ -83,10 +90,9 @@ fn find_fix(
     command: StringId,
 ) -> Option<CommandFix> {
     let head = heads.get(&command);
-    let from = failed as usize + 1;
+    let later_calls = &pad.calls[failed as usize + 1..];
     let mut edited_files = Vec::new();
-    for (n_calls, call) in (1..).zip(&pad.calls[from..pad.calls.len().min(from + FIX_WINDOW_CALLS)])
-    {
+    for (n_calls, call) in (1..).zip(later_calls.iter().take(FIX_WINDOW_CALLS)) {
         let is_fix = |it: &StringId| call.has_succeeded() && heads.get(it) == head;
         if let Some(command) = call.command.filter(is_fix) {
             let command = shell::essential_command(pad.strings.text(command));
@@ -117,11 +123,11 @@ fn detect_moved_file(
     let wrong = pad.touches_of_call(call).first().filter(|_| is_missing).map(|it| it.file);
     let Some(wrong) = wrong else { return };
     let file_name = |it: StringId| pad.strings.text(it).rsplit('/').next().unwrap_or_default();
-    let from = error.call as usize + 1;
-    let soon = &pad.calls[from..pad.calls.len().min(from + MOVED_FILE_WINDOW_CALLS)];
+    let later_calls = &pad.calls[error.call as usize + 1..];
     // The same file name in another folder.
-    let right = soon
+    let right = later_calls
         .iter()
+        .take(MOVED_FILE_WINDOW_CALLS)
         .filter(|it| it.has_succeeded())
         .flat_map(|it| pad.touches_of_call(it))
         .map(|it| it.file)
@@ -158,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn no_match_and_no_errors_are_no_errors() {
+    fn output_without_an_error_is_no_error() {
         check(ErrorRetry, "fail grep x a.rs: Exit code 1\nrun make", expect![""]);
         check(ErrorRetry, "run make: 0 errors", expect![""]);
         check(ErrorRetry, "refuse a.rs", expect![""]);

@@ -1,4 +1,4 @@
-//! The web was searched before an edit.
+//! Detects the signal `external_reference`: the web was searched before an edit.
 
 use model::ToolKind;
 
@@ -14,8 +14,8 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
     for (number, call) in pad.calls.iter().enumerate() {
         let is_web_search = call.tool == ToolKind::WebSearch && call.has_succeeded();
         let Some(query) = call.query.filter(|_| is_web_search) else { continue };
-        let next = &pad.calls[number + 1..pad.calls.len().min(number + 1 + EDIT_WINDOW_CALLS)];
-        let edited = next.iter().flat_map(|it| pad.touches_of_call(it)).find(|it| it.is_write);
+        let soon = pad.calls[number + 1..].iter().take(EDIT_WINDOW_CALLS);
+        let edited = soon.flat_map(|it| pad.touches_of_call(it)).find(|it| it.is_write);
         if let Some(edited_file) = edited.and_then(|it| to_path(pad, it.file)) {
             let query = pad.strings.text(query).to_owned();
             let key = PatternKey::external_reference(&query);
@@ -33,7 +33,8 @@ mod tests {
     use crate::{Scratchpad, detect_sightings};
     use model::{Event, SignalKind, Tool};
 
-    fn n_seen(script: &str) -> usize {
+    /// The number of sightings in a script in which `grep` stands for a search of the web.
+    fn count_sightings(script: &str) -> usize {
         let mut pad = Scratchpad::new();
         for mut it in events_from_script(script) {
             match &mut it.event {
@@ -45,18 +46,19 @@ mod tests {
             }
             pad.observe(&it);
         }
-        let all = detect_sightings(&pad, &crate::ModuleLookup::default());
+        let sightings = detect_sightings(&pad, &crate::ModuleLookup::default());
         assert!(
-            all.iter()
+            sightings
+                .iter()
                 .filter(|it| it.signal() == SignalKind::ExternalReference)
                 .all(|it| it.tainted)
         );
-        all.iter().filter(|it| it.signal() == SignalKind::ExternalReference).count()
+        sightings.iter().filter(|it| it.signal() == SignalKind::ExternalReference).count()
     }
 
     #[test]
     fn a_web_search_counts_if_an_edit_follows() {
-        assert_eq!(n_seen("grep goreleaser token\nedit .goreleaser.yaml"), 1);
-        assert_eq!(n_seen("grep goreleaser token\nread a.rs"), 0);
+        assert_eq!(count_sightings("grep goreleaser token\nedit .goreleaser.yaml"), 1);
+        assert_eq!(count_sightings("grep goreleaser token\nread a.rs"), 0);
     }
 }

@@ -1,4 +1,5 @@
-//! Files touched early in a session that changed a module: where work on the module begins.
+//! Detects the signal `file_access`: files touched early in a session that changed a module. They show
+//! where work on the module begins.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,7 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &Module
         return;
     }
     let uses = file_uses(pad);
-    // The first quarter of the session.
+    // The first quarter of the session is early.
     let last_early_call = pad.n_steps() / 4;
     let mut early: Vec<_> = uses.iter().filter(|it| it.1.first_call <= last_early_call).collect();
     early.sort_by_key(|it| it.1.first_call);

@@ -1,4 +1,5 @@
-//! A long file list of which little was used: there is a shorter way to those files.
+//! Detects the signal `glob_ignore`: a long file list of which the session used few files. The next
+//! session can open those directly.
 
 use std::collections::HashSet;
 
@@ -23,7 +24,7 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
                 used.push(touch.file);
             }
         }
-        // Less than a tenth.
+        // Less than a tenth of the list was used. A list of which nothing was used points nowhere.
         if !used.is_empty() && used.len() * 10 < listed.len() {
             let pattern = pad.strings.text(listing.pattern).to_owned();
             let key = PatternKey::glob_ignore(&pattern);

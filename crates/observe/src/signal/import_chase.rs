@@ -1,4 +1,5 @@
-//! A file was read, then one of its imports.
+//! Detects the signal `import_chase`: a file was read, then one of its imports. The scratchpad finds such
+//! pairs while it reads the results.
 
 use crate::evidence::Evidence;
 use crate::pattern_key::PatternKey;

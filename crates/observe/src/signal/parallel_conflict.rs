@@ -1,4 +1,5 @@
-//! Two subagents of one parent edited the same file.
+//! Detects the signal `parallel_conflict`: two subagents of one parent edited the same file. It needs
+//! the files of the other sessions, so that it is not in the table of detectors.
 
 use model::ProjectPath;
 
@@ -7,14 +8,14 @@ use crate::pattern_key::PatternKey;
 use crate::session::SessionOverview;
 use crate::sighting::Sighting;
 
-/// Files that this session and a sibling both edited. A session without a parent has no siblings.
+/// Files that this session and a sibling both edited. `siblings` has the edited files of each sibling. A
+/// session without a parent has no siblings.
 pub fn parallel_conflicts(
     session: &SessionOverview,
     siblings: &[Vec<ProjectPath>],
 ) -> Vec<Sighting> {
     let mut acc = Vec::new();
     for file in session.files.iter().filter(|it| it.edits > 0 && session.parent.is_some()) {
-        // One entry of `siblings` is one session.
         let n_others = siblings.iter().filter(|it| it.contains(&file.path)).count();
         if n_others > 0 {
             let n_agents = u64::try_from(n_others + 1).unwrap_or(u64::MAX);
@@ -32,13 +33,14 @@ mod tests {
     use crate::test_script::pad_from_script;
     use model::{SessionId, Timestamp};
 
+    /// The files in conflict, if each sibling edited one file.
     fn conflicts(parent: Option<u8>, script: &str, siblings: &[&str]) -> Vec<String> {
         let mut session = crate::summarise_session(&pad_from_script(script)).unwrap();
         session.parent = parent.map(|it| SessionId::new(Timestamp(1), [it; 10]));
         let edited = |it: &&str| vec![ProjectPath::parse(it).unwrap()];
         let siblings: Vec<Vec<ProjectPath>> = siblings.iter().map(edited).collect();
         let conflicts = parallel_conflicts(&session, &siblings);
-        conflicts.into_iter().map(|it| it.key.into_parts().1).collect()
+        conflicts.into_iter().map(|it| it.key.into_stored().1).collect()
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! A file was read repeatedly and never edited; the file that was edited instead is recorded.
+//! Detects the signal `read_abandon`: a file was read repeatedly and never edited. The file that was
+//! edited instead is recorded.
 
 use crate::evidence::Evidence;
 use crate::facts::{FileUse, file_uses};

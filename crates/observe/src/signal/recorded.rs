@@ -1,4 +1,4 @@
-//! The agent recorded a note.
+//! Detects the signal `recorded`: the agent recorded a note through a tool of Waylore.
 
 use crate::evidence::Evidence;
 use crate::pattern_key::PatternKey;
@@ -27,6 +27,7 @@ mod tests {
     #[test]
     fn a_note_is_a_sighting_word_for_word() {
         let mut pad = Scratchpad::new();
+        // The notation has no verb for a note, so that one event is replaced.
         for mut it in events_from_script("say note") {
             if matches!(it.event, Event::Reasoning(_)) {
                 it.event = Event::Record(RecordedNote {
@@ -42,9 +43,9 @@ mod tests {
             }
             pad.observe(&it);
         }
-        let all = detect_sightings(&pad, &crate::ModuleLookup::default());
-        let it = all.iter().find(|it| it.signal() == SignalKind::Recorded).unwrap();
-        assert_eq!(it.evidence.quoted_text().as_deref(), Some("Totals round per line."));
+        let sightings = detect_sightings(&pad, &crate::ModuleLookup::default());
+        let recorded = sightings.iter().find(|it| it.signal() == SignalKind::Recorded).unwrap();
+        assert_eq!(recorded.evidence.quoted_text().as_deref(), Some("Totals round per line."));
     }
 
     #[test]
@@ -55,7 +56,7 @@ mod tests {
         ) {
             pad.observe(&it);
         }
-        let all = detect_sightings(&pad, &crate::ModuleLookup::default());
-        assert!(all.iter().all(|it| it.signal() != SignalKind::Recorded));
+        let sightings = detect_sightings(&pad, &crate::ModuleLookup::default());
+        assert!(sightings.iter().all(|it| it.signal() != SignalKind::Recorded));
     }
 }

@@ -1,4 +1,5 @@
-//! Something was searched for; the query that matched, and the file, are recorded.
+//! Detects the signal `repeated_grep`: an identifier was searched for and found in one file. The query and
+//! the file are recorded, and the last query before it that found nothing.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use crate::strings::StringId;
 use crate::{ModuleLookup, Scratchpad};
 
 /// Shorter identifiers match too much.
-const MIN_IDENTIFIER_CHARS: usize = 6;
+const MIN_IDENTIFIER_BYTES: usize = 6;
 
 /// The searches of one query.
 #[derive(Default)]
@@ -25,7 +26,7 @@ struct QueryHistory {
 
 pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
     let mut queries: BTreeMap<String, QueryHistory> = BTreeMap::new();
-    let mut missed: Option<String> = None;
+    let mut last_missed: Option<String> = None;
     for call in &pad.calls {
         let is_search =
             call.tool == ToolKind::Search || call.effects.has_any(CallEffects::RUNS_SEARCH);
@@ -33,17 +34,18 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
             continue;
         };
         let query = pad.strings.text(query).to_owned();
+        // A plain word is found in many places, so that its file is no answer.
         if !names_identifier(&query) {
             continue;
         }
         let history = queries.entry(query.clone()).or_default();
         history.n_searches += 1;
         if call.n_matches == Some(0) {
-            missed = Some(query);
+            last_missed = Some(query);
         } else if call.only_hit.is_some() {
             history.only_hit = history.only_hit.or(call.only_hit);
             // A miss belongs to the first hit after it.
-            let missed = missed.take().filter(|it| *it != query);
+            let missed = last_missed.take().filter(|it| *it != query);
             history.missed_query = missed.or(history.missed_query.take());
         }
     }
@@ -55,13 +57,18 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
     }
 }
 
-/// Returns whether a query names one identifier, not a plain word or a list of alternatives.
+/// The name that a query searches for: `computeTotal` of `fn computeTotal(`.
+pub(crate) fn searched_name(query: &str) -> &str {
+    let last_word = query.rsplit(' ').next().unwrap_or(query);
+    last_word.trim_end_matches(['(', '\\', ')']).trim_start_matches('^')
+}
+
+/// Returns whether a query searches for one identifier, not for a plain word or a list of alternatives.
 fn names_identifier(query: &str) -> bool {
-    let name = query.rsplit(' ').next().unwrap_or(query);
-    let plain = name.trim_end_matches(['(', '\\', ')']).trim_start_matches('^');
-    plain.len() >= MIN_IDENTIFIER_CHARS
-        && plain.chars().all(|it| it.is_alphanumeric() || it == '_')
-        && (plain.contains('_') || plain.chars().skip(1).any(char::is_uppercase))
+    let name = searched_name(query);
+    name.len() >= MIN_IDENTIFIER_BYTES
+        && name.chars().all(|it| it.is_alphanumeric() || it == '_')
+        && (name.contains('_') || name.chars().skip(1).any(char::is_uppercase))
 }
 
 #[cfg(test)]

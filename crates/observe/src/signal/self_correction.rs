@@ -1,4 +1,4 @@
-//! The agent corrected a belief about the code and stated the fact.
+//! Detects the signal `self_correction`: the agent corrected a belief about the code and stated the fact.
 
 use crate::evidence::Evidence;
 use crate::pattern_key::PatternKey;

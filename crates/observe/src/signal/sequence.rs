@@ -1,6 +1,8 @@
-//! The same steps in the same order until a commit: the steps that finish any change, and the steps of
-//! a change in one module. Arguments do not count: edits are named by module, checks without paths and
-//! options.
+//! Detects the signal `sequence`: the steps between two commits. Two patterns come out of them: the
+//! checks that finish any change, and the edits and checks of a change that begins in one module.
+//!
+//! Arguments do not count, so that sessions can be compared: edits are named by module, checks without
+//! paths and options.
 
 use model::ToolKind;
 
@@ -10,8 +12,10 @@ use crate::scratchpad::{CallEffects, LoggedCall};
 use crate::sighting::Sighting;
 use crate::{ModuleLookup, Scratchpad, shell};
 
-/// Steps of a recipe, the edit before and the commit after included.
+/// The fewest steps of a recipe, the edit before and the commit after included.
 pub(crate) const MIN_RECIPE_STEPS: usize = 4;
+/// Words by which a check is named: `mise run lint`.
+const MAX_CHECK_WORDS: usize = 3;
 /// Prefix of a step that edits a module.
 pub(crate) const EDIT_PREFIX: &str = "edit ";
 pub(crate) const COMMIT_STEP: &str = "git commit";
@@ -22,7 +26,7 @@ struct ChangeSteps {
     checks: Vec<String>,
     /// Edits of modules, in the order of the first edit.
     edits: Vec<String>,
-    /// A file was edited, possibly one of no module.
+    /// A file was edited, possibly one that belongs to no module.
     has_edit: bool,
 }
 
@@ -30,6 +34,7 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &Module
     let mut steps = ChangeSteps::default();
     for call in pad.calls.iter().filter(|it| it.has_succeeded()) {
         steps.add_edits(pad, call, modules);
+        // Checks and commits are shell commands.
         if call.tool != ToolKind::Shell {
             continue;
         }
@@ -90,8 +95,8 @@ fn check_commands(command: &str) -> Vec<String> {
             let is_plain = |it: &&String| {
                 !it.starts_with('-') && !it.contains(['/', '.', '=', '"', '\'', '>'])
             };
-            let words: Vec<&str> =
-                simple.words.iter().take(3).take_while(is_plain).map(String::as_str).collect();
+            let leading = simple.words.iter().take(MAX_CHECK_WORDS).take_while(is_plain);
+            let words: Vec<&str> = leading.map(String::as_str).collect();
             if !words.is_empty() {
                 acc.push(words.join(" "));
             }

@@ -1,5 +1,5 @@
-//! The steps that a session took beside the steps that were planned. Every session with a plan is a
-//! sample; all samples together decide whether the module overruns.
+//! Detects the signal `step_overrun`: the steps that a session took, and the steps that were planned.
+//! Every session with a plan is a sample; all samples together decide whether the module overruns.
 
 use crate::evidence::Evidence;
 use crate::facts::file_uses;
@@ -27,7 +27,8 @@ mod tests {
     use crate::{Scratchpad, detect_sightings};
     use model::{Event, SignalKind};
 
-    fn n_seen(planned: u32) -> usize {
+    /// The number of sightings in a session of six calls with this number of planned steps.
+    fn count_sightings(planned: u32) -> usize {
         let mut pad = Scratchpad::new();
         for mut it in events_from_script("edit src/a.rs\nread b\nread c\nread d\nread e\nread f") {
             if let Event::SessionStart(start) = &mut it.event {
@@ -43,6 +44,6 @@ mod tests {
 
     #[test]
     fn every_session_with_a_plan_and_an_edit_is_a_sample() {
-        assert_eq!((n_seen(4), n_seen(6), n_seen(0)), (1, 1, 0));
+        assert_eq!((count_sightings(4), count_sightings(6), count_sightings(0)), (1, 1, 0));
     }
 }

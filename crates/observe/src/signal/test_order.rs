@@ -1,4 +1,4 @@
-//! Tests came before or after the implementation, by module.
+//! Detects the signal `test_order`: tests came before or after the implementation, by module.
 
 use crate::evidence::Evidence;
 use crate::facts::file_uses;
@@ -10,9 +10,9 @@ use crate::{ModuleLookup, Scratchpad};
 
 pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &ModuleLookup) {
     let uses = file_uses(pad);
-    let edits = || uses.iter().filter_map(|(file, it)| it.first_edit.map(|at| (*file, at)));
+    let edits = || uses.iter().filter_map(|(file, it)| it.first_edit.map(|call| (*file, call)));
     let is_test = |file| is_test_path(pad.strings.text(file));
-    // The implementation decides the module.
+    // The implementation decides the module. All positions below are call numbers.
     let first_implemented = edits().filter(|it| !is_test(it.0)).min_by_key(|it| it.1);
     let Some((file, implemented_at)) = first_implemented else { return };
     // A test comes first if it was written or run first.

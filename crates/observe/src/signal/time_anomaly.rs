@@ -1,4 +1,5 @@
-//! A failed command that took far longer than the other calls of the session.
+//! Detects the signal `time_anomaly`: a failed command that took far longer than the other calls of the
+//! session.
 
 use model::ToolKind;
 
@@ -17,7 +18,7 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
     let Some(median) = took.get(took.len() / 2) else { return };
     let limit = MIN_SLOW_MS.max(median.saturating_mul(SLOW_FACTOR));
     for (number, call) in (0_u32..).zip(&pad.calls) {
-        // A slow command that succeeds is just slow.
+        // A slow command that succeeds is worth its time.
         let has_error = pad.errors.iter().any(|it| it.call == number);
         let is_slow = call.took_ms >= limit && call.tool == ToolKind::Shell;
         if let Some(command) = call.command.filter(|_| is_slow && has_error) {
@@ -36,7 +37,8 @@ mod tests {
     use crate::{Scratchpad, detect_sightings};
     use model::{Event, SignalKind};
 
-    fn seconds_of(script: &str, ms: u64) -> Vec<u64> {
+    /// The seconds of each sighting, if every failed call took `ms`.
+    fn anomaly_seconds(script: &str, ms: u64) -> Vec<u64> {
         let mut pad = Scratchpad::new();
         for mut it in events_from_script(script) {
             if let Event::ToolResult(result) = &mut it.event
@@ -46,8 +48,9 @@ mod tests {
             }
             pad.observe(&it);
         }
-        let all = detect_sightings(&pad, &crate::ModuleLookup::default());
-        all.iter()
+        let sightings = detect_sightings(&pad, &crate::ModuleLookup::default());
+        sightings
+            .iter()
             .filter(|it| it.signal() == SignalKind::TimeAnomaly)
             .map(|it| match it.evidence {
                 Evidence::TimeAnomaly { seconds, .. } => seconds,
@@ -59,7 +62,7 @@ mod tests {
     #[test]
     fn a_slow_failure_is_a_sighting_and_a_quick_one_is_not() {
         let script = "read a\nread b\nread c\nfail make e2e: error: timed out waiting";
-        assert_eq!(seconds_of(script, 400_000), [400]);
-        assert!(seconds_of(script, 5_000).is_empty());
+        assert_eq!(anomaly_seconds(script, 400_000), [400]);
+        assert!(anomaly_seconds(script, 5_000).is_empty());
     }
 }

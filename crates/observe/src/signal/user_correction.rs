@@ -1,4 +1,4 @@
-//! The user said how things are done here.
+//! Detects the signal `user_correction`: the user stated a preference that holds from now on.
 
 use crate::evidence::Evidence;
 use crate::pattern_key::PatternKey;

@@ -1,4 +1,7 @@
 //! Causal statements: "whenever I touch A I have to update B".
+//!
+//! Such a sentence has a condition with a verb of change, then a consequence, and each part must name a
+//! thing in code. The two things become the ends of a dependency.
 
 use crate::sentences::{code_words, lowercase_opening, split_sentences};
 
@@ -49,39 +52,47 @@ const CONSEQUENCE_PHRASES: &[&str] = &[
 /// The shortest statement that can name two things, in bytes.
 const MIN_SENTENCE_BYTES: usize = 20;
 
-/// The sentences which state that one change requires another, each with the two things as they are
-/// named.
-pub fn causal_statements(text: &str) -> Vec<(&str, &str, &str)> {
-    let text = &text[..text.floor_char_boundary(super::MAX_TEXT_BYTES)];
-    split_sentences(text)
-        .into_iter()
-        .filter_map(|it| parse_causal(it).map(|(a, b)| (it, a, b)))
-        .collect()
+/// A sentence which states that one change requires another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CausalSentence<'a> {
+    pub text: &'a str,
+    /// The thing that is changed, as it is named.
+    pub from: &'a str,
+    /// The thing that must then be changed as well.
+    pub to: &'a str,
 }
 
-/// The two things of a causal statement; `None` for any other sentence.
-fn parse_causal(sentence: &str) -> Option<(&str, &str)> {
+/// The causal statements of a text, in order.
+pub fn causal_statements(text: &str) -> Vec<CausalSentence<'_>> {
+    let text = &text[..text.floor_char_boundary(super::MAX_TEXT_BYTES)];
+    split_sentences(text).into_iter().filter_map(parse_causal).collect()
+}
+
+/// Parses a causal statement; `None` for any other sentence.
+fn parse_causal(sentence: &str) -> Option<CausalSentence<'_>> {
     if sentence.len() < MIN_SENTENCE_BYTES
-        || sentence.len() > crate::sentences::MAX_SENTENCE_BYTES
+        || sentence.len() > super::MAX_SENTENCE_BYTES
         || sentence.ends_with(['?', ':'])
     {
         return None;
     }
     let lower = lowercase_opening(sentence);
-    let rest = CONDITION_OPENINGS.iter().find_map(|it| lower.strip_prefix(it))?;
-    let is_change = CHANGE_VERBS.iter().any(|it| rest.starts_with(it))
+    let after_opening = CONDITION_OPENINGS.iter().find_map(|it| lower.strip_prefix(it))?;
+    // "Any change to" and "changing" contain the verb in the opening.
+    let is_change = CHANGE_VERBS.iter().any(|it| after_opening.starts_with(it))
         || lower.starts_with("any change")
         || lower.starts_with("changing");
     // The first consequence splits the sentence; each part must name its own thing.
-    let at = CONSEQUENCE_PHRASES.iter().filter_map(|it| lower.find(it)).min()?;
-    // A plain quote is shorter than the curly one it replaced, so that positions can shift.
-    if !is_change || !sentence.is_char_boundary(at) {
+    let consequence_start = CONSEQUENCE_PHRASES.iter().filter_map(|it| lower.find(it)).min()?;
+    // The position is one in `lower`. A plain quote is shorter than the curly one it replaced, so that the
+    // same position in `sentence` can be inside a character.
+    if !is_change || !sentence.is_char_boundary(consequence_start) {
         return None;
     }
-    let (condition, consequence) = sentence.split_at(at);
+    let (condition, consequence) = sentence.split_at(consequence_start);
     let from = code_words(condition).into_iter().next()?;
     let to = code_words(consequence).into_iter().find(|it| *it != from)?;
-    Some((from, to))
+    Some(CausalSentence { text: sentence, from, to })
 }
 
 #[cfg(test)]
@@ -89,8 +100,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dependency_has_two_named_ends() {
-        let ends = |it: &'static str| causal_statements(it).first().map(|it| (it.1, it.2));
+    fn a_causal_statement_must_name_both_things() {
+        let ends = |it: &'static str| causal_statements(it).first().map(|it| (it.from, it.to));
         assert_eq!(
             ends("Whenever I touch `schema.sql` I have to update `src/row.rs` as well."),
             Some(("schema.sql", "src/row.rs"))

@@ -1,6 +1,11 @@
-//! Self-corrections: the agent revises its own belief, plan or edit.
+//! Self-corrections: sentences in which the agent revises its own belief, plan or edit.
+//!
+//! A correction begins with a cue, possibly after words such as "but" or "hmm". Only the beginning is
+//! compared: a cue in the middle of a sentence is ordinary prose. A sentence that only looks again
+//! ("wait, let me re-read") has not revised anything yet and does not count.
 
 use super::fact::extract_fact;
+use super::mark_first_bytes;
 use crate::sentences::{lowercase_opening, split_sentences};
 
 /// Words that may precede a cue.
@@ -48,6 +53,8 @@ const NEW_PLAN_VERBS: &[&str] = &[
     "write",
 ];
 
+/// Words after "actually, the" that are searched for a verb of [`CLAIM_VERBS`].
+const MAX_CLAIM_WORDS: usize = 8;
 /// Verbs after "actually, the …" that claim how something is.
 const CLAIM_VERBS: &[&str] = &[
     "is", "are", "isn't", "aren't", "was", "should", "doesn't", "does", "needs", "must", "can't",
@@ -55,20 +62,8 @@ const CLAIM_VERBS: &[&str] = &[
 ];
 
 /// Bytes that a correction can begin with. Other sentences are rejected by their first byte.
-const IS_FIRST_BYTE: [bool; 256] = {
-    let mut acc = [false; 256];
-    let mut at = 0;
-    while at < PRELUDE_WORDS.len() {
-        acc[PRELUDE_WORDS[at].as_bytes()[0] as usize] = true;
-        at += 1;
-    }
-    at = 0;
-    while at < CORRECTION_CUES.len() {
-        acc[CORRECTION_CUES[at].as_bytes()[0] as usize] = true;
-        at += 1;
-    }
-    acc
-};
+const IS_FIRST_BYTE: [bool; 256] =
+    mark_first_bytes(mark_first_bytes([false; 256], PRELUDE_WORDS), CORRECTION_CUES);
 /// The shortest cue, in bytes.
 const MIN_CUE_BYTES: usize = 4;
 
@@ -84,51 +79,56 @@ pub fn is_correction(sentence: &str) -> bool {
     if sentence.len() < MIN_CUE_BYTES || !IS_FIRST_BYTE[usize::from(first)] {
         return false;
     }
+    // Skip the words before the cue.
     let lower = lowercase_opening(sentence);
-    let mut rest = lower.as_str();
-    let mut after_but = false;
-    while let Some(more) = PRELUDE_WORDS.iter().find_map(|it| rest.strip_prefix(it)) {
-        after_but |= rest.starts_with("but ");
-        rest = more;
+    let mut opening = lower.as_str();
+    let mut is_after_but = false;
+    while let Some(remaining) = PRELUDE_WORDS.iter().find_map(|it| opening.strip_prefix(it)) {
+        is_after_but |= opening.starts_with("but ");
+        opening = remaining;
     }
-    // Most cues differ in the first byte, which is cheaper than comparing all of them.
-    let first = rest.bytes().next().unwrap_or_default();
-    let may_match = |it: &&&str| it.as_bytes()[0] == first;
-    if CORRECTION_CUES
-        .iter()
-        .filter(may_match)
-        .any(|it| rest.strip_prefix(it).is_some_and(starts_at_word_end))
-    {
+    if starts_with_cue(opening) {
         return true;
     }
     // "But wait, looking at the flow again": an objection to the sentence before.
-    if after_but
-        && (rest.starts_with("wait,") || rest.starts_with("wait -"))
-        && !is_second_look(rest)
-    {
+    let is_wait = opening.starts_with("wait,") || opening.starts_with("wait -");
+    if is_after_but && is_wait && !is_second_look(opening) {
         return true;
     }
-    if let Some(plan) = rest.strip_prefix("actually, let me ") {
-        return NEW_PLAN_VERBS.contains(&plan.split([' ', '.', ',']).next().unwrap_or_default());
+    // "Actually, let me use …": a new plan, or only a second look.
+    if let Some(plan) = opening.strip_prefix("actually, let me ") {
+        let verb = plan.split([' ', '.', ',']).next().unwrap_or_default();
+        return NEW_PLAN_VERBS.contains(&verb);
     }
-    let claim = rest.strip_prefix("actually, ").or_else(|| rest.strip_prefix("actually "));
-    let about = claim.and_then(|it| it.strip_prefix("the "));
-    if about.is_some_and(|it| it.split([' ', ',']).take(8).any(|it| CLAIM_VERBS.contains(&it))) {
+    // "Actually, the limit is 5": a claim in place of a belief.
+    let claim = opening.strip_prefix("actually, ").or_else(|| opening.strip_prefix("actually "));
+    let is_claim_verb = |word: &str| CLAIM_VERBS.contains(&word);
+    let about_subject = claim.and_then(|it| it.strip_prefix("the "));
+    if about_subject.is_some_and(|it| it.split([' ', ',']).take(MAX_CLAIM_WORDS).any(is_claim_verb))
+    {
         return true;
     }
     // "Actually, `total()` returns cents, not euros": a fact in place of a belief.
     claim.is_some() && extract_fact(sentence).is_some()
 }
 
-fn starts_at_word_end(rest: &str) -> bool {
-    rest.chars().next().is_none_or(|it| !it.is_alphanumeric())
+fn starts_with_cue(opening: &str) -> bool {
+    // Most cues differ in the first byte, which is cheaper than comparing all of them.
+    let first = opening.bytes().next().unwrap_or_default();
+    let mut possible = CORRECTION_CUES.iter().filter(|it| it.as_bytes()[0] == first);
+    possible.any(|cue| opening.strip_prefix(cue).is_some_and(starts_at_word_end))
+}
+
+/// Returns whether the text after a cue begins outside of a word, so that the cue ended with a word.
+fn starts_at_word_end(after_cue: &str) -> bool {
+    after_cue.chars().next().is_none_or(|it| !it.is_alphanumeric())
 }
 
 /// Returns whether the speaker only looks again and has not revised anything yet.
-fn is_second_look(rest: &str) -> bool {
-    ["let me", "the ", "where", "what", "why", "how", "did ", "is "]
-        .iter()
-        .any(|it| rest.strip_prefix("wait, ").is_some_and(|rest| rest.starts_with(it)))
+fn is_second_look(opening: &str) -> bool {
+    const SECOND_LOOKS: &[&str] = &["let me", "the ", "where", "what", "why", "how", "did ", "is "];
+    let after_wait = opening.strip_prefix("wait, ");
+    after_wait.is_some_and(|rest| SECOND_LOOKS.iter().any(|it| rest.starts_with(it)))
 }
 
 #[cfg(test)]

@@ -1,5 +1,9 @@
 //! Dead ends: sentences in which the agent gives up an approach.
+//!
+//! A cue may begin at any word of the sentence. The sentences before and after are returned with it,
+//! because they often name what was tried and what is done instead.
 
+use super::mark_first_bytes;
 use crate::sentences::{lowercase_opening, split_sentences};
 
 /// Phrases that give up an approach, in lower case.
@@ -12,27 +16,20 @@ const GIVE_UP_CUES: &[&str] = &[
 ];
 
 /// Bytes that a cue can begin with.
-const IS_FIRST_BYTE: [bool; 256] = {
-    let mut acc = [false; 256];
-    let mut at = 0;
-    while at < GIVE_UP_CUES.len() {
-        acc[GIVE_UP_CUES[at].as_bytes()[0] as usize] = true;
-        at += 1;
-    }
-    acc
-};
+const IS_FIRST_BYTE: [bool; 256] = mark_first_bytes([false; 256], GIVE_UP_CUES);
 /// The shortest cue, in bytes.
 const MIN_CUE_BYTES: usize = 9;
 
-/// The sentences that give up an approach, each between its neighbours.
+/// The sentences that give up an approach, each between its neighbours; a missing neighbour is empty.
 pub fn dead_ends(text: &str) -> Vec<[&str; 3]> {
     let text = &text[..text.floor_char_boundary(super::MAX_TEXT_BYTES)];
-    let all = split_sentences(text);
-    let around = |nth: usize| {
-        let before = nth.checked_sub(1).map_or("", |it| all[it]);
-        [before, all[nth], all.get(nth + 1).copied().unwrap_or_default()]
+    let sentences = split_sentences(text);
+    let with_neighbours = |nth: usize| {
+        let before = nth.checked_sub(1).map_or("", |it| sentences[it]);
+        let after = sentences.get(nth + 1).copied().unwrap_or_default();
+        [before, sentences[nth], after]
     };
-    (0..all.len()).filter(|nth| is_dead_end(all[*nth])).map(around).collect()
+    (0..sentences.len()).filter(|nth| is_dead_end(sentences[*nth])).map(with_neighbours).collect()
 }
 
 /// Returns whether a sentence gives up an approach.
@@ -47,12 +44,14 @@ pub fn is_dead_end(sentence: &str) -> bool {
     }
     // Cues are compared only where a word begins with one of their first bytes: linear in the sentence.
     let bytes = lower.as_bytes();
-    let begins_word = |at: &usize| {
-        IS_FIRST_BYTE[usize::from(bytes[*at])]
-            && (*at == 0 || !bytes[at - 1].is_ascii_alphanumeric())
+    let may_begin_cue = |position: &usize| {
+        let begins_word = *position == 0 || !bytes[position - 1].is_ascii_alphanumeric();
+        begins_word && IS_FIRST_BYTE[usize::from(bytes[*position])]
     };
-    let has_cue = |at: usize| GIVE_UP_CUES.iter().any(|it| bytes[at..].starts_with(it.as_bytes()));
-    (0..bytes.len()).filter(begins_word).any(has_cue)
+    let begins_cue = |position: usize| {
+        GIVE_UP_CUES.iter().any(|it| bytes[position..].starts_with(it.as_bytes()))
+    };
+    (0..bytes.len()).filter(may_begin_cue).any(begins_cue)
 }
 
 #[cfg(test)]
@@ -72,6 +71,10 @@ mod tests {
                 .iter()
                 .all(|it| it.len() >= MIN_CUE_BYTES && is_dead_end(&format!("So “{it}”")))
         );
+    }
+
+    #[test]
+    fn a_dead_end_comes_with_its_neighbours() {
         let text = "I tried `a`. This approach won't work. Instead use `b`. Fine.";
         assert_eq!(
             dead_ends(text),

@@ -1,7 +1,12 @@
 //! Extracts the fact from a sentence, if it states one about the code that is clear without its
 //! neighbours.
+//!
+//! Used for corrections, explanations of errors and reasons for reverted edits. A fact must name code
+//! near its beginning, have a verb of state, and contrast with an expectation ("not", "only",
+//! "instead"). Plans, guesses, and sentences with "this" or "it" as subject are rejected.
 
-use crate::sentences::{MAX_SENTENCE_BYTES, is_code_word, lowercase_opening, names_code};
+use super::MAX_SENTENCE_BYTES;
+use crate::sentences::{is_code_word, lowercase_opening, lowercase_plain_quotes, names_code};
 
 /// Beginnings of a correction; the fact follows.
 #[rustfmt::skip]
@@ -53,29 +58,36 @@ const CONTRAST_WORDS: &[&str] = &[
 
 /// The shortest fact, in words.
 const MIN_FACT_WORDS: usize = 6;
+/// Words at the beginning that are searched for the subject, and for the verb.
+const SUBJECT_WORDS: usize = 4;
+const VERB_WORDS: usize = 24;
+/// The shortest abbreviated commit id, in bytes.
+const MIN_HASH_BYTES: usize = 6;
 
-/// The fact in a sentence as a sentence of its own: without the cue, with a capital first letter.
+/// The fact in a sentence as a sentence of its own: without the cue, with a capital first letter and a
+/// full stop. `None` if the sentence does not state a fact.
 pub fn extract_fact(sentence: &str) -> Option<String> {
-    let mut rest = sentence.trim();
-    if rest.len() > MAX_SENTENCE_BYTES || rest.ends_with(['?', ':']) {
+    let mut statement = sentence.trim();
+    if statement.len() > MAX_SENTENCE_BYTES || statement.ends_with(['?', ':']) {
         return None;
     }
     // Cues can follow one another: "But wait, actually, …".
-    while let Some(cue) = LEADING_CUES.iter().find(|it| lowercase_opening(rest).starts_with(*it)) {
-        rest = rest[cue.len().min(rest.len())..].trim_start();
-        if rest.is_empty() {
+    let starts_with_cue = |text: &str, cue: &str| lowercase_opening(text).starts_with(cue);
+    while let Some(cue) = LEADING_CUES.iter().find(|it| starts_with_cue(statement, it)) {
+        statement = statement[cue.len().min(statement.len())..].trim_start();
+        if statement.is_empty() {
             return None;
         }
     }
-    if !is_plain_fact(rest) {
+    if !is_lasting_fact(statement) {
         return None;
     }
-    let mut chars = rest.chars();
+    let mut chars = statement.chars();
     let first = chars.next()?;
     // An identifier keeps its case.
-    let starts_with_code = rest.starts_with('`') || is_code_word(rest.split(' ').next()?);
+    let starts_with_code = statement.starts_with('`') || is_code_word(statement.split(' ').next()?);
     let fact: String = if starts_with_code {
-        rest.to_owned()
+        statement.to_owned()
     } else {
         first.to_uppercase().chain(chars).collect()
     };
@@ -87,16 +99,16 @@ pub fn extract_fact(sentence: &str) -> Option<String> {
 }
 
 /// Returns whether a sentence without its cue states a lasting fact about named code.
-fn is_plain_fact(sentence: &str) -> bool {
-    let lower = lower_plain_quotes(sentence);
+fn is_lasting_fact(sentence: &str) -> bool {
+    let lower = lowercase_plain_quotes(sentence);
     let words = || lower.split([' ', ',']);
     let is_plan = NON_FACT_OPENINGS.iter().any(|it| lower.starts_with(it));
     let is_doubtful = DOUBT_PHRASES.iter().any(|it| lower.contains(it));
-    let has_state_verb = words().take(24).any(|it| STATE_VERBS.contains(&it));
+    let has_state_verb = words().take(VERB_WORDS).any(|it| STATE_VERBS.contains(&it));
     let has_contrast = words().any(|it| CONTRAST_WORDS.contains(&it) || it.ends_with("n't"));
     // The subject is at the beginning.
-    let is_about_code =
-        sentence.split_whitespace().take(4).any(|it| it.contains('`') || is_code_word(it));
+    let mut subject_words = sentence.split_whitespace().take(SUBJECT_WORDS);
+    let is_about_code = subject_words.any(|it| it.contains('`') || is_code_word(it));
     let has_hash = sentence.split(|it: char| !it.is_alphanumeric()).any(is_hash);
     let is_long_enough = sentence.split_whitespace().count() >= MIN_FACT_WORDS;
     !is_plan
@@ -110,19 +122,16 @@ fn is_plain_fact(sentence: &str) -> bool {
         && is_balanced(sentence)
 }
 
-fn lower_plain_quotes(text: &str) -> String {
-    text.chars().map(|it| if it == '’' { '\'' } else { it.to_ascii_lowercase() }).collect()
-}
-
 /// Returns whether a word is a commit or an id: facts about those do not last.
 fn is_hash(word: &str) -> bool {
-    word.len() >= 6
+    word.len() >= MIN_HASH_BYTES
         && word.bytes().all(|it| it.is_ascii_hexdigit())
         && word.bytes().any(|it| it.is_ascii_digit())
         && word.bytes().any(|it| it.is_ascii_alphabetic())
 }
 
-/// Returns whether all backticks, brackets and quotes are closed. Others are fragments.
+/// Returns whether all backticks, brackets and quotes are closed. A sentence with an open one is a
+/// fragment.
 fn is_balanced(text: &str) -> bool {
     let count = |it: char| text.matches(it).count();
     count('`') % 2 == 0 && count('(') == count(')') && count('"') % 2 == 0
@@ -133,6 +142,7 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
+    /// Checks the fact of a sentence; `–` if there is none.
     fn check(sentence: &str, expect: Expect) {
         expect.assert_eq(&extract_fact(sentence).unwrap_or_else(|| "–".to_owned()));
     }

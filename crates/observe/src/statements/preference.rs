@@ -1,6 +1,13 @@
 //! User messages: objections to what the agent did, and preferences that hold from now on.
+//!
+//! A preference must hold beyond the current task ("always", "we don't"), be an instruction or a
+//! statement about "we", and be clear without the conversation around it. Long messages are ignored,
+//! because they are pasted and written by others.
 
-use crate::sentences::{MAX_SENTENCE_BYTES, lowercase_opening, split_sentences};
+use std::ops::RangeInclusive;
+
+use super::MAX_SENTENCE_BYTES;
+use crate::sentences::{lowercase_opening, lowercase_plain_quotes, split_sentences};
 
 /// Beginnings of a message that objects to what the agent did.
 #[rustfmt::skip]
@@ -30,10 +37,12 @@ const DEICTIC_PHRASES: &[&str] = &[
 /// The longest message that counts as typed by the user, in bytes and in lines. Longer ones are pasted:
 /// reviews, logs and diffs that others wrote.
 const MAX_TYPED_BYTES: usize = 600;
-
 const MAX_TYPED_LINES: usize = 8;
 /// The longest message that is compared with objections, in bytes.
 const MAX_OBJECTION_BYTES: usize = 2_000;
+
+/// Words of a preference: shorter sentences say too little, longer ones are explanations.
+const PREFERENCE_WORDS: RangeInclusive<usize> = 5..=45;
 
 /// Beginnings that answer, ask or continue. Such a sentence needs the one before.
 const REPLY_OPENINGS: &[&str] = &[
@@ -82,24 +91,23 @@ pub fn standing_preferences(message: &str) -> Vec<&str> {
 }
 
 fn is_standing_preference(sentence: &str) -> bool {
-    let n_words = sentence.split_whitespace().take(60).count();
-    if !(5..=45).contains(&n_words)
+    let n_words = sentence.split_whitespace().count();
+    if !PREFERENCE_WORDS.contains(&n_words)
         || sentence.len() > MAX_SENTENCE_BYTES
         || sentence.ends_with([':', '?'])
     {
         return false;
     }
-    let lower: String =
-        sentence.chars().map(|it| if it == '’' { '\'' } else { it.to_ascii_lowercase() }).collect();
-    // Padded, so that a phrase matches whole words at both ends.
+    let lower = lowercase_plain_quotes(sentence);
+    // Padded, so that a phrase is found at both ends of the sentence, but only where a word begins.
     let padded = format!(" {lower} ");
-    let padded_has = |it: &str| padded.contains(&format!(" {}", it.trim_start()));
-    let is_lasting = LASTING_PHRASES.iter().any(|it| padded_has(it));
+    let has_phrase = |it: &str| padded.contains(&format!(" {}", it.trim_start()));
+    let is_lasting = LASTING_PHRASES.iter().any(|it| has_phrase(it));
     let is_reply = REPLY_OPENINGS.iter().any(|it| lower.starts_with(it));
     let is_instruction = lower.starts_with("we ")
         || padded.contains(" we ")
         || IMPERATIVE_OPENINGS.iter().any(|it| lower.starts_with(it));
-    let is_deictic = DEICTIC_PHRASES.iter().any(|it| padded_has(it));
+    let is_deictic = DEICTIC_PHRASES.iter().any(|it| has_phrase(it));
     is_lasting && is_instruction && !is_reply && !is_deictic
 }
 

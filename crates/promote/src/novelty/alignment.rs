@@ -1,4 +1,5 @@
-//! Aligns two sequences of keys: the keys that both share in order, and the gaps between.
+//! Aligns the keys of two statements: the keys that both share in the same order, and the gaps between
+//! them. A gap is where the statements differ, so that `differences.rs` judges the gaps.
 
 use std::ops::Range;
 
@@ -32,15 +33,16 @@ pub(crate) fn align_keys(left: &[&str], right: &[&str]) -> TermAlignment {
             };
         }
     }
+    // Walk the table from the start. A gap reaches from the last shared key to the next one.
     let mut acc = TermAlignment { shared: Vec::new(), gaps: Vec::new() };
     let (mut i, mut j) = (0, 0);
-    let (mut from_i, mut from_j) = (0, 0);
+    let (mut gap_i, mut gap_j) = (0, 0);
     while i < left.len() && j < right.len() {
         if left[i] == right[j] {
-            push_gap(&mut acc.gaps, from_i..i, from_j..j);
+            push_gap(&mut acc.gaps, gap_i..i, gap_j..j);
             acc.shared.push((i, j));
             (i, j) = (i + 1, j + 1);
-            (from_i, from_j) = (i, j);
+            (gap_i, gap_j) = (i, j);
         // Step to the side that keeps the longer rest; the left one on a tie.
         } else if longest[(i + 1) * width + j] >= longest[i * width + j + 1] {
             i += 1;
@@ -48,7 +50,7 @@ pub(crate) fn align_keys(left: &[&str], right: &[&str]) -> TermAlignment {
             j += 1;
         }
     }
-    push_gap(&mut acc.gaps, from_i..left.len(), from_j..right.len());
+    push_gap(&mut acc.gaps, gap_i..left.len(), gap_j..right.len());
     acc
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 /// A difference by which two statements cannot both be true.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatementConflict {
+    /// Two amounts, such as `3` and `5`, or `30 seconds` and `5 minutes`.
     Number {
         old: String,
         new: String,
@@ -13,7 +14,9 @@ pub enum StatementConflict {
         old: String,
         new: String,
     },
+    /// One statement negates the other.
     Negation,
+    /// Two names, also two commands in backticks.
     Identifier {
         old: String,
         new: String,

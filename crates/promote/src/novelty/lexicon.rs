@@ -1,6 +1,7 @@
-//! Word tables: roles, opposites, alternatives, spellings and units.
+//! Word tables for the comparison of statements: roles, opposites, alternatives, spellings and units.
 //!
-//! All tables are in lower case. Words are looked up as written; groups are compared by stem.
+//! All tables are in lower case. Words are looked up as written; groups are compared by stem. The
+//! functions below are the only access.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -90,7 +91,16 @@ const SPELLING_GROUPS: &[&[&str]] = &[
     &["use", "uses", "used", "using"], &["keep", "kept"], &["hold", "held"], &["write", "written", "wrote"], &["colour", "color"], &["behaviour", "behavior"], &["initialise", "initialize"], &["fail", "failure"], &["info", "information"],
 ];
 
-/// Names of a unit, its canonical name, and its milliseconds; 0 for units without conversion.
+/// A unit of measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MeasureUnit {
+    /// The name in keys. Units that are converted into each other have one name.
+    pub name: &'static str,
+    /// Milliseconds of a unit of time; 0 for all others.
+    pub millis: u64,
+}
+
+/// Spellings of a unit, its name in keys, and its milliseconds; 0 for units that are not converted.
 #[rustfmt::skip]
 const MEASURE_UNITS: &[(&[&str], &str, u64)] = &[
     (&["ms", "msec", "millisecond", "milliseconds", "millis"], "ms", 1), (&["s", "sec", "secs", "second", "seconds"], "ms", 1_000),
@@ -138,10 +148,10 @@ pub(crate) fn canonical_spelling(name: String) -> String {
 
 /// The scope in which two words are opposites; `None` if they are not.
 pub(crate) fn find_opposite(left: &str, right: &str) -> Option<OppositeScope> {
-    let pair = |(_, a, b): &&(OppositeScope, &str, &str)| {
+    let is_pair = |(_, a, b): &&(OppositeScope, &str, &str)| {
         (*a == left && *b == right) || (*a == right && *b == left)
     };
-    OPPOSITE_PAIRS.iter().find(pair).map(|it| it.0)
+    OPPOSITE_PAIRS.iter().find(is_pair).map(|it| it.0)
 }
 
 /// Returns whether two terms, given by their keys, are alternatives that exclude each other.
@@ -151,9 +161,10 @@ pub(crate) fn are_rivals(left: &str, right: &str) -> bool {
     left != right && RIVAL_GROUPS.iter().any(|row| contains(row, left) && contains(row, right))
 }
 
-/// The unit that a word names, and its milliseconds.
-pub(crate) fn parse_unit(lower: &str) -> Option<(&'static str, u64)> {
-    MEASURE_UNITS.iter().find(|it| it.0.contains(&lower)).map(|it| (it.1, it.2))
+/// The unit that a word names.
+pub(crate) fn parse_unit(lower: &str) -> Option<MeasureUnit> {
+    let row = MEASURE_UNITS.iter().find(|(spellings, ..)| spellings.contains(&lower));
+    row.map(|(_, name, millis)| MeasureUnit { name, millis: *millis })
 }
 
 /// The number that a word names, from one to twelve.
@@ -166,7 +177,8 @@ pub(crate) fn stem_word(lower: &str) -> String {
     if !lower.is_ascii() || lower.len() < 4 {
         return lower.to_owned();
     }
-    let has_vowel = |it: &str| it.bytes().any(|b| b"aeiouy".contains(&b));
+    let has_vowel = |it: &str| it.bytes().any(|byte| b"aeiouy".contains(&byte));
+    // The first ending that fits is removed.
     let base = if let Some(it) = lower.strip_suffix("ies").filter(|it| it.len() > 2) {
         format!("{it}y")
     } else if let Some(it) = lower.strip_suffix("es").filter(|it| {
@@ -192,6 +204,7 @@ pub(crate) fn stem_word(lower: &str) -> String {
     } else {
         lower.to_owned()
     };
+    // "cache" and "caching" meet without the silent e.
     if base.len() > 3 { base.strip_suffix('e').unwrap_or(&base).to_owned() } else { base }
 }
 

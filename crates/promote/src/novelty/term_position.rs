@@ -1,7 +1,10 @@
-//! The role of a term by its position: value, subject, circumstance.
+//! Decides the role of a term by its position in the statement: value, subject, circumstance.
+//!
+//! "3" is a value in "the limit is 3", a part of the name in "step 3", and a circumstance in "on Node 18".
+//! Only values can contradict each other. The rules look at the words right before and after the term.
 
 use super::lexicon::REASON_WORDS;
-use super::terms::{StatementTerm, TermClass};
+use super::terms::{NEGATION_KEY, StatementTerm, TermClass};
 use crate::text_chunks::TextBoundary;
 
 /// Words for a place, platform, side or limit. Another one makes another subject.
@@ -86,7 +89,17 @@ const GENERAL_NOUNS: &[&str] = &[
 
 /// Words whose argument follows them. With the two sides exchanged the statement means the opposite.
 pub(crate) const DIRECTION_WORDS: &[&str] = &[
-    "over", "before", "after", "than", "from", "instead", "until", "rather", "¬", "above", "below",
+    "over",
+    "before",
+    "after",
+    "than",
+    "from",
+    "instead",
+    "until",
+    "rather",
+    NEGATION_KEY,
+    "above",
+    "below",
 ];
 
 /// Returns whether the term modifies a noun that follows it directly.
@@ -106,7 +119,7 @@ pub(crate) fn modifies_next(terms: &[StatementTerm<'_>], at: usize) -> bool {
     terms[at].boundary == TextBoundary::None && terms.get(at + 1).is_some_and(is_noun)
 }
 
-/// Returns whether two statements that share the term are about the same thing.
+/// Returns whether a term can be the subject: two statements that share it are about the same thing.
 pub(crate) fn is_subject(term: &StatementTerm<'_>) -> bool {
     matches!(
         term.class,
@@ -115,7 +128,7 @@ pub(crate) fn is_subject(term: &StatementTerm<'_>) -> bool {
         && !DIRECTION_WORDS.contains(&term.key.as_str())
 }
 
-/// Returns whether the term says where a statement holds.
+/// Returns whether the term limits where a statement holds.
 pub(crate) fn is_qualifier(term: &StatementTerm<'_>) -> bool {
     term.class == TermClass::Condition
         || QUALIFIER_WORDS.contains(&term.lower.as_str())
@@ -130,20 +143,19 @@ pub(crate) fn is_value(terms: &[StatementTerm<'_>], at: usize) -> bool {
             "a" | "an" | "the" | "our" | "now" | "currently" | "always" | "only" | "just"
         )
     };
-    let before: Vec<&StatementTerm<'_>> =
-        terms[..at].iter().rev().filter(|it| !is_skipped(it)).take(2).collect();
-    // Words of the sentence before do not count. Nearest first.
-    let preceding: Vec<&str> = before
-        .iter()
-        .scan(false, |has_ended, it| {
-            let had_ended = std::mem::replace(has_ended, it.starts_sentence);
-            (!had_ended).then_some(it.lower.as_str())
-        })
-        .collect();
-    !terms[at].starts_sentence
-        && VALUE_CUES.iter().any(|cue| {
-            cue.len() <= preceding.len() && cue.iter().rev().zip(&preceding).all(|(a, b)| a == b)
-        })
+    // The two words before it, nearest first.
+    let mut preceding: Vec<&str> = Vec::new();
+    for term in terms[..at].iter().rev().filter(|it| !is_skipped(it)).take(2) {
+        preceding.push(&term.lower);
+        // Words of the sentence before do not count.
+        if term.starts_sentence {
+            break;
+        }
+    }
+    let follows_cue = |cue: &&[&str]| {
+        cue.len() <= preceding.len() && cue.iter().rev().zip(&preceding).all(|(a, b)| a == b)
+    };
+    !terms[at].starts_sentence && VALUE_CUES.iter().any(follows_cue)
 }
 
 /// Returns whether an adjective is a predicate: "x is safe", "keep it private", not "safe methods are".
@@ -154,6 +166,8 @@ pub(crate) fn is_predicate(terms: &[StatementTerm<'_>], at: usize) -> bool {
 /// Returns whether a number measures the subject, and does not name it ("step 3") or its circumstances ("on
 /// Node 18").
 pub(crate) fn number_is_value(terms: &[StatementTerm<'_>], at: usize) -> bool {
+    let number = &terms[at];
+    // The word `n` positions before the number.
     let before = |n: usize| at.checked_sub(n).map_or("", |it| terms[it].lower.as_str());
     let follows_noun = at > 0
         && matches!(
@@ -169,11 +183,9 @@ pub(crate) fn number_is_value(terms: &[StatementTerm<'_>], at: usize) -> bool {
         && !MEASURE_NOUNS.contains(&before(1));
     // "step 3", and codes with a leading zero.
     let is_label = LABEL_NOUNS.contains(&before(1))
-        || (terms[at].key.starts_with('0')
-            && terms[at].key.len() > 2
-            && !terms[at].key.contains('.'));
-    let is_leading_version =
-        terms[at].class == TermClass::Version && is_first_in_sentence(terms, at);
+        || (number.key.starts_with('0') && number.key.len() > 2 && !number.key.contains('.'));
+    // "v2 supports streams": the version is the subject.
+    let is_leading_version = number.class == TermClass::Version && is_first_in_sentence(terms, at);
     if names_subject || is_label || is_leading_version {
         return false;
     }
@@ -181,10 +193,15 @@ pub(crate) fn number_is_value(terms: &[StatementTerm<'_>], at: usize) -> bool {
     if VERSIONED_THINGS.contains(&before(1)) {
         return PINNING_VERBS.contains(&before(2));
     }
-    if terms[at].class == TermClass::Version && PREPOSITION_WORDS.contains(&before(1)) {
+    // "since v1.2" is a circumstance.
+    if number.class == TermClass::Version && PREPOSITION_WORDS.contains(&before(1)) {
         return false;
     }
-    !(follows_noun && PREPOSITION_WORDS.contains(&before(2)) && !MEASURE_NOUNS.contains(&before(1)))
+    // "in batch 3" is a circumstance, "on port 8080" a value.
+    let is_circumstance = follows_noun
+        && PREPOSITION_WORDS.contains(&before(2))
+        && !MEASURE_NOUNS.contains(&before(1));
+    !is_circumstance
 }
 
 /// Returns whether only fillers precede the term in its sentence.

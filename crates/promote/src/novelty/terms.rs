@@ -1,9 +1,15 @@
 //! Parses a statement into terms, each with a class and a key to compare.
+//!
+//! Chunks of text come from `text_chunks`, word lists from `lexicon`. A chunk is tried in order as a
+//! command in backticks, a common word with a role, a path, a number, an identifier; otherwise it is split
+//! into words. The key is a canonical form, so that inflections, spellings and units of one thing have
+//! equal keys: `60s` and `1 minute`, `verifyJwt` and `verify_jwt`.
 
 use model::words::{file_extension, identifier_parts};
 
 use super::lexicon::{
-    REASON_WORDS, canonical_form, canonical_spelling, parse_number_word, parse_unit, word_role,
+    MeasureUnit, REASON_WORDS, canonical_form, canonical_spelling, parse_number_word, parse_unit,
+    word_role,
 };
 use crate::text_chunks::{TextBoundary, TextChunk, split_chunks};
 
@@ -64,6 +70,11 @@ impl StatementTerm<'_> {
     }
 }
 
+/// The fewest content terms of a claim.
+const MIN_CLAIM_TERMS: usize = 2;
+/// The key of every negation.
+pub(crate) const NEGATION_KEY: &str = "¬";
+
 /// Usual top folders of projects: `src/auth` is a path, `read/write` is two words.
 #[rustfmt::skip]
 const PROJECT_FOLDERS: &[&str] = &[
@@ -76,6 +87,7 @@ const PROJECT_FOLDERS: &[&str] = &[
 pub(crate) fn parse_terms(text: &str) -> Vec<StatementTerm<'_>> {
     let mut acc: Vec<StatementTerm<'_>> = Vec::new();
     for chunk in split_chunks(text).iter().filter(|it| it.list_number.is_none()) {
+        // A chunk can give several terms: the first one may start a sentence, the last one may end it.
         let first = acc.len();
         push_chunk(&mut acc, text, chunk);
         if let Some(term) = acc.get_mut(first) {
@@ -93,19 +105,20 @@ pub(crate) fn parse_terms(text: &str) -> Vec<StatementTerm<'_>> {
 /// The number of terms of the claim. The rest gives reasons or continues with something else.
 pub(crate) fn claim_length(terms: &[StatementTerm<'_>]) -> usize {
     let mut n_content = 0;
-    for (at, term) in terms.iter().enumerate() {
-        if n_content > 1 && REASON_WORDS.contains(&term.lower.as_str()) {
-            return at;
-        }
+    for (nth, term) in terms.iter().enumerate() {
         // A claim has at least two content terms: a subject and a value.
+        if n_content >= MIN_CLAIM_TERMS && REASON_WORDS.contains(&term.lower.as_str()) {
+            return nth;
+        }
         n_content += usize::from(!term.is_neutral());
-        if n_content > 1 && term.boundary >= TextBoundary::Clause {
-            return at + 1;
+        if n_content >= MIN_CLAIM_TERMS && term.boundary >= TextBoundary::Clause {
+            return nth + 1;
         }
     }
     terms.len()
 }
 
+/// Adds the terms of a chunk.
 fn push_chunk<'a>(acc: &mut Vec<StatementTerm<'a>>, text: &'a str, chunk: &TextChunk<'a>) {
     let lower = lower_plain_quotes(chunk.text);
     // A command in backticks is one term.
@@ -129,12 +142,14 @@ fn push_chunk<'a>(acc: &mut Vec<StatementTerm<'a>>, text: &'a str, chunk: &TextC
 /// Adds the words of a chunk that are joined by hyphens, slashes or `=`.
 fn push_words<'a>(acc: &mut Vec<StatementTerm<'a>>, text: &'a str, chunk: &TextChunk<'a>) {
     let is_separator = |it: char| !it.is_alphanumeric() && !"'’".contains(it);
-    let mut at = chunk.text_start;
+    let mut piece_start = chunk.text_start;
     for piece in chunk.text.split(is_separator) {
-        let raw = &text[at..at + piece.len()];
-        let is_later_piece = at > chunk.text_start;
-        let separator = text[..at].chars().next_back().filter(|_| is_later_piece);
-        at += piece.len() + text[at + piece.len()..].chars().next().map_or(0, char::len_utf8);
+        let piece_end = piece_start + piece.len();
+        let raw = &text[piece_start..piece_end];
+        let is_later_piece = piece_start > chunk.text_start;
+        let separator = text[..piece_start].chars().next_back().filter(|_| is_later_piece);
+        // The next piece begins after the separator.
+        piece_start = piece_end + text[piece_end..].chars().next().map_or(0, char::len_utf8);
         if piece.is_empty() {
             continue;
         }
@@ -183,9 +198,9 @@ fn parse_word(raw: &str, context: WordContext) -> StatementTerm<'_> {
     new_term(raw, lower, key, class)
 }
 
-/// All negations have one key.
+/// The key of a common word with a role. All negations have one key.
 fn role_key(class: TermClass, lower: &str) -> String {
-    if class == TermClass::Negation { "¬".into() } else { canonical_form(lower) }
+    if class == TermClass::Negation { NEGATION_KEY.into() } else { canonical_form(lower) }
 }
 
 fn new_term(raw: &str, lower: String, key: String, class: TermClass) -> StatementTerm<'_> {
@@ -204,6 +219,7 @@ fn classify_chunk(chunk: &TextChunk<'_>, lower: &str) -> Option<(TermClass, Stri
     if let Some(number) = parse_number(lower) {
         return Some(number);
     }
+    // Tests every two neighbouring characters.
     let has_pair = |test: fn(char, char) -> bool| {
         text.chars().zip(text.chars().skip(1)).any(|(a, b)| test(a, b))
     };
@@ -212,6 +228,7 @@ fn classify_chunk(chunk: &TextChunk<'_>, lower: &str) -> Option<(TermClass, Stri
     if chunk.is_quoted && text.contains(is_unusual) {
         return Some((TermClass::Identifier, lower.to_owned()));
     }
+    // `c++`, `c#`.
     if lower.ends_with("++") || lower.ends_with('#') {
         return Some((TermClass::Identifier, lower.to_owned()));
     }
@@ -220,17 +237,22 @@ fn classify_chunk(chunk: &TextChunk<'_>, lower: &str) -> Option<(TermClass, Stri
         return None;
     }
     let is_call = chunk.tail.starts_with('(');
+    let is_camel_case = has_pair(|a, b| a.is_lowercase() && b.is_uppercase());
+    // `os.path`: a dot between letters.
+    let is_dotted = has_pair(|a, b| a == '.' && b.is_alphabetic())
+        && has_pair(|a, b| a.is_alphabetic() && b == '.');
+    // `utf8`, but not `step-3`.
+    let ends_in_digits =
+        has_pair(|a, b| a.is_alphabetic() && b.is_ascii_digit()) && !text.contains(['-', '/', '=']);
     let is_identifier = text.starts_with("--")
         || (chunk.is_quoted && text.contains('-'))
         || text.starts_with(['$', '@', '#'])
         || text.contains("::")
         || text.contains('_')
         || is_call
-        || has_pair(|a, b| a.is_lowercase() && b.is_uppercase())
-        || (has_pair(|a, b| a == '.' && b.is_alphabetic())
-            && has_pair(|a, b| a.is_alphabetic() && b == '.'))
-        || (has_pair(|a, b| a.is_alphabetic() && b.is_ascii_digit())
-            && !text.contains(['-', '/', '=']));
+        || is_camel_case
+        || is_dotted
+        || ends_in_digits;
     is_identifier
         .then(|| (TermClass::Identifier, canonical_spelling(identifier_parts(text).concat())))
 }
@@ -271,17 +293,13 @@ fn parse_number(lower: &str) -> Option<(TermClass, String)> {
     }
     // `1,000` and `1_000` are 1000.
     let value = value.replace([',', '_'], "");
-    match (suffix, parse_unit(suffix)) {
-        ("", _) if version.is_some() || value.matches('.').count() > 1 => {
-            Some((TermClass::Version, value))
-        }
-        ("", _) => Some((TermClass::Number, value)),
-        (_, Some((name, factor))) if version.is_none() => {
-            Some((TermClass::Number, number_key(&value, name, factor)))
-        }
-        // Digits with an unknown suffix are a name: `7zip`.
-        _ => None,
+    if suffix.is_empty() {
+        let is_version = version.is_some() || value.matches('.').count() > 1;
+        return Some((if is_version { TermClass::Version } else { TermClass::Number }, value));
     }
+    // Digits with an unknown suffix are a name: `7zip`. So is `v2` with any suffix.
+    let unit = parse_unit(suffix).filter(|_| version.is_none())?;
+    Some((TermClass::Number, number_key(&value, unit)))
 }
 
 /// Joins a number and the unit after it: `30` and `seconds` become one term.
@@ -289,17 +307,17 @@ fn join_units<'a>(terms: Vec<StatementTerm<'a>>, text: &'a str) -> Vec<Statement
     let mut acc: Vec<StatementTerm<'a>> = Vec::with_capacity(terms.len());
     for term in terms {
         let is_bare_number = |it: &&mut StatementTerm<'_>| {
-            let has_no_unit = it.key.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+            let has_no_unit = it.key.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
             it.class == TermClass::Number && it.boundary == TextBoundary::None && has_no_unit
         };
         match (parse_unit(&term.lower), acc.last_mut().filter(is_bare_number)) {
             // A single letter after a number is more often a name than a unit.
-            (Some((name, factor)), Some(number)) if term.lower.len() > 1 => {
+            (Some(unit), Some(number)) if term.lower.len() > 1 => {
                 // Both are parts of `text`, so that the addresses give the range.
-                let from = number.raw.as_ptr().addr() - text.as_ptr().addr();
-                let to = term.raw.as_ptr().addr() - text.as_ptr().addr() + term.raw.len();
-                number.raw = &text[from..to];
-                number.key = number_key(&number.key, name, factor);
+                let start = number.raw.as_ptr().addr() - text.as_ptr().addr();
+                let end = term.raw.as_ptr().addr() - text.as_ptr().addr() + term.raw.len();
+                number.raw = &text[start..end];
+                number.key = number_key(&number.key, unit);
                 number.boundary = term.boundary;
             }
             _ => acc.push(term),
@@ -309,14 +327,18 @@ fn join_units<'a>(terms: Vec<StatementTerm<'a>>, text: &'a str) -> Vec<Statement
 }
 
 /// The key of a number with a unit. Times are converted to milliseconds, so that `60s` equals `1 min`.
-fn number_key(value: &str, unit: &str, factor: u64) -> String {
-    match value.parse::<u64>().ok().and_then(|it| it.checked_mul(factor)).filter(|_| factor > 0) {
-        Some(value) => format!("{value}{unit}"),
-        None if factor > 1 => format!("{value}x{factor}{unit}"),
-        None => format!("{value}{unit}"),
+fn number_key(value: &str, unit: MeasureUnit) -> String {
+    let MeasureUnit { name, millis } = unit;
+    let converted = value.parse::<u64>().ok().filter(|_| millis > 0);
+    match converted.and_then(|it| it.checked_mul(millis)) {
+        Some(converted) => format!("{converted}{name}"),
+        // A fraction such as `1.5 min` is not converted; the factor distinguishes it from `1.5 s`.
+        None if millis > 1 => format!("{value}x{millis}{name}"),
+        None => format!("{value}{name}"),
     }
 }
 
+/// A text in lower case, with `'` in place of the curly apostrophe.
 fn lower_plain_quotes(text: &str) -> String {
     text.to_lowercase().replace('’', "'")
 }

@@ -1,4 +1,5 @@
-//! Labelled pairs, and properties of any text.
+//! The relation of labelled pairs of statements (`fixtures/pairs.txt`), the texts of conflicts, and
+//! properties that hold for any text.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -32,6 +33,7 @@ impl FixtureStatement {
     }
 }
 
+/// The relation of two statements in the notation of the fixture.
 fn relation(old: &str, new: &str) -> StatementRelation {
     compare_statements(
         &FixtureStatement::parse(old).statement(),
@@ -39,8 +41,9 @@ fn relation(old: &str, new: &str) -> StatementRelation {
     )
 }
 
-const fn class(relationship: &StatementRelation) -> &'static str {
-    match relationship {
+/// The label of a relation in the fixture.
+const fn label_of(relation: &StatementRelation) -> &'static str {
+    match relation {
         StatementRelation::Same => "same",
         StatementRelation::Near { .. } => "near",
         StatementRelation::Contradicts { .. } => "contradicts",
@@ -55,14 +58,16 @@ fn labelled_pairs_are_judged_without_a_wrong_same_or_contradiction() {
     for line in PAIRS.lines().filter(|it| !it.is_empty() && !it.starts_with('#')) {
         let parts: Vec<&str> = line.split(" | ").collect();
         let [label, old, new] = parts[..] else { panic!("a line is `label | old | new`: {line}") };
+        // `right today wrong` records a known miss.
         let (right, today) = label.split_once(" today ").unwrap_or((label, label));
-        let result = class(&relation(old, new));
+        let result = label_of(&relation(old, new));
         *confusion.entry((right, result)).or_default() += 1;
-        if result != today || class(&relation(new, old)) != result {
+        if result != today || label_of(&relation(new, old)) != result {
             unexpected.push(format!("{result}: {line}"));
         }
     }
     assert!(unexpected.is_empty(), "{}", unexpected.join("\n"));
+    // A wrong `same` or `contradicts` would lose a memory.
     let count_of = |it: &str| {
         confusion.iter().filter(|((_, result), _)| *result == it).map(|(_, n)| n).sum::<usize>()
     };
@@ -85,10 +90,11 @@ fn labelled_pairs_are_judged_without_a_wrong_same_or_contradiction() {
     .assert_eq(&table);
 }
 
+/// Checks the text of the conflict between two statements.
 fn check_conflict(old: &str, new: &str, expect: Expect) {
     let shown = match relation(old, new) {
         StatementRelation::Contradicts { conflict } => conflict.to_string(),
-        other => class(&other).to_owned(),
+        other => label_of(&other).to_owned(),
     };
     expect.assert_eq(&shown);
 }
@@ -139,9 +145,10 @@ fn the_strongest_relation_wins() {
     .map(FixtureStatement::parse)
     .into();
     let candidates: Vec<_> = statements.iter().map(FixtureStatement::statement).collect();
+    // Among the first `n` candidates.
     let nearest_of = |n: usize, text: &str| {
         find_nearest(&FixtureStatement::parse(text).statement(), &candidates[..n])
-            .map(|(at, it)| (at, class(&it)))
+            .map(|(nth, it)| (nth, label_of(&it)))
     };
     assert_eq!(nearest_of(4, "The retry limit is 3"), Some((2, "contradicts")));
     assert_eq!(nearest_of(2, "The retry limit is 3"), Some((1, "near")));
@@ -165,12 +172,12 @@ proptest! {
 
     #[test]
     fn the_class_does_not_depend_on_the_order(old in statement(), new in statement()) {
-        prop_assert_eq!(class(&relation(&old, &new)), class(&relation(&new, &old)));
+        prop_assert_eq!(label_of(&relation(&old, &new)), label_of(&relation(&new, &old)));
     }
 
     #[test]
     fn any_two_texts_have_a_relation(old in "\\PC{0,200}", new in "\\PC{0,200}") {
-        prop_assert_eq!(class(&relation(&old, &new)), class(&relation(&new, &old)));
+        prop_assert_eq!(label_of(&relation(&old, &new)), label_of(&relation(&new, &old)));
     }
 }
 

@@ -1,4 +1,4 @@
-//! The cue table: phrases that instruct the reader.
+//! The cue table: phrases that instruct the reader, with the reason that the user is shown.
 
 /// Phrases that instruct the reader, and the reason to give; see [`crate::phrase_table`] for the
 /// notation.
@@ -7,7 +7,7 @@ pub(crate) struct InstructionCue {
     pub phrases: &'static [&'static str],
 }
 
-/// Walked in order; the first match gives the reason.
+/// The first row that matches gives the reason.
 pub(crate) const INSTRUCTION_CUES: &[InstructionCue] = &[
     InstructionCue {
         reason: "asks to set earlier instructions aside",

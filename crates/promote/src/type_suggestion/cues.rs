@@ -1,4 +1,4 @@
-//! The cue table: phrases by which a type is suggested.
+//! The cue table: phrases by which a memory type is suggested, with the reason that the user is shown.
 
 use model::MemoryKind;
 
@@ -9,7 +9,7 @@ pub(crate) struct TypeCue {
     pub because: &'static str,
 }
 
-/// Walked in order, the first match wins: specific wording comes before common wording.
+/// The first row that matches wins, so that specific wording comes before common wording.
 pub(crate) const TYPE_CUES: &[TypeCue] = &[
     TypeCue {
         kind: MemoryKind::DeadEnd,

@@ -1,5 +1,9 @@
 //! Values beside a name that suggests a secret: assignments in configuration and code, headers,
 //! flags, sentences.
+//!
+//! The keyword is a word inside the name, such as `token` in `GITHUB_TOKEN=…`. This file finds the
+//! whole name around it. `assignment_parser` then parses what links the name to a value, and
+//! `value_check` decides whether the value is a secret.
 
 use std::ops::Range;
 
@@ -40,30 +44,38 @@ pub(super) struct Assignment<'a> {
     /// `Bearer`, `Basic` or the like before the value.
     pub(super) scheme: Option<&'static str>,
     pub(super) value: &'a [u8],
+    /// Position of the value in the text.
     pub(super) start: usize,
 }
 
-/// Longest distance from the word to the start of its name and to the end of it.
+/// Longest part of a name before the secret word.
 const MAX_BYTES_BEFORE_WORD: usize = 48;
+/// Longest part of a name after the secret word; it may contain a joined value.
 const MAX_BYTES_AFTER_WORD: usize = 160;
+/// Latest claims that are compared with a new word.
+const MAX_COMPARED_CLAIMS: usize = 4;
+/// Most joints of a name after which a value is looked for.
+const MAX_JOINTS: usize = 4;
 
+/// Claims the value of a name that contains a secret word at `word_span`.
 pub(super) fn claim_word(
     acc: &mut Vec<SecretClaim>,
     text: &[u8],
-    at: Range<usize>,
+    word_span: Range<usize>,
     word: &SecretWord,
 ) {
-    if word.end == WordEnd::Whole && continues_word(text, at.end) {
+    if word.end == WordEnd::Whole && continues_word(text, word_span.end) {
         return;
     }
-    claim_beside(acc, text, at, word.strength, word.kind);
+    claim_beside(acc, text, word_span, word.strength, word.kind);
 }
 
-pub(super) fn claim_service(acc: &mut Vec<SecretClaim>, text: &[u8], at: Range<usize>) {
+/// Claims the value of a name that contains the name of a service at `word_span`.
+pub(super) fn claim_service(acc: &mut Vec<SecretClaim>, text: &[u8], word_span: Range<usize>) {
     // A service must be a word of its own: `okta_key` and `oktaKey`, but not `rookTable`.
-    let is_inside_word = at.start > 0 && text[at.start - 1].is_ascii_alphabetic();
-    if !is_inside_word && !continues_word(text, at.end) {
-        claim_beside(acc, text, at, WordStrength::Service, "service-key");
+    let is_inside_word = word_span.start > 0 && text[word_span.start - 1].is_ascii_alphabetic();
+    if !is_inside_word && !continues_word(text, word_span.end) {
+        claim_beside(acc, text, word_span, WordStrength::Service, "service-key");
     }
 }
 
@@ -77,7 +89,12 @@ fn claim_beside(
 ) {
     // A word inside a value that is already claimed adds nothing. The latest claims suffice,
     // because the keywords come in order.
-    if acc.iter().rev().take(4).any(|it| it.start <= word.start && word.end <= it.end) {
+    if acc
+        .iter()
+        .rev()
+        .take(MAX_COMPARED_CLAIMS)
+        .any(|it| it.start <= word.start && word.end <= it.end)
+    {
         return;
     }
     let name_start = run_start(text, word.start, MAX_BYTES_BEFORE_WORD, is_name);
@@ -101,9 +118,8 @@ fn continues_word(text: &[u8], end: usize) -> bool {
 /// A value that is only joined to its name: the first part after a `-` or `.` that looks random.
 fn joined_value(text: &[u8], name: Range<usize>, word_end: usize) -> Option<Assignment<'_>> {
     let end = name.end;
-    let joints = (word_end..end).filter(|it| matches!(text[*it], b'-' | b'.'));
-    let start =
-        joints.map(|it| it + 1).take(4).find(|it| value_check::is_joined(&text[*it..end]))?;
+    let joints = (word_end..end).filter(|it| matches!(text[*it], b'-' | b'.')).take(MAX_JOINTS);
+    let start = joints.map(|it| it + 1).find(|it| value_check::is_joined(&text[*it..end]))?;
     Some(Assignment {
         name: &text[name.start..start - 1],
         link: NameLink::Joint,
@@ -116,6 +132,7 @@ fn joined_value(text: &[u8], name: Range<usize>, word_end: usize) -> Option<Assi
     })
 }
 
+/// True if a part of the name shows that its value is no secret.
 fn is_harmless(name: &[u8]) -> bool {
     let lower = name.to_ascii_lowercase();
     HARMLESS_NAME_PARTS.iter().any(|it| contains_text(&lower, it))

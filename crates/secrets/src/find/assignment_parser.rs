@@ -1,4 +1,9 @@
-//! Parses the text after a name: the sign, the quotes, the value.
+//! Parses the text after a name: the link (`=`, `:`, a call, markup, a sentence), the quotes, the
+//! value.
+//!
+//! The forms of many languages are accepted at once, so nothing is parsed exactly: a wrong guess
+//! only yields a value that `value_check` rejects. Every search is bounded, which keeps the scan
+//! linear.
 
 use std::ops::Range;
 
@@ -9,6 +14,11 @@ use crate::bytes::{
 
 /// Longest part of a value that is judged.
 const MAX_VALUE_BYTES: usize = 2048;
+
+/// Longest text between the name of a tag and its closing bracket.
+const MAX_TAG_BYTES: usize = 48;
+/// Longest text before a name that is checked for the start of its line.
+const MAX_LINE_LEAD_BYTES: usize = 24;
 
 /// Authentication schemes before the value of a header.
 const AUTH_SCHEMES: &[&str] =
@@ -22,6 +32,7 @@ pub(super) fn parse_assignment(
 ) -> Option<Assignment<'_>> {
     let (link, after) = find_link(text, name.clone(), word_end)?;
     let (open, mut quote) = open_quotes(text, skip_blanks(text, after));
+    // The text of an element ends where the closing tag begins.
     if link == NameLink::Markup && text[after - 1] == b'>' {
         quote = Some(b'<');
     }
@@ -46,39 +57,41 @@ pub(super) fn parse_assignment(
 
 /// The link after a name, and the first position of the value.
 fn find_link(text: &[u8], name: Range<usize>, word_end: usize) -> Option<(NameLink, usize)> {
+    // The name may be quoted or an index, as in `config["token"]`: up to four closing bytes.
     let closed = run_end(text, name.end, 4, |it| is_quote(it) || matches!(it, b'\\' | b']'));
     let in_quotes = text[name.end..closed].iter().any(|it| is_quote(*it));
-    let at = skip_blanks(text, closed);
-    let rest = &text[at..];
+    let link_start = skip_blanks(text, closed);
+    let rest = &text[link_start..];
     let is_tag = name.start > 0 && text[name.start - 1] == b'<';
     // `password.encode("…")` calls a method and passes no password.
     let is_method = text[word_end..name.end].contains(&b'.');
     match rest {
         [b'=' | b'!' | b':', b'=', ..] | [b'=', b'>', ..] => Some((
             NameLink::Equals,
-            run_end(text, at, 3, |it| matches!(it, b'=' | b'>' | b'!' | b':')),
+            run_end(text, link_start, 3, |it| matches!(it, b'=' | b'>' | b'!' | b':')),
         )),
         // A path of code (`key::new`) or a URL.
         [b':', b':' | b'/', ..] => None,
-        [b'=', ..] => Some((NameLink::Equals, at + 1)),
-        [b':', ..] => Some((NameLink::Colon, at + 1)),
-        [b',', ..] if in_quotes && word_end == name.end => Some((NameLink::Call, at + 1)),
-        [b'(', ..] if closed == name.end && !is_method => Some((NameLink::Call, at + 1)),
-        [b'>', ..] if is_tag => Some((NameLink::Markup, at + 1)),
+        [b'=', ..] => Some((NameLink::Equals, link_start + 1)),
+        [b':', ..] => Some((NameLink::Colon, link_start + 1)),
+        [b',', ..] if in_quotes && word_end == name.end => Some((NameLink::Call, link_start + 1)),
+        [b'(', ..] if closed == name.end && !is_method => Some((NameLink::Call, link_start + 1)),
+        [b'>', ..] if is_tag => Some((NameLink::Markup, link_start + 1)),
         // A tag with attributes: the value follows its closing bracket.
-        _ if is_tag && at > closed => {
-            let close =
-                run_end(text, at, 48, |it| !matches!(it, b'>' | b'<' | b'\n' | b'/' | OPAQUE_BYTE));
+        _ if is_tag && link_start > closed => {
+            let close = run_end(text, link_start, MAX_TAG_BYTES, |it| {
+                !matches!(it, b'>' | b'<' | b'\n' | b'/' | OPAQUE_BYTE)
+            });
             (text.get(close) == Some(&b'>')).then_some((NameLink::Markup, close + 1))
         }
         _ if in_quotes && starts_with_ignore_case(rest, "value=") => {
-            Some((NameLink::Markup, at + 6))
+            Some((NameLink::Markup, link_start + "value=".len()))
         }
-        _ if at > closed && starts_with_ignore_case(rest, "is ") => {
-            Some((NameLink::Sentence, at + 3))
+        _ if link_start > closed && starts_with_ignore_case(rest, "is ") => {
+            Some((NameLink::Sentence, link_start + "is ".len()))
         }
-        _ if at > closed && !in_quotes && text[name.end - 1].is_ascii_alphanumeric() => {
-            Some((NameLink::Blank, at))
+        _ if link_start > closed && !in_quotes && text[name.end - 1].is_ascii_alphanumeric() => {
+            Some((NameLink::Blank, link_start))
         }
         _ => None,
     }
@@ -86,20 +99,22 @@ fn find_link(text: &[u8], name: Range<usize>, word_end: usize) -> Option<(NameLi
 
 /// Skips up to two quotes, because a string may contain a quoted string, and returns the inner one.
 fn open_quotes(text: &[u8], start: usize) -> (usize, Option<u8>) {
-    let (mut at, mut quote) = (start, None);
+    let (mut value_start, mut quote) = (start, None);
     for _ in 0..2 {
         // A letter directly before a quote is a prefix of the string, backslashes are an escape.
-        let after_prefix = match text.get(at..at + 2) {
-            Some([b'b' | b'r' | b'f' | b'u' | b'L' | b'@', mark]) if is_quote(*mark) => at + 1,
-            _ => at,
+        let after_prefix = match text.get(value_start..value_start + 2) {
+            Some([b'b' | b'r' | b'f' | b'u' | b'L' | b'@', mark]) if is_quote(*mark) => {
+                value_start + 1
+            }
+            _ => value_start,
         };
         let mark_at = run_end(text, after_prefix, 3, |it| it == b'\\');
         match text.get(mark_at) {
-            Some(mark) if is_quote(*mark) => (at, quote) = (mark_at + 1, Some(*mark)),
+            Some(mark) if is_quote(*mark) => (value_start, quote) = (mark_at + 1, Some(*mark)),
             _ => break,
         }
     }
-    (at, quote)
+    (value_start, quote)
 }
 
 /// End of a value that was judged by its first bytes. Values do not overlap, so every byte of a
@@ -114,6 +129,7 @@ pub(super) fn full_value_end(text: &[u8], assignment: &Assignment) -> usize {
     }
 }
 
+/// End of the run of bytes that can belong to a value, at most `limit` long.
 fn value_run(text: &[u8], start: usize, limit: usize, quote: Option<u8>) -> usize {
     match quote {
         Some(mark) => run_end(text, start, limit, |it| {
@@ -131,10 +147,12 @@ fn value_end(text: &[u8], start: usize, quote: Option<u8>) -> Option<usize> {
     if end == start || in_code || tag_stays_open {
         return None;
     }
+    // The backslash escapes the closing quote.
     let end = if text[end - 1] == b'\\' { end - 1 } else { end };
     (end > start).then_some(end)
 }
 
+/// True for bytes that a value without quotes does not contain.
 const fn ends_bare_value(it: u8) -> bool {
     it.is_ascii_whitespace()
         || is_quote(it)
@@ -144,8 +162,11 @@ const fn ends_bare_value(it: u8) -> bool {
 
 /// True if name and value fill a line of a file, or an item between `;`.
 fn is_own_setting(text: &[u8], name_start: usize, end: usize) -> bool {
-    let line = run_start(text, name_start, 24, |it| !matches!(it, b'\n' | b';' | OPAQUE_BYTE));
-    let lead = &text[line..name_start];
+    let line_start = run_start(text, name_start, MAX_LINE_LEAD_BYTES, |it| {
+        !matches!(it, b'\n' | b';' | OPAQUE_BYTE)
+    });
+    // Comment signs and the prompt of a shell may precede a setting.
+    let lead = &text[line_start..name_start];
     let has_clean_lead = lead.iter().all(|it| matches!(it, b' ' | b'\t' | b'#' | b'$' | b'/'));
     let after = skip_blanks(text, end);
     let is_at_end = text.get(after).is_none_or(|it| matches!(it, b'\n' | b'\r' | b'#' | b';'));

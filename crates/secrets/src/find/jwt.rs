@@ -4,22 +4,26 @@ use super::SecretClaim;
 use crate::base64::decode_base64;
 use crate::bytes::{contains_text, is_base64url, run_end};
 
+/// Longest encoded header.
 const MAX_HEADER_BYTES: usize = 2048;
+/// Longest payload, signature or other part.
 const MAX_PART_BYTES: usize = 32 * 1024;
+/// Shortest payload, with the dot before it. Less text after a dot is the next sentence.
+const MIN_PAYLOAD_BYTES: usize = 12;
 
 /// Claims `header.payload` and the signature, if present; a token without its signature still
 /// reveals its owner.
-pub(super) fn claim_jwt(acc: &mut Vec<SecretClaim>, text: &[u8], at: usize) {
-    if at > 0 && is_base64url(text[at - 1]) && !is_after_escape(text, at) {
+pub(super) fn claim_jwt(acc: &mut Vec<SecretClaim>, text: &[u8], start: usize) {
+    // The keyword lies inside a longer word.
+    if start > 0 && is_base64url(text[start - 1]) && !is_after_escape(text, start) {
         return;
     }
-    let header_end = run_end(text, at, MAX_HEADER_BYTES, is_base64url);
-    if text.get(header_end) != Some(&b'.') || !is_header(&text[at..header_end]) {
+    let header_end = run_end(text, start, MAX_HEADER_BYTES, is_base64url);
+    if text.get(header_end) != Some(&b'.') || !is_header(&text[start..header_end]) {
         return;
     }
     let payload_end = run_end(text, header_end + 1, MAX_PART_BYTES, is_base64url);
-    // Shorter text after the dot is no payload.
-    if payload_end - header_end < 12 {
+    if payload_end - header_end < MIN_PAYLOAD_BYTES {
         return;
     }
     let mut end = payload_end;
@@ -31,18 +35,20 @@ pub(super) fn claim_jwt(acc: &mut Vec<SecretClaim>, text: &[u8], at: usize) {
         }
         end = part_end;
     }
-    acc.push(SecretClaim { kind: "jwt", start: at, end });
+    acc.push(SecretClaim { kind: "jwt", start, end });
 }
 
 /// True for an encoded JSON object that names an algorithm.
 fn is_header(part: &[u8]) -> bool {
     let json = decode_base64(part);
+    // No encoding has one character more than a multiple of four.
     part.len() % 4 != 1
         && json.first() == Some(&b'{')
         && json.last() == Some(&b'}')
         && contains_text(&json, "\"alg\"")
 }
 
-fn is_after_escape(text: &[u8], at: usize) -> bool {
-    at > 1 && text[at - 2] == b'\\' && matches!(text[at - 1], b'n' | b'r' | b't')
+/// True if the letter before the token belongs to an escape such as `\n`.
+fn is_after_escape(text: &[u8], start: usize) -> bool {
+    start > 1 && text[start - 2] == b'\\' && matches!(text[start - 1], b'n' | b'r' | b't')
 }

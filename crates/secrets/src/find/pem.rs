@@ -4,26 +4,32 @@ use super::SecretClaim;
 use crate::base64::decode_base64;
 use crate::bytes::{OPAQUE_BYTE, contains_text, is_base64, run_end, starts_token};
 
+/// Kind of all three forms.
 const BLOCK_KIND: &str = "private-key-block";
 
 /// Longest block searched for its end line.
 const MAX_BLOCK_BYTES: usize = 64 * 1024;
+
+/// Longest label between the dashes, such as `RSA PRIVATE KEY`.
+const MAX_LABEL_BYTES: usize = 64;
+/// Five dashes stand on each side of a label.
+const LABEL_DASHES: &[u8] = b"-----";
+/// Characters of a Base64-encoded block that hold its label. A real block is longer.
+const ENCODED_LABEL_BYTES: usize = 80;
 
 /// Least Base64 characters of a key; fewer are a mention of a header.
 const MIN_BODY_BYTES: usize = 24;
 
 /// Claims a block from `-----BEGIN … PRIVATE KEY-----` to its end line. Without one, claims the
 /// whole body, so that a key that a pager or a limit truncated is found, too.
-pub(super) fn claim_pem(acc: &mut Vec<SecretClaim>, text: &[u8], at: usize) {
-    let after_begin = at + "-----BEGIN ".len();
-    let label_end = run_end(text, after_begin, 64, |it| {
-        it.is_ascii_uppercase() || it.is_ascii_digit() || it == b' '
-    });
+pub(super) fn claim_pem(acc: &mut Vec<SecretClaim>, text: &[u8], keyword_start: usize) {
+    let after_begin = keyword_start + "-----BEGIN ".len();
+    let label_end = run_end(text, after_begin, MAX_LABEL_BYTES, is_label);
     let label = &text[after_begin..label_end];
-    if !contains_text(label, "PRIVATE KEY") || !text[label_end..].starts_with(b"-----") {
+    if !contains_text(label, "PRIVATE KEY") || !text[label_end..].starts_with(LABEL_DASHES) {
         return;
     }
-    let body = label_end + 5;
+    let body = label_end + LABEL_DASHES.len();
     // A body ends with its last Base64 character, not with the blanks and quotes after it.
     let (body_end, end) = find_end(text, body).unwrap_or_else(|| {
         let end = run_end(text, body, MAX_BLOCK_BYTES, is_body);
@@ -33,22 +39,26 @@ pub(super) fn claim_pem(acc: &mut Vec<SecretClaim>, text: &[u8], at: usize) {
     });
     let n_base64 = text[body..body_end].iter().filter(|it| is_base64(**it)).count();
     if n_base64 >= MIN_BODY_BYTES {
-        acc.push(SecretClaim { kind: BLOCK_KIND, start: at, end });
+        acc.push(SecretClaim { kind: BLOCK_KIND, start: keyword_start, end });
     }
 }
 
 /// Start and end of the `-----END …-----` line of a body. The next `-----BEGIN` ends the search.
 fn find_end(text: &[u8], body: usize) -> Option<(usize, usize)> {
     let window = &text[body..text.len().min(body + MAX_BLOCK_BYTES)];
+    // `-----BEGIN`, cut to the length of `-----END`, so that one window finds both.
     let is_stop = |it: &[u8]| it[0] == OPAQUE_BYTE || it == b"-----END" || it == b"-----BEG";
-    let dashes = window.windows(8).position(is_stop)?;
-    if !window[dashes..].starts_with(b"-----END") {
+    let line_start = window.windows(b"-----END".len()).position(is_stop)?;
+    if !window[line_start..].starts_with(b"-----END") {
         return None;
     }
-    let label_end = run_end(window, dashes + 8, 64, |it| {
-        it.is_ascii_uppercase() || it.is_ascii_digit() || it == b' '
-    });
-    window[label_end..].starts_with(b"-----").then_some((body + dashes, body + label_end + 5))
+    let label_end = run_end(window, line_start + b"-----END".len(), MAX_LABEL_BYTES, is_label);
+    let end = body + label_end + LABEL_DASHES.len();
+    window[label_end..].starts_with(LABEL_DASHES).then_some((body + line_start, end))
+}
+
+const fn is_label(it: u8) -> bool {
+    it.is_ascii_uppercase() || it.is_ascii_digit() || it == b' '
 }
 
 /// True for Base64 and for bytes that join its lines in files, strings and source code.
@@ -57,22 +67,23 @@ const fn is_body(it: u8) -> bool {
 }
 
 /// Claims a PEM block that is Base64-encoded as a whole, as environment variables hold it.
-pub(super) fn claim_encoded(acc: &mut Vec<SecretClaim>, text: &[u8], at: usize) {
-    if !starts_token(text, at) {
+pub(super) fn claim_encoded(acc: &mut Vec<SecretClaim>, text: &[u8], keyword_start: usize) {
+    if !starts_token(text, keyword_start) {
         return;
     }
-    let end = run_end(text, at, MAX_BLOCK_BYTES, |it| is_base64(it) || it == b'=');
-    let head = decode_base64(&text[at..end.min(at + 80)]);
-    if contains_text(&head, "PRIVATE KEY") && end - at >= 80 {
-        acc.push(SecretClaim { kind: BLOCK_KIND, start: at, end });
+    let end = run_end(text, keyword_start, MAX_BLOCK_BYTES, |it| is_base64(it) || it == b'=');
+    let head = decode_base64(&text[keyword_start..end.min(keyword_start + ENCODED_LABEL_BYTES)]);
+    if contains_text(&head, "PRIVATE KEY") && end - keyword_start >= ENCODED_LABEL_BYTES {
+        acc.push(SecretClaim { kind: BLOCK_KIND, start: keyword_start, end });
     }
 }
 
 /// Claims the lines after `Private-Lines: n` of a `PuTTY` key file.
-pub(super) fn claim_putty(acc: &mut Vec<SecretClaim>, text: &[u8], at: usize) {
-    let count = at + "Private-Lines: ".len();
-    let start = run_end(text, count, 8, |it| it.is_ascii_digit());
-    let start = run_end(text, start, 2, |it| it == b'\r' || it == b'\n');
+pub(super) fn claim_putty(acc: &mut Vec<SecretClaim>, text: &[u8], keyword_start: usize) {
+    // The number of lines, and the line break after it.
+    let count_start = keyword_start + "Private-Lines: ".len();
+    let count_end = run_end(text, count_start, 8, |it| it.is_ascii_digit());
+    let start = run_end(text, count_end, 2, |it| it == b'\r' || it == b'\n');
     let end = run_end(text, start, MAX_BLOCK_BYTES, |it| {
         is_base64(it) || matches!(it, b'=' | b'\r' | b'\n')
     });

@@ -1,4 +1,5 @@
-//! Applies one row of the rule tables at one keyword.
+//! Applies one row of the rule tables at one keyword: the pattern, then the tests that a token of a
+//! known shape must also pass (word borders, entropy, no placeholder).
 
 use super::SecretClaim;
 use crate::bytes::{OPAQUE_BYTE, ends_token, run_start, starts_token};
@@ -9,13 +10,21 @@ use crate::rules::COMPILED_RULES;
 /// Longest text that a pattern sees. The limit keeps the whole scan linear.
 const MAX_MATCH_BYTES: usize = 4096;
 
-pub(super) fn claim_rule(acc: &mut Vec<SecretClaim>, text: &[u8], at: usize, index: usize) {
+/// Claims the token of rule `index` whose keyword is at `keyword_start`.
+pub(super) fn claim_rule(
+    acc: &mut Vec<SecretClaim>,
+    text: &[u8],
+    keyword_start: usize,
+    index: usize,
+) {
     let compiled = &COMPILED_RULES[index];
     let rule = compiled.rule;
-    let start =
-        run_start(text, at, rule.max_bytes_before, |it| it.is_ascii_graphic() && !is_border(it));
+    // The token may start before its keyword.
+    let start = run_start(text, keyword_start, rule.max_bytes_before, |it| {
+        it.is_ascii_graphic() && !is_border(it)
+    });
     // The mark of such a token is never at its start.
-    if start == at && rule.max_bytes_before > 0 {
+    if start == keyword_start && rule.max_bytes_before > 0 {
         return;
     }
     // A row without a group is a whole token, so it must start and end like one.
@@ -30,6 +39,7 @@ pub(super) fn claim_rule(acc: &mut Vec<SecretClaim>, text: &[u8], at: usize, ind
     } else {
         regex.captures(window).and_then(|it| it.get(1)).map(|it| it.range())
     };
+    // A match across a redaction is none.
     let Some(secret) = secret.filter(|it| !window[..it.end].contains(&OPAQUE_BYTE)) else { return };
     let value = &window[secret.clone()];
     // An entropy of 0 means that the shape alone is sufficient, whatever the content.

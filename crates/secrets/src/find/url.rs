@@ -1,33 +1,41 @@
-//! Passwords in the user part of a URL of any scheme.
+//! Passwords in the user part of a URL of any scheme: `scheme://user:password@host`. The keyword is
+//! `://`.
 
 use super::SecretClaim;
 use crate::bytes::{OPAQUE_BYTE, contains_text, is_quote, run_end, run_start};
 use crate::placeholder::is_filler;
 
+/// Longest scheme of a URL.
+const MAX_SCHEME_BYTES: usize = 24;
 /// Longest authority (user, password, host, port) of a URL.
 const MAX_AUTHORITY_BYTES: usize = 400;
 
-pub(super) fn claim_password(acc: &mut Vec<SecretClaim>, text: &[u8], at: usize) {
-    let scheme = run_start(text, at, 24, |it| {
+/// Claims the password of the URL whose `://` is at `keyword_start`.
+pub(super) fn claim_password(acc: &mut Vec<SecretClaim>, text: &[u8], keyword_start: usize) {
+    let scheme_start = run_start(text, keyword_start, MAX_SCHEME_BYTES, |it| {
         it.is_ascii_alphanumeric() || matches!(it, b'+' | b'-' | b'.')
     });
-    if scheme == at {
+    if scheme_start == keyword_start {
+        // Without a scheme it is no URL.
         return;
     }
-    let start = at + 3;
+    let start = keyword_start + "://".len();
     let end = run_end(text, start, MAX_AUTHORITY_BYTES, |it| !ends_authority(it));
     let authority = &text[start..end];
     // The last `@` counts: a password that was not escaped may contain one.
     let Some(at_sign) = authority.iter().rposition(|it| *it == b'@') else { return };
+    // Without a colon there is a user, but no password.
     let Some(colon) = authority[..at_sign].iter().position(|it| *it == b':') else { return };
-    let host = authority.get(at_sign + 1);
+    let first_of_host = authority.get(at_sign + 1);
     let password = &authority[colon + 1..at_sign];
     // `postgres:postgres@localhost` is the database of every tutorial.
     let is_local = ["localhost", "127.0.0.1"]
         .iter()
         .any(|it| authority[at_sign + 1..].starts_with(it.as_bytes()));
     let is_tutorial = is_local && password == &authority[..colon];
-    if host.is_some_and(u8::is_ascii_alphanumeric) && !is_tutorial && !is_url_placeholder(password)
+    if first_of_host.is_some_and(u8::is_ascii_alphanumeric)
+        && !is_tutorial
+        && !is_url_placeholder(password)
     {
         acc.push(SecretClaim {
             kind: "url-password",

@@ -1,4 +1,8 @@
-//! Decides if the value of an assignment is a secret.
+//! Decides whether the value of an assignment is a secret.
+//!
+//! How much a value must prove depends on the word in its name (`WordStrength`) and on how the name
+//! is linked to it (`NameLink`): `password = "x1"` needs little, a random-looking word after `key `
+//! needs a lot. The numbers below are least lengths in bytes; the looser the evidence, the larger.
 
 use super::assignment::{Assignment, NameLink};
 use crate::base64::decode_base64;
@@ -7,6 +11,7 @@ use crate::placeholder::is_placeholder;
 use crate::random::{is_gibberish, is_mixed_characters, is_random, is_uuid};
 use crate::words::WordStrength;
 
+/// True if the value is a secret, given the strength of the word in its name.
 pub(super) fn is_secret(assignment: &Assignment, strength: WordStrength) -> bool {
     let looks_secret = match (assignment.scheme, strength) {
         (Some(scheme), _) => is_credential(scheme, assignment.value),
@@ -14,12 +19,15 @@ pub(super) fn is_secret(assignment: &Assignment, strength: WordStrength) -> bool
         (None, WordStrength::Secret) => {
             is_generated(assignment, strength) || is_written_secret(assignment)
         }
-        (None, _) => is_generated(assignment, strength),
+        (None, WordStrength::Key | WordStrength::Weak | WordStrength::Service) => {
+            is_generated(assignment, strength)
+        }
     };
     // The allow list is long, so it comes last.
     looks_secret && !is_placeholder(assignment.value)
 }
 
+/// True for a value that a program generated.
 fn is_generated(assignment: &Assignment, strength: WordStrength) -> bool {
     // Without digits a value that looks random may still be the name of a variable.
     let could_be_name = !assignment.value.iter().any(u8::is_ascii_digit)
@@ -71,26 +79,35 @@ fn is_password(assignment: &Assignment) -> bool {
     if value.len() > 128 || value.iter().any(u8::is_ascii_whitespace) || looks_like_code(value) {
         return false;
     }
+    let is_quoted = assignment.quote.is_some();
+    let could_be_prose = match assignment.link {
+        NameLink::Call | NameLink::Blank | NameLink::Sentence => true,
+        NameLink::Colon => !is_quoted,
+        NameLink::Equals | NameLink::Markup | NameLink::Joint => false,
+    };
+    if could_be_prose && is_verb(assignment.name) {
+        return false;
+    }
     // The looser the link, the stronger the value must be.
-    match (assignment.link, assignment.quote.is_some()) {
-        (NameLink::Colon, false) | (NameLink::Call | NameLink::Blank | NameLink::Sentence, _)
-            if is_verb(assignment.name) =>
-        {
-            false
-        }
-        (NameLink::Blank, true) => {
+    match assignment.link {
+        NameLink::Blank if is_quoted => {
             assignment.is_own_setting && is_strong(value) && value.len() >= 5
         }
-        (NameLink::Blank, false) => {
+        // Without quotes only a flag of a command: `--password value`.
+        NameLink::Blank => {
             assignment.name.starts_with(b"-") && is_strong(value) && value.len() >= 6
         }
-        (NameLink::Joint, _) => is_joined(value),
-        (NameLink::Call, _) => value.len() >= 6 && is_strong(value) && !is_plain_name(value),
-        (_, true) => value.len() >= 5 && (is_strong(value) || is_gibberish(value)),
-        (_, false) if assignment.is_own_setting => {
-            value.len() >= 5 && (is_strong(value) || is_setting(assignment))
+        NameLink::Joint => is_joined(value),
+        NameLink::Call => value.len() >= 6 && is_strong(value) && !is_plain_name(value),
+        NameLink::Equals | NameLink::Colon | NameLink::Markup | NameLink::Sentence => {
+            if is_quoted {
+                value.len() >= 5 && (is_strong(value) || is_gibberish(value))
+            } else if assignment.is_own_setting {
+                value.len() >= 5 && (is_strong(value) || is_setting(assignment))
+            } else {
+                value.len() >= 6 && is_strong(value) && !is_plain_name(value)
+            }
         }
-        (_, false) => value.len() >= 6 && is_strong(value) && !is_plain_name(value),
     }
 }
 
@@ -117,11 +134,11 @@ fn is_written_secret(assignment: &Assignment) -> bool {
 
 /// True for letters together with a digit or a sign that names do not contain.
 fn is_strong(value: &[u8]) -> bool {
-    let sign = |it: &u8| {
+    let is_sign = |it: &u8| {
         matches!(it, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'?' | b'~' | b'+')
     };
-    let letter = value.iter().any(u8::is_ascii_alphabetic) || !value.is_ascii();
-    letter && value.iter().any(|it| it.is_ascii_digit() || sign(it))
+    let has_letter = value.iter().any(u8::is_ascii_alphabetic) || !value.is_ascii();
+    has_letter && value.iter().any(|it| it.is_ascii_digit() || is_sign(it))
 }
 
 fn has_digit_and_letter(value: &[u8]) -> bool {
@@ -138,21 +155,26 @@ fn is_setting(assignment: &Assignment) -> bool {
         && (assignment.is_tight || !(lower.contains(&b'.') || contains_text(&lower, "pass")))
 }
 
+/// Most digits at the end of a word in a name.
+const MAX_NAME_DIGITS: usize = 3;
+
 /// True for a name in code: words joined by `_`, `-` or `.`, with digits only at the end of a word.
 fn is_plain_name(value: &[u8]) -> bool {
     value.split(|it| matches!(it, b'_' | b'-' | b'.')).all(|part| {
-        let letters = part.iter().take_while(|it| it.is_ascii_alphabetic()).count();
-        part[letters..].iter().all(u8::is_ascii_digit)
-            && part.len() - letters <= 3
+        let n_letters = part.iter().take_while(|it| it.is_ascii_alphabetic()).count();
+        part[n_letters..].iter().all(u8::is_ascii_digit)
+            && part.len() - n_letters <= MAX_NAME_DIGITS
             && !is_gibberish(part)
     })
 }
 
+/// True for a call, a path, a URL or an expression.
 fn looks_like_code(value: &[u8]) -> bool {
-    let call = value.contains(&b'(') && value.contains(&b')');
-    let path = ["/", "./", "~/"].iter().any(|it| value.starts_with(it.as_bytes()))
+    let is_call = value.contains(&b'(') && value.contains(&b')');
+    let is_path = ["/", "./", "~/"].iter().any(|it| value.starts_with(it.as_bytes()))
         || contains_text(value, "://");
-    call || path
+    is_call
+        || is_path
         || contains_text(value, "?.")
         || value.starts_with(b"!")
         || value.starts_with(b"=")

@@ -2,6 +2,8 @@
 
 use super::{TokenRule, token};
 
+/// The columns are the arguments of `token` in `rules.rs`. An entropy of 1 only excludes
+/// placeholders.
 #[rustfmt::skip]
 pub(super) const COMMAND_RULES: &[TokenRule] = &[
     //    kind                 keywords                     entropy pattern

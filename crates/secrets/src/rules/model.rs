@@ -2,6 +2,8 @@
 
 use super::{TokenRule, marked, token};
 
+/// The columns are the arguments of `token` and `marked` in `rules.rs`. An entropy of 1 only
+/// excludes placeholders.
 #[rustfmt::skip]
 pub(super) const MODEL_RULES: &[TokenRule] = &[
     //    kind                  keywords                      entropy pattern

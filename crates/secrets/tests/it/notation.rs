@@ -2,7 +2,9 @@
 
 use expect_test::Expect;
 
-/// Expands `{A36}` and its like to fixed noise and drops `|`; see `samples`.
+/// Expands holes such as `{A36}` to fixed noise and drops `|`. The letter is an alphabet of
+/// `noise`, the number a length. Texts are written so, because scanners of this repository would
+/// find complete tokens.
 pub(crate) fn expand(text: &str) -> String {
     let mut acc = String::new();
     let mut rest = text;
@@ -20,6 +22,7 @@ pub(crate) fn check(text: &str, expect: Expect) {
     expect.assert_eq(&waylore_secrets::redact(&expand(text)).text);
 }
 
+/// The next hole, with the text before and after it.
 fn next_hole(text: &str) -> Option<(&str, &str, &str)> {
     let mut holes = text.match_indices('{').map(|(start, _)| start);
     holes.find_map(|start| {
@@ -32,24 +35,27 @@ fn next_hole(text: &str) -> Option<(&str, &str, &str)> {
     })
 }
 
+/// Characters of an alphabet, chosen by a linear congruential generator with a fixed seed.
 fn noise(hole: &str) -> String {
     let alphabet = match &hole[..1] {
         "A" => "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
+        // As `A`, without the letter A: a run of them is part of some tokens.
         "B" => "bcdefghijklmnopqrstuvwxyzBCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
         "h" => "0123456789abcdef",
         "d" => "0123456789",
         "l" => "abcdefghijklmnopqrstuvwxyz0123456789",
         "U" => "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
+        // The alphabet of Bech32.
         "u" => "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
         "x" => "x",
         other => panic!("no alphabet `{other}`"),
     };
-    let n: usize = hole[1..].parse().expect("the caller has seen a number");
+    let length: usize = hole[1..].parse().expect("the caller has seen a number");
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = || {
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(state >> 40).expect("24 bits fit") % alphabet.len()
     };
-    (0..n).map(|_| char::from(alphabet.as_bytes()[next()])).collect()
+    (0..length).map(|_| char::from(alphabet.as_bytes()[next()])).collect()
 }

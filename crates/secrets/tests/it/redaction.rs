@@ -109,12 +109,13 @@ proptest! {
     }
 
     #[test]
-    fn findings_are_sorted_apart_and_on_characters(text in fragments()) {
-        let mut end = 0;
-        for it in waylore_secrets::scan(&text) {
-            prop_assert!(it.start >= end && it.start < it.end);
-            prop_assert!(text.is_char_boundary(it.start) && text.is_char_boundary(it.end));
-            end = it.end;
+    fn findings_are_sorted_disjoint_and_on_character_boundaries(text in fragments()) {
+        let mut last_end = 0;
+        for finding in waylore_secrets::scan(&text) {
+            let (start, end) = (finding.start, finding.end);
+            prop_assert!(start >= last_end && start < end);
+            prop_assert!(text.is_char_boundary(start) && text.is_char_boundary(end));
+            last_end = end;
         }
     }
 
@@ -122,12 +123,13 @@ proptest! {
     fn text_outside_of_findings_is_kept(text in any::<String>()) {
         let redacted = waylore_secrets::redact(&text);
         let mut rest = redacted.text.as_str();
-        let mut from = 0;
-        for it in &redacted.findings {
-            let kept = format!("{}[REDACTED: {}]", &text[from..it.start], it.kind);
-            prop_assert!(rest.starts_with(&kept), "{rest}");
-            (rest, from) = (&rest[kept.len()..], it.end);
+        let mut compared_end = 0;
+        for finding in &redacted.findings {
+            let before = &text[compared_end..finding.start];
+            let expected = format!("{before}[REDACTED: {}]", finding.kind);
+            prop_assert!(rest.starts_with(&expected), "{rest}");
+            (rest, compared_end) = (&rest[expected.len()..], finding.end);
         }
-        prop_assert_eq!(rest, &text[from..]);
+        prop_assert_eq!(rest, &text[compared_end..]);
     }
 }

@@ -1,10 +1,11 @@
-//! The rule tables as data.
+//! The rule tables as data: every rule has a sample that it finds and a near miss that it ignores.
 
 use std::collections::BTreeSet;
 
 use crate::notation::expand;
 use crate::samples::SAMPLES;
 
+/// Kinds of the secrets in an expanded text.
 fn kinds_in(text: &str) -> Vec<&'static str> {
     waylore_secrets::scan(&expand(text)).iter().map(|it| it.kind).collect()
 }
@@ -63,7 +64,7 @@ fn every_keyword_is_long_enough_to_be_rare() {
 }
 
 #[test]
-fn a_token_inside_a_longer_word_is_none() {
+fn a_token_inside_a_longer_word_is_not_found() {
     assert!(kinds_in("xAK|IA{U16}").is_empty());
     assert!(kinds_in("AK|IA{U16}Z").is_empty());
 }

@@ -29,8 +29,8 @@ const CLEAN: &[&str] = &[
 ];
 
 #[test]
-fn clean_text_stays_untouched() {
-    for it in CLEAN {
-        assert_eq!(waylore_secrets::redact(it).text, *it);
+fn text_without_secrets_stays_unchanged() {
+    for text in CLEAN {
+        assert_eq!(waylore_secrets::redact(text).text, *text);
     }
 }

@@ -1,4 +1,5 @@
-//! Replies of the protocol.
+//! Replies of the protocol: the reply line, and the JSON of each result. `requests.rs` calls these
+//! functions with the structs of the engine.
 
 use engine::{
     ContextBlock, DependencyReport, ImpactReport, IndexFreshness, MappedModule, MatchedRecipe,
@@ -40,6 +41,7 @@ impl RequestFailure {
 impl From<engine::Error> for RequestFailure {
     fn from(error: engine::Error) -> Self {
         use engine::Error;
+        // `Refused`: the client can change its request. `Failed`: it cannot help it.
         let code = match &error {
             Error::NotFound { .. }
             | Error::Ambiguous { .. }
@@ -47,10 +49,21 @@ impl From<engine::Error> for RequestFailure {
             | Error::Refused { .. }
             | Error::Nothing { .. }
             | Error::Source(_) => ErrorCode::Refused,
-            Error::Store(_) | Error::Model(_) => ErrorCode::Failed,
+            Error::SessionFailed { .. } | Error::Store(_) | Error::Model(_) => ErrorCode::Failed,
         };
         Self::new(code, error.to_string())
     }
+}
+
+/// The line that an error reply refers to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReplyTarget {
+    /// The `id` of a request.
+    Request(Value),
+    /// The `event_id` of an event.
+    Event(Value),
+    /// The line has no readable id.
+    Unknown,
 }
 
 /// A reply line with a result.
@@ -58,74 +71,95 @@ pub fn reply_ok(id: &Value, answer: Value) -> String {
     json!({ "id": id, "ok": answer }).to_string()
 }
 
-/// A reply line with an error; `of` is the id it refers to.
-pub fn reply_error(of: Option<(&'static str, &Value)>, why: &RequestFailure) -> String {
+/// A reply line with an error.
+pub fn reply_error(target: &ReplyTarget, why: &RequestFailure) -> String {
     let mut res = json!({ "error": { "code": why.code, "message": why.message } });
-    let (name, value) = of.unwrap_or(("id", &Value::Null));
-    res[name] = value.clone();
+    match target {
+        ReplyTarget::Request(id) => res["id"] = id.clone(),
+        ReplyTarget::Event(id) => res["event_id"] = id.clone(),
+        ReplyTarget::Unknown => res["id"] = Value::Null,
+    }
     res.to_string()
 }
 
 /// Search results, best first.
-pub fn hits_json(all: &[SearchHit]) -> Value {
-    let hit = |it: &SearchHit| {
-        let mut res = memory_json(&it.rated.memory);
-        res["score"] = json!((f64::from(it.score) * 1000.0).round() / 1000.0);
+pub fn hits_json(hits: &[SearchHit]) -> Value {
+    let hit_json = |hit: &SearchHit| {
+        let mut res = memory_json(&hit.rated.memory);
+        // Three decimals are enough to compare hits.
+        res["score"] = json!((f64::from(hit.score) * 1000.0).round() / 1000.0);
         res
     };
-    let ids: Vec<String> = all.iter().map(|it| it.rated.memory.id.to_string()).collect();
-    json!({ "hits": all.iter().map(hit).collect::<Vec<_>>(), "memories": ids })
+    let ids: Vec<String> = hits.iter().map(|it| it.rated.memory.id.to_string()).collect();
+    json!({ "hits": hits.iter().map(hit_json).collect::<Vec<_>>(), "memories": ids })
 }
 
 /// A context; its text is empty if there are no notes.
-pub fn context_json(it: &ContextBlock) -> Value {
-    let ids: Vec<String> = it.placed.iter().map(|it| it.hit.rated.memory.id.to_string()).collect();
-    json!({ "text": it.text, "tokens": it.used_tokens, "memories": ids })
+pub fn context_json(context: &ContextBlock) -> Value {
+    let ids: Vec<String> =
+        context.placed.iter().map(|it| it.hit.rated.memory.id.to_string()).collect();
+    json!({ "text": context.text, "tokens": context.used_tokens, "memories": ids })
 }
 
 /// The recipe for a task; null if there is none.
 pub fn recipe_json(found: Option<&MatchedRecipe>) -> Value {
-    let Some(MatchedRecipe { rated: shown, recipe }) = found else {
+    let Some(MatchedRecipe { rated, recipe }) = found else {
         return json!({ "recipe": null, "memories": [] });
     };
-    let step = |it: &RecipeStep| json!({ "order": it.order, "description": it.description, "file": it.file, "line": it.line });
-    let steps: Vec<Value> = recipe.steps.iter().map(step).collect();
-    let body = json!({ "task_pattern": recipe.task_pattern, "steps": steps, "success_count": recipe.success_count });
-    json!({ "recipe": body, "memories": [shown.memory.id] })
+    let step_json = |it: &RecipeStep| {
+        json!({
+            "order": it.order,
+            "description": it.description,
+            "file": it.file,
+            "line": it.line,
+        })
+    };
+    let steps: Vec<Value> = recipe.steps.iter().map(step_json).collect();
+    let recipe_json = json!({
+        "task_pattern": recipe.task_pattern,
+        "steps": steps,
+        "success_count": recipe.success_count,
+    });
+    json!({ "recipe": recipe_json, "memories": [rated.memory.id] })
 }
 
-pub fn stop_limit_json(it: &StopLimit) -> Value {
-    let calibration = f64::from(it.calibration) / 1000.0;
-    json!({ "limit": it.limit, "calibration": calibration, "samples": it.samples, "memories": [] })
-}
-
-pub fn impact_json(it: &ImpactReport) -> Value {
-    let memories: Vec<String> = it.memories.iter().map(|it| it.memory.id.to_string()).collect();
+pub fn stop_limit_json(stop_limit: &StopLimit) -> Value {
     json!({
-        "targets": it.targets.iter().map(symbol_json).collect::<Vec<_>>(),
-        "concerned": it.reached.iter().map(reached_json).collect::<Vec<_>>(),
-        "memories": memories,
-        "freshness": freshness_json(&it.freshness),
-    })
-}
-
-pub fn dependencies_json(it: &DependencyReport) -> Value {
-    json!({
-        "targets": it.targets.iter().map(symbol_json).collect::<Vec<_>>(),
-        "needed": it.reached.iter().map(reached_json).collect::<Vec<_>>(),
+        "limit": stop_limit.limit,
+        // Per mille in the engine, a factor on the wire.
+        "calibration": f64::from(stop_limit.calibration) / 1000.0,
+        "samples": stop_limit.samples,
         "memories": [],
-        "freshness": freshness_json(&it.freshness),
     })
 }
 
-/// Modules, tools, and both as text for an agent.
+pub fn impact_json(report: &ImpactReport) -> Value {
+    let memories: Vec<String> = report.memories.iter().map(|it| it.memory.id.to_string()).collect();
+    json!({
+        "targets": report.targets.iter().map(symbol_json).collect::<Vec<_>>(),
+        "concerned": report.reached.iter().map(reached_json).collect::<Vec<_>>(),
+        "memories": memories,
+        "freshness": freshness_json(&report.freshness),
+    })
+}
+
+pub fn dependencies_json(report: &DependencyReport) -> Value {
+    json!({
+        "targets": report.targets.iter().map(symbol_json).collect::<Vec<_>>(),
+        "needed": report.reached.iter().map(reached_json).collect::<Vec<_>>(),
+        "memories": [],
+        "freshness": freshness_json(&report.freshness),
+    })
+}
+
+/// The given modules of the map and the tools of the project; `text` has the same as notes for an agent.
 pub fn module_map_json<'a>(
     map: &ModuleMap,
     modules: impl Iterator<Item = &'a MappedModule>,
     text: String,
 ) -> Value {
-    let module = |it: &MappedModule| {
-        let module = &it.module;
+    let mapped_module_json = |mapped: &MappedModule| {
+        let module = &mapped.module;
         json!({
             "id": module.id,
             "name": module.name,
@@ -137,48 +171,53 @@ pub fn module_map_json<'a>(
             "needs": module.dependencies,
             "needed_by": module.dependents,
             "n_files": module.files.len(),
-            "n_memories": it.n_memories,
+            "n_memories": mapped.n_memories,
         })
     };
-    let tool = |it: &engine::ProjectTool| json!({ "kind": it.kind.slug(), "value": it.value });
+    let tool_json = |it: &engine::ProjectTool| json!({ "kind": it.kind.slug(), "value": it.value });
     json!({
-        "modules": modules.map(module).collect::<Vec<_>>(),
-        "tools": map.tools.iter().map(tool).collect::<Vec<_>>(),
+        "modules": modules.map(mapped_module_json).collect::<Vec<_>>(),
+        "tools": map.tools.iter().map(tool_json).collect::<Vec<_>>(),
         "text": text,
         "memories": [],
     })
 }
 
 /// The fields of a memory that a client needs to cite it and act on it.
-fn memory_json(it: &Memory) -> Value {
+fn memory_json(memory: &Memory) -> Value {
     json!({
-        "id": it.id,
-        "type": it.kind.slug(),
-        "summary": it.summary,
-        "content": it.content,
-        "citation": it.citation,
-        "files": it.files,
+        "id": memory.id,
+        "type": memory.kind.slug(),
+        "summary": memory.summary,
+        "content": memory.content,
+        "citation": memory.citation,
+        "files": memory.files,
     })
 }
 
-fn symbol_json(it: &SymbolInfo) -> Value {
-    let kind = it.kind.map(engine::DefKind::slug);
-    json!({ "name": it.name, "kind": kind, "path": it.path, "line": it.lines.0 })
+fn symbol_json(symbol: &SymbolInfo) -> Value {
+    let kind = symbol.kind.map(engine::DefKind::slug);
+    let (first_line, _) = symbol.lines;
+    json!({ "name": symbol.name, "kind": kind, "path": symbol.path, "line": first_line })
 }
 
-fn reached_json(it: &ReachedSymbol) -> Value {
-    let mut res = symbol_json(&it.symbol);
-    res["depth"] = json!(it.depth);
-    res["edge"] = json!(it.kind.slug());
-    res["via"] = json!(it.via);
+fn reached_json(reached: &ReachedSymbol) -> Value {
+    let mut res = symbol_json(&reached.symbol);
+    res["depth"] = json!(reached.depth);
+    res["edge"] = json!(reached.kind.slug());
+    res["via"] = json!(reached.via);
     res
 }
 
-fn freshness_json(it: &IndexFreshness) -> Value {
-    json!({ "is_partial": it.is_partial, "waiting": it.n_unresolved, "changed": it.changed_files })
+fn freshness_json(freshness: &IndexFreshness) -> Value {
+    json!({
+        "is_partial": freshness.is_partial,
+        "waiting": freshness.n_unresolved,
+        "changed": freshness.changed_files,
+    })
 }
 
-/// Status of the daemon.
+/// Status of the daemon, the result of a `status` request.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct StatusWire {
     pub pid: u32,
@@ -201,6 +240,7 @@ pub struct StatusWire {
     pub last_trouble: Option<String>,
 }
 
+/// The running background job.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct JobWire {
     pub name: String,

@@ -1,4 +1,5 @@
-//! Fields of each request. Unknown fields are ignored.
+//! Fields of each request, as parsed from its line. Unknown fields are ignored, so that a newer client
+//! can talk to an older daemon. `ProjectSelector` is parsed from most lines in addition.
 
 use model::{SessionId, SessionOutcome, ValidationKind};
 use serde::Deserialize;
@@ -28,6 +29,7 @@ pub struct HookRequest<'a> {
     pub message: &'a RawValue,
 }
 
+/// Searches the memories of a project.
 #[derive(Debug, Deserialize)]
 pub struct SearchRequest {
     pub query: String,
@@ -40,15 +42,17 @@ pub struct SearchRequest {
     pub phase: Option<String>,
 }
 
-/// Records a note in the scratchpad of a session.
+/// Records a note in the scratchpad of a session. The note itself is parsed from the same line as
+/// `model::RecordedNote`.
 #[derive(Debug, Deserialize)]
 pub struct RecordRequest {
     pub session_id: SessionId,
+    /// Identifies the note if the client sends it again; by default, a hash of its text.
     #[serde(default)]
     pub event_id: Option<String>,
 }
 
-/// A target in the code: a file, a symbol or a line.
+/// Names a target in the code: a file, a symbol or a line.
 #[derive(Debug, Deserialize)]
 pub struct CodeRequest {
     pub target: String,
@@ -56,14 +60,14 @@ pub struct CodeRequest {
     pub depth: Option<u32>,
 }
 
-/// The module map, or one module.
+/// Requests the module map, or one module of it.
 #[derive(Debug, Deserialize)]
 pub struct MapRequest {
     #[serde(default)]
     pub module: Option<String>,
 }
 
-/// The recipe for a task.
+/// Requests the recipe for a task.
 #[derive(Debug, Deserialize)]
 pub struct RecipeRequest {
     pub task: String,
@@ -80,7 +84,7 @@ pub struct PrefetchRequest {
     pub limit: Option<usize>,
 }
 
-/// The calibrated step limit of a task.
+/// Requests the step limit of a task, calibrated by past sessions.
 #[derive(Debug, Deserialize)]
 pub struct StopLimitRequest {
     /// Planned steps.
@@ -89,7 +93,7 @@ pub struct StopLimitRequest {
     pub module: String,
 }
 
-/// A context for session start, for files, or for a pipeline stage.
+/// Requests a context: for session start, for files, or for a pipeline stage.
 #[derive(Debug, Deserialize)]
 pub struct ContextRequestBody {
     #[serde(default)]
@@ -104,28 +108,29 @@ pub struct ContextRequestBody {
     /// Modules of the task.
     #[serde(default)]
     pub modules: Vec<String>,
-    /// The report of the failure.
+    /// The report of the failure, for a recovery context.
     #[serde(default)]
     pub report: String,
 }
 
-/// Notes between two steps: about touched files or a failed call.
+/// Requests notes between two steps: about touched files or a failed call.
 #[derive(Debug, Deserialize)]
 pub struct StepContextRequest {
     pub session_id: SessionId,
     #[serde(default)]
     pub files: Vec<String>,
-    /// The step that ended, counted from 1. Without it, all notes about the files are returned.
+    /// The step that ended, counted from 1. Without it and without `error`, all notes about the files
+    /// are returned.
     #[serde(default)]
     pub step: Option<u32>,
-    /// Files of earlier steps, searches of this step, and the task of the session.
+    /// With `step`: files of earlier steps, searches of this step, and the task of the session.
     #[serde(default)]
     pub touched: Vec<String>,
     #[serde(default)]
     pub searches: Vec<String>,
     #[serde(default)]
     pub task: String,
-    /// The failed tool, its command and its output.
+    /// For a failed call: the tool, its command and its output.
     #[serde(default)]
     pub tool: Option<String>,
     #[serde(default)]
@@ -134,6 +139,7 @@ pub struct StepContextRequest {
     pub error: Option<String>,
 }
 
+/// Reports whether a check of the session's work passed.
 #[derive(Debug, Deserialize)]
 pub struct ValidateRequest {
     pub session_id: SessionId,
@@ -143,6 +149,7 @@ pub struct ValidateRequest {
     pub event_id: Option<String>,
 }
 
+/// Ends a session.
 #[derive(Debug, Deserialize)]
 pub struct FinishRequest {
     pub session_id: SessionId,

@@ -26,12 +26,13 @@ impl CheckoutWatch {
 
     /// True if a change at this path may mean another commit.
     pub(super) fn is_concerned(&self, path: &Path) -> bool {
-        path.parent().is_some_and(|it| self.folders.contains(it)) && {
-            let git_dirs = [self.place.git_dir.as_deref(), Some(self.place.key_dir.as_path())];
-            let is_top = path.parent().is_some_and(|it| git_dirs.contains(&Some(it)));
-            // Other files there change with every `git status`.
-            !is_top || path.file_name().is_some_and(|it| it == "HEAD" || it == "packed-refs")
-        }
+        let Some(folder) = path.parent().filter(|it| self.folders.contains(*it)) else {
+            return false;
+        };
+        let git_dirs = [self.place.git_dir.as_deref(), Some(self.place.key_dir.as_path())];
+        let is_in_git_dir = git_dirs.contains(&Some(folder));
+        // Other files in the git directory itself change with every `git status`.
+        !is_in_git_dir || path.file_name().is_some_and(|it| it == "HEAD" || it == "packed-refs")
     }
 
     /// The folders to watch now; none without git.
@@ -50,8 +51,10 @@ impl CheckoutWatch {
 
     /// Reads the commit again and returns true if it has changed.
     pub(super) fn has_moved(&mut self) -> bool {
-        let now = read_head(&self.place).commit;
-        std::mem::replace(&mut self.commit, now.clone()) != now
+        let commit = read_head(&self.place).commit;
+        let has_moved = commit != self.commit;
+        self.commit = commit;
+        has_moved
     }
 }
 

@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 use waylore_source::{ProjectPlace, locate_project};
 
+/// A temporary directory, and the operations that tests need in it. All paths are relative to it.
 pub(crate) struct Fixture {
     /// Canonical.
     pub(crate) top: PathBuf,
@@ -53,15 +54,16 @@ impl Fixture {
             "-c",
             "init.defaultBranch=main",
         ]);
-        for it in
+        for variable in
             ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"]
         {
-            git.env_remove(it);
+            git.env_remove(variable);
         }
-        for it in ["AUTHOR", "COMMITTER"] {
-            git.env(format!("GIT_{it}_NAME"), "Ada")
-                .env(format!("GIT_{it}_EMAIL"), "ada@example.com");
-            git.env(format!("GIT_{it}_DATE"), "1700000000 +0000");
+        // Fixed people and times, so that commit ids depend on the content alone.
+        for role in ["AUTHOR", "COMMITTER"] {
+            git.env(format!("GIT_{role}_NAME"), "Ada")
+                .env(format!("GIT_{role}_EMAIL"), "ada@example.com");
+            git.env(format!("GIT_{role}_DATE"), "1700000000 +0000");
         }
         git.env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_CONFIG_NOSYSTEM", "1")
@@ -69,14 +71,14 @@ impl Fixture {
         git.args(words.split(' ')).output().unwrap()
     }
 
-    /// A repository with one commit; the message makes its history unique.
+    /// A repository with one empty commit; the message makes its history unique.
     pub(crate) fn repository(&self, rel: &str, message: &str) -> PathBuf {
         self.git(".", &format!("init --quiet {rel}"));
         self.commit(rel, message);
         self.path(rel)
     }
 
-    /// Adds an empty commit and returns its id.
+    /// Commits what is staged, even if that is nothing, and returns the id of the commit.
     pub(crate) fn commit(&self, rel: &str, message: &str) -> String {
         self.git(rel, &format!("commit --quiet --allow-empty --message {message}"));
         self.git(rel, "rev-parse HEAD")
@@ -87,11 +89,12 @@ impl Fixture {
     }
 
     /// Kind, root and key directory as one line, relative to the fixture.
-    pub(crate) fn shown(&self, rel: &str) -> String {
+    pub(crate) fn describe_place(&self, rel: &str) -> String {
         let place = self.locate(rel);
         format!("{:?} {} {}", place.kind, self.short(&place.root), self.short(&place.key_dir))
     }
 
+    /// A path relative to the fixture.
     fn short(&self, path: &Path) -> String {
         path.strip_prefix(&self.top).unwrap_or(path).display().to_string()
     }

@@ -7,66 +7,70 @@ use waylore_source::{
 
 use crate::fixture::Fixture;
 
+/// Git would take it for an option and write to a file `x`.
+const OPTION_AS_COMMIT: &str = "--output=x";
+
 fn change(path: &str, before: Option<&str>, added: u32, removed: u32) -> FileChange {
     FileChange { path: path.to_owned(), before: before.map(str::to_owned), added, removed }
 }
 
 #[test]
 fn a_branch_is_unmerged_until_it_is_merged() {
-    let it = Fixture::new();
-    it.repository("app", "one");
-    assert_eq!(unmerged_branches(&it.locate("app")), Some(vec![]));
-    it.git("app", "switch --quiet --create feature/x");
-    it.commit("app", "two");
-    assert_eq!(unmerged_branches(&it.locate("app")), Some(vec![]), "the current branch");
-    it.git("app", "switch --quiet main");
-    assert_eq!(unmerged_branches(&it.locate("app")), Some(vec!["feature/x".to_owned()]));
-    it.git("app", "merge --quiet feature/x");
-    assert_eq!(unmerged_branches(&it.locate("app")), Some(vec![]));
+    let fixture = Fixture::new();
+    fixture.repository("app", "one");
+    assert_eq!(unmerged_branches(&fixture.locate("app")), Some(vec![]));
+    fixture.git("app", "switch --quiet --create feature/x");
+    fixture.commit("app", "two");
+    assert_eq!(unmerged_branches(&fixture.locate("app")), Some(vec![]), "the current branch");
+    fixture.git("app", "switch --quiet main");
+    assert_eq!(unmerged_branches(&fixture.locate("app")), Some(vec!["feature/x".to_owned()]));
+    fixture.git("app", "merge --quiet feature/x");
+    assert_eq!(unmerged_branches(&fixture.locate("app")), Some(vec![]));
 }
 
 #[test]
 fn changed_renamed_and_deleted_files_are_listed() {
-    let it = Fixture::new();
-    it.repository("app", "one");
-    it.write("app/a.rs", "one\ntwo\nthree\n");
-    it.write("app/b.rs", &"a line that stays\n".repeat(20));
-    it.write("app/c.rs", "goes\n");
-    it.git("app", "add .");
-    let then = it.commit("app", "two");
-    assert_eq!(changes_since(&it.locate("app"), &then), Some(vec![]));
-    it.write("app/a.rs", "one\n2\nthree\nfour\n");
-    it.git("app", "mv b.rs moved.rs");
-    it.git("app", "rm --quiet c.rs");
-    it.git("app", "add .");
-    it.commit("app", "three");
+    let fixture = Fixture::new();
+    fixture.repository("app", "one");
+    fixture.write("app/a.rs", "one\ntwo\nthree\n");
+    fixture.write("app/b.rs", &"a line that stays\n".repeat(20));
+    fixture.write("app/c.rs", "goes\n");
+    fixture.git("app", "add .");
+    let then = fixture.commit("app", "two");
+    assert_eq!(changes_since(&fixture.locate("app"), &then), Some(vec![]));
+    fixture.write("app/a.rs", "one\n2\nthree\nfour\n");
+    fixture.git("app", "mv b.rs moved.rs");
+    fixture.git("app", "rm --quiet c.rs");
+    fixture.git("app", "add .");
+    fixture.commit("app", "three");
     let expected = vec![
         change("a.rs", None, 2, 1),
         change("c.rs", None, 0, 1),
         change("moved.rs", Some("b.rs"), 0, 0),
     ];
-    let mut found = changes_since(&it.locate("app"), &then).unwrap();
+    let mut found = changes_since(&fixture.locate("app"), &then).unwrap();
     found.sort_by(|a, b| a.path.cmp(&b.path));
     assert_eq!(found, expected);
 }
 
 #[test]
-fn a_missing_commit_has_no_changes() {
-    let it = Fixture::new();
-    it.repository("app", "one");
-    let place = it.locate("app");
+fn changes_since_an_unknown_commit_or_outside_git_are_unknown() {
+    let fixture = Fixture::new();
+    fixture.repository("app", "one");
+    let place = fixture.locate("app");
     assert_eq!(changes_since(&place, &"0".repeat(40)), None);
-    assert_eq!(changes_since(&place, "--output=x"), None);
-    it.dir("plain");
-    assert_eq!(changes_since(&it.locate("plain"), &"0".repeat(40)), None);
-    assert_eq!(unmerged_branches(&it.locate("plain")), None);
+    assert_eq!(changes_since(&place, OPTION_AS_COMMIT), None);
+    fixture.dir("plain");
+    assert_eq!(changes_since(&fixture.locate("plain"), &"0".repeat(40)), None);
+    assert_eq!(unmerged_branches(&fixture.locate("plain")), None);
 }
 
-/// The commits after `since` as `subject: path <before` lines, oldest first.
-fn commits(it: &Fixture, since: Option<&str>) -> Option<Vec<String>> {
+/// The commits after `since`, oldest first, one line each: `subject: +new.rs changed.rs to.rs<from.rs`.
+/// `+` marks a new file, `<` the earlier path of a renamed one.
+fn commits(fixture: &Fixture, since: Option<&str>) -> Option<Vec<String>> {
     let mut acc = Vec::new();
-    let whole =
-        read_commits(&it.locate("app"), since, 100, RenameDetection::Similar, &mut |commit| {
+    let read_to_end =
+        read_commits(&fixture.locate("app"), since, 100, RenameDetection::Similar, &mut |commit| {
             let file = |it: &CommitFile| {
                 let before = it.before.as_ref().map_or(String::new(), |it| format!("<{it}"));
                 let new = if it.is_new { "+" } else { "" };
@@ -76,54 +80,69 @@ fn commits(it: &Fixture, since: Option<&str>) -> Option<Vec<String>> {
             acc.push(format!("{}: {}", commit.subject, files.join(" ")));
             true
         });
-    whole.map(|whole| {
-        assert!(whole);
+    read_to_end.map(|read_to_end| {
+        assert!(read_to_end);
         acc
     })
 }
 
 #[test]
-fn commits_are_read_oldest_first_with_renames_and_from_any_commit() {
-    let it = Fixture::new();
-    it.repository("app", "one");
-    it.write("app/a.rs", &"a line that stays\n".repeat(20));
-    it.write("app/b.rs", "b\n");
-    it.git("app", "add .");
-    let second = it.commit("app", "two");
-    it.git("app", "mv a.rs moved.rs");
-    it.write("app/b.rs", "b2\n");
-    it.git("app", "add .");
-    it.commit("app", "three");
+fn commits_are_read_oldest_first_with_renames_from_any_commit() {
+    let fixture = Fixture::new();
+    // Its commit is empty, so it is left out below.
+    fixture.repository("app", "one");
+    fixture.write("app/a.rs", &"a line that stays\n".repeat(20));
+    fixture.write("app/b.rs", "b\n");
+    fixture.git("app", "add .");
+    let second = fixture.commit("app", "two");
+    fixture.git("app", "mv a.rs moved.rs");
+    fixture.write("app/b.rs", "b2\n");
+    fixture.git("app", "add .");
+    fixture.commit("app", "three");
     let all = ["two: +a.rs +b.rs", "three: b.rs moved.rs<a.rs"];
-    assert_eq!(commits(&it, None).unwrap(), all);
-    assert_eq!(commits(&it, Some(&second)).unwrap(), all[1..]);
-    assert_eq!(count_commits_since(&it.locate("app"), &second), Some(1));
-    let head = it.git("app", "rev-parse HEAD");
-    it.git("app", "reset --quiet --hard HEAD^");
-    assert_eq!(count_commits_since(&it.locate("app"), &head), None, "HEAD no longer contains it");
-    assert_eq!(count_commits_since(&it.locate("app"), &"0".repeat(40)), None);
-    assert_eq!(commits(&it, Some("--output=x")), None);
-    it.dir("plain");
-    assert_eq!(count_commits_since(&it.locate("plain"), &head), None);
+    assert_eq!(commits(&fixture, None).unwrap(), all);
+    assert_eq!(commits(&fixture, Some(&second)).unwrap(), all[1..]);
+    assert_eq!(commits(&fixture, Some(OPTION_AS_COMMIT)), None);
 }
 
 #[test]
-fn the_caller_can_stop_reading() {
-    let it = Fixture::new();
-    it.repository("app", "one");
+fn only_commits_since_an_ancestor_of_head_are_counted() {
+    let fixture = Fixture::new();
+    fixture.repository("app", "one");
+    let second = fixture.commit("app", "two");
+    fixture.commit("app", "three");
+    assert_eq!(count_commits_since(&fixture.locate("app"), &second), Some(1));
+    let head = fixture.git("app", "rev-parse HEAD");
+    fixture.git("app", "reset --quiet --hard HEAD^");
+    assert_eq!(
+        count_commits_since(&fixture.locate("app"), &head),
+        None,
+        "HEAD no longer contains it"
+    );
+    assert_eq!(count_commits_since(&fixture.locate("app"), &"0".repeat(40)), None);
+    fixture.dir("plain");
+    assert_eq!(count_commits_since(&fixture.locate("plain"), &head), None);
+}
+
+#[test]
+fn the_caller_can_stop_reading_or_set_a_limit() {
+    let fixture = Fixture::new();
+    fixture.repository("app", "one");
     for name in ["a", "b", "c"] {
-        it.write(&format!("app/{name}"), name);
-        it.git("app", "add .");
-        it.commit("app", name);
+        fixture.write(&format!("app/{name}"), name);
+        fixture.git("app", "add .");
+        fixture.commit("app", name);
     }
-    let mut n = 0;
-    let whole = read_commits(&it.locate("app"), None, 100, RenameDetection::Similar, &mut |_| {
-        n += 1;
-        n < 2
-    });
-    assert_eq!((whole, n), (Some(false), 2));
+    let mut n_read = 0;
+    let read_to_end =
+        read_commits(&fixture.locate("app"), None, 100, RenameDetection::Similar, &mut |_| {
+            n_read += 1;
+            n_read < 2
+        });
+    assert_eq!((read_to_end, n_read), (Some(false), 2));
+    // A limit keeps the newest commits, still oldest first.
     let mut newest = Vec::new();
-    read_commits(&it.locate("app"), None, 2, RenameDetection::Similar, &mut |it| {
+    read_commits(&fixture.locate("app"), None, 2, RenameDetection::Similar, &mut |it| {
         newest.push(it.subject);
         true
     });

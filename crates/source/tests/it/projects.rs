@@ -19,16 +19,17 @@ impl<'a> LocationStore<'a> {
         Self { fixture, known: RefCell::default() }
     }
 
-    /// Recognises a place and stores it; a new project is named after its first path.
+    /// Recognises a place and stores it; a new project is named after its first path. Returns the
+    /// verdict: `new`, `same` or the evidence, with the project.
     fn visit(&self, rel: &str) -> String {
         let place = self.fixture.locate(rel);
         let mut fingerprint = None;
         let read = || fingerprint.insert(read_fingerprint(&place)).clone();
         let found = match_project(&self.known.borrow(), &place, read, Path::exists);
-        let (project, shown) = match found {
-            ProjectMatch::SameLocation(project) => return format!("here {project}"),
-            ProjectMatch::SameProject { project, evidence: why } => {
-                (project.clone(), format!("{why:?} {project}"))
+        let (project, verdict) = match found {
+            ProjectMatch::SameLocation(project) => return format!("same {project}"),
+            ProjectMatch::SameProject { project, evidence } => {
+                (project.clone(), format!("{evidence:?} {project}"))
             }
             ProjectMatch::NewProject => (rel.to_owned(), "new".to_owned()),
         };
@@ -42,84 +43,84 @@ impl<'a> LocationStore<'a> {
             remote,
         };
         self.known.borrow_mut().push(known);
-        shown
+        verdict
     }
 }
 
 #[test]
-fn every_directory_and_worktree_of_a_repository_is_here() {
-    let it = Fixture::new();
-    let store = LocationStore::new(&it);
-    it.repository("app", "one");
-    it.dir("app/src");
-    it.git("app", "worktree add --quiet ../side");
+fn every_directory_and_worktree_of_a_repository_is_the_same_location() {
+    let fixture = Fixture::new();
+    let store = LocationStore::new(&fixture);
+    fixture.repository("app", "one");
+    fixture.dir("app/src");
+    fixture.git("app", "worktree add --quiet ../side");
     assert_eq!(store.visit("app"), "new");
     for rel in ["app", "app/src", "side"] {
-        assert_eq!(store.visit(rel), "here app");
+        assert_eq!(store.visit(rel), "same app");
     }
 }
 
 #[test]
 fn a_moved_checkout_keeps_its_memory() {
-    let it = Fixture::new();
-    let store = LocationStore::new(&it);
-    it.repository("app", "one");
-    it.dir("deep");
+    let fixture = Fixture::new();
+    let store = LocationStore::new(&fixture);
+    fixture.repository("app", "one");
+    fixture.dir("deep");
     assert_eq!(store.visit("app"), "new");
-    it.rename("app", "deep/renamed");
+    fixture.rename("app", "deep/renamed");
     assert_eq!(store.visit("deep/renamed"), "Renamed app");
-    assert_eq!(store.visit("deep/renamed"), "here app");
+    assert_eq!(store.visit("deep/renamed"), "same app");
 }
 
 #[test]
 fn a_checkout_moved_to_another_disk_keeps_its_memory() {
-    let it = Fixture::new();
-    let store = LocationStore::new(&it);
-    it.repository("app", "one");
+    let fixture = Fixture::new();
+    let store = LocationStore::new(&fixture);
+    fixture.repository("app", "one");
     assert_eq!(store.visit("app"), "new");
-    it.copy("app", "elsewhere");
-    fs::remove_dir_all(it.path("app")).unwrap();
+    fixture.copy("app", "elsewhere");
+    fs::remove_dir_all(fixture.path("app")).unwrap();
     assert_eq!(store.visit("elsewhere"), "Moved app");
 }
 
 #[test]
 fn a_copy_beside_its_original_is_another_project() {
-    let it = Fixture::new();
-    let store = LocationStore::new(&it);
-    it.repository("app", "one");
+    let fixture = Fixture::new();
+    let store = LocationStore::new(&fixture);
+    fixture.repository("app", "one");
     assert_eq!(store.visit("app"), "new");
-    it.copy("app", "copy");
+    fixture.copy("app", "copy");
     assert_eq!(store.visit("copy"), "new");
 }
 
 #[test]
 fn clones_of_one_remote_are_one_project() {
-    let it = Fixture::new();
-    let store = LocationStore::new(&it);
-    it.repository("origin", "one");
-    it.commit("origin", "two");
-    let url = format!("file://{}", it.path("origin").display());
-    it.git(".", "clone --quiet origin a");
-    it.git(".", &format!("clone --quiet {url} b"));
-    it.git(".", &format!("clone --quiet --depth 1 {url} shallow"));
+    let fixture = Fixture::new();
+    let store = LocationStore::new(&fixture);
+    fixture.repository("origin", "one");
+    fixture.commit("origin", "two");
+    let url = format!("file://{}", fixture.path("origin").display());
+    fixture.git(".", "clone --quiet origin a");
+    fixture.git(".", &format!("clone --quiet {url} b"));
+    fixture.git(".", &format!("clone --quiet --depth 1 {url} shallow"));
     assert_eq!(store.visit("a"), "new");
     assert_eq!(store.visit("b"), "Clone a");
     assert_eq!(store.visit("shallow"), "Shallow a");
-    it.copy("a", "copy");
+    fixture.copy("a", "copy");
     assert_eq!(store.visit("copy"), "Clone a");
 }
 
 #[test]
 fn a_fork_is_another_project() {
-    let it = Fixture::new();
-    let store = LocationStore::new(&it);
-    it.repository("app", "one");
-    it.git("app", "remote add origin git@github.com:owner/name.git");
-    it.copy("app", "fork");
-    it.git("fork", "remote set-url origin https://github.com/me/name");
-    it.git("fork", "remote add upstream https://github.com/owner/name");
-    it.copy("app", "https");
-    it.git("https", "remote set-url origin https://user:secret@github.com/owner/name");
+    let fixture = Fixture::new();
+    let store = LocationStore::new(&fixture);
+    fixture.repository("app", "one");
+    fixture.git("app", "remote add origin git@github.com:owner/name.git");
+    fixture.copy("app", "fork");
+    fixture.git("fork", "remote set-url origin https://github.com/me/name");
+    fixture.git("fork", "remote add upstream https://github.com/owner/name");
+    fixture.copy("app", "https");
+    fixture.git("https", "remote set-url origin https://user:secret@github.com/owner/name");
     assert_eq!(store.visit("app"), "new");
     assert_eq!(store.visit("fork"), "new");
     assert_eq!(store.visit("https"), "Clone app");
@@ -127,33 +128,33 @@ fn a_fork_is_another_project() {
 
 #[test]
 fn a_path_used_again_is_another_project() {
-    let it = Fixture::new();
-    let store = LocationStore::new(&it);
-    it.repository("app", "one");
+    let fixture = Fixture::new();
+    let store = LocationStore::new(&fixture);
+    fixture.repository("app", "one");
     assert_eq!(store.visit("app"), "new");
-    fs::remove_dir_all(it.path("app")).unwrap();
-    it.repository("app", "another");
+    fs::remove_dir_all(fixture.path("app")).unwrap();
+    fixture.repository("app", "another");
     assert_eq!(store.visit("app"), "new");
 }
 
 #[test]
 fn a_directory_that_becomes_a_repository_stays_the_project() {
-    let it = Fixture::new();
-    let store = LocationStore::new(&it);
-    it.write("app/Cargo.toml", "");
+    let fixture = Fixture::new();
+    let store = LocationStore::new(&fixture);
+    fixture.write("app/Cargo.toml", "");
     assert_eq!(store.visit("app"), "new");
-    it.repository("app", "one");
+    fixture.repository("app", "one");
     assert_eq!(store.visit("app"), "Initialised app");
 }
 
 #[test]
 fn one_submodule_in_two_projects_is_one_project() {
-    let it = Fixture::new();
-    let store = LocationStore::new(&it);
-    it.repository("library", "library");
+    let fixture = Fixture::new();
+    let store = LocationStore::new(&fixture);
+    fixture.repository("library", "library");
     for app in ["a", "b"] {
-        it.repository(app, app);
-        it.git(app, "submodule --quiet add ../library vendor");
+        fixture.repository(app, app);
+        fixture.git(app, "submodule --quiet add ../library vendor");
     }
     assert_eq!(store.visit("a"), "new");
     assert_eq!(store.visit("a/vendor"), "new");
@@ -161,67 +162,73 @@ fn one_submodule_in_two_projects_is_one_project() {
 }
 
 #[test]
-fn a_fingerprint_says_what_git_says() {
-    let it = Fixture::new();
-    it.repository("app", "one");
-    let root = it.git("app", "rev-parse HEAD");
-    it.commit("app", "two");
-    it.git("app", "remote add upstream https://token@GitHub.com/Owner/Some-Name.git");
-    let print = read_fingerprint(&it.locate("app"));
-    assert_eq!(print.root_commit, Some(root.clone()));
-    assert_eq!(print.remote.as_deref(), Some("github.com/owner/some-name"));
-    assert_eq!(print.name, "Some-Name");
+fn a_fingerprint_agrees_with_git() {
+    let fixture = Fixture::new();
+    fixture.repository("app", "one");
+    let root = fixture.git("app", "rev-parse HEAD");
+    fixture.commit("app", "two");
+    fixture.git("app", "remote add upstream https://token@GitHub.com/Owner/Some-Name.git");
+    let fingerprint = read_fingerprint(&fixture.locate("app"));
+    assert_eq!(fingerprint.root_commit, Some(root.clone()));
+    assert_eq!(fingerprint.remote.as_deref(), Some("github.com/owner/some-name"));
+    assert_eq!(fingerprint.name, "Some-Name");
 
-    it.git("app", "remote add another https://example.com/x/y");
-    let print = read_fingerprint(&it.locate("app"));
-    assert_eq!((print.remote, print.name.as_str()), (None, "app"));
+    fixture.git("app", "remote add another https://example.com/x/y");
+    let fingerprint = read_fingerprint(&fixture.locate("app"));
+    assert_eq!((fingerprint.remote, fingerprint.name.as_str()), (None, "app"));
 
-    it.git("app", "worktree add --quiet ../branch-name");
-    assert_eq!(read_fingerprint(&it.locate("branch-name")).name, "app");
-    assert_eq!(read_fingerprint(&it.locate("branch-name")).root_commit, Some(root));
+    fixture.git("app", "worktree add --quiet ../branch-name");
+    assert_eq!(read_fingerprint(&fixture.locate("branch-name")).name, "app");
+    assert_eq!(read_fingerprint(&fixture.locate("branch-name")).root_commit, Some(root));
 }
 
 #[test]
 fn of_several_roots_the_smallest_counts() {
-    let it = Fixture::new();
-    it.repository("app", "one");
-    it.git("app", "switch --quiet --orphan other");
-    it.commit("app", "two");
-    it.git("app", "merge --quiet --allow-unrelated-histories --message merged main");
-    let roots = it.git("app", "rev-list --max-parents=0 HEAD");
+    let fixture = Fixture::new();
+    fixture.repository("app", "one");
+    fixture.git("app", "switch --quiet --orphan other");
+    fixture.commit("app", "two");
+    fixture.git("app", "merge --quiet --allow-unrelated-histories --message merged main");
+    let roots = fixture.git("app", "rev-list --max-parents=0 HEAD");
     assert_eq!(roots.lines().count(), 2);
-    assert_eq!(read_fingerprint(&it.locate("app")).root_commit.as_deref(), roots.lines().min());
+    assert_eq!(
+        read_fingerprint(&fixture.locate("app")).root_commit.as_deref(),
+        roots.lines().min()
+    );
 }
 
 #[test]
 fn without_commits_there_is_no_root() {
-    let it = Fixture::new();
-    it.git(".", "init --quiet app");
-    it.git(".", "init --quiet --bare store.git");
-    it.dir("plain");
+    let fixture = Fixture::new();
+    fixture.git(".", "init --quiet app");
+    fixture.git(".", "init --quiet --bare store.git");
+    fixture.dir("plain");
     for (rel, name) in [("app", "app"), ("store.git", "store"), ("plain", "plain")] {
-        let print = read_fingerprint(&it.locate(rel));
-        assert_eq!((print.root_commit, print.remote, print.name.as_str()), (None, None, name));
+        let fingerprint = read_fingerprint(&fixture.locate(rel));
+        assert_eq!(
+            (fingerprint.root_commit, fingerprint.remote, fingerprint.name.as_str()),
+            (None, None, name)
+        );
     }
 }
 
 #[test]
 fn replaced_and_grafted_history_does_not_change_the_root() {
-    let it = Fixture::new();
-    it.repository("app", "one");
-    let root = it.git("app", "rev-parse HEAD");
-    let second = it.commit("app", "two");
-    it.git("app", &format!("replace --graft {second}"));
-    assert_eq!(read_fingerprint(&it.locate("app")).root_commit, Some(root));
+    let fixture = Fixture::new();
+    fixture.repository("app", "one");
+    let root = fixture.git("app", "rev-parse HEAD");
+    let second = fixture.commit("app", "two");
+    fixture.git("app", &format!("replace --graft {second}"));
+    assert_eq!(read_fingerprint(&fixture.locate("app")).root_commit, Some(root));
 }
 
 #[cfg(unix)]
 #[test]
 fn a_repository_of_another_user_has_a_fingerprint() {
-    let it = Fixture::new();
-    it.repository("app", "one");
-    let root = it.git("app", "rev-parse HEAD");
-    let place = it.locate("app");
+    let fixture = Fixture::new();
+    fixture.repository("app", "one");
+    let root = fixture.git("app", "rev-parse HEAD");
+    let place = fixture.locate("app");
     // Only the superuser can give a directory away; for other users this is the plain case.
     for dir in [&place.root, &place.key_dir] {
         _ = std::os::unix::fs::chown(dir, Some(12345), Some(12345));

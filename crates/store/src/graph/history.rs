@@ -1,11 +1,16 @@
 //! The stored git history: commits, all names each file had, and per-file statistics derived from
 //! them.
+//!
+//! The engine reads new commits from git, computes the statistics and passes both as a
+//! `HistoryBatch`. Commits are appended; names and statistics are written anew each time. The last
+//! stored commit is the fact `history` in table `state`.
 
 use rusqlite::ToSql;
 
 use crate::Error;
 use crate::query::{Db, Query};
 
+/// Tables of the git history.
 pub(super) const HISTORY_SCHEMA: &str = "
     CREATE TABLE commits (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, words BLOB NOT NULL, files BLOB NOT NULL) STRICT;
     CREATE TABLE file_names (path TEXT PRIMARY KEY, file INTEGER NOT NULL, current INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -15,36 +20,47 @@ pub(super) const HISTORY_SCHEMA: &str = "
     ) STRICT;
 ";
 
+/// All commits, in the order they were stored.
 const SELECT_COMMITS: Query =
     Query::local("graph_commits", "SELECT at, words, files FROM commits ORDER BY n");
+/// All names that files have or had.
 const SELECT_FILE_NAMES: Query =
     Query::local("graph_names", "SELECT path, file, current FROM file_names");
+/// Statistics of all files.
 const SELECT_FILE_HISTORIES: Query = Query::local(
     "graph_histories",
     "SELECT path, commits, last_commit_at, churn, co_changed FROM file_histories",
 );
+/// Statistics of one file.
 const SELECT_FILE_HISTORY: Query = Query::local(
     "graph_history_of",
     "SELECT path, commits, last_commit_at, churn, co_changed FROM file_histories WHERE path = ?1",
 );
+/// Appends a commit.
 const ADD_COMMIT: Query =
     Query::local("graph_add_commit", "INSERT INTO commits (at, words, files) VALUES (?1, ?2, ?3)");
+/// Adds a name of a file.
 const ADD_NAME: Query = Query::local(
     "graph_add_name",
     "INSERT INTO file_names (path, file, current) VALUES (?1, ?2, ?3)",
 );
+/// Adds the statistics of a file.
 const ADD_FILE_HISTORY: Query = Query::local(
     "graph_add_history",
     "INSERT INTO file_histories (path, commits, last_commit_at, churn, co_changed) VALUES (?1, ?2, ?3, ?4, ?5)",
 );
+/// Deletes all commits.
 const DELETE_COMMITS: Query = Query::local("graph_clear_commits", "DELETE FROM commits");
+/// Deletes all names.
 const DELETE_FILE_NAMES: Query = Query::local("graph_clear_names", "DELETE FROM file_names");
+/// Deletes all statistics.
 const DELETE_FILE_HISTORIES: Query =
     Query::local("graph_clear_histories", "DELETE FROM file_histories");
 
 /// A commit, with the hashes of its words and the numbers of its files as bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitRow {
+    /// Seconds since the epoch.
     pub at: i64,
     pub words: Vec<u8>,
     pub files: Vec<u8>,
@@ -79,9 +95,38 @@ pub struct HistoryBatch {
     pub commits: Vec<CommitRow>,
     /// All names, also those stored before.
     pub names: Vec<FileNameRow>,
-    pub ties: Vec<FileHistoryRow>,
+    /// Statistics of all files.
+    pub file_histories: Vec<FileHistoryRow>,
     /// Last commit of this batch.
     pub head: String,
+}
+
+/// Stores a batch inside the caller's transaction.
+pub(super) fn put_history(db: &Db, batch: &HistoryBatch) -> Result<(), Error> {
+    let stored_head: Option<String> =
+        db.select_one(&super::SELECT_STATE, &[&"history"], |row| row.get(0))?;
+    if stored_head != batch.previous_head {
+        // Another process was faster; the next update continues from its result.
+        return Ok(());
+    }
+    if batch.replaces_all {
+        db.execute(&DELETE_COMMITS, &[])?;
+    }
+    for commit in &batch.commits {
+        db.execute(&ADD_COMMIT, &[&commit.at, &commit.words, &commit.files])?;
+    }
+    // Names and statistics are recomputed as a whole, only commits are appended.
+    db.execute(&DELETE_FILE_NAMES, &[])?;
+    for name in &batch.names {
+        db.execute(&ADD_NAME, &[&name.path, &name.file, &name.is_current])?;
+    }
+    db.execute(&DELETE_FILE_HISTORIES, &[])?;
+    for file in &batch.file_histories {
+        let values: [&dyn ToSql; 5] =
+            [&file.path, &file.n_commits, &file.last_commit_at, &file.churn, &file.co_changed];
+        db.execute(&ADD_FILE_HISTORY, &values)?;
+    }
+    db.execute(&super::PUT_STATE, &[&"history", &batch.head]).map(|_| ())
 }
 
 pub(super) fn read_file_history_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileHistoryRow> {
@@ -92,32 +137,6 @@ pub(super) fn read_file_history_row(row: &rusqlite::Row<'_>) -> rusqlite::Result
         churn: row.get(3)?,
         co_changed: row.get(4)?,
     })
-}
-
-pub(super) fn put_history(db: &Db, batch: &HistoryBatch) -> Result<(), Error> {
-    let stored_head: Option<String> =
-        db.select_one(&super::SELECT_STATE, &[&"history"], |row| row.get(0))?;
-    if stored_head != batch.previous_head {
-        return Ok(());
-    }
-    if batch.replaces_all {
-        db.execute(&DELETE_COMMITS, &[])?;
-    }
-    for it in &batch.commits {
-        db.execute(&ADD_COMMIT, &[&it.at, &it.words, &it.files])?;
-    }
-    // Names and statistics are recomputed as a whole, only commits are appended.
-    db.execute(&DELETE_FILE_NAMES, &[])?;
-    for it in &batch.names {
-        db.execute(&ADD_NAME, &[&it.path, &it.file, &it.is_current])?;
-    }
-    db.execute(&DELETE_FILE_HISTORIES, &[])?;
-    for it in &batch.ties {
-        let values: [&dyn ToSql; 5] =
-            [&it.path, &it.n_commits, &it.last_commit_at, &it.churn, &it.co_changed];
-        db.execute(&ADD_FILE_HISTORY, &values)?;
-    }
-    db.execute(&super::PUT_STATE, &[&"history", &batch.head]).map(|_| ())
 }
 
 pub(super) fn read_history(db: &Db) -> Result<(Vec<CommitRow>, Vec<FileNameRow>), Error> {

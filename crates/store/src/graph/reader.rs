@@ -1,4 +1,5 @@
-//! The reading handle of a project's code graph.
+//! The reading handle of a project's code graph. It has one method per query and shares the threads
+//! of the `GraphStore` it comes from.
 
 use std::collections::HashMap;
 use std::fs;
@@ -13,20 +14,25 @@ use crate::Error;
 use crate::query::{Db, Query};
 use crate::worker_threads::ReaderPool;
 
+/// Every file, with its edges if they are resolved.
 const SELECT_FILES: Query = Query::local(
     "graph_files",
     "SELECT id, path, size, modified, hash, outline, edges FROM files LEFT JOIN edges USING (id)",
 );
+/// The data of every file that only updates need.
 const SELECT_BODIES: Query = Query::local(
     "graph_bodies",
     "SELECT id, body, keys, precise FROM bodies LEFT JOIN edges USING (id)",
 );
+/// The stamps of all files.
 const SELECT_STAMPS: Query =
     Query::local("graph_stamps", "SELECT id, path, size, modified, hash FROM files");
+/// The stamp of one file.
 const SELECT_STAMP: Query = Query::local(
     "graph_stamp_of",
     "SELECT id, path, size, modified, hash FROM files WHERE path = ?1",
 );
+/// Files that were not indexed.
 const SELECT_SKIPPED: Query = Query::local(
     "graph_passed",
     "SELECT path, size, modified, reason FROM skipped_files ORDER BY path",
@@ -92,6 +98,7 @@ impl GraphReader {
     pub async fn stamps_of(&self, paths: Vec<String>) -> Result<Vec<GraphStamp>, Error> {
         self.run(move |db| {
             let found = paths.iter().map(|it| db.select_one(&SELECT_STAMP, &[it], read_stamp));
+            // `transpose` leaves out missing files and keeps errors.
             found.filter_map(Result::transpose).collect()
         })
         .await
@@ -176,6 +183,7 @@ impl GraphReader {
     }
 }
 
+/// Reads a stamp from the first five columns.
 fn read_stamp(row: &rusqlite::Row<'_>) -> rusqlite::Result<GraphStamp> {
     Ok(GraphStamp {
         id: row.get(0)?,
@@ -187,6 +195,6 @@ fn read_stamp(row: &rusqlite::Row<'_>) -> rusqlite::Result<GraphStamp> {
 }
 
 /// Sizes and times fit in 63 bits; a negative number was not written by this program.
-fn read_unsigned(row: &rusqlite::Row<'_>, at: usize) -> rusqlite::Result<u64> {
-    row.get::<_, i64>(at).map(|it| u64::try_from(it).unwrap_or_default())
+fn read_unsigned(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(column).map(|it| u64::try_from(it).unwrap_or_default())
 }

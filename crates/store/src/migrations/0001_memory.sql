@@ -1,5 +1,8 @@
 -- The memory schema. A row of `memories` is the record; the other tables around it are indexes that can be rebuilt.
+-- Comments stand between statements only: SQLite stores the text of a definition, and `doctor` compares it.
 
+-- Numbers about the file: the last change (`seq`), the hybrid logical clock (`hlc`), the time of the last write
+-- (`last_used`), and the expected number of rows, which shows when rows vanish.
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
   value INTEGER NOT NULL
@@ -7,6 +10,9 @@ CREATE TABLE meta (
 
 INSERT INTO meta (key, value) VALUES ('seq', 0), ('hlc', 0), ('last_used', 0), ('n_memories', 0), ('n_versions', 0);
 
+-- One row per memory, in its current version. `n` is the row number that all lookup tables use. `short` is the end of
+-- the id, which people type. `hash` covers the columns before it except `n` and `short`; `counts_hash` covers the
+-- counters. Lists and structures are JSON.
 CREATE TABLE memories (
   n                 INTEGER PRIMARY KEY,
   id                BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
@@ -56,6 +62,8 @@ CREATE INDEX memories_short ON memories (short);
 CREATE INDEX memories_type ON memories (type);
 CREATE INDEX memories_deleted ON memories (deleted_at) WHERE deleted_at IS NOT NULL;
 
+-- Lookup tables: which memories are about a file, a module, have a tag, or point at a memory or file. Each has a
+-- second index by `n`, for deleting and for comparing with the first when a query finds nothing.
 CREATE TABLE memory_files (
   file TEXT NOT NULL,
   n    INTEGER NOT NULL REFERENCES memories (n) ON DELETE CASCADE,
@@ -92,9 +100,11 @@ CREATE TABLE memory_text (
   tags    TEXT NOT NULL,
   files   TEXT NOT NULL
 ) STRICT;
+-- The full-text index over that text, kept up to date by the triggers below.
 CREATE VIRTUAL TABLE memories_fts USING fts5 (
   content, tags, files, content='memory_text', content_rowid='n', tokenize='porter unicode61'
 );
+-- Deleted words leave no trace in the index.
 INSERT INTO memories_fts (memories_fts, rank) VALUES ('secure-delete', 1);
 -- The first secure deletion changes the format of the index, and connections that are open do not notice:
 -- their check would call a sound index malformed. So the first one is made here, where there are none.
@@ -189,6 +199,7 @@ CREATE TABLE embeddings (
   UNIQUE (owner, model)
 ) STRICT;
 
+-- Settings of the project or the user.
 CREATE TABLE settings (
   key   TEXT PRIMARY KEY,
   value TEXT NOT NULL

@@ -8,6 +8,7 @@ CREATE TABLE projects (
   created_at  INTEGER NOT NULL
 ) STRICT;
 
+-- `key_dir` is the folder that identifies the project, `dir_key` the identity of that folder in the file system.
 CREATE TABLE project_places (
   key_dir   TEXT PRIMARY KEY,
   dir_key   TEXT,

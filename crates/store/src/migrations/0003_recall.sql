@@ -1,6 +1,8 @@
 -- A memory may have several vectors by one model, one for each part of its text and each sentence. The outlines that a
 -- process holds in memory are read from an index alone.
 
+-- SQLite cannot change a UNIQUE constraint, so the table is copied. AUTOINCREMENT: a number is never used again, so a
+-- higher one is always newer.
 CREATE TABLE parts (
   n      INTEGER PRIMARY KEY AUTOINCREMENT,
   owner  BLOB NOT NULL,

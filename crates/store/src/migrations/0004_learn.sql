@@ -1,5 +1,6 @@
 -- Sessions, the files they touched and the patterns seen in them: the index across sessions.
 
+-- One row per session. `external` is its id at the host; `print` changes when the session continues.
 CREATE TABLE sessions (
   n         INTEGER PRIMARY KEY,
   id        BLOB NOT NULL UNIQUE,
@@ -20,6 +21,7 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_ended ON sessions (ended);
 CREATE INDEX sessions_parent ON sessions (parent);
 
+-- Which session read and edited which file, and at which of its steps first.
 CREATE TABLE session_files (
   session    BLOB NOT NULL,
   path       TEXT NOT NULL,
@@ -30,6 +32,8 @@ CREATE TABLE session_files (
 ) STRICT;
 CREATE INDEX session_files_path ON session_files (path, edits);
 
+-- A pattern seen in a session. `memory` is the memory it is evidence for; `dropped` and `detail` say why it became
+-- none.
 CREATE TABLE sightings (
   n        INTEGER PRIMARY KEY,
   session  BLOB NOT NULL,

@@ -1,5 +1,6 @@
 -- Failed calls, planned steps and milestones, from which later sessions learn what to expect.
 
+-- A failed tool call: the command and the beginning of its output.
 CREATE TABLE stumbles (
   n         INTEGER PRIMARY KEY,
   session   BLOB NOT NULL,
@@ -10,6 +11,7 @@ CREATE TABLE stumbles (
 CREATE INDEX stumbles_at ON stumbles (at);
 CREATE INDEX stumbles_session ON stumbles (session);
 
+-- Events that are announced once, such as a module reaching a number of sessions.
 CREATE TABLE milestones (
   n    INTEGER PRIMARY KEY,
   what TEXT NOT NULL,

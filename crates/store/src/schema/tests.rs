@@ -11,8 +11,8 @@ const NOW: Timestamp = Timestamp(1_794_700_800_000);
 
 /// The schema of the first version.
 static FIRST: DatabaseSchema = DatabaseSchema { migrations: &[MEMORY_1] };
-/// Possible next versions: two whose last migration fails, and one that is right.
-static NEXT: DatabaseSchema = DatabaseSchema {
+/// A possible next version whose last migration fails: `STRICT` tables need a type for each column.
+static NEXT_INVALID: DatabaseSchema = DatabaseSchema {
     migrations: &[
         MEMORY_1,
         AUDIT_CLOCK_2,
@@ -23,7 +23,8 @@ static NEXT: DatabaseSchema = DatabaseSchema {
         "CREATE TABLE later (a) STRICT",
     ],
 };
-static NEXT_RIGHT: DatabaseSchema = DatabaseSchema {
+/// A possible next version.
+static NEXT_VALID: DatabaseSchema = DatabaseSchema {
     migrations: &[
         MEMORY_1,
         AUDIT_CLOCK_2,
@@ -34,7 +35,8 @@ static NEXT_RIGHT: DatabaseSchema = DatabaseSchema {
         "CREATE TABLE later (a INTEGER) STRICT",
     ],
 };
-static BROKEN: DatabaseSchema = DatabaseSchema {
+/// A possible next version whose last migration fails after it has changed something.
+static NEXT_FAILS_LATE: DatabaseSchema = DatabaseSchema {
     migrations: &[
         MEMORY_1,
         AUDIT_CLOCK_2,
@@ -46,6 +48,7 @@ static BROKEN: DatabaseSchema = DatabaseSchema {
     ],
 };
 
+/// A project's database in a temporary data folder.
 fn state(dir: &tempfile::TempDir, schema: &'static DatabaseSchema) -> DatabaseState {
     let paths = DataDir::new(dir.path()).project_paths(ProjectId::new(NOW, [1; 10]));
     paths.create_folders().unwrap();
@@ -65,23 +68,24 @@ fn create_old(state: &DatabaseState) -> Db {
 fn a_migration_that_fails_half_way_leaves_everything_as_it_was() {
     let dir = tempfile::tempdir().unwrap();
     drop(open_writer(&state(&dir, &MEMORY)).unwrap());
-    for broken in [&BROKEN, &NEXT] {
+    for broken in [&NEXT_FAILS_LATE, &NEXT_INVALID] {
         assert!(open_writer(&state(&dir, broken)).is_err());
         let db = open_writer(&state(&dir, &MEMORY)).unwrap();
         assert_eq!(read_version(&db, &MEMORY).unwrap(), MEMORY.version());
         assert_eq!(find_altered_definitions(&db, &MEMORY).unwrap(), Vec::<String>::new());
         assert_eq!(db.query_pragma("SELECT count(*) FROM meta").unwrap(), "5");
     }
-    let db = open_writer(&state(&dir, &NEXT_RIGHT)).unwrap();
-    assert_eq!(read_version(&db, &NEXT_RIGHT).unwrap(), NEXT_RIGHT.version());
+    let db = open_writer(&state(&dir, &NEXT_VALID)).unwrap();
+    assert_eq!(read_version(&db, &NEXT_VALID).unwrap(), NEXT_VALID.version());
 }
 
 #[test]
 fn the_backup_before_a_migration_is_good_and_stays() {
     let dir = tempfile::tempdir().unwrap();
     drop(open_writer(&state(&dir, &MEMORY)).unwrap());
-    let next = state(&dir, &NEXT_RIGHT);
+    let next = state(&dir, &NEXT_VALID);
     let db = open_writer(&next).unwrap();
+    // More ordinary backups than are kept.
     for _ in 0..5 {
         crate::change_clock::advance_seq(&db).unwrap();
         backup::make_backup(&next, &db, NOW).unwrap();
@@ -98,8 +102,8 @@ fn the_backup_before_a_migration_is_good_and_stays() {
     restore::stage_backup(&next, old, NOW).unwrap();
     restore::finish_restore(&next.paths).unwrap();
     let db = open_writer(&next).unwrap();
-    assert_eq!(read_version(&db, &NEXT_RIGHT).unwrap(), NEXT_RIGHT.version());
-    assert_eq!(find_altered_definitions(&db, &NEXT_RIGHT).unwrap(), Vec::<String>::new());
+    assert_eq!(read_version(&db, &NEXT_VALID).unwrap(), NEXT_VALID.version());
+    assert_eq!(find_altered_definitions(&db, &NEXT_VALID).unwrap(), Vec::<String>::new());
 }
 
 #[test]
@@ -113,7 +117,7 @@ fn erasing_reaches_the_backup_before_a_migration() {
     ))
     .unwrap();
     drop(db);
-    let next = state(&dir, &NEXT_RIGHT);
+    let next = state(&dir, &NEXT_VALID);
     let db = open_writer(&next).unwrap();
     erase::record_intent(&next.paths, &[id]).unwrap();
     erase::erase_ledgered(&next, &db, NOW).unwrap();
@@ -124,9 +128,10 @@ fn erasing_reaches_the_backup_before_a_migration() {
 }
 
 #[test]
-fn old_transactions_get_readings_in_their_order() {
+fn old_audit_entries_get_clock_readings_in_their_order() {
     let dir = tempfile::tempdir().unwrap();
     let db = create_old(&state(&dir, &FIRST));
+    // Number and time: equal times, a clock that was set back, and the extremes.
     let entries = [(1, 5_000), (4, 5_000), (5, 10), (9, i64::MAX), (10, i64::MIN), (12, 7_000)];
     for (batch, at) in entries {
         let row = format!("({batch}, {at}, 'user', 'edit')");
@@ -134,6 +139,8 @@ fn old_transactions_get_readings_in_their_order() {
             .unwrap();
     }
     run_migrations(&db, &MEMORY).unwrap();
+    // The upper 48 bits of a reading are milliseconds, the lower 16 a counter. Times beyond the
+    // limit of the migration are cut to it.
     let far = 140_000_000_000_000 << 16;
     let first = 5_000 << 16;
     let expected = [first, first + 3, first + 4, far, far + 1, far + 3];
@@ -145,7 +152,7 @@ fn old_transactions_get_readings_in_their_order() {
     assert_eq!(
         crate::change_clock::read_clock(&db).unwrap().0,
         far + 3,
-        "what comes is later than all of them"
+        "later changes get later readings"
     );
 }
 
@@ -167,7 +174,8 @@ fn fill_fifth(db: &Db) {
     .unwrap();
 }
 
-fn read_line(db: &Db, sql: &str) -> String {
+/// The first value of the first row.
+fn read_value(db: &Db, sql: &str) -> String {
     db.query_pragma(sql).unwrap()
 }
 
@@ -178,15 +186,15 @@ fn renamed_tables_and_columns_keep_their_data() {
     let db = open_writer(&state(&dir, &MEMORY)).unwrap();
     assert_eq!(find_altered_definitions(&db, &MEMORY).unwrap(), Vec::<String>::new());
     assert_eq!(
-        read_line(&db, "SELECT fingerprint || planned_steps || validation_basis FROM sessions"),
+        read_value(&db, "SELECT fingerprint || planned_steps || validation_basis FROM sessions"),
         "f00d9tests_passed"
     );
     assert_eq!(
-        read_line(&db, "SELECT at || call || output_start FROM failed_calls"),
+        read_value(&db, "SELECT at || call || output_start FROM failed_calls"),
         "7cargo nightjarerror: nightjar"
     );
-    assert_eq!(read_line(&db, "SELECT name || count FROM milestones"), "module nightjar10");
-    assert_eq!(read_line(&db, "SELECT acknowledged_at FROM losses"), "4");
+    assert_eq!(read_value(&db, "SELECT name || count FROM milestones"), "module nightjar10");
+    assert_eq!(read_value(&db, "SELECT acknowledged_at FROM losses"), "4");
 }
 
 #[test]
@@ -206,7 +214,7 @@ fn erasing_a_text_reaches_the_backup_with_the_old_names() {
     text_erasure::erase_text(&state, &db, &clean).unwrap();
     assert!(!holds_text());
     backup::verify_backup(&state, &old.path).unwrap();
-    assert_eq!(read_line(&db, "SELECT call FROM failed_calls"), "cargo …");
+    assert_eq!(read_value(&db, "SELECT call FROM failed_calls"), "cargo …");
 }
 
 #[test]

@@ -1,5 +1,10 @@
 //! The writer's loop: queued jobs share a transaction and are answered once it is durable (group
 //! commit).
+//!
+//! A commit waits for the disk, so it costs the same for one write as for many. The loop takes all
+//! writes that are queued at the moment, runs each in a savepoint of one transaction, commits, and
+//! then sends all replies. A failed write rolls back only itself. Exclusive jobs, such as a backup,
+//! run alone and outside a transaction.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::Receiver;
@@ -15,16 +20,18 @@ const MAX_WRITES_PER_COMMIT: usize = 64;
 /// the commit has succeeded or failed.
 pub(super) type WriteJob =
     Box<dyn FnOnce(Result<&Db, &Error>) -> (Result<(), Error>, ReplyAfterCommit) + Send>;
+/// Sends the reply of a write, given the result of the commit.
 pub(super) type ReplyAfterCommit = Box<dyn FnOnce(Result<(), Error>) + Send>;
 /// Runs outside any transaction with the write lock held. Returns whether it succeeded.
 pub(super) type ExclusiveJob = Box<dyn FnOnce(Result<&Db, &Error>) -> bool + Send>;
 
+/// One entry of the writer's queue.
 pub(super) enum WriterTask {
     Write(WriteJob),
     Exclusive(ExclusiveJob),
 }
 
-/// Callbacks of the writer thread hooks each group.
+/// Operations that the loop needs from the owner of the connection, `WriterConnection`.
 pub(crate) trait WriterHooks: Send + 'static {
     /// Opens the database. Called when the first job arrives, and again after a failure.
     fn open(&mut self) -> Result<Db, Error>;
@@ -43,6 +50,7 @@ pub(crate) trait WriterHooks: Send + 'static {
     fn close(&mut self, db: Db);
 }
 
+/// Runs jobs until the queue is closed, and then closes the connection.
 pub(super) fn write_loop(mut hooks: impl WriterHooks, jobs: &Receiver<WriterTask>) {
     let mut db: Option<Db> = None;
     let mut next = jobs.recv().ok();
@@ -58,6 +66,7 @@ pub(super) fn write_loop(mut hooks: impl WriterHooks, jobs: &Receiver<WriterTask
             if let Some(db) = &db {
                 hooks.on_idle(db);
             }
+            // Waits for the next job; an error means that the queue is closed.
             next = jobs.recv().ok();
         }
     }
@@ -95,7 +104,10 @@ fn run_task(
 /// Answers a job with an error without running it.
 fn refuse_task(task: WriterTask, error: &Error) {
     match task {
-        WriterTask::Write(job) => job(Err(error)).1(Err(error.clone())),
+        WriterTask::Write(job) => {
+            let (_, reply) = job(Err(error));
+            reply(Err(error.clone()));
+        }
         WriterTask::Exclusive(job) => {
             job(Err(error));
         }
@@ -104,6 +116,7 @@ fn refuse_task(task: WriterTask, error: &Error) {
 
 /// Runs an exclusive job. Returns whether the connection can be used again.
 fn run_exclusive(hooks: &mut impl WriterHooks, db: &mut Db, job: ExclusiveJob) -> bool {
+    // In an `Option`, because the body does not run if the lock cannot be taken.
     let mut job = Some(job);
     let ran = hooks.with_lock(db, |hooks, db| {
         let job = job.take().expect("the body runs once");
@@ -141,9 +154,11 @@ fn run_group(
         committed
     });
     let committed = locked.and_then(|it| it);
-    // The lock could not be taken, so the first job has not run yet.
+    // Without the lock or a transaction the first job has not run yet. It is called only for its
+    // reply.
     if let (Some(first), Err(error)) = (first, &committed) {
-        replies.push(first(Err(error)).1);
+        let (_, reply) = first(Err(error));
+        replies.push(reply);
     }
     for reply in replies {
         reply(committed.clone());
@@ -163,14 +178,16 @@ fn fill_group(
     let mut job = first.take();
     let mut has_changes = false;
     while let Some(write) = job.take() {
-        let (kept, reply) = run_write(db, write, has_changes);
+        let (is_kept, reply) = run_write(db, write, has_changes);
         replies.push(reply);
-        has_changes |= kept?;
+        has_changes |= is_kept?;
         // Bounded, so that the first caller of a busy group is not kept waiting for long.
         if replies.len() < MAX_WRITES_PER_COMMIT {
             match jobs.try_recv() {
                 Ok(WriterTask::Write(write)) => job = Some(write),
-                Ok(exclusive) => *leftover = Some(exclusive),
+                // It cannot share a transaction, so it ends the group.
+                Ok(exclusive @ WriterTask::Exclusive(_)) => *leftover = Some(exclusive),
+                // The queue is empty or closed.
                 Err(_) => {}
             }
         }
@@ -194,20 +211,19 @@ fn run_write(
     }
     let ran = catch_unwind(AssertUnwindSafe(|| write(Ok(db))));
     // A panicked job has dropped its reply, which its caller receives as an error.
-    let (done, reply) = ran.unwrap_or_else(|_| (Err(stopped_error()), Box::new(|_| {})));
+    let (outcome, reply) = ran.unwrap_or_else(|_| (Err(stopped_error()), Box::new(|_| {})));
     if db.conn.is_autocommit() {
         // SQLite rolled back the whole transaction, as it may when the disk is full.
-        return (Err(done.err().unwrap_or_else(stopped_error)), reply);
+        return (Err(outcome.err().unwrap_or_else(stopped_error)), reply);
     }
-    let ended = match (needs_savepoint, done.is_ok()) {
-        (false, true) => Ok(()),
-        (false, false) => {
-            db.execute_batch("ROLLBACK").and_then(|()| db.execute_batch("BEGIN IMMEDIATE"))
-        }
-        (true, true) => db.execute_batch("RELEASE one"),
-        (true, false) => {
-            db.execute_batch("ROLLBACK TO one").and_then(|()| db.execute_batch("RELEASE one"))
-        }
+    let is_kept = outcome.is_ok();
+    let ended = if needs_savepoint {
+        let rolled_back = if is_kept { Ok(()) } else { db.execute_batch("ROLLBACK TO one") };
+        rolled_back.and_then(|()| db.execute_batch("RELEASE one"))
+    } else if is_kept {
+        Ok(())
+    } else {
+        db.execute_batch("ROLLBACK").and_then(|()| db.execute_batch("BEGIN IMMEDIATE"))
     };
-    (ended.map(|()| done.is_ok()), reply)
+    (ended.map(|()| is_kept), reply)
 }

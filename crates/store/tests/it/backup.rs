@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use model::{MemoryId, MemoryStatus};
+use model::{DAY_MS, MemoryId, MemoryStatus};
 use waylore_store::{
     AuditAction, CompactMode, Error, MAX_BACKUPS, ProjectLocation, Store, StoreChange,
 };
@@ -17,8 +17,8 @@ fn apply_random_change(
     next: &mut u32,
 ) {
     let known: Vec<MemoryId> = bench.state(store).memories.iter().map(|it| it.id).collect();
-    let some = known.get(random.below(known.len().max(1))).copied();
-    match (random.below(9), some) {
+    let any_known = known.get(random.below(known.len().max(1))).copied();
+    match (random.below(9), any_known) {
         (0, Some(id)) => bench.edit(store, id, |it| it.content.push_str(", edited")),
         (1, Some(id)) => bench.edit(store, id, |it| it.states.deleted_at = Some(NOW)),
         (2, Some(id)) => {
@@ -34,6 +34,7 @@ fn apply_random_change(
             let setting = StoreChange::Setting { key: format!("key{}", random.below(3)), value };
             bench.apply(store, AuditAction::Settings, vec![setting]).unwrap();
         }
+        // Three of nine, or as long as there is no memory to change: insert one.
         _ => {
             *next += 1;
             let memory = if next.is_multiple_of(3) {
@@ -55,20 +56,26 @@ fn twenty_random_histories_restore_to_their_backup() {
             apply_random_change(&bench, &store, &mut random, &mut next);
         }
         let backup = bench.block_on(store.backup(NOW)).unwrap();
-        let then = bench.state(&store);
+        let backed_up = bench.state(&store);
+        // More changes, which the restore takes back.
         for _ in 0..=random.below(10) {
             apply_random_change(&bench, &store, &mut random, &mut next);
         }
         let last = bench.apply(&store, AuditAction::Settings, vec![]).unwrap().batch;
         let contents = store.clone().restore(&backup, NOW).unwrap();
-        assert_eq!(contents.memories, i64::try_from(then.memories.len()).unwrap(), "seed {seed}");
+        assert_eq!(
+            contents.memories,
+            i64::try_from(backed_up.memories.len()).unwrap(),
+            "seed {seed}"
+        );
         // The handle that stayed open continues with the restored database.
-        assert_eq!(bench.state(&store), then, "seed {seed}");
+        assert_eq!(bench.state(&store), backed_up, "seed {seed}");
+        // Numbers of batches are never used twice.
         let after = bench.apply(&store, AuditAction::Settings, vec![]).unwrap().batch;
         assert!(after > last, "seed {seed}: {after} after {last}");
         assert_eq!(bench.block_on(store.check_database()).unwrap(), vec![], "seed {seed}");
         drop(store);
-        assert_eq!(bench.state(&bench.open()), then, "seed {seed}");
+        assert_eq!(bench.state(&bench.open()), backed_up, "seed {seed}");
     }
 }
 
@@ -100,7 +107,7 @@ fn memories_erased_since_the_backup_stay_erased() {
 }
 
 #[test]
-fn numbers_go_on_even_when_the_mark_is_gone() {
+fn sequence_numbers_continue_after_a_restore_without_a_mark() {
     let bench = TestBench::new();
     let store = bench.open();
     bench.add(&store, 1, "first");
@@ -125,15 +132,13 @@ fn three_backups_are_kept_and_the_newest_comes_first() {
     for n in 0..5 {
         bench.add(&store, n, "one more");
         // A clock that runs backwards does not make a backup older.
-        made.push(
-            bench.block_on(store.backup(NOW.plus_millis(-86_400_000 * i64::from(n)))).unwrap(),
-        );
+        made.push(bench.block_on(store.backup(NOW.plus_millis(-DAY_MS * i64::from(n)))).unwrap());
     }
     made.reverse();
     assert_eq!(store.backups(), made[..MAX_BACKUPS]);
     let moments: Vec<_> = made.iter().rev().map(|it| it.created_at.unwrap()).collect();
-    let expected: Vec<_> = (0..5).map(|n| NOW.plus_millis(-86_400_000 * n)).collect();
-    assert_eq!(moments, expected, "the clock's word is kept, too");
+    let expected: Vec<_> = (0..5).map(|n| NOW.plus_millis(-DAY_MS * n)).collect();
+    assert_eq!(moments, expected, "the time of the clock is kept, too");
     let counts: Vec<_> =
         store.backups().iter().map(|it| store.verify_backup(it).unwrap().memories).collect();
     assert_eq!(counts, vec![5, 4, 3]);
@@ -147,15 +152,15 @@ fn a_backup_of_another_kind_of_store_is_refused() {
     let user = bench.open();
     bench.add(&user, 1, "of the user");
     let backup = bench.block_on(user.backup(NOW)).unwrap();
-    let home = bench.data_dir().project_paths(model::ProjectId::new(NOW, [1; 10]));
-    let project = Store::project(home, None, NOW);
+    let paths = bench.data_dir().project_paths(model::ProjectId::new(NOW, [1; 10]));
+    let project = Store::project(paths, None, NOW);
     bench.add(&project, 2, "of the project");
     let result = project.restore(&backup, NOW);
     assert!(matches!(result, Err(Error::NewerSchema { .. } | Error::Damaged { .. })), "{result:?}");
 }
 
 #[test]
-fn another_open_handle_writes_to_what_was_restored() {
+fn another_open_handle_writes_to_the_restored_database() {
     let bench = TestBench::new();
     let (one, other) = (bench.open(), bench.open());
     bench.add(&one, 1, "backed up");
@@ -171,6 +176,7 @@ fn another_open_handle_writes_to_what_was_restored() {
 
 #[test]
 fn no_leftover_files_remain() {
+    // Every operation that uses scratch files.
     let bench = TestBench::new();
     let store = bench.open();
     let location = ProjectLocation {

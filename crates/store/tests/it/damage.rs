@@ -47,6 +47,7 @@ fn a_damaged_log_loses_its_tail_and_reports_it() {
             let data = specimen.damaged_copy("user.db-wal", Some(&bytes));
             let served = specimen.query_everything(&data);
             assert_eq!(served.listed, order[..served.listed.len()], "{served:?}");
+            // Whole transactions are missing at the end, never in between.
             let lost = served.listed.len() < order.len();
             let is_loss = |it: &DamageFinding| matches!(it, DamageFinding::LostChanges { .. });
             assert!(!lost || served.findings.iter().any(is_loss), "silent loss: {served:?}");
@@ -82,7 +83,7 @@ fn the_mark_lists_what_a_damaged_log_lost() {
 }
 
 #[test]
-fn a_file_that_is_cut_empty_gone_or_garbage_is_refused_and_can_be_restored() {
+fn a_truncated_missing_or_overwritten_file_is_refused_and_can_be_restored() {
     let specimen = DamageSpecimen::new(4, 2);
     let whole = specimen.original_bytes("user.db");
     let garbage: Vec<u8> = (0..whole.len()).map(|it| it.to_le_bytes()[0] ^ 0x5a).collect();
@@ -90,12 +91,12 @@ fn a_file_that_is_cut_empty_gone_or_garbage_is_refused_and_can_be_restored() {
     let mut cases: Vec<Option<Vec<u8>>> =
         cuts.iter().map(|it| Some(whole[..*it].to_vec())).collect();
     cases.extend([Some(garbage), Some(vec![0; whole.len()]), Some(b"no database".to_vec()), None]);
-    for (at, bytes) in cases.iter().enumerate() {
+    for (case, bytes) in cases.iter().enumerate() {
         let data = specimen.damaged_copy("user.db", bytes.as_deref());
         let served = specimen.query_everything(&data);
         assert!(
             served.is_reported() || served.is_complete(&specimen.saved),
-            "case {at}: {served:?}"
+            "case {case}: {served:?}"
         );
         specimen.assert_restorable(&data);
     }
@@ -170,12 +171,14 @@ fn a_damaged_backup_is_refused_and_nothing_changes() {
             assert!(served.is_complete(&specimen.saved) && !served.is_reported(), "{served:?}");
         });
     }
+    // The same without its seal.
     let data = specimen.damaged_copy(&format!("backups/{}", name.replace(".db", ".blake3")), None);
     let store = Store::user(data.user_paths(), None, NOW);
     let newest = store.backups().remove(0);
     assert!(matches!(store.restore(&newest, NOW), Err(Error::Damaged { .. })));
 }
 
+/// File name of the only backup in a folder.
 fn backup_name(dir: &Path) -> String {
     let is_backup = |it: &PathBuf| it.extension().is_some_and(|it| it == "db");
     let found = crate::kit::files_under(dir).into_iter().find(is_backup).unwrap();

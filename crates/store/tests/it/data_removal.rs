@@ -10,10 +10,10 @@ use crate::kit::{NOW, TestBench, files_under, id};
 /// Creates stores with every kind of companion file.
 fn fill(bench: &TestBench) -> ProjectId {
     let project = ProjectId::new(NOW, [3; 10]);
-    for user in [true, false] {
+    for is_user in [true, false] {
         let open = || {
-            let home = bench.data_dir().project_paths(project);
-            if user { bench.open() } else { Store::project(home, None, NOW) }
+            let paths = bench.data_dir().project_paths(project);
+            if is_user { bench.open() } else { Store::project(paths, None, NOW) }
         };
         let store = open();
         bench.add(&store, 1, "one");
@@ -24,6 +24,7 @@ fn fill(bench: &TestBench) -> ProjectId {
         bench.add(&open(), 3, "three");
     }
     let root = bench.data_dir().root;
+    // Files that interrupted operations leave.
     let leftovers = [
         "edit-07070707.md",
         "edit-07070707.md.12-0.writing",
@@ -47,6 +48,7 @@ fn no_own_file_is_left() {
     bench.data_dir().remove_everything().unwrap();
     assert_eq!(files_under(bench.dir.path()), Vec::<std::path::PathBuf>::new());
     assert!(!bench.data_dir().root.exists());
+    // Removing nothing is no error, and a new store can be created.
     bench.data_dir().remove_everything().unwrap();
     bench.add(&bench.open(), 1, "a fresh start");
 }

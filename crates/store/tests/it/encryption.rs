@@ -9,9 +9,12 @@ use crate::kit::{
     memory,
 };
 
+/// A word in every text of the store.
 const WORD: &[u8] = b"zebrafinch";
+/// First bytes of a plain database.
 const HEADER: &[u8] = b"SQLite format 3";
 
+/// A store with two memories, a vector, a backup and changes in its log.
 fn fill(bench: &TestBench, key: Option<&EncryptionKey>) -> Store {
     let store = bench.open_with(key);
     bench.insert(&store, full_memory(1, "zebrafinch"));
@@ -23,6 +26,7 @@ fn fill(bench: &TestBench, key: Option<&EncryptionKey>) -> Store {
     store
 }
 
+/// Files with plain text or the header of a plain database.
 fn plain_files(bench: &TestBench) -> Vec<String> {
     [files_containing(bench.dir.path(), WORD), files_containing(bench.dir.path(), HEADER)].concat()
 }
@@ -36,7 +40,7 @@ fn no_file_holds_plain_text() {
     assert_eq!(bench.block_on(store.is_encrypted()).unwrap(), Some(true));
     assert_eq!(bench.block_on(store.check_database()).unwrap(), vec![]);
     drop(store);
-    assert_eq!(plain_files(&bench), Vec::<String>::new(), "and after it was closed");
+    assert_eq!(plain_files(&bench), Vec::<String>::new(), "after it was closed");
 }
 
 #[test]
@@ -53,17 +57,17 @@ fn a_wrong_key_and_a_missing_key_are_different_errors() {
     let none = bench.open();
     let (read, written) =
         (bench.block_on(none.memories().get(id(1))), bench.block_on(none.backup(NOW)));
-    let hint = |it: &Error| matches!(it, Error::NotADatabase { .. });
-    assert!(read.as_ref().is_err_and(hint), "{read:?}");
-    assert!(written.as_ref().is_err_and(hint), "{written:?}");
+    let hints_at_key = |it: &Error| matches!(it, Error::NotADatabase { .. });
+    assert!(read.as_ref().is_err_and(hints_at_key), "{read:?}");
+    assert!(written.as_ref().is_err_and(hints_at_key), "{written:?}");
     drop((wrong, none));
     let after: Vec<_> =
         files_under(bench.dir.path()).iter().map(|it| fs::read(it).unwrap()).collect();
-    assert_eq!(before, after, "and nothing was touched");
+    assert_eq!(before, after, "no file changed");
 }
 
 #[test]
-fn a_key_with_quotes_is_a_key() {
+fn a_key_may_contain_any_characters_but_nul() {
     let bench = TestBench::new();
     let odd = key("it's \"odd\"; -- 日本");
     let state = bench.state(&fill(&bench, Some(&odd)));
@@ -141,8 +145,8 @@ fn the_proof_of_an_erasure_opens_encrypted_copies() {
     bench.block_on(store.erase(vec![id(1)], NOW)).unwrap();
     assert!(!bench.block_on(store.has_traces_of(vec![id(1)])).unwrap());
     assert_eq!(store.dropped_copies(), Vec::<std::path::PathBuf>::new());
-    let aside = store.replaced_database().remove(0);
-    assert_eq!(store.verify_backup(&aside).unwrap().memories, 1);
+    let replaced = store.replaced_database().remove(0);
+    assert_eq!(store.verify_backup(&replaced).unwrap().memories, 1);
     assert_eq!(plain_files(&bench), Vec::<String>::new());
     fs::write(&backup.path, "rubbish").unwrap();
     assert!(
@@ -174,7 +178,10 @@ fn a_key_change_is_finished_from_every_step() {
         copy_folder(&bench.data_dir().root, &old);
         bench.open_with(from.as_ref()).change_key(to.clone()).unwrap();
         copy_folder(&bench.data_dir().root, &new);
-        // Each step: the files a crash leaves, and the key that opens them then.
+        // Each step: the files a crash leaves, and the key that opens them then. The marker
+        // `user.converting` exists from the first step to the last. The converted copy is
+        // `user.restoring` while it is written and `user.restored` once it is complete; from then
+        // on the new key counts.
         let root = bench.data_dir().root;
         let reset = || {
             fs::remove_dir_all(&root).unwrap();

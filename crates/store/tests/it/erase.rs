@@ -1,13 +1,14 @@
 //! Erasing leaves no byte of a memory in any file, and does not touch other memories.
 
 use model::{Actor, Memory, MemoryId, ProjectId};
-use waylore_store::{AuditAction, ProjectLocation, Store, StoreChange};
+use waylore_store::{AuditAction, DamageFinding, ProjectLocation, Store, StoreChange};
 
 use crate::kit::{NOW, StoreContents, TestBench, files_containing, full_memory, id, memory};
 
+/// A word that is nowhere else.
 const CANARY: &str = "zebrafinch";
-/// The canary as values of a vector, and as the bytes they are stored as.
-const PATTERN: [f32; 3] = [1_234.567_8, -9_876.543, 0.001_234_5];
+/// The canary as the values of a vector, whose bytes are searched for, too.
+const VECTOR_CANARY: [f32; 3] = [1_234.567_8, -9_876.543, 0.001_234_5];
 
 /// Puts the canary everywhere: every field, versions, a forgotten memory, vectors, backups, and the
 /// database that a restore replaced.
@@ -18,7 +19,7 @@ fn fill(bench: &TestBench) -> Store {
     bench.insert(&store, full_memory(3, "wren"));
     for n in 1..=3 {
         bench.edit(&store, id(n), |it| it.summary.push_str(", edited"));
-        let values = if n == 1 { PATTERN.to_vec() } else { vec![0.5; 3] };
+        let values = if n == 1 { VECTOR_CANARY.to_vec() } else { vec![0.5; 3] };
         bench.embed(&store, id(n), values, vec![1, 2]);
     }
     let backup = bench.block_on(store.backup(NOW)).unwrap();
@@ -31,13 +32,15 @@ fn fill(bench: &TestBench) -> Store {
     store
 }
 
+/// Files that hold the canary in either form.
 fn traces(bench: &TestBench) -> Vec<String> {
-    let pattern: Vec<u8> = PATTERN.iter().flat_map(|it| it.to_le_bytes()).collect();
+    let pattern: Vec<u8> = VECTOR_CANARY.iter().flat_map(|it| it.to_le_bytes()).collect();
     let mut result = files_containing(bench.dir.path(), CANARY.as_bytes());
     result.extend(files_containing(bench.dir.path(), &pattern));
     result
 }
 
+/// All memories but one.
 fn without(state: StoreContents, id: MemoryId) -> Vec<model::Memory> {
     state.memories.into_iter().filter(|it| it.id != id).collect()
 }
@@ -123,16 +126,16 @@ fn a_replaced_database_is_cleaned_and_can_be_restored() {
     bench.block_on(store.erase(vec![id(1)], NOW)).unwrap();
     assert_eq!(store.dropped_copies(), Vec::<std::path::PathBuf>::new());
     let now = bench.state(&store);
-    let aside = store.replaced_database().remove(0);
-    assert_eq!((aside.name.as_str(), aside.created_at), ("replaced/user.db", None));
-    assert_eq!(store.verify_backup(&aside).unwrap().memories, 2);
-    bench.add(&store, 9, "only in the database that is set aside next");
-    store.restore(&aside, NOW).unwrap();
+    let replaced = store.replaced_database().remove(0);
+    assert_eq!((replaced.name.as_str(), replaced.created_at), ("replaced/user.db", None));
+    assert_eq!(store.verify_backup(&replaced).unwrap().memories, 2);
+    bench.add(&store, 9, "only in the database that is replaced next");
+    store.restore(&replaced, NOW).unwrap();
     let store = bench.open();
     assert_eq!(bench.state(&store).memories, now.memories);
-    let aside = store.replaced_database().remove(0);
-    assert_eq!(store.verify_backup(&aside).unwrap().memories, 3);
-    store.restore(&aside, NOW).unwrap();
+    let replaced = store.replaced_database().remove(0);
+    assert_eq!(store.verify_backup(&replaced).unwrap().memories, 3);
+    store.restore(&replaced, NOW).unwrap();
     let store = bench.open();
     assert!(bench.block_on(store.memories().get(id(9))).unwrap().is_some());
     assert_eq!(bench.block_on(store.check_database()).unwrap(), vec![]);
@@ -153,9 +156,9 @@ fn a_replaced_database_keeps_the_changes_in_its_log() {
     let store = bench.open();
     bench.block_on(store.erase(vec![id(1)], NOW)).unwrap();
     assert_eq!(traces(&bench), Vec::<String>::new());
-    let aside = store.replaced_database().remove(0);
-    assert_eq!(store.verify_backup(&aside).unwrap().memories, 1);
-    store.restore(&aside, NOW).unwrap();
+    let replaced = store.replaced_database().remove(0);
+    assert_eq!(store.verify_backup(&replaced).unwrap().memories, 1);
+    store.restore(&replaced, NOW).unwrap();
     for store in [bench.open(), other] {
         let found = bench.block_on(store.memories().get(id(2))).unwrap().unwrap();
         assert_eq!(found.content, "only in the log");
@@ -180,12 +183,12 @@ fn a_backup_that_cannot_be_cleaned_is_deleted() {
     let mut bytes = std::fs::read(&broken.path).unwrap();
     bytes[..4_096].fill(0);
     std::fs::write(&broken.path, bytes).unwrap();
-    let aside = bench.data_dir().root.join("replaced/user.db");
-    std::fs::write(&aside, CANARY).unwrap();
+    let replaced = bench.data_dir().root.join("replaced/user.db");
+    std::fs::write(&replaced, CANARY).unwrap();
     bench.block_on(store.erase(vec![id(1)], NOW)).unwrap();
     assert_eq!(store.backups().len(), 1);
     assert_eq!(traces(&bench), Vec::<String>::new());
-    assert_eq!(store.dropped_copies(), vec![broken.path, aside], "and they are reported");
+    assert_eq!(store.dropped_copies(), vec![broken.path, replaced], "and they are reported");
     assert_eq!(store.replaced_database(), vec![]);
 }
 
@@ -202,6 +205,7 @@ fn a_secret_is_erased_and_its_memory_stays() {
     let clean = |text: &str| text.contains(CANARY).then(|| text.replace(CANARY, "[REDACTED]"));
     assert_eq!(bench.block_on(store.erase_text(clean)).unwrap(), vec![id(1), id(2)]);
     assert_eq!(traces(&bench), Vec::<String>::new());
+    // The memories are there, without the secret.
     let found = bench.block_on(store.memories().get(id(2))).unwrap().unwrap();
     assert_eq!(found.content, "the key [REDACTED] opens it");
     let found = bench.block_on(store.memories().get(id(1))).unwrap().unwrap();
@@ -211,7 +215,7 @@ fn a_secret_is_erased_and_its_memory_stays() {
     assert_eq!(bench.block_on(store.history().list_versions(id(2))).unwrap().len(), 2);
     assert!(
         bench.block_on(store.vectors().get(id(1), "tiny".into())).unwrap().is_empty(),
-        "it was made of the secret"
+        "the vector was computed from the secret"
     );
     assert!(!bench.block_on(store.vectors().get(id(3), "tiny".into())).unwrap().is_empty());
     assert_eq!(bench.block_on(store.settings()).unwrap()[0].1, "see [REDACTED]");
@@ -245,6 +249,7 @@ fn a_secret_is_erased_from_the_audit_trail_and_the_registry() {
     }
     bench.insert(&store, Memory { created_by: Actor::Runner(CANARY.into()), ..memory(5, "wren") });
     bench.block_on(store.backup(NOW)).unwrap();
+    // The cleaned texts of both runs are equal.
     let clean = |text: &str| {
         let cut = |it: &str| text.contains(it).then(|| text.replace(it, "-"));
         cut(&format!("{CANARY}1")).or_else(|| cut(&format!("{CANARY}2"))).or_else(|| cut(CANARY))
@@ -268,6 +273,46 @@ fn a_secret_is_erased_from_the_audit_trail_and_the_registry() {
     assert_eq!(bench.block_on(store.check_database()).unwrap(), vec![]);
     let backup = store.backups().remove(0);
     assert_eq!(store.verify_backup(&backup).unwrap().memories, 1);
+}
+
+#[test]
+fn a_secret_is_erased_from_damaged_rows_and_they_stay_damaged() {
+    let bench = TestBench::new();
+    let store = bench.open();
+    for n in 1..=3 {
+        bench.insert(&store, full_memory(n, CANARY));
+        bench.edit(&store, id(n), |it| it.summary.push_str(", edited"));
+    }
+    bench.insert(&store, full_memory(4, "wren"));
+    drop(store);
+    let conn = rusqlite::Connection::open(bench.user_paths().database()).unwrap();
+    // Memory 1 and all versions still hold the secret. Memory 2 has it only in its lookups. In
+    // memory 3 just the counts are damaged. Memory 4 is damaged, but never held it.
+    conn.execute_batch(
+        "PRAGMA secure_delete = ON;
+         UPDATE memories SET confidence = 1 WHERE n IN (1, 4);
+         UPDATE memory_versions SET confidence = 1;
+         UPDATE memories SET content = '', summary = '', citation = '', tags = '[]', files = '[]',
+             modules = '[]', anchors = '[]', work_unit = NULL, commit_id = NULL, branch = NULL,
+             relations = '[]', deprecated_reason = NULL, payload = NULL WHERE n = 2;
+         UPDATE memories SET used_count = 7 WHERE n = 3;",
+    )
+    .unwrap();
+    drop(conn);
+    let store = bench.open();
+    let clean = |text: &str| text.contains(CANARY).then(|| text.replace(CANARY, "[REDACTED]"));
+    assert_eq!(bench.block_on(store.erase_text(clean)).unwrap(), vec![id(1), id(2), id(3)]);
+    assert_eq!(traces(&bench), Vec::<String>::new());
+    // The damaged rows are still withheld; the one with damaged counts is whole again.
+    assert_eq!(bench.state(&store).memories.iter().map(|it| it.id).collect::<Vec<_>>(), [id(3)]);
+    let findings = bench.block_on(store.check_database()).unwrap();
+    let n_damaged =
+        |wanted: fn(&DamageFinding) -> bool| findings.iter().filter(|it| wanted(it)).count();
+    assert_eq!(n_damaged(|it| matches!(it, DamageFinding::DamagedMemory(_))), 3);
+    assert_eq!(n_damaged(|it| matches!(it, DamageFinding::DamagedVersion(_))), 3);
+    assert_eq!(findings.len(), 6, "nothing else is damaged: {findings:?}");
+    let has_wren = !files_containing(bench.dir.path(), b"content wren end").is_empty();
+    assert!(has_wren, "a damaged row without the secret is left as it is");
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Only the owner can read the files, whatever the umask.
+//! Only the owner can read the files, whatever the umask. The test binary starts itself under each
+//! umask.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -9,13 +10,14 @@ use waylore_store::{Error, Store, write_private_file};
 
 use crate::kit::{NOW, TestBench, files_under, id};
 
+/// Environment variable that makes `child_process_under_a_umask` do its work.
 const UNDER_UMASK: &str = "WAYLORE_TEST_UNDER_UMASK";
 
 #[test]
 fn folders_and_files_are_private_under_any_umask() {
     for umask in ["000", "022"] {
         let line =
-            format!("umask {umask} && exec \"$0\" --exact file_modes::the_work_under_a_umask");
+            format!("umask {umask} && exec \"$0\" --exact file_modes::child_process_under_a_umask");
         let test = std::env::current_exe().unwrap();
         let result =
             Command::new("sh").arg("-c").arg(line).arg(test).env(UNDER_UMASK, "1").output();
@@ -29,8 +31,8 @@ fn folders_and_files_are_private_under_any_umask() {
 }
 
 #[test]
-fn the_work_under_a_umask() {
-    #[expect(clippy::disallowed_methods, reason = "how the test above speaks to its child")]
+fn child_process_under_a_umask() {
+    #[expect(clippy::disallowed_methods, reason = "the test above passes it to its child")]
     if std::env::var_os(UNDER_UMASK).is_none() {
         return;
     }
@@ -83,43 +85,43 @@ fn a_folder_of_another_user_is_refused() {
 }
 
 #[test]
-fn a_file_written_as_a_whole_clobbers_no_neighbour_and_keeps_its_mode() {
+fn replacing_a_file_keeps_its_mode_and_touches_no_other_file() {
     let dir = tempfile::tempdir().unwrap();
-    let at = |name: &str| dir.path().join(name);
-    let mode = |name: &str| fs::metadata(at(name)).unwrap().permissions().mode() & 0o777;
+    let path_of = |name: &str| dir.path().join(name);
+    let mode = |name: &str| fs::metadata(path_of(name)).unwrap().permissions().mode() & 0o777;
     let neighbours = ["config.writing", "config.toml.writing"];
     for it in neighbours {
-        fs::write(at(it), "theirs").unwrap();
+        fs::write(path_of(it), "theirs").unwrap();
     }
-    write_private_file(&at("config.toml"), b"new").unwrap();
+    write_private_file(&path_of("config.toml"), b"new").unwrap();
     assert_eq!(
-        (fs::read(at("config.toml")).unwrap(), mode("config.toml")),
+        (fs::read(path_of("config.toml")).unwrap(), mode("config.toml")),
         (b"new".to_vec(), 0o600)
     );
-    fs::set_permissions(at("config.toml"), fs::Permissions::from_mode(0o644)).unwrap();
-    write_private_file(&at("config.toml"), b"newer").unwrap();
+    fs::set_permissions(path_of("config.toml"), fs::Permissions::from_mode(0o644)).unwrap();
+    write_private_file(&path_of("config.toml"), b"newer").unwrap();
     assert_eq!(mode("config.toml"), 0o644);
-    assert!(neighbours.iter().all(|it| fs::read(at(it)).unwrap() == b"theirs"));
+    assert!(neighbours.iter().all(|it| fs::read(path_of(it)).unwrap() == b"theirs"));
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3, "no scratch is left");
     assert!(write_private_file(&dir.path().join("folder/.."), b"").is_err());
 }
 
 #[test]
-fn a_link_stays_a_link_to_what_is_written() {
+fn replacing_a_file_through_a_link_keeps_the_link() {
     let dir = tempfile::tempdir().unwrap();
-    let at = |name: &str| dir.path().join(name);
-    fs::create_dir(at("dotfiles")).unwrap();
+    let path_of = |name: &str| dir.path().join(name);
+    fs::create_dir(path_of("dotfiles")).unwrap();
     for name in ["there", "not-yet-there"] {
-        std::os::unix::fs::symlink(format!("dotfiles/{name}"), at(name)).unwrap();
+        std::os::unix::fs::symlink(format!("dotfiles/{name}"), path_of(name)).unwrap();
     }
-    std::os::unix::fs::symlink("circle", at("circle")).unwrap();
-    fs::write(at("dotfiles/there"), "old").unwrap();
+    std::os::unix::fs::symlink("circle", path_of("circle")).unwrap();
+    fs::write(path_of("dotfiles/there"), "old").unwrap();
     for name in ["there", "not-yet-there"] {
-        write_private_file(&at(name), b"new").unwrap();
-        assert!(fs::symlink_metadata(at(name)).unwrap().is_symlink(), "{name}");
-        assert_eq!(fs::read(at("dotfiles").join(name)).unwrap(), b"new");
+        write_private_file(&path_of(name), b"new").unwrap();
+        assert!(fs::symlink_metadata(path_of(name)).unwrap().is_symlink(), "{name}");
+        assert_eq!(fs::read(path_of("dotfiles").join(name)).unwrap(), b"new");
     }
-    assert!(write_private_file(&at("circle"), b"new").is_err());
+    assert!(write_private_file(&path_of("circle"), b"new").is_err());
 }
 
 /// Every folder 0700, every file 0600; returns the names of the files.

@@ -29,6 +29,7 @@ fn fill(bench: &TestBench) -> Store {
     store
 }
 
+/// Numbers of the memories that pass a filter; asserts that listing and searching agree.
 fn list_and_search(bench: &TestBench, store: &Store, filter: &MemoryFilter) -> Vec<u32> {
     let number = |it: &model::Memory| (1..=20).find(|n| id(*n) == it.id).unwrap();
     let mut listed: Vec<u32> =
@@ -51,6 +52,7 @@ fn each_filter_excludes_exactly_what_does_not_match() {
     let store = fill(&bench);
     let all = || MemoryFilter::active(100);
     let wanted = || Some("wanted".to_owned());
+    // The number of the memory that the filter excludes.
     let filters = [
         (2, MemoryFilter { kind: Some("decision".to_owned()), ..all() }),
         (3, MemoryFilter { source: Some(MemorySource::QaAuto), ..all() }),
@@ -102,15 +104,16 @@ fn each_status_can_be_filtered_alone() {
     }
     let nothing = MemoryFilter { statuses: vec![], ..everything() };
     assert_eq!(bench.block_on(store.memories().list(nothing)).unwrap(), vec![]);
-    let tally = bench.block_on(store.memories().count_by_status()).unwrap();
-    assert_eq!(tally.iter().map(|it| it.status).collect::<Vec<_>>(), MemoryStatus::ALL);
-    assert!(tally.iter().all(|it| it.count == 1 && it.kind == "gotcha"));
+    let counts = bench.block_on(store.memories().count_by_status()).unwrap();
+    assert_eq!(counts.iter().map(|it| it.status).collect::<Vec<_>>(), MemoryStatus::ALL);
+    assert!(counts.iter().all(|it| it.count == 1 && it.kind == "gotcha"));
 }
 
 #[test]
 fn every_query_computes_the_same_status() {
     let bench = TestBench::new();
     let store = bench.open();
+    // Every combination of the five flags.
     for n in 0..32_u32 {
         let mut it = memory(n, "the wren sings");
         let has = |bit: u32| n & (1 << bit) != 0;
@@ -120,13 +123,13 @@ fn every_query_computes_the_same_status() {
         (it.flags.tainted, it.flags.needs_review) = (has(3), has(4));
         bench.insert(&store, it);
     }
-    let tally = bench.block_on(store.memories().count_by_status()).unwrap();
+    let counts = bench.block_on(store.memories().count_by_status()).unwrap();
     let mut n_listed = 0;
     for status in MemoryStatus::ALL {
         let filter = MemoryFilter { statuses: vec![*status], ..everything() };
         let listed = bench.block_on(store.memories().list(filter)).unwrap();
         assert!(listed.iter().all(|it| it.status() == *status), "{status}");
-        let counted = tally.iter().find(|it| it.status == *status).unwrap().count;
+        let counted = counts.iter().find(|it| it.status == *status).unwrap().count;
         assert_eq!(counted, listed.len() as u64, "{status}");
         n_listed += listed.len();
     }
@@ -148,7 +151,7 @@ fn pages_follow_one_another_without_gap_or_overlap() {
 }
 
 #[test]
-fn quoted_keywords_never_upset_the_index() {
+fn quoted_keywords_are_always_a_valid_expression() {
     let bench = TestBench::new();
     let store = fill(&bench);
     let pieces = [

@@ -1,5 +1,5 @@
-//! The data of ranking: vectors match the stored text, outlines stay in step, matches are filtered
-//! before they are limited.
+//! The data that ranking reads: vectors match the stored text, deltas bring an index up to date,
+//! terms are counted by column.
 
 use expect_test::expect;
 use model::{Grain, MemoryId, MemoryStatus};
@@ -26,7 +26,7 @@ fn vectors(bench: &TestBench, store: &Store, of: MemoryId) -> Vec<VectorPart> {
 }
 
 #[test]
-fn a_delta_holds_only_what_changed() {
+fn a_delta_holds_only_the_changes() {
     let bench = TestBench::new();
     let store = bench.open();
     for n in 1..=3 {
@@ -75,7 +75,7 @@ fn rewording_drops_vectors_and_pinning_does_not() {
     assert!(vectors(&bench, &store, id(1)).is_empty());
     let after = index_delta(&bench, &store, Some(&known.position)).unwrap();
     assert_eq!(ids(&after.outlines), [id(1)]);
-    assert!(after.codes.is_empty(), "an index that holds the code learns that it is gone");
+    assert!(after.codes.is_empty(), "an index removes the code of a memory that comes without one");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn vectors_of_an_older_text_are_not_stored() {
     let broken = VectorPart { values: vec![f32::NAN], ..part.clone() };
     let embedding = MemoryEmbedding { parts: vec![broken], ..embedding(id(1), 2) };
     assert!(bench.block_on(store.put_vectors(vec![embedding])).is_err());
-    assert_eq!(vectors(&bench, &store, id(1)).len(), 1, "what was there stays");
+    assert_eq!(vectors(&bench, &store, id(1)).len(), 1, "the stored vector stays");
 }
 
 #[test]
@@ -116,8 +116,8 @@ fn models_do_not_mix() {
 fn term_matches(bench: &TestBench, store: &Store, expression: &str) -> Vec<String> {
     let expression = expression.to_owned();
     let look = move |it: &TermLookup<'_>| {
-        let holders = it.find_matches(&expression)?;
-        Ok(holders.iter().map(|(n, counts)| format!("{n} {counts:?}")).collect())
+        let matches = it.find_matches(&expression)?;
+        Ok(matches.iter().map(|(n, counts)| format!("{n} {counts:?}")).collect())
     };
     bench.block_on(store.memories().look_up_terms(look)).unwrap()
 }
@@ -143,12 +143,12 @@ fn terms_are_counted_column_by_column() {
     assert_eq!(
         term_matches(&bench, &store, "\"owl\""),
         [""; 0],
-        "what is forgotten is not searched"
+        "forgotten memories are not searched"
     );
 }
 
 #[test]
-fn an_outline_knows_how_long_a_text_is() {
+fn an_outline_has_the_length_of_the_search_text() {
     let bench = TestBench::new();
     let store = bench.open();
     let long = "owl ".repeat(300);

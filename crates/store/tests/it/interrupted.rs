@@ -1,4 +1,11 @@
-//! The next opening of the store finishes or undoes interrupted operations.
+//! The next opening of the store finishes or undoes interrupted operations. A test arranges the
+//! files as a crash in the middle of an operation leaves them, and opens the store.
+//!
+//! The files of a restore, beside `user.db` and its write-ahead log `user.db-wal`:
+//! `user.restoring` is the new database while it is prepared, and is discarded after a crash.
+//! Renaming it to `user.restored` commits the restore, which is then finished after a crash.
+//! The folder `replaced` gets the old database and its log. The files of an erasure: `user.ledger`
+//! has the hashes of erased ids, and `user.erasing` exists until all files are cleaned.
 
 use std::fs;
 use std::path::Path;
@@ -10,14 +17,37 @@ use crate::kit::{
     memory,
 };
 
-/// A folder with changes in its log, beside the file that a restore of its backup would put in
-/// place.
-struct Scene {
+/// Three data folders: `before` a restore, with a change that is only in the log; `after` the
+/// restore; and `case`, in which each test arranges a crash between the two.
+struct InterruptedRestore {
     bench: TestBench,
+    /// Contents of the backup that is restored.
     backed_up: StoreContents,
 }
 
-impl Scene {
+/// The first thing that happens to a store after a crash. Readers and the writer open the file in
+/// different ways, and each must finish what was interrupted.
+#[derive(Clone, Copy)]
+enum FirstAccess {
+    Read,
+    Write,
+}
+
+impl FirstAccess {
+    const ALL: [Self; 2] = [Self::Read, Self::Write];
+
+    /// Writes an empty batch if a write comes first. Otherwise the test's own reads come first.
+    fn run(self, bench: &TestBench, store: &Store) {
+        match self {
+            Self::Read => {}
+            Self::Write => {
+                bench.apply(store, AuditAction::Settings, vec![]).unwrap();
+            }
+        }
+    }
+}
+
+impl InterruptedRestore {
     fn new() -> Self {
         let bench = TestBench::new();
         let store = bench.open();
@@ -34,8 +64,9 @@ impl Scene {
         Self { bench, backed_up }
     }
 
-    /// A copy of the folder before the restore; `arrange` brings it into the middle of one.
-    fn case(&self, arrange: impl FnOnce(&Path, &Path)) -> DataDir {
+    /// Makes `case` a copy of `before` and brings it into the middle of a restore. `arrange` gets
+    /// its root and the path of the restored database.
+    fn arrange_case(&self, arrange: impl FnOnce(&Path, &Path)) -> DataDir {
         let root = self.bench.dir.path().join("case");
         let _ = fs::remove_dir_all(&root);
         copy_folder(&self.bench.dir.path().join("before"), &root);
@@ -43,11 +74,10 @@ impl Scene {
         DataDir::new(root)
     }
 
-    fn opens_as_restored(&self, data: &DataDir, read_first: bool) {
+    /// Asserts that the store opens with the contents of the backup and without scratch files.
+    fn assert_restored(&self, data: &DataDir, first_access: FirstAccess) {
         let store = Store::user(data.user_paths(), None, NOW);
-        if !read_first {
-            self.bench.apply(&store, AuditAction::Settings, vec![]).unwrap();
-        }
+        first_access.run(&self.bench, &store);
         assert_eq!(self.bench.state(&store), self.backed_up);
         assert_eq!(self.bench.block_on(store.check_database()).unwrap(), vec![]);
         drop(store);
@@ -57,51 +87,54 @@ impl Scene {
     }
 }
 
-fn set_aside(root: &Path, name: &str) {
+/// Moves a file of the old database to `replaced`, as a restore does.
+fn move_to_replaced(root: &Path, name: &str) {
     fs::create_dir_all(root.join("replaced")).unwrap();
     fs::rename(root.join(name), root.join("replaced").join(name)).unwrap();
 }
 
 #[test]
-fn a_restore_is_finished_from_every_step() {
-    let scene = Scene::new();
-    for read_first in [true, false] {
+fn a_committed_restore_is_finished_from_every_step() {
+    let restore = InterruptedRestore::new();
+    for first_access in FirstAccess::ALL {
+        // Nothing was moved yet, the database was, or its log as well.
         let steps: [fn(&Path); 3] = [
             |_| {},
-            |root| set_aside(root, "user.db"),
+            |root| move_to_replaced(root, "user.db"),
             |root| {
-                set_aside(root, "user.db");
-                set_aside(root, "user.db-wal");
+                move_to_replaced(root, "user.db");
+                move_to_replaced(root, "user.db-wal");
             },
         ];
         for step in steps {
-            let data = scene.case(|root, restored| {
+            let data = restore.arrange_case(|root, restored| {
                 fs::copy(restored, root.join("user.restored")).unwrap();
                 step(root);
             });
-            scene.opens_as_restored(&data, read_first);
+            restore.assert_restored(&data, first_access);
         }
     }
 }
 
 #[test]
 fn a_restore_that_was_not_committed_changes_nothing() {
-    let scene = Scene::new();
-    let data = scene.case(|root, restored| {
-        let half = fs::read(restored).unwrap();
-        fs::write(root.join("user.restoring"), &half[..half.len() / 2]).unwrap();
+    let restore = InterruptedRestore::new();
+    let data = restore.arrange_case(|root, restored| {
+        let bytes = fs::read(restored).unwrap();
+        fs::write(root.join("user.restoring"), &bytes[..bytes.len() / 2]).unwrap();
         fs::write(root.join("user.restoring-journal"), b"half").unwrap();
     });
     let store = Store::user(data.user_paths(), None, NOW);
-    scene.bench.add(&store, 3, "goes on");
-    assert_eq!(scene.bench.state(&store).memories.len(), 3);
+    restore.bench.add(&store, 3, "goes on");
+    // The memory in the backup, the one in the log and the new one.
+    assert_eq!(restore.bench.state(&store).memories.len(), 3);
     assert!(!data.root.join("user.restoring").exists());
     assert!(!data.root.join("user.restoring-journal").exists());
 }
 
 #[test]
 fn an_erasure_is_resumed_by_the_next_reader_or_writer() {
-    for read_first in [true, false] {
+    for first_access in FirstAccess::ALL {
         let bench = TestBench::new();
         let store = bench.open();
         bench.add(&store, 1, "zebrafinch");
@@ -113,16 +146,15 @@ fn an_erasure_is_resumed_by_the_next_reader_or_writer() {
         let store = bench.open();
         bench.block_on(store.erase(vec![id(1)], NOW)).unwrap();
         drop(store);
-        // The ledger is written first, so this is what a crash right after it leaves.
+        // An erasure writes its ledger first, so a crash right after that leaves the new ledger
+        // beside the old database. An older crash has left a half rewritten backup.
         let root = bench.dir.path().join("crashed");
         copy_folder(&before, &root);
         fs::copy(bench.data_dir().root.join("user.ledger"), root.join("user.ledger")).unwrap();
         fs::write(root.join("user.erasing"), b"").unwrap();
         fs::write(root.join("backups/000000000002-x.rewriting"), b"zebrafinch").unwrap();
         let store = Store::user(DataDir::new(&root).user_paths(), None, NOW);
-        if !read_first {
-            bench.apply(&store, AuditAction::Settings, vec![]).unwrap();
-        }
+        first_access.run(&bench, &store);
         assert_eq!(bench.block_on(store.memories().get(id(1))).unwrap(), None);
         assert!(bench.block_on(store.memories().get(id(2))).unwrap().is_some());
         assert_eq!(files_containing(&root, b"zebrafinch"), Vec::<String>::new());
@@ -132,13 +164,14 @@ fn an_erasure_is_resumed_by_the_next_reader_or_writer() {
 }
 
 #[test]
-fn a_ledger_entry_cut_short_does_not_spoil_the_next() {
+fn an_incomplete_ledger_entry_does_not_corrupt_the_next() {
     let bench = TestBench::new();
     let store = bench.open();
     for n in 1..=3 {
         bench.add(&store, n, "one");
     }
     bench.block_on(store.erase(vec![id(1)], NOW)).unwrap();
+    // As if a crash had cut the next entry short: an entry has 32 bytes.
     let ledger = bench.data_dir().root.join("user.ledger");
     let mut bytes = fs::read(&ledger).unwrap();
     bytes.extend([7; 11]);
@@ -149,6 +182,8 @@ fn a_ledger_entry_cut_short_does_not_spoil_the_next() {
         .map(|it| (it.clone(), fs::read(it).unwrap()))
         .collect();
     bench.block_on(store.erase(vec![id(2)], NOW)).unwrap();
+    // The backup from before the second erasure returns, with memory 2 in it. Restoring it applies
+    // the ledger, which must name both erased memories.
     for (path, bytes) in copies {
         fs::write(path, bytes).unwrap();
     }
@@ -164,15 +199,19 @@ fn a_backup_that_was_about_to_be_replaced_is_still_valid() {
     bench.add(&store, 1, "zebrafinch");
     bench.add(&store, 2, "kept");
     let backup = bench.block_on(store.backup(NOW)).unwrap();
+    // The seal lists the checksums that the backup may have, one per line.
     let seal = backup.path.with_extension("blake3");
-    let (old, old_seal) = (fs::read(&backup.path).unwrap(), fs::read_to_string(&seal).unwrap());
+    let old_bytes = fs::read(&backup.path).unwrap();
+    let old_seal = fs::read_to_string(&seal).unwrap();
     bench.block_on(store.erase(vec![id(1)], NOW)).unwrap();
     let new_seal = fs::read_to_string(&seal).unwrap();
     assert_ne!(old_seal, new_seal);
-    // Between the two renames the seal accepts both files.
+    // A rewritten backup takes the place of the old one in three steps: the seal lists both
+    // checksums, the file is replaced, the seal lists the new one alone. After a crash in between,
+    // either file must pass.
     fs::write(&seal, format!("{old_seal}{new_seal}")).unwrap();
     assert_eq!(store.verify_backup(&backup).unwrap().memories, 1);
-    fs::write(&backup.path, old).unwrap();
+    fs::write(&backup.path, old_bytes).unwrap();
     assert_eq!(store.verify_backup(&backup).unwrap().memories, 2);
 }
 

@@ -1,4 +1,7 @@
-//! Test fixtures: a folder of its own, a fixed clock, memories to store.
+//! Test fixtures: a data folder of its own, a fixed clock, memories to store.
+//!
+//! `TestBench` owns the folder and the async runtime; its methods do what most tests need in one
+//! call. `memory` and `full_memory` build memories by number; `id` is the id of a number.
 
 mod files;
 mod seed;
@@ -19,8 +22,10 @@ pub(crate) use files::{copy_folder, files_containing, files_under, is_scratch};
 pub(crate) use seed::SeededRandom;
 pub(crate) use state::{MODEL, StoreContents, everything};
 
+/// The time of all tests.
 pub(crate) const NOW: Timestamp = Timestamp(1_794_700_800_000);
 
+/// A temporary folder with a data folder in it, and a runtime.
 pub(crate) struct TestBench {
     pub(crate) dir: tempfile::TempDir,
     runtime: tokio::runtime::Runtime,
@@ -40,6 +45,7 @@ impl TestBench {
         self.data_dir().user_paths()
     }
 
+    /// Opens the user's database with a new handle.
     pub(crate) fn open(&self) -> Store {
         Store::user(self.user_paths(), None, NOW)
     }
@@ -53,6 +59,7 @@ impl TestBench {
         self.runtime.block_on(work)
     }
 
+    /// Inserts a simple memory.
     pub(crate) fn add(&self, store: &Store, n: u32, content: &str) -> MemoryId {
         self.insert(store, memory(n, content))
     }
@@ -62,6 +69,7 @@ impl TestBench {
         self.apply(store, AuditAction::Remember, changes).unwrap().ids[0]
     }
 
+    /// Changes a memory and stores the new version.
     pub(crate) fn edit(&self, store: &Store, id: MemoryId, change: impl FnOnce(&mut Memory)) {
         let mut memory = self.block_on(store.memories().get(id)).unwrap().unwrap();
         change(&mut memory);
@@ -76,6 +84,7 @@ impl TestBench {
         assert_eq!(self.block_on(store.put_vectors(vec![embedding])).unwrap(), [true]);
     }
 
+    /// Applies changes as one batch.
     pub(crate) fn apply(
         &self,
         store: &Store,
@@ -96,6 +105,7 @@ pub(crate) fn batch(action: AuditAction, changes: Vec<StoreChange>) -> WriteBatc
     WriteBatch { key: None, action, actor, detail: None, now: NOW, after_clock: after, changes }
 }
 
+/// The id of memory `n`. Its short id is `n` in hexadecimal.
 pub(crate) fn id(n: u32) -> MemoryId {
     let mut random = [7; 10];
     random[6..].copy_from_slice(&n.to_be_bytes());
@@ -106,6 +116,7 @@ pub(crate) fn path(text: &str) -> ProjectPath {
     ProjectPath::parse(text).unwrap()
 }
 
+/// A memory with few fields set.
 pub(crate) fn memory(n: u32, content: &str) -> Memory {
     Memory {
         id: id(n),
@@ -143,7 +154,7 @@ pub(crate) fn memory(n: u32, content: &str) -> Memory {
 
 /// A memory with a value in every field, and `word` in every text.
 pub(crate) fn full_memory(n: u32, word: &str) -> Memory {
-    let say = |what: &str| format!("{what} {word} end");
+    let sentence = |what: &str| format!("{what} {word} end");
     let name = |what: &str| format!("{what}{word}");
     let session = SessionId::new(NOW, [9; 10]);
     let relation =
@@ -151,9 +162,9 @@ pub(crate) fn full_memory(n: u32, word: &str) -> Memory {
     Memory {
         project: Some(ProjectId::new(NOW, [5; 10])),
         kind: MemoryType::from_slug("error_pattern").unwrap(),
-        content: say("content"),
-        summary: say("summary"),
-        citation: say("cited").chars().take(40).collect(),
+        content: sentence("content"),
+        summary: sentence("summary"),
+        citation: sentence("cited").chars().take(40).collect(),
         tags: vec![name("tag"), "tag".to_owned()],
         files: vec![path(&format!("src/{}.rs", name("file"))), path("src/auth.rs")],
         modules: vec![name("module")],
@@ -165,7 +176,7 @@ pub(crate) fn full_memory(n: u32, word: &str) -> Memory {
         work_unit: Some(WorkUnit {
             methodology: name("method"),
             hierarchy: vec![name("epic"), name("story")],
-            label: say("label"),
+            label: sentence("label"),
         }),
         session: Some(session),
         provenance: vec![session],
@@ -187,15 +198,15 @@ pub(crate) fn full_memory(n: u32, word: &str) -> Memory {
         },
         states: SoftStates {
             deprecated_at: Some(NOW),
-            deprecated_reason: Some(say("reason")),
+            deprecated_reason: Some(sentence("reason")),
             stale_at: Some(NOW),
             deleted_at: None,
         },
         payload: Some(Payload::ErrorPattern(ErrorPattern {
             fingerprint: name("print"),
             tool: "cargo".to_owned(),
-            message: say("message"),
-            resolution: Some(say("resolution \"quoted\"")),
+            message: sentence("message"),
+            resolution: Some(sentence("resolution \"quoted\"")),
         })),
         created_by: Actor::Agent("coder".to_owned()),
         ..memory(n, "")

@@ -44,7 +44,7 @@ pub(crate) fn lesson(n: u8, text: &str, memory: Option<MemoryId>) -> SessionLess
             tokens: 1_000,
             retries: 1,
             external: Some(format!("https://{text}")),
-            fingerprint: "p".to_owned(),
+            progress_key: "p".to_owned(),
             planned_steps: Some(5),
         },
         files: vec![
@@ -68,6 +68,7 @@ pub(crate) fn lesson(n: u8, text: &str, memory: Option<MemoryId>) -> SessionLess
     }
 }
 
+/// Stores a lesson.
 fn learn(bench: &TestBench, store: &waylore_store::Store, lesson: SessionLesson) {
     bench
         .apply(store, AuditAction::Promote, vec![StoreChange::PutLesson(Box::new(lesson))])
@@ -81,23 +82,24 @@ fn a_lesson_reads_back_and_learning_again_replaces_it() {
     learn(&bench, &store, lesson(1, "wren", None));
     learn(&bench, &store, lesson(1, "wren", None));
     learn(&bench, &store, lesson(2, "wren", None));
-    let wanted = lesson(1, "wren", None);
+    let expected = lesson(1, "wren", None);
     assert_eq!(
         bench.block_on(store.learning().get_session(session(1))).unwrap(),
-        Some(wanted.session)
+        Some(expected.session)
     );
     assert_eq!(
         bench.block_on(store.learning().sightings_in_session(session(1))).unwrap(),
-        wanted.sightings
+        expected.sightings
     );
     let mut files = bench.block_on(store.learning().files_of_session(session(1))).unwrap();
     files.reverse();
-    assert_eq!(files, wanted.files);
+    assert_eq!(files, expected.files);
     let of_pattern = vec![(SignalKind::ErrorRetry, "wren".to_owned())];
     assert_eq!(
         bench.block_on(store.learning().sightings_of_patterns(of_pattern)).unwrap().len(),
         2
     );
+    // The counts of editing sessions, by file and by folder.
     let (editors, all) = bench
         .block_on(
             store.learning().count_editing_sessions(vec![path("src/auth.rs"), path("src/b.rs")]),
@@ -150,7 +152,9 @@ fn failed_calls_are_found_by_time_and_replaced_with_their_session() {
 fn only_memories_that_people_removed_count_as_rejected() {
     let bench = TestBench::new();
     let store = bench.open();
-    let take_away = |n: u32, action: AuditAction| {
+    // Deletes a learned memory by an action, and returns how many were learned and how many
+    // rejected.
+    let delete_by = |n: u32, action: AuditAction| {
         let learned =
             model::Memory { source: MemorySource::ObserverInferred, ..memory(n, "learned") };
         bench.insert(&store, learned);
@@ -159,8 +163,8 @@ fn only_memories_that_people_removed_count_as_rejected() {
         bench.apply(&store, action, vec![StoreChange::Replace(Box::new(gone))]).unwrap();
         bench.block_on(store.learning().count_judged()).unwrap()
     };
-    assert_eq!(take_away(1, AuditAction::Prune), (1, 0), "it faded");
-    assert_eq!(take_away(2, AuditAction::Forget), (2, 1));
+    assert_eq!(delete_by(1, AuditAction::Prune), (1, 0), "it faded");
+    assert_eq!(delete_by(2, AuditAction::Forget), (2, 1));
     let mut back = bench.block_on(store.memories().get(id(2))).unwrap().unwrap();
     back.states.deleted_at = None;
     bench.apply(&store, AuditAction::Restore, vec![StoreChange::Replace(Box::new(back))]).unwrap();
@@ -171,10 +175,10 @@ fn only_memories_that_people_removed_count_as_rejected() {
 fn a_milestone_is_passed_once() {
     let bench = TestBench::new();
     let store = bench.open();
-    let milestone = |mark| Milestone { name: "src".to_owned(), count: mark };
-    for mark in [5, 10, 5] {
+    let milestone = |count| Milestone { name: "src".to_owned(), count };
+    for count in [5, 10, 5] {
         bench
-            .apply(&store, AuditAction::Promote, vec![StoreChange::PassMilestone(milestone(mark))])
+            .apply(&store, AuditAction::Promote, vec![StoreChange::PassMilestone(milestone(count))])
             .unwrap();
     }
     assert_eq!(
@@ -204,7 +208,7 @@ fn an_erased_memory_takes_its_evidence_along() {
     bench.block_on(store.erase(vec![memory], NOW)).unwrap();
     assert!(bench.block_on(store.learning().sightings_for_memory(memory)).unwrap().is_empty());
     let left = bench.block_on(store.learning().sightings_in_session(session(1))).unwrap();
-    assert_eq!(left.len(), 1, "what was not made into it stays");
+    assert_eq!(left.len(), 1, "a sighting that became no memory stays");
 }
 
 #[test]
@@ -217,11 +221,10 @@ fn an_erased_text_is_nowhere_in_lessons() {
     bench.block_on(store.erase_text(clean)).unwrap();
     drop(store);
     assert!(files_containing(bench.dir.path(), b"nightjar").is_empty());
-    let _ = id(1);
 }
 
 #[test]
-fn a_journal_is_private_grows_by_lines_and_goes_with_its_project() {
+fn a_journal_is_private_grows_by_whole_lines_and_is_removed_with_its_project() {
     let bench = TestBench::new();
     let project = ProjectId::new(NOW, [2; 10]);
     let store = Store::project(bench.data_dir().project_paths(project), None, NOW);
@@ -257,6 +260,6 @@ fn evidence_moves_to_the_memory_that_absorbed_another() {
     learn(&bench, &store, lesson(2, "robin", Some(memories[1])));
     let relink = StoreChange::MoveEvidence { from: memories[0], to: memories[1] };
     bench.apply(&store, AuditAction::Promote, vec![relink]).unwrap();
-    let n = |it| bench.block_on(store.learning().sightings_for_memory(it)).unwrap().len();
-    assert_eq!((n(memories[0]), n(memories[1])), (0, 2));
+    let n_sightings = |it| bench.block_on(store.learning().sightings_for_memory(it)).unwrap().len();
+    assert_eq!((n_sightings(memories[0]), n_sightings(memories[1])), (0, 2));
 }

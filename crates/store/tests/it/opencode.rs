@@ -4,6 +4,7 @@ use model::Timestamp;
 use rusqlite::Connection;
 use waylore_store::{Error, read_host_messages, read_host_sessions};
 
+/// The tables of the host, with two sessions.
 const TABLES: &str = "
     PRAGMA journal_mode = WAL;
     CREATE TABLE session (id TEXT PRIMARY KEY, project_id TEXT, parent_id TEXT, directory TEXT NOT NULL, time_created INTEGER);
@@ -20,13 +21,14 @@ fn sessions_and_rows_come_in_their_order_while_the_host_writes() {
     let path = dir.path().join("opencode.db");
     let host = Connection::open(&path).unwrap();
     host.execute_batch(TABLES).unwrap();
+    // The host is in the middle of a write.
     host.execute_batch(
         "BEGIN IMMEDIATE; INSERT INTO session VALUES ('ses_3', 'p', NULL, '/x', 30)",
     )
     .unwrap();
     let sessions = read_host_sessions(&path).unwrap();
     let ids: Vec<&str> = sessions.iter().map(|it| it.id.as_str()).collect();
-    assert_eq!(ids, ["ses_1", "ses_2"], "what is not committed is not there");
+    assert_eq!(ids, ["ses_1", "ses_2"], "uncommitted rows are not read");
     assert_eq!(sessions[1].parent.as_deref(), Some("ses_1"));
     assert_eq!((sessions[0].directory.as_str(), sessions[0].created), ("/shop", Timestamp(10)));
     let mut seen = Vec::new();

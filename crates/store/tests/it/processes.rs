@@ -1,4 +1,5 @@
-//! Several processes on one file do not disturb each other.
+//! Several processes on one file do not disturb each other. The test binary starts itself as the
+//! second process.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,13 +8,14 @@ use waylore_store::{DataDir, Store};
 
 use crate::kit::{NOW, TestBench, copy_folder, everything, id};
 
+/// Environment variable that makes `child_process_that_reads_and_writes` the second process.
 const FOLDER: &str = "WAYLORE_TEST_FOLDER";
 
 /// Lets another process open the store, read, write and close it.
 fn visit(root: &Path) {
     let test = std::env::current_exe().unwrap();
     let result = Command::new(test)
-        .args(["--exact", "processes::the_visit_of_another_process"])
+        .args(["--exact", "processes::child_process_that_reads_and_writes"])
         .env(FOLDER, root)
         .output()
         .unwrap();
@@ -21,8 +23,8 @@ fn visit(root: &Path) {
 }
 
 #[test]
-fn the_visit_of_another_process() {
-    #[expect(clippy::disallowed_methods, reason = "how the tests below speak to their child")]
+fn child_process_that_reads_and_writes() {
+    #[expect(clippy::disallowed_methods, reason = "the parent test passes the folder to its child")]
     let Some(root) = std::env::var_os(FOLDER) else { return };
     let bench = TestBench::new();
     let store = Store::user(DataDir::new(root).user_paths(), None, NOW);

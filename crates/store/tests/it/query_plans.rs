@@ -1,4 +1,4 @@
-//! Query plans. A wrong plan gives the right result a thousand times slower.
+//! Query plans of the statements. A wrong plan gives the right result a thousand times slower.
 
 use expect_test::expect;
 use rusqlite::Connection;
@@ -6,17 +6,25 @@ use waylore_store::recorder;
 
 use crate::kit::TestBench;
 
+/// The steps of `SQLite`'s plan for a statement.
 fn plan(conn: &Connection, sql: &str) -> Vec<String> {
     // `occurrences` exists only on connections of the store; it does not affect the plan.
     let sql = sql.replace("occurrences(", "bm25(");
     let mut statement = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+    // The text of a step is in the fourth column of its row.
     let n_params = statement.parameter_count();
     let nothing = vec![rusqlite::types::Null; n_params];
     let rows = statement.query_map(rusqlite::params_from_iter(nothing), |row| row.get(3)).unwrap();
     rows.map(Result::unwrap).collect()
 }
 
-fn opened(bench: &TestBench) -> Connection {
+/// The SQL of a statement of the store.
+fn sql_of(name: &str) -> &'static str {
+    recorder::list_statements().iter().find(|it| it.name == name).unwrap().sql
+}
+
+/// A plain connection to a database of the store.
+fn connect(bench: &TestBench) -> Connection {
     bench.add(&bench.open(), 1, "something");
     Connection::open(bench.user_paths().database()).unwrap()
 }
@@ -24,10 +32,8 @@ fn opened(bench: &TestBench) -> Connection {
 #[test]
 fn search_reads_the_full_text_index_first() {
     let bench = TestBench::new();
-    let conn = opened(&bench);
-    let all = recorder::list_statements();
-    let (_, sql, _) = all.iter().find(|it| it.0 == "search").unwrap();
-    let steps = plan(&conn, sql);
+    let conn = connect(&bench);
+    let steps = plan(&conn, sql_of("search"));
     assert!(steps[0].contains("memories_fts VIRTUAL TABLE"), "{steps:?}");
     assert!(steps[1].contains("SEARCH m USING INTEGER PRIMARY KEY"), "{steps:?}");
 }
@@ -35,10 +41,8 @@ fn search_reads_the_full_text_index_first() {
 #[test]
 fn term_matches_read_only_the_full_text_index() {
     let bench = TestBench::new();
-    let conn = opened(&bench);
-    let all = recorder::list_statements();
-    let (_, sql, _) = all.iter().find(|it| it.0 == "term_matches").unwrap();
-    let steps = plan(&conn, sql);
+    let conn = connect(&bench);
+    let steps = plan(&conn, sql_of("term_matches"));
     assert!(
         matches!(&steps[..], [only] if only.contains("memories_fts VIRTUAL TABLE")),
         "{steps:?}"
@@ -48,8 +52,9 @@ fn term_matches_read_only_the_full_text_index() {
 #[test]
 fn lookups_go_through_their_index() {
     let bench = TestBench::new();
-    let conn = opened(&bench);
+    let conn = connect(&bench);
     let expected = [
+        // statement, step that its plan must contain
         ("by_id", "SEARCH memories USING INDEX sqlite_autoindex_memories_1"),
         ("current_memory", "SEARCH memories USING INDEX sqlite_autoindex_memories_1"),
         ("by_short_id", "SEARCH memories USING INDEX memories_short"),
@@ -82,26 +87,26 @@ fn lookups_go_through_their_index() {
         ("numbers_by_tag", "SEARCH memory_tags USING PRIMARY KEY"),
         ("location_at", "SEARCH l USING INDEX sqlite_autoindex_project_places_1"),
     ];
-    let all = recorder::list_statements();
     for (name, step) in expected {
-        let (_, sql, _) = all.iter().find(|it| it.0 == name).unwrap();
-        let steps = plan(&conn, sql);
+        let steps = plan(&conn, sql_of(name));
         assert!(steps.iter().any(|it| it.contains(step)), "{name}: {steps:?}");
     }
 }
 
-/// Only statements about the whole table read whole tables.
+/// A new line in this list is a statement that gets slower with every memory. It belongs here only
+/// if it really is about all rows.
 #[test]
 fn the_statements_that_read_whole_tables_are_known() {
     let bench = TestBench::new();
-    let conn = opened(&bench);
+    let conn = connect(&bench);
     let mut lines = Vec::new();
-    for (name, sql, _) in recorder::list_statements() {
-        if sql.starts_with("PRAGMA") {
+    for statement in recorder::list_statements() {
+        // A pragma has no plan.
+        if statement.sql.starts_with("PRAGMA") {
             continue;
         }
-        let scans = plan(&conn, sql).into_iter().filter(|it| it.starts_with("SCAN"));
-        lines.extend(scans.map(|it| format!("{name}: {it}\n")));
+        let scans = plan(&conn, statement.sql).into_iter().filter(|it| it.starts_with("SCAN"));
+        lines.extend(scans.map(|it| format!("{}: {it}\n", statement.name)));
     }
     lines.sort();
     expect![[r"
@@ -150,6 +155,7 @@ fn the_statements_that_read_whole_tables_are_known() {
         erase_text_tasks: SCAN sessions
         erase_text_version_rows: SCAN memory_versions
         erase_version_ids: SCAN memory_versions USING COVERING INDEX sqlite_autoindex_memory_versions_1
+        files_of_all: SCAN f USING COVERING INDEX memory_files_n
         has_failed_calls: SCAN sqlite_schema
         has_learning: SCAN sqlite_schema
         has_registry: SCAN sqlite_schema
@@ -158,6 +164,7 @@ fn the_statements_that_read_whole_tables_are_known() {
         list: SCAN m
         locations: SCAN l
         milestones: SCAN milestones
+        modules_of_all: SCAN f USING COVERING INDEX memory_modules_n
         numbered_rows: SCAN memories
         open_losses: SCAN losses
         quiet_spans: SCAN quiet_spans

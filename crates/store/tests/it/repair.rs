@@ -11,6 +11,7 @@ fn tamper(bench: &TestBench, sql: &str) {
     conn.execute_batch(sql).unwrap();
 }
 
+/// A store of five memories that are all in a backup.
 fn with_backup(bench: &TestBench) -> Store {
     let store = bench.open();
     for n in 1..=5 {
@@ -22,6 +23,7 @@ fn with_backup(bench: &TestBench) -> Store {
 
 #[test]
 fn a_changed_row_is_withheld_and_restored_as_it_was() {
+    // Content, flags, counts, and the hashes themselves.
     let columns = [
         "content = 'forged'",
         "confidence = 1000",
@@ -83,6 +85,7 @@ fn a_damaged_vector_is_named_and_the_others_are_read() {
         bench.embed(&store, id(n), vec![1.0, 0.5], vec![64, 32]);
     }
     drop(store);
+    // The first of the two floats becomes NaN (little-endian 0x7fc00000).
     tamper(&bench, "UPDATE embeddings SET vector = x'0000c07f0000003f' WHERE n = 2");
     let store = bench.open();
     let read = bench
@@ -91,9 +94,14 @@ fn a_damaged_vector_is_named_and_the_others_are_read() {
     assert_eq!((read.parts.len(), read.damaged), (2, vec![id(2)]));
     assert!(
         bench.block_on(store.vectors().get(id(2), MODEL.to_owned())).is_err(),
-        "asked for by name"
+        "a request for this memory alone fails"
     );
 }
+
+/// The index that `SQLite` makes for the unique column `id` of `memories`.
+const ID_INDEX: &str = "sqlite_autoindex_memories_1";
+/// Page size of the database.
+const PAGE_BYTES: usize = 4096;
 
 /// Changes the last byte of one key in an index that fits one page.
 fn damage_index_key(bench: &TestBench, index: &str, key: &[u8]) {
@@ -102,8 +110,8 @@ fn damage_index_key(bench: &TestBench, index: &str, key: &[u8]) {
     let root: i64 = conn.query_row(from, [index], |row| row.get(0)).unwrap();
     drop(conn);
     let mut bytes = std::fs::read(bench.user_paths().database()).unwrap();
-    let page = usize::try_from(root - 1).unwrap() * 4096;
-    let found = bytes[page..page + 4096].windows(key.len()).position(|it| it == key);
+    let page = usize::try_from(root - 1).unwrap() * PAGE_BYTES;
+    let found = bytes[page..page + PAGE_BYTES].windows(key.len()).position(|it| it == key);
     bytes[page + found.unwrap() + key.len() - 1] ^= 1;
     std::fs::write(bench.user_paths().database(), bytes).unwrap();
 }
@@ -112,7 +120,7 @@ fn damage_index_key(bench: &TestBench, index: &str, key: &[u8]) {
 fn an_index_that_lost_a_memory_does_not_hide_it() {
     let bench = TestBench::new();
     with_backup(&bench);
-    damage_index_key(&bench, "sqlite_autoindex_memories_1", id(3).0.as_bytes());
+    damage_index_key(&bench, ID_INDEX, id(3).0.as_bytes());
 
     let store = bench.open();
     let found = bench.block_on(store.memories().get(id(3))).unwrap().map(|it| it.id);
@@ -122,7 +130,7 @@ fn an_index_that_lost_a_memory_does_not_hide_it() {
     assert_eq!(bench.block_on(store.check_database()).unwrap(), vec![]);
 }
 
-/// Grows the file beyond the size that is fully checked on every empty result.
+/// Grows the file beyond 8 MiB: smaller ones are fully checked on every empty result.
 fn grow(bench: &TestBench) {
     let store = with_backup(bench);
     for n in 10..13 {
@@ -134,9 +142,10 @@ fn grow(bench: &TestBench) {
 
 #[test]
 fn a_damaged_key_hides_nothing_in_a_large_file_either() {
+    // A memory requested by id is found by reading all rows.
     let short = id(3).short();
-    let keys = [("sqlite_autoindex_memories_1", id(3).0.as_bytes().to_vec())];
-    let keys = keys.into_iter().chain([("memories_short", short.clone().into_bytes())]);
+    let keys =
+        [(ID_INDEX, id(3).0.as_bytes().to_vec()), ("memories_short", short.clone().into_bytes())];
     for (index, key) in keys {
         let bench = TestBench::new();
         grow(&bench);
@@ -148,12 +157,13 @@ fn a_damaged_key_hides_nothing_in_a_large_file_either() {
             bench.block_on(store.memories().get(id(3))).unwrap()
         };
         assert_eq!(found.map(|it| it.id), Some(id(3)), "{index}");
-        let said = store.findings();
+        let findings = store.findings();
         assert!(
-            said.iter().any(|it| matches!(it, DamageFinding::DatabaseReport(_))),
-            "{index}: {said:?}"
+            findings.iter().any(|it| matches!(it, DamageFinding::DatabaseReport(_))),
+            "{index}: {findings:?}"
         );
     }
+    // A list has no other index to read from: it stays empty, but the damage is reported.
     let lists = [
         (
             "memory_files",
@@ -183,16 +193,16 @@ fn a_damaged_key_hides_nothing_in_a_large_file_either() {
         damage_index_key(&bench, table, key.as_bytes());
         let store = bench.open();
         assert_eq!(bench.block_on(store.memories().list(filter)).unwrap().len(), 0, "{table}");
-        let said = store.findings();
+        let findings = store.findings();
         assert!(
-            said.iter().any(|it| matches!(it, DamageFinding::DatabaseReport(_))),
-            "{table}: {said:?}"
+            findings.iter().any(|it| matches!(it, DamageFinding::DatabaseReport(_))),
+            "{table}: {findings:?}"
         );
     }
 }
 
 #[test]
-fn an_empty_search_of_a_large_file_is_checked_by_numbers_only() {
+fn an_empty_search_of_a_large_file_only_compares_row_counts() {
     let bench = TestBench::new();
     grow(&bench);
     let search = |word: &str| {
@@ -209,6 +219,7 @@ fn an_empty_search_of_a_large_file_is_checked_by_numbers_only() {
         "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'memories (short)', 'memories (type)') WHERE name = 'memories_short'",
     );
     assert_eq!(search("nothing"), vec![]);
+    // With a wrong count, the search runs the full check, too.
     assert!(!bench.block_on(bench.open().check_database()).unwrap().is_empty());
     tamper(&bench, "UPDATE meta SET value = value + 1 WHERE key = 'n_memories'");
     let findings = search("nothing");

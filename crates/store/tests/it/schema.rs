@@ -13,8 +13,9 @@ fn fixture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
-/// Contents of the fixtures: memories, versions, a forgotten one, a vector, settings, a location.
-fn compose(bench: &TestBench, store: &Store, with_locations: bool) {
+/// Fills a store with the contents of the fixtures: memories, versions, a forgotten one, a vector,
+/// settings, a location.
+fn fill(bench: &TestBench, store: &Store, with_locations: bool) {
     bench.insert(store, full_memory(1, "wren"));
     bench.insert(store, memory(2, "the plain one"));
     bench.insert(store, memory(3, "the forgotten one"));
@@ -38,43 +39,47 @@ fn compose(bench: &TestBench, store: &Store, with_locations: bool) {
     }
 }
 
-fn project(bench: &TestBench) -> Store {
+/// A store of a project.
+fn open_project(bench: &TestBench) -> Store {
     Store::project(bench.data_dir().project_paths(ProjectId::new(NOW, [2; 10])), None, NOW)
 }
 
 type Open = fn(&TestBench) -> Store;
 
-/// A fixture for every schema that was ever in use. A new schema adds a line; none is removed.
+/// A fixture for every schema that was ever in use. A new schema adds a line; none is removed. The
+/// number in the name is the schema version; the user's database has one migration more than that of
+/// a project.
 const FIXTURES: &[(&str, Open)] = &[
-    ("memory-1.db", project),
+    ("memory-1.db", open_project),
     ("user-2.db", TestBench::open),
-    ("memory-2.db", project),
+    ("memory-2.db", open_project),
     ("user-3.db", TestBench::open),
-    ("memory-3.db", project),
+    ("memory-3.db", open_project),
     ("user-4.db", TestBench::open),
-    ("memory-4.db", project),
+    ("memory-4.db", open_project),
     ("user-5.db", TestBench::open),
-    ("memory-5.db", project),
+    ("memory-5.db", open_project),
     ("user-6.db", TestBench::open),
-    ("memory-6.db", project),
+    ("memory-6.db", open_project),
     ("user-7.db", TestBench::open),
 ];
 
+/// The contents of a fixture, from a store that was filled just now.
 fn expected(open: Open) -> StoreContents {
     let bench = TestBench::new();
     let store = open(&bench);
-    compose(&bench, &store, store.path().ends_with("user.db"));
+    fill(&bench, &store, store.path().ends_with("user.db"));
     bench.state(&store)
 }
 
 /// Writes the missing fixture of a new schema if `UPDATE_EXPECT` is set, as for `expect-test`.
 fn write_missing(name: &str, open: Open) {
-    #[expect(clippy::disallowed_methods, reason = "how `expect-test` is asked to update, too")]
-    let asked = std::env::var_os("UPDATE_EXPECT").is_some();
-    if asked && !fixture(name).exists() {
+    #[expect(clippy::disallowed_methods, reason = "`expect-test` reads the same variable")]
+    let is_update = std::env::var_os("UPDATE_EXPECT").is_some();
+    if is_update && !fixture(name).exists() {
         let bench = TestBench::new();
         let store = open(&bench);
-        compose(&bench, &store, store.path().ends_with("user.db"));
+        fill(&bench, &store, store.path().ends_with("user.db"));
         let backup = bench.block_on(store.backup(NOW)).unwrap();
         fs::copy(backup.path, fixture(name)).unwrap();
     }
@@ -96,7 +101,7 @@ fn every_past_schema_opens_and_reads_as_it_was_written() {
 }
 
 /// Opens a database that was changed without the store, for reading and for writing.
-fn refused(change: &str) -> [Error; 2] {
+fn errors_after_change(change: &str) -> [Error; 2] {
     let bench = TestBench::new();
     bench.add(&bench.open(), 1, "something");
     Connection::open(bench.user_paths().database()).unwrap().execute_batch(change).unwrap();
@@ -107,13 +112,13 @@ fn refused(change: &str) -> [Error; 2] {
         bench.apply(&store, AuditAction::Settings, vec![]).unwrap_err(),
     ];
     drop(store);
-    assert_eq!(fs::read(bench.user_paths().database()).unwrap(), before, "and left as it was");
+    assert_eq!(fs::read(bench.user_paths().database()).unwrap(), before, "the file is unchanged");
     result
 }
 
 #[test]
 fn a_newer_schema_is_refused() {
-    for error in refused("PRAGMA user_version = 99") {
+    for error in errors_after_change("PRAGMA user_version = 99") {
         assert!(matches!(error, Error::NewerSchema { found: 99, .. }), "{error:?}");
         assert!(error.to_string().contains("newer version"), "{error}");
     }
@@ -124,7 +129,7 @@ fn a_file_of_another_program_is_refused() {
     for change in
         ["PRAGMA application_id = 7", "PRAGMA user_version = 0", "PRAGMA user_version = -1"]
     {
-        for error in refused(change) {
+        for error in errors_after_change(change) {
             assert!(matches!(error, Error::Damaged { .. }), "{change}: {error:?}");
         }
     }

@@ -23,7 +23,7 @@ fn every_statement_meant_for_a_server_gives_the_same_answer_there() {
     for migration in recorder::list_migrations() {
         client.sequence(migration);
     }
-    let mut compared = 0;
+    let mut n_compared = 0;
     for line in lines.iter().filter(|it| it.runs_on_server) {
         let (rows, changed) = client.execute(&line.sql, &line.params);
         match &line.result {
@@ -31,9 +31,9 @@ fn every_statement_meant_for_a_server_gives_the_same_answer_there() {
             RecordedResult::Changed(expected) => assert_eq!(changed, *expected, "{}", line.name),
             RecordedResult::Rows(expected) => assert_same(line, expected, &rows),
         }
-        compared += 1;
+        n_compared += 1;
     }
-    assert!(compared > 500, "a short recording proves little: {compared}");
+    assert!(n_compared > 500, "a short recording proves little: {n_compared}");
 }
 
 /// A statement that was not run was not compared either.
@@ -41,19 +41,21 @@ fn assert_all_recorded(lines: &[RecordedStatement]) {
     let run: BTreeSet<&str> = lines.iter().map(|it| it.name).collect();
     let missing: Vec<&str> = recorder::list_statements()
         .iter()
-        .filter(|it| it.2 && !run.contains(it.0))
-        .map(|it| it.0)
+        .filter(|it| it.runs_on_server && !run.contains(it.name))
+        .map(|it| it.name)
         .collect();
     assert!(missing.is_empty(), "the scenario never runs {missing:?}");
 }
 
+/// Compares rows. Floating-point scores may differ by rounding.
 fn assert_same(line: &RecordedStatement, expected: &[Vec<Value>], found: &[Vec<Value>]) {
-    let same = |pair: (&Value, &Value)| match pair {
+    let is_same_value = |pair: (&Value, &Value)| match pair {
         (Value::Real(a), Value::Real(b)) => (a - b).abs() <= 1e-9 * a.abs().max(1.0),
         (a, b) => a == b,
     };
-    let alike = |a: &[Value], b: &[Value]| a.len() == b.len() && a.iter().zip(b).all(same);
-    let whole =
-        expected.len() == found.len() && expected.iter().zip(found).all(|(a, b)| alike(a, b));
-    assert!(whole, "{} {:?}\nlocal:  {expected:?}\nserver: {found:?}", line.name, line.params);
+    let is_same_row =
+        |a: &[Value], b: &[Value]| a.len() == b.len() && a.iter().zip(b).all(is_same_value);
+    let is_same =
+        expected.len() == found.len() && expected.iter().zip(found).all(|(a, b)| is_same_row(a, b));
+    assert!(is_same, "{} {:?}\nlocal:  {expected:?}\nserver: {found:?}", line.name, line.params);
 }

@@ -19,6 +19,6 @@ fn a_key_is_refused_and_never_ignored() {
     assert!(matches!(store.change_key(Some(key)), Err(Error::EncryptionUnavailable)));
     assert!(
         bench.block_on(bench.open().memories().get(id(1))).unwrap().is_some(),
-        "and nothing was touched"
+        "the database is unchanged"
     );
 }

@@ -1,4 +1,4 @@
-//! A failure in one call does not affect other calls.
+//! A failure in one call does not affect other calls, although they share a thread and a commit.
 
 use std::sync::mpsc;
 
@@ -9,13 +9,14 @@ use waylore_store::{AuditAction, Error, Store, StoreChange};
 use crate::kit::{NOW, TestBench, batch, id, memory};
 
 /// Queues `calls` while the writer is blocked, so that they share one commit.
-async fn together<T: Send + 'static>(
+async fn run_in_one_group<T: Send + 'static>(
     store: &Store,
     calls: Vec<impl Future<Output = T> + Send + 'static>,
 ) -> Vec<T> {
+    // An exclusive job keeps the writer busy until all calls are queued.
     let (release, held) = mpsc::channel::<()>();
     let holding = store.clone();
-    let lone = tokio::spawn(async move {
+    let blocker = tokio::spawn(async move {
         recorder::inside_exclusive(&holding, move |_| {
             let _ = held.recv();
             Ok(())
@@ -25,7 +26,7 @@ async fn together<T: Send + 'static>(
     let tasks: Vec<_> = calls.into_iter().map(tokio::spawn).collect();
     tokio::task::yield_now().await;
     release.send(()).unwrap();
-    lone.await.unwrap().unwrap();
+    blocker.await.unwrap().unwrap();
     let mut result = Vec::new();
     for task in tasks {
         result.push(task.await.unwrap());
@@ -39,7 +40,7 @@ enum Call {
     Run(fn(&Connection) -> rusqlite::Result<()>),
 }
 
-async fn call(store: Store, call: Call) -> Result<(), Error> {
+async fn run_call(store: Store, call: Call) -> Result<(), Error> {
     match call {
         Call::Add(n) => {
             let changes = vec![StoreChange::Insert(Box::new(memory(n, "a neighbour")))];
@@ -50,8 +51,8 @@ async fn call(store: Store, call: Call) -> Result<(), Error> {
 }
 
 fn run_together(bench: &TestBench, store: &Store, calls: Vec<Call>) -> Vec<Result<(), Error>> {
-    let calls = calls.into_iter().map(|it| call(store.clone(), it)).collect();
-    bench.block_on(together(store, calls))
+    let calls = calls.into_iter().map(|it| run_call(store.clone(), it)).collect();
+    bench.block_on(run_in_one_group(store, calls))
 }
 
 fn n_stored(bench: &TestBench, store: &Store) -> usize {
@@ -79,11 +80,11 @@ fn a_panic_in_a_read_or_an_exclusive_job_is_an_error() {
     for _ in 0..4 {
         let read = bench.block_on(recorder::inside_read(&store, |_| panic!("a bug in a read")));
         assert!(matches!(read, Err(Error::Internal { .. })), "{read:?}");
-        let lone = bench.block_on(recorder::inside_exclusive(&store, |conn| {
+        let exclusive = bench.block_on(recorder::inside_exclusive(&store, |conn| {
             conn.execute_batch("BEGIN IMMEDIATE; DELETE FROM memories")?;
-            panic!("a bug in lone work")
+            panic!("a bug in an exclusive job")
         }));
-        assert!(matches!(lone, Err(Error::Internal { .. })), "{lone:?}");
+        assert!(matches!(exclusive, Err(Error::Internal { .. })), "{exclusive:?}");
     }
     assert!(bench.block_on(store.memories().get(id(1))).unwrap().is_some());
     bench.add(&store, 2, "after");
@@ -94,8 +95,10 @@ fn a_panic_in_a_read_or_an_exclusive_job_is_an_error() {
 fn a_failed_write_rolls_back_only_its_own_changes() {
     let bench = TestBench::new();
     let store = bench.open();
-    let half = |conn: &Connection| conn.execute_batch("DELETE FROM meta; SELECT * FROM nowhere");
-    let result = run_together(&bench, &store, vec![Call::Add(1), Call::Run(half), Call::Add(2)]);
+    let fails_half_way =
+        |conn: &Connection| conn.execute_batch("DELETE FROM meta; SELECT * FROM nowhere");
+    let result =
+        run_together(&bench, &store, vec![Call::Add(1), Call::Run(fails_half_way), Call::Add(2)]);
     assert!(result[0].is_ok() && result[1].is_err() && result[2].is_ok(), "{result:?}");
     assert_eq!(n_stored(&bench, &store), 2);
     assert_eq!(bench.block_on(store.check_database()).unwrap(), vec![]);
@@ -107,12 +110,16 @@ fn no_caller_gets_success_when_the_commit_fails() {
     let store = bench.open();
     bench.add(&store, 1, "before");
     // The violation is noticed by the commit, after every write of the group has succeeded.
-    let owing = |conn: &Connection| {
+    let violates_foreign_key = |conn: &Connection| {
         conn.execute_batch(
             "PRAGMA defer_foreign_keys = ON; INSERT INTO memory_tags (tag, n) VALUES ('x', 999)",
         )
     };
-    let result = run_together(&bench, &store, vec![Call::Add(2), Call::Run(owing), Call::Add(3)]);
+    let result = run_together(
+        &bench,
+        &store,
+        vec![Call::Add(2), Call::Run(violates_foreign_key), Call::Add(3)],
+    );
     assert!(result.iter().all(Result::is_err), "{result:?}");
     assert_eq!(n_stored(&bench, &store), 1);
     assert!(
@@ -141,6 +148,7 @@ fn a_full_disk_is_reported_and_freed_space_is_used() {
     );
     assert!(matches!(result, Err(Error::DiskFull)), "{result:?}");
     assert!(bench.block_on(store.memories().get(id(1))).unwrap().is_some(), "reading goes on");
+    // A failed job makes the writer open a new connection.
     bench
         .block_on(recorder::inside_exclusive(&store, |_| Err(rusqlite::Error::InvalidQuery)))
         .unwrap_err();
@@ -154,11 +162,11 @@ fn writes_that_wait_together_share_one_commit() {
     let recorder = StatementRecorder::default();
     let store = recorder::recorded_store(bench.user_paths(), NOW, recorder.clone());
     bench.add(&store, 0, "opens the store");
-    let commits = || recorder.lines().iter().filter(|it| it.sql == "COMMIT").count();
-    let before = commits();
+    let n_commits = || recorder.lines().iter().filter(|it| it.sql == "COMMIT").count();
+    let before = n_commits();
     let result = run_together(&bench, &store, (1..=20).map(Call::Add).collect());
     assert!(result.iter().all(Result::is_ok));
-    assert_eq!((commits() - before, n_stored(&bench, &store)), (1, 21));
+    assert_eq!((n_commits() - before, n_stored(&bench, &store)), (1, 21));
 }
 
 #[test]
@@ -166,7 +174,7 @@ fn a_caller_that_gives_up_breaks_nothing() {
     let bench = TestBench::new();
     let store = bench.open();
     bench.block_on(async {
-        let adding = tokio::spawn(call(store.clone(), Call::Add(1)));
+        let adding = tokio::spawn(run_call(store.clone(), Call::Add(1)));
         tokio::task::yield_now().await;
         adding.abort();
         let _ = adding.await;

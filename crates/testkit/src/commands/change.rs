@@ -44,7 +44,7 @@ pub(super) fn teach(
         key: line.option("key"),
         dry_run: line.has_switch("dry"),
     };
-    let res = world.with_project(async |engine| engine.editor().remember(teaching).await)?;
+    let res = world.with_project(async |project| project.editor().remember(teaching).await)?;
     let old = match &res.novelty {
         MemoryNovelty::Supersedes { old, .. } => world.name_of(old.id),
         _ => String::new(),
@@ -72,7 +72,7 @@ pub(super) fn edit(
         cwd: world.cwd.clone(),
         on_secret: on_secret(line),
     };
-    let (_, after) = world.with_project(async |engine| engine.editor().edit(&id, edit).await)?;
+    let (_, after) = world.with_project(async |project| project.editor().edit(&id, edit).await)?;
     push_memory(world, &after, acc);
     Ok(())
 }
@@ -84,7 +84,7 @@ pub(super) fn pin(
 ) -> Result<(), Error> {
     let (id, pinned) = (world.resolve_id(line.word(0)), line.verb == "pin");
     let (memory, changed) =
-        world.with_project(async |engine| engine.editor().pin(&id, pinned).await)?;
+        world.with_project(async |project| project.editor().pin(&id, pinned).await)?;
     if changed {
         push_memory(world, &memory, acc);
     } else {
@@ -100,10 +100,10 @@ pub(super) fn used(
     _: &mut Vec<String>,
 ) -> Result<(), Error> {
     let (id, now) = (world.resolve_id(line.word(0)), world.now);
-    world.with_project(async |engine| {
-        let found = engine.retriever().find_by_id(&id).await?;
+    world.with_project(async |project| {
+        let found = project.retriever().find_by_id(&id).await?;
         let changes = vec![StoreChange::CountUse { id: found.memory.id }];
-        engine.writer(&found.notebook).apply(agent_batch(now, changes)).await?;
+        project.notebook_writer(&found.notebook).apply(agent_batch(now, changes)).await?;
         Ok(())
     })
 }
@@ -128,7 +128,8 @@ pub(super) fn flag(
         },
         other => panic!("a memory cannot be `{other}`"),
     };
-    let res = world.with_project(async |engine| engine.editor().correct(&id, correction).await)?;
+    let res =
+        world.with_project(async |project| project.editor().correct(&id, correction).await)?;
     push_memory(world, &res.memory, acc);
     if res.excluded {
         acc.push("  kept out of this project".to_owned());
@@ -149,7 +150,7 @@ pub(super) fn forget(
     acc: &mut Vec<String>,
 ) -> Result<(), Error> {
     let ids: Vec<String> = line.words.iter().map(|it| world.resolve_id(it)).collect();
-    for it in world.with_project(async |engine| engine.editor().forget(&ids).await)? {
+    for it in world.with_project(async |project| project.editor().forget(&ids).await)? {
         push_memory(world, &it, acc);
     }
     Ok(())
@@ -161,7 +162,8 @@ pub(super) fn restore(
     acc: &mut Vec<String>,
 ) -> Result<(), Error> {
     let (id, version) = (world.resolve_id(line.word(0)), line.word(1).parse().ok());
-    let memory = world.with_project(async |engine| engine.editor().restore(&id, version).await)?;
+    let memory =
+        world.with_project(async |project| project.editor().restore(&id, version).await)?;
     push_memory(world, &memory, acc);
     Ok(())
 }
@@ -172,7 +174,7 @@ pub(super) fn undo(
     acc: &mut Vec<String>,
 ) -> Result<(), Error> {
     let id = Some(line.word(0)).filter(|it| !it.is_empty()).map(|it| world.resolve_id(it));
-    let undone = world.with_project(async |engine| engine.editor().undo(id.as_deref()).await)?;
+    let undone = world.with_project(async |project| project.editor().undo(id.as_deref()).await)?;
     acc.push(format!("undid {}", undone.entry.action));
     for (id, memory) in &undone.memories {
         match memory {

@@ -9,7 +9,7 @@ use engine::{
 use model::{MemoryId, Phase, ProjectPath};
 
 use super::ScriptLine;
-use super::look::{filter, push_nothing_if_empty};
+use super::inspect::{filter, push_nothing_if_empty};
 use crate::TestWorld;
 
 pub(super) fn search_query(world: &mut TestWorld, line: &ScriptLine) -> Result<SearchQuery, Error> {
@@ -33,9 +33,9 @@ pub(super) fn search(
     acc: &mut Vec<String>,
 ) -> Result<(), Error> {
     let question = search_query(world, line)?;
-    let (answer, notice) = world.with_project(async |engine| {
-        let notice = engine.embedding_indexer().embed_before_search().await;
-        Ok((engine.retriever().search(&question).await?, notice))
+    let (answer, notice) = world.with_project(async |project| {
+        let notice = project.embedding_indexer().embed_new_memories().await;
+        Ok((project.retriever().search(&question).await?, notice))
     })?;
     acc.extend(notice);
     acc.extend(answer.notices);
@@ -58,9 +58,9 @@ pub(super) fn ask(
     acc: &mut Vec<String>,
 ) -> Result<(), Error> {
     let question = search_query(world, line)?;
-    let (reply, notice) = world.with_project(async |engine| {
-        let notice = engine.embedding_indexer().embed_before_search().await;
-        Ok((engine.retriever().ask(&question).await?, notice))
+    let (reply, notice) = world.with_project(async |project| {
+        let notice = project.embedding_indexer().embed_new_memories().await;
+        Ok((project.retriever().ask(&question).await?, notice))
     })?;
     acc.extend(notice);
     acc.extend(reply.results.notices);
@@ -83,12 +83,12 @@ pub(super) fn context(
 ) -> Result<(), Error> {
     let mut occasion = context_request(world, line, &line.options("file"))?;
     occasion.task = line.text_from(0);
-    let context = world.with_project(async |engine| {
+    let context = world.with_project(async |project| {
         let mut notice = None;
         if occasion.has_search_text() {
-            notice = engine.embedding_indexer().embed_before_search().await;
+            notice = project.embedding_indexer().embed_new_memories().await;
         }
-        let mut context = engine.injector().start_context(&occasion).await?;
+        let mut context = project.injector().start_context(&occasion).await?;
         context.notices.extend(notice);
         Ok(context)
     })?;
@@ -96,14 +96,14 @@ pub(super) fn context(
     Ok(())
 }
 
-pub(super) fn about(
+pub(super) fn file_context(
     world: &mut TestWorld,
     line: &ScriptLine,
     acc: &mut Vec<String>,
 ) -> Result<(), Error> {
     let occasion = context_request(world, line, &line.words)?;
     let context =
-        world.with_project(async |engine| engine.injector().file_context(&occasion).await)?;
+        world.with_project(async |project| project.injector().file_context(&occasion).await)?;
     push_context(world, line, context, acc);
     Ok(())
 }
@@ -118,8 +118,8 @@ pub(super) fn touch(
     let shown =
         line.options("shown").iter().filter_map(|it| world.resolve_id(it).parse().ok()).collect();
     let shown: HashSet<MemoryId> = shown;
-    for it in
-        world.with_project(async |engine| engine.retriever().file_warnings(&files, &shown).await)?
+    for it in world
+        .with_project(async |project| project.retriever().file_warnings(&files, &shown).await)?
     {
         let name = world.name_of(it.memory.id);
         acc.push(format!("{name} {} {:?}", it.memory.kind, it.memory.content));
@@ -143,8 +143,8 @@ fn context_request(
 fn paths(world: &mut TestWorld, given: &[String]) -> Result<Vec<ProjectPath>, Error> {
     let cwd = world.cwd.clone();
     let path =
-        |engine: &engine::Project, it: &String| engine.project_path(&PathBuf::from(it), &cwd);
-    world.with_project(async |engine| given.iter().map(|it| path(engine, it)).collect())
+        |project: &engine::Project, it: &String| project.project_path(&PathBuf::from(it), &cwd);
+    world.with_project(async |project| given.iter().map(|it| path(project, it)).collect())
 }
 
 fn without(line: &ScriptLine) -> Result<DisabledStages, Error> {

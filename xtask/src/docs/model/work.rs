@@ -62,7 +62,7 @@ fn render_sessions(acc: &mut String) {
     let rows = SessionType::ALL.iter().map(|it| [code(it), it.description().to_owned()]);
     table(acc, ["type", "means"], rows);
     acc.push_str("\nIf the host does not name the type, the first matching sign decides:\n");
-    let rows = SESSION_TYPE_RULES.iter().map(|it| [it.reading.to_owned(), code(it.session_type)]);
+    let rows = SESSION_TYPE_RULES.iter().map(|it| [it.description.to_owned(), code(it.session_type)]);
     let rest = ["anything else".to_owned(), code(SessionType::Terminal)];
     table(acc, ["sign", "type"], rows.chain([rest]));
     section(acc, "Outcomes", "Result of a session.");

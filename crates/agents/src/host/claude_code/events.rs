@@ -1,4 +1,4 @@
-//! The events that a message of Claude Code adds to the journal.
+//! The events that a hook message of Claude Code adds to the journal.
 //!
 //! Their ids are those that reading the host's transcript gives, so that an event read from both
 //! counts once. Prompts are left to the transcript where there is one, because only there they have
@@ -13,7 +13,7 @@ use crate::hook_message::{HookMessage, SessionSource};
 use crate::tool_output;
 
 /// The session start and the events of a message that arrived at `at`.
-pub(super) fn message_events(
+pub(super) fn build_events(
     message: &HookMessage,
     project: Option<&str>,
     at: Timestamp,
@@ -46,6 +46,7 @@ pub(super) fn message_events(
             }
         }
         "SessionEnd" => log.push_session_end(),
+        // The session start is all that other events add.
         _ => {}
     }
     log.acc
@@ -59,17 +60,19 @@ fn subagent_name(agent: &str) -> String {
 fn push_prompt(log: &mut EventLog, body: &Value, at: Timestamp) {
     let text = body["prompt"].as_str().unwrap_or_default();
     let id = body["prompt_id"].as_str();
-    // The time tells apart two prompts with the same text.
+    // The time distinguishes two prompts with the same text.
     let id = id.map_or_else(|| fingerprint_text(&format!("{} {text}", at.0)), str::to_owned);
     log.push_user_message(&format!("prompt {id}"), text);
 }
 
+/// A call; without an id it could not be matched with the transcript.
 fn push_call(log: &mut EventLog, call: &Value) {
     if let Some(id) = call["tool_use_id"].as_str() {
         log.push_call(id, call["tool_name"].as_str().unwrap_or_default(), &call["tool_input"]);
     }
 }
 
+/// A call and its result: `PreToolUse` may not have reported the call.
 fn push_result(log: &mut EventLog, call: &Value, outcome: CallOutcome, output: &Value) {
     push_call(log, call);
     if let Some(id) = call["tool_use_id"].as_str() {
@@ -84,10 +87,11 @@ mod tests {
     use expect_test::{Expect, expect};
 
     fn events(input: &str, project: Option<&str>) -> Vec<EventEnvelope> {
-        let message = CLAUDE_CODE.parse(input.as_bytes(), None).unwrap();
-        CLAUDE_CODE.events(&message, project, Timestamp(7))
+        let message = CLAUDE_CODE.parse_message(input.as_bytes(), None).unwrap();
+        CLAUDE_CODE.journal_events(&message, project, Timestamp(7))
     }
 
+    /// Compares the events of a message with these fields, each with its id.
     fn check(body: &str, expect: Expect) {
         let input = format!(r#"{{"session_id":"s1","cwd":"/p/sub",{body}}}"#);
         let line = |it: &EventEnvelope| {
@@ -137,11 +141,11 @@ mod tests {
     }
 
     #[test]
-    fn a_subagent_is_a_session_of_its_own_under_the_name_of_its_file() {
+    fn a_subagent_has_the_session_id_that_its_transcript_gives() {
         let input = r#"{"session_id":"s1","cwd":"/p","agent_id":"a7","hook_event_name":"SubagentStart","transcript_path":"/t.jsonl"}"#;
         let events = events(input, None);
-        let of_file = crate::event_log::derive_session_id("s1/agent-a7");
-        assert_eq!((events[0].session, events.len()), (of_file, 1));
+        let id_of_transcript = crate::event_log::derive_session_id("s1/agent-a7");
+        assert_eq!((events[0].session, events.len()), (id_of_transcript, 1));
         assert!(!events[0].to_line().contains("t.jsonl"), "that transcript is the parent's");
     }
 }

@@ -1,9 +1,9 @@
-//! `waylore config key`.
+//! `waylore config key`: stores the API key of a provider in the keychain of the system, or removes it.
 
 use engine::ProviderKey;
 use serde_json::json;
 
-use crate::command::CommandSession;
+use crate::command::CommandContext;
 use crate::command::shared::read_all;
 use crate::failure::{CliFailure, FailureKind, usage_error};
 use crate::keychain;
@@ -13,9 +13,9 @@ use crate::output;
 pub(super) fn run(
     role: ModelRole,
     remove: bool,
-    session: &CommandSession<'_>,
+    command: &CommandContext<'_>,
 ) -> anyhow::Result<()> {
-    let plan = models::plan_models(&session.settings)?;
+    let plan = models::plan_models(&command.settings)?;
     let Some(server) = plan.server(role) else {
         let setting = format!("{}.provider", role.slug());
         return Err(usage_error(
@@ -30,24 +30,25 @@ pub(super) fn run(
     } else {
         let text = read_key(&server.url)?;
         let text = text.trim();
+        // Only to check it: a key with line breaks or control characters was pasted wrongly.
         ProviderKey::new(text)
             .map_err(|it| usage_error(it.to_string(), "give the key and nothing else"))?;
         if !keychain::write(&server.keychain_entry(), text) {
             return Err(no_keychain(role));
         }
     }
-    let out = session.output;
+    let out = command.output;
     if out.json {
-        out.data_json("key", json!({ "role": role.slug(), "url": server.url, "kept": !remove }));
+        out.print_json("key", json!({ "role": role.slug(), "url": server.url, "kept": !remove }));
     }
-    let done = if remove { "is no longer" } else { "is" };
-    out.say(&format!("the key for `{}` {done} in the keychain", server.url));
+    let verb = if remove { "is no longer" } else { "is" };
+    out.say(&format!("the key for `{}` {verb} in the keychain", server.url));
     Ok(())
 }
 
-/// Read from a prompt or a pipe: arguments end up in the shell history and in process lists.
+/// Reads the key from a prompt or a pipe: arguments end up in the shell history and in process lists.
 fn read_key(url: &str) -> anyhow::Result<String> {
-    if output::is_conversation() {
+    if output::is_interactive() {
         return Ok(output::ask_line(&format!(
             "The key for `{url}` (it is visible while you type):"
         ))?);

@@ -1,11 +1,12 @@
-//! `waylore config test-provider`.
+//! `waylore config test-provider`: sends a real request to each configured provider and reports latency
+//! and, for embeddings and reranking, whether related texts score higher than unrelated ones.
 
 use std::time::Duration;
 
 use engine::{EmbeddingProbe, ProviderError, RerankProbe, TextProbe};
 use serde_json::{Value, json};
 
-use crate::command::CommandSession;
+use crate::command::CommandContext;
 use crate::failure::usage_error;
 use crate::models::{self, ModelRole};
 use crate::output::{BAD_STYLE, BOLD_STYLE, DIM_STYLE, GOOD_STYLE, WARN_STYLE};
@@ -14,9 +15,10 @@ use crate::output::{BAD_STYLE, BOLD_STYLE, DIM_STYLE, GOOD_STYLE, WARN_STYLE};
 struct ProviderTest {
     role: ModelRole,
     provider: String,
-    found: Result<ProviderTestResult, ProviderError>,
+    result: Result<ProviderTestResult, ProviderError>,
 }
 
+/// The measurements of a provider that answered.
 enum ProviderTestResult {
     Vectors(EmbeddingProbe),
     Scores(RerankProbe),
@@ -25,51 +27,56 @@ enum ProviderTestResult {
 
 pub(super) async fn run(
     role: Option<ModelRole>,
-    session: &CommandSession<'_>,
+    command: &CommandContext<'_>,
 ) -> anyhow::Result<u8> {
     // Conflicting settings were tolerated to get here; report them now.
-    models::plan_models(&session.settings)?;
-    let mut tried = Vec::new();
+    models::plan_models(&command.settings)?;
+    let mut tests = Vec::new();
     for role in ModelRole::ALL.into_iter().filter(|it| role.is_none_or(|role| role == *it)) {
-        tried.extend(try_out(role, session).await);
+        tests.extend(try_out(role, command).await);
     }
-    if let (Some(role), true) = (role, tried.is_empty()) {
+    // Without a role, having nothing to test is no error: the built-in model is always tested.
+    if let Some(role) = role
+        && tests.is_empty()
+    {
         let setting = format!("{}.provider", role.slug());
         return Err(usage_error(
             format!("nothing to test: `{setting}` is `none`"),
             format!("waylore config set {setting} NAME"),
         ));
     }
-    let wants_ollama = role.is_none_or(|it| it == ModelRole::Embeddings)
-        && session.project.config.models.is_built_in();
-    let ollama = if wants_ollama { models::idle_ollama() } else { None };
-    let out = session.output;
+    // Who uses the built-in model may not know that a better one is at hand.
+    let could_use_ollama = role.is_none_or(|it| it == ModelRole::Embeddings)
+        && command.project.config.models.is_built_in();
+    let ollama = if could_use_ollama { models::unused_ollama_version() } else { None };
+    let out = command.output;
     if out.json {
-        let providers: Vec<Value> = tried.iter().map(to_json).collect();
-        out.data_json("providers", json!({ "providers": providers, "idle_ollama": ollama }));
-        return Ok(exit_code(&tried));
+        let providers: Vec<Value> = tests.iter().map(to_json).collect();
+        out.print_json("providers", json!({ "providers": providers, "idle_ollama": ollama }));
+        return Ok(exit_code(&tests));
     }
-    for it in &tried {
-        render(it, session);
+    for test in &tests {
+        render(test, command);
     }
     if let Some(version) = ollama {
         out.hint(&format!("Ollama {version} runs on this machine; `waylore config set embeddings.provider ollama` uses it"));
     }
-    Ok(exit_code(&tried))
+    Ok(exit_code(&tests))
 }
 
-async fn try_out(role: ModelRole, session: &CommandSession<'_>) -> Option<ProviderTest> {
-    let models = &session.project.config.models;
+async fn try_out(role: ModelRole, command: &CommandContext<'_>) -> Option<ProviderTest> {
+    let models = &command.project.config.models;
     let found = match role {
         ModelRole::Embeddings => models.probe_embeddings().await.map(ProviderTestResult::Vectors),
         ModelRole::Rerank => models.probe_reranker().await?.map(ProviderTestResult::Scores),
         ModelRole::Text => models.probe_text().await?.map(ProviderTestResult::Text),
     };
-    let provider = session.settings.get(&format!("{}.provider", role.slug())).to_owned();
-    Some(ProviderTest { role, provider, found })
+    let provider = command.settings.get(&format!("{}.provider", role.slug())).to_owned();
+    Some(ProviderTest { role, provider, result: found })
 }
 
 impl ProviderTestResult {
+    /// True if related texts score higher than unrelated ones.
     fn is_sane(&self) -> bool {
         match self {
             Self::Vectors(it) => it.is_sane(),
@@ -79,19 +86,20 @@ impl ProviderTestResult {
     }
 }
 
-fn exit_code(tried: &[ProviderTest]) -> u8 {
-    let worst = |it: &ProviderTest| match &it.found {
+/// The worst result: 3 for a failure, 1 for a doubtful model.
+fn exit_code(tests: &[ProviderTest]) -> u8 {
+    let code = |it: &ProviderTest| match &it.result {
         Err(_) => 3,
-        Ok(found) => u8::from(!found.is_sane()),
+        Ok(result) => u8::from(!result.is_sane()),
     };
-    tried.iter().map(worst).max().unwrap_or_default()
+    tests.iter().map(code).max().unwrap_or_default()
 }
 
-/// Further hints for a failed test.
-fn way_out(tried: &ProviderTest, error: &ProviderError) -> Option<String> {
-    let role = tried.role.slug();
+/// A hint for a failed test.
+fn failure_hint(test: &ProviderTest, error: &ProviderError) -> Option<String> {
+    let role = test.role.slug();
     match error {
-        ProviderError::Unreachable { .. } if tried.provider == "ollama" => {
+        ProviderError::Unreachable { .. } if test.provider == "ollama" => {
             Some(format!("start it with `ollama serve`, or check `{role}.url`"))
         }
         ProviderError::Unreachable { .. } | ProviderError::Slow { .. } => {
@@ -100,18 +108,22 @@ fn way_out(tried: &ProviderTest, error: &ProviderError) -> Option<String> {
         ProviderError::Missing { .. } => Some(format!("check `{role}.model` and `{role}.url`")),
         ProviderError::Denied { .. } => Some(format!(
             "check {}, or keep the key with `waylore config key {role}`",
-            tried.role.key_variable()
+            test.role.key_variable()
         )),
+        // The message of the provider says it all.
         _ => None,
     }
 }
 
-fn to_json(tried: &ProviderTest) -> Value {
-    let mut res = json!({ "role": tried.role.slug(), "provider": tried.provider });
-    let (works, more) = match &tried.found {
-        Err(error) => (false, json!({ "error": error.to_string(), "hint": way_out(tried, error) })),
-        Ok(found) => {
-            let more = match found {
+fn to_json(test: &ProviderTest) -> Value {
+    let mut res = json!({ "role": test.role.slug(), "provider": test.provider });
+    let (works, details) = match &test.result {
+        Err(error) => {
+            let hint = failure_hint(test, error);
+            (false, json!({ "error": error.to_string(), "hint": hint }))
+        }
+        Ok(result) => {
+            let details = match result {
                 ProviderTestResult::Vectors(it) => json!({
                     "model": it.id,
                     "dimensions": it.dims,
@@ -132,40 +144,41 @@ fn to_json(tried: &ProviderTest) -> Value {
                     "answer": it.said,
                 }),
             };
-            (found.is_sane(), more)
+            (result.is_sane(), details)
         }
     };
     res["works"] = json!(works);
-    if let (Some(res), Value::Object(more)) = (res.as_object_mut(), more) {
-        res.extend(more);
+    if let (Some(res), Value::Object(details)) = (res.as_object_mut(), details) {
+        res.extend(details);
     }
     res
 }
 
-fn render(tried: &ProviderTest, session: &CommandSession<'_>) {
-    let out = session.output;
-    let (role, provider) = (tried.role.slug(), &tried.provider);
-    let found = match &tried.found {
-        Ok(found) => found,
+/// Prints the verdict, the measurements, and the scores of related and unrelated texts.
+fn render(test: &ProviderTest, command: &CommandContext<'_>) {
+    let out = command.output;
+    let (role, provider) = (test.role.slug(), &test.provider);
+    let result = match &test.result {
+        Ok(result) => result,
         Err(error) => {
             out.print_line(&format!("{BAD_STYLE}fails   {BAD_STYLE:#} {BOLD_STYLE}{role}{BOLD_STYLE:#} ({provider}): {error}"));
-            if let Some(hint) = way_out(tried, error) {
+            if let Some(hint) = failure_hint(test, error) {
                 out.print_line(&format!("         {DIM_STYLE}→ {hint}{DIM_STYLE:#}"));
             }
             return;
         }
     };
     let (style, word) =
-        if found.is_sane() { (GOOD_STYLE, "works") } else { (WARN_STYLE, "doubtful") };
-    let about = match found {
+        if result.is_sane() { (GOOD_STYLE, "works") } else { (WARN_STYLE, "doubtful") };
+    let model = match result {
         ProviderTestResult::Vectors(it) => format!("{}, {} dimensions", it.id, it.dims),
         ProviderTestResult::Scores(it) => it.model.clone(),
         ProviderTestResult::Text(it) => it.model.clone(),
     };
     out.print_line(&format!(
-        "{style}{word:<8}{style:#} {BOLD_STYLE}{role}{BOLD_STYLE:#} ({provider}): {about}"
+        "{style}{word:<8}{style:#} {BOLD_STYLE}{role}{BOLD_STYLE:#} ({provider}): {model}"
     ));
-    let detail = match found {
+    let timing = match result {
         ProviderTestResult::Vectors(it) => format!(
             "{} ms for the first request, {} ms for a question",
             to_millis(it.first_request_time),
@@ -176,16 +189,16 @@ fn render(tried: &ProviderTest, session: &CommandSession<'_>) {
             format!("{} ms; answer: {}", to_millis(it.latency), it.said)
         }
     };
-    out.print_line(&format!("         {DIM_STYLE}{detail}{DIM_STYLE:#}"));
-    let likeness = match found {
+    out.print_line(&format!("         {DIM_STYLE}{timing}{DIM_STYLE:#}"));
+    let scores = match result {
         ProviderTestResult::Vectors(it) => {
             Some((f64::from(it.related) / 1e3, f64::from(it.unrelated) / 1e3))
         }
         ProviderTestResult::Scores(it) => Some((f64::from(it.related), f64::from(it.unrelated))),
         ProviderTestResult::Text(_) => None,
     };
-    if let Some((related, unrelated)) = likeness {
-        let verdict = if found.is_sane() {
+    if let Some((related, unrelated)) = scores {
+        let verdict = if result.is_sane() {
             "related texts are closer than unrelated ones"
         } else {
             "related texts are not closer than unrelated ones; choose another model"

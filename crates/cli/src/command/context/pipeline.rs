@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use engine::{ContextBlock, ContextRequest, PipelineContext};
 
 use super::PackingArgs;
-use crate::command::CommandSession;
+use crate::command::CommandContext;
 use crate::failure::usage_error;
 
 /// Print the context for planning
@@ -15,7 +15,7 @@ use crate::failure::usage_error;
 #[derive(clap::Args, Debug)]
 pub(super) struct PlanArgs {
     #[command(flatten)]
-    pub(super) about: AboutArgs,
+    pub(super) stage_args: StageArgs,
 }
 
 /// Print the context for testing and review
@@ -24,7 +24,7 @@ pub(super) struct PlanArgs {
 #[derive(clap::Args, Debug)]
 pub(super) struct QaArgs {
     #[command(flatten)]
-    pub(super) about: AboutArgs,
+    pub(super) stage_args: StageArgs,
 }
 
 /// Print the context for a retry
@@ -33,7 +33,7 @@ pub(super) struct QaArgs {
 #[derive(clap::Args, Debug)]
 pub(super) struct RecoveryArgs {
     #[command(flatten)]
-    pub(super) about: AboutArgs,
+    pub(super) stage_args: StageArgs,
     /// Report of the failure; `-` reads it from standard input
     #[arg(long, value_name = "TEXT")]
     report: Option<String>,
@@ -45,12 +45,12 @@ pub(super) struct RecoveryArgs {
 #[derive(clap::Args, Debug)]
 pub(super) struct SpecArgs {
     #[command(flatten)]
-    pub(super) about: AboutArgs,
+    pub(super) stage_args: StageArgs,
 }
 
 /// Options shared by all stages.
 #[derive(clap::Args, Debug)]
-pub(super) struct AboutArgs {
+pub(super) struct StageArgs {
     /// The task
     #[arg(long, value_name = "TEXT")]
     task: Option<String>,
@@ -69,13 +69,15 @@ impl RecoveryArgs {
     pub(super) fn read_report(&self) -> anyhow::Result<String> {
         match self.report.as_deref() {
             Some("-") => {
-                let mut res = String::new();
-                std::io::stdin().take(MAX_REPORT_BYTES).read_to_string(&mut res).map_err(|it| {
+                let mut report = String::new();
+                let read = std::io::stdin().take(MAX_REPORT_BYTES).read_to_string(&mut report);
+                read.map_err(|it| {
                     usage_error(format!("the report cannot be read: {it}"), "give it as text")
                 })?;
-                Ok(res)
+                Ok(report)
             }
-            given => Ok(given.unwrap_or_default().to_owned()),
+            Some(report) => Ok(report.to_owned()),
+            None => Ok(String::new()),
         }
     }
 }
@@ -83,23 +85,25 @@ impl RecoveryArgs {
 /// The longest report that is read.
 const MAX_REPORT_BYTES: u64 = 1 << 20;
 
-impl AboutArgs {
+impl StageArgs {
+    /// The context of a stage. The packing options come back with it, for the output.
     pub(super) async fn pipeline_context(
         &self,
         pipeline: PipelineContext,
         report: String,
-        session: &CommandSession<'_>,
+        command: &CommandContext<'_>,
     ) -> anyhow::Result<(ContextBlock, &PackingArgs)> {
-        let usual = pipeline.row().phase;
+        let default_phase = pipeline.row().phase;
         let request = ContextRequest {
             task: self.task.clone().unwrap_or_default(),
             modules: self.module.clone(),
+            // The stage selects the kinds of memories and their order.
             pipeline: Some(pipeline),
             failure_report: report,
-            ..self.packing.context_request(&self.file, usual, session)?
+            ..self.packing.context_request(&self.file, default_phase, command)?
         };
-        let notice = super::embed_before(&request, session).await;
-        let mut context = session.project.injector().pipeline_context(&request).await?;
+        let notice = super::embed_if_searching(&request, command).await;
+        let mut context = command.project.injector().pipeline_context(&request).await?;
         context.notices.extend(notice);
         Ok((context, &self.packing))
     }

@@ -1,11 +1,11 @@
-//! `waylore context step`: the note between two steps.
+//! `waylore context step`: previews the note that a hook would inject between two steps.
 
 use std::path::PathBuf;
 
 use engine::StepRequest;
 use model::{Timestamp, TrustLevel};
 
-use crate::command::CommandSession;
+use crate::command::CommandContext;
 use crate::output::{DIM_STYLE, escape_controls};
 use crate::wire::JsonDetail;
 use crate::wire::context::step_json;
@@ -45,29 +45,31 @@ pub(super) struct StepArgs {
     explain: bool,
 }
 
-pub(super) async fn run(args: &StepArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let (engine, out) = (&session.project, session.output);
-    let level = args.level.as_deref().unwrap_or(session.settings.get("trust.level"));
-    let paths = |given: &[PathBuf]| -> Result<Vec<_>, engine::Error> {
-        given.iter().map(|it| engine.project_path(it, &session.base)).collect()
+pub(super) async fn run(args: &StepArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
+    let (project, out) = (&command.project, command.output);
+    let level = args.level.as_deref().unwrap_or(command.settings.get("trust.level"));
+    let to_project_paths = |paths: &[PathBuf]| -> Result<Vec<_>, engine::Error> {
+        paths.iter().map(|it| project.project_path(it, &command.base)).collect()
     };
-    let files = paths(&args.file)?;
-    let mut touched = paths(&args.touched)?;
-    touched.extend(files.iter().cloned());
-    let asked = StepRequest {
+    let step_files = to_project_paths(&args.file)?;
+    // The files of the session include those of this step.
+    let mut session_files = to_project_paths(&args.touched)?;
+    session_files.extend(step_files.iter().cloned());
+    let step = StepRequest {
         session: args.session.clone(),
         step_number: args.step,
         trust_level: TrustLevel::parse(level).map_err(engine::Error::from)?,
         task: args.task.clone().unwrap_or_default(),
-        step_files: files,
-        session_files: touched,
+        step_files,
+        session_files,
         searches: args.search.clone(),
-        notes_since: Timestamp(session.environment.now.0 - i64::from(args.recent) * 1_000),
+        notes_since: Timestamp(command.environment.now.0 - i64::from(args.recent) * 1_000),
     };
-    let context = engine.injector().step_context(&asked).await?;
+    // Unlike a hook, this does not record the note as shown.
+    let context = project.injector().step_context(&step).await?;
     let code = u8::from(context.text.is_empty());
     if out.json {
-        out.data_json("step", step_json(&context, JsonDetail::from_explain_flag(args.explain)));
+        out.print_json("step", step_json(&context, JsonDetail::from_explain_flag(args.explain)));
         return Ok(code);
     }
     if !context.text.is_empty() {
@@ -75,11 +77,11 @@ pub(super) async fn run(args: &StepArgs, session: &CommandSession<'_>) -> anyhow
     }
     if args.explain {
         out.say(&match context.reason {
-            Some(ground) => format!("{} tokens: {}", context.used_tokens, ground.description()),
+            Some(reason) => format!("{} tokens: {}", context.used_tokens, reason.description()),
             None => format!("nothing relevant, {} tokens injected before", context.spent_tokens),
         });
-        for (offer, why) in &context.withheld {
-            let text = escape_controls(&offer.line);
+        for (candidate, why) in &context.withheld {
+            let text = escape_controls(&candidate.line);
             out.say(&format!("{DIM_STYLE}{text}  {}{DIM_STYLE:#}", why.description()));
         }
     } else if context.text.is_empty() {

@@ -1,4 +1,8 @@
-//! Filters apply before limits: better matches that do not pass are not found.
+//! Filters: they apply before the limit, so that a weak match that passes the filter is found
+//! although many better matches do not pass it.
+//!
+//! Scripts (notation in `main.rs`). `insert-unchecked --plain` stores an unpinned memory with any
+//! attributes, without comparing it with others.
 
 use std::fmt::Write as _;
 
@@ -6,31 +10,32 @@ use model::{MemoryScope, MemorySource, MemoryStatus, ProjectPath};
 use testkit::TestWorld;
 use waylore_engine::{DisabledStages, MemoryFilter, RankingStage, SearchQuery};
 
-use super::{question, search};
+use super::{query as plain_query, search};
 
-/// Without the relevance verdict, which is not the subject here.
-fn asked(text: &str, filter: MemoryFilter) -> SearchQuery {
+/// A search with a filter. The relevance verdict is off, because it is not the subject here.
+fn filtered_query(text: &str, filter: MemoryFilter) -> SearchQuery {
     SearchQuery {
         filter,
         disabled_stages: DisabledStages(vec![RankingStage::Abstain]),
-        ..question(text)
+        ..plain_query(text)
     }
 }
 
-/// One memory that every filter wants, and many that match the words better.
-fn crowd() -> TestWorld {
+/// A world with one memory that passes the filters of the tests (`m1`), and 130 decoys that match
+/// the words better and pass none.
+fn world_with_decoys() -> TestWorld {
     let mut world = TestWorld::new(1);
     world.run_script(
         r"
         write src/quiet.rs
-        smuggle --plain --type dead_end --file src/quiet.rs --module quiet --tag quiet --branch quiet --source qa_auto --scope work_unit the wren is sometimes heard beside other birds in the evening
+        insert-unchecked --plain --type dead_end --file src/quiet.rs --module quiet --tag quiet --branch quiet --source qa_auto --scope work_unit the wren is sometimes heard beside other birds in the evening
     ",
     );
     let mut script = String::new();
-    for n in 0..130 {
+    for nth in 0..130 {
         let _ = writeln!(
             script,
-            "smuggle --plain --type gotcha --file src/loud.rs --module loud --tag loud --branch loud the wren sings {n}"
+            "insert-unchecked --plain --type gotcha --file src/loud.rs --module loud --tag loud --branch loud the wren sings {nth}"
         );
     }
     world.run_script(&script);
@@ -39,66 +44,65 @@ fn crowd() -> TestWorld {
 
 #[test]
 fn every_filter_applies_with_and_without_words() {
-    let mut world = crowd();
-    let all = || MemoryFilter::active(5);
+    let mut world = world_with_decoys();
+    let no_filter = || MemoryFilter::active(5);
     let quiet = || Some("quiet".to_owned());
     let file = ProjectPath::parse("src/quiet.rs").ok();
     let filters = [
-        MemoryFilter { kind: Some("dead_end".to_owned()), ..all() },
-        MemoryFilter { file, ..all() },
-        MemoryFilter { module: quiet(), ..all() },
-        MemoryFilter { tag: quiet(), ..all() },
-        MemoryFilter { branch: quiet(), ..all() },
-        MemoryFilter { source: Some(MemorySource::QaAuto), ..all() },
-        MemoryFilter { scope: Some(MemoryScope::WorkUnit), ..all() },
+        MemoryFilter { kind: Some("dead_end".to_owned()), ..no_filter() },
+        MemoryFilter { file, ..no_filter() },
+        MemoryFilter { module: quiet(), ..no_filter() },
+        MemoryFilter { tag: quiet(), ..no_filter() },
+        MemoryFilter { branch: quiet(), ..no_filter() },
+        MemoryFilter { source: Some(MemorySource::QaAuto), ..no_filter() },
+        MemoryFilter { scope: Some(MemoryScope::WorkUnit), ..no_filter() },
     ];
     let wanted = world.memory_ids()[0];
     for filter in filters {
         for text in ["the wren sings", "wren", ""] {
-            let asked = asked(text, filter.clone());
-            let answer = world.with_project(async |engine| search(engine, &asked).await).unwrap();
-            let found: Vec<_> = answer.hits.iter().map(|it| it.rated.memory.id).collect();
+            let query = filtered_query(text, filter.clone());
+            let results =
+                world.with_project(async |project| search(project, &query).await).unwrap();
+            let found: Vec<_> = results.hits.iter().map(|it| it.rated.memory.id).collect();
             assert_eq!(found, [wanted], "{text:?} with {filter:?}");
         }
     }
 }
 
 #[test]
-fn a_status_is_a_filter_like_others() {
-    let mut world = crowd();
+fn a_status_filters_like_the_other_attributes() {
+    let mut world = world_with_decoys();
     world.run_script("flag m1 outdated");
     let wanted = world.memory_ids()[0];
     for text in ["the wren sings", ""] {
-        let of = |statuses: Vec<MemoryStatus>| {
-            asked(text, MemoryFilter { statuses, ..MemoryFilter::active(5) })
+        let with_status = |statuses: Vec<MemoryStatus>| {
+            filtered_query(text, MemoryFilter { statuses, ..MemoryFilter::active(5) })
         };
-        let outdated = of(vec![MemoryStatus::Deprecated]);
-        let answer = world.with_project(async |engine| search(engine, &outdated).await).unwrap();
-        let found: Vec<_> = answer.hits.iter().map(|it| it.rated.memory.id).collect();
-        assert_eq!(found, [wanted], "{text:?} {:?}", answer.excluded);
-        let standing = of(MemoryFilter::active(5).statuses);
-        let answer = world.with_project(async |engine| search(engine, &standing).await).unwrap();
-        assert!(answer.hits.iter().all(|it| it.rated.memory.id != wanted), "{text:?}");
+        let deprecated = with_status(vec![MemoryStatus::Deprecated]);
+        let results =
+            world.with_project(async |project| search(project, &deprecated).await).unwrap();
+        let found: Vec<_> = results.hits.iter().map(|it| it.rated.memory.id).collect();
+        assert_eq!(found, [wanted], "{text:?} {:?}", results.excluded);
+        let active = with_status(MemoryFilter::active(5).statuses);
+        let results = world.with_project(async |project| search(project, &active).await).unwrap();
+        assert!(results.hits.iter().all(|it| it.rated.memory.id != wanted), "{text:?}");
     }
 }
 
 #[test]
 fn a_filter_that_fits_nothing_finds_nothing() {
-    let mut world = crowd();
-    for (kind, module, branch) in
-        [(Some("recipe"), None, None), (None, Some("none"), None), (None, None, Some("none"))]
-    {
-        let own = |it: Option<&str>| it.map(str::to_owned);
-        let filter = MemoryFilter {
-            kind: own(kind),
-            module: own(module),
-            branch: own(branch),
-            ..MemoryFilter::active(5)
-        };
+    let mut world = world_with_decoys();
+    let missing = || Some("none".to_owned());
+    for filter in [
+        MemoryFilter { kind: Some("recipe".to_owned()), ..MemoryFilter::active(5) },
+        MemoryFilter { module: missing(), ..MemoryFilter::active(5) },
+        MemoryFilter { branch: missing(), ..MemoryFilter::active(5) },
+    ] {
         for text in ["the wren sings", ""] {
-            let asked = asked(text, filter.clone());
-            let answer = world.with_project(async |engine| search(engine, &asked).await).unwrap();
-            assert!(answer.hits.is_empty() && answer.excluded.is_empty(), "{filter:?}");
+            let query = filtered_query(text, filter.clone());
+            let results =
+                world.with_project(async |project| search(project, &query).await).unwrap();
+            assert!(results.hits.is_empty() && results.excluded.is_empty(), "{filter:?}");
         }
     }
 }

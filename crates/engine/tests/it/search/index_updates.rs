@@ -1,4 +1,5 @@
-//! The index in memory follows the store, whichever process writes to it.
+//! Index updates: the search index in memory follows the store, also if another process writes to
+//! it, while vectors are computed, and in a read-only folder.
 
 use expect_test::expect;
 use model::{Grain, MemoryId, Timestamp};
@@ -9,7 +10,7 @@ use waylore_engine::{
     RankingStage, SearchQuery, TaskProgress,
 };
 
-use super::{question, search};
+use super::{query, search};
 use crate::check;
 
 #[test]
@@ -49,7 +50,8 @@ fn a_removed_memory_is_not_found_and_a_restored_one_is() {
     );
 }
 
-fn teaching(content: &str) -> NewMemory {
+/// A statement to remember, with defaults.
+fn statement(content: &str) -> NewMemory {
     NewMemory {
         content: content.to_owned(),
         kind: None,
@@ -66,14 +68,15 @@ fn teaching(content: &str) -> NewMemory {
     }
 }
 
-async fn found(engine: &Project, text: &str) -> Result<Vec<MemoryId>, Error> {
-    let hits = search(engine, &question(text)).await?.hits;
+/// The ids of the hits, best first.
+async fn search_ids(project: &Project, text: &str) -> Result<Vec<MemoryId>, Error> {
+    let hits = search(project, &query(text)).await?.hits;
     Ok(hits.into_iter().map(|it| it.rated.memory.id).collect())
 }
 
-/// The best hit.
-async fn first(engine: &Project, text: &str) -> Result<Option<MemoryId>, Error> {
-    Ok(found(engine, text).await?.first().copied())
+/// The id of the best hit.
+async fn best_id(project: &Project, text: &str) -> Result<Option<MemoryId>, Error> {
+    Ok(search_ids(project, text).await?.first().copied())
 }
 
 #[test]
@@ -81,20 +84,35 @@ fn a_search_sees_what_another_process_wrote() {
     let mut world = TestWorld::new(1);
     world.run_script("teach invoices are rendered by a worker");
     let now: Timestamp = world.now.plus_millis(120_000);
-    let asked = "where is the session cache kept";
+    let question = "where is the session cache kept";
     world
         .with_project(async |one| {
+            // Two handles stand for two processes; each has an index of its own.
             let (config, root) = (one.config.clone(), one.place.root.clone());
             let mut other = Project::open(config, &root, now).await?;
-            let kept =
-                other.editor().remember(teaching("the session cache lives in redis")).await?.memory;
-            assert_eq!(first(one, asked).await?, Some(kept.id), "the other process taught it");
-            assert_eq!(first(&other, asked).await?, Some(kept.id));
-            let id = kept.id.to_string();
+            let cache_note = other
+                .editor()
+                .remember(statement("the session cache lives in redis"))
+                .await?
+                .memory;
+            assert_eq!(
+                best_id(one, question).await?,
+                Some(cache_note.id),
+                "the other process taught it"
+            );
+            assert_eq!(best_id(&other, question).await?, Some(cache_note.id));
+            let id = cache_note.id.to_string();
             one.editor().forget(std::slice::from_ref(&id)).await?;
-            assert!(!found(&other, asked).await?.contains(&kept.id), "this process forgot it");
+            assert!(
+                !search_ids(&other, question).await?.contains(&cache_note.id),
+                "this process forgot it"
+            );
             other.editor().restore(&id, None).await?;
-            assert_eq!(first(one, asked).await?, Some(kept.id), "the other process restored it");
+            assert_eq!(
+                best_id(one, question).await?,
+                Some(cache_note.id),
+                "the other process restored it"
+            );
             let edit = MemoryEdit {
                 content: Some("the build runs on a machine in the cellar".to_owned()),
                 kind: None,
@@ -106,10 +124,16 @@ fn a_search_sees_what_another_process_wrote() {
                 on_secret: OnSecret::Refuse,
             };
             other.editor().edit(&id, edit).await?;
-            assert!(!found(one, asked).await?.contains(&kept.id), "the other process edited it");
-            assert_eq!(first(one, "where does the build run").await?, Some(kept.id));
+            assert!(
+                !search_ids(one, question).await?.contains(&cache_note.id),
+                "the other process edited it"
+            );
+            assert_eq!(best_id(one, "where does the build run").await?, Some(cache_note.id));
             other.maintenance().purge_memories(&[id]).await?;
-            assert!(!found(one, "where does the build run").await?.contains(&kept.id), "purged");
+            assert!(
+                !search_ids(one, "where does the build run").await?.contains(&cache_note.id),
+                "purged"
+            );
             Ok(())
         })
         .unwrap();
@@ -121,14 +145,15 @@ fn vectors_of_another_model_are_never_compared() {
     world.run_script(
         "teach the session cache lives in redis\nteach invoices are rendered by a worker",
     );
-    let asked = "where is the session cache kept";
+    let question = "where is the session cache kept";
     let ids = world.memory_ids().to_vec();
     world
-        .with_project(async |engine| {
-            let before = found(engine, asked).await?;
-            // Vectors of another model with the same length and the largest values.
+        .with_project(async |project| {
+            let before = search_ids(project, question).await?;
+            // Vectors of another model, with the same length and the largest values: if they were
+            // compared, they would change the ranking.
             let values = vec![1.0; 384];
-            let store = engine.writer(&engine.notebooks()[0]);
+            let store = project.notebook_writer(&project.notebooks()[0]);
             for id in &ids {
                 let part =
                     VectorPart { grain: Grain::Part, values: values.clone(), code: vec![127; 384] };
@@ -140,12 +165,12 @@ fn vectors_of_another_model_are_never_compared() {
                 };
                 assert_eq!(store.put_vectors(vec![embedding]).await?, [true]);
             }
-            assert_eq!(found(engine, asked).await?, before);
-            assert_eq!(engine.embedding_indexer().count_unembedded().await?.0, 0);
+            assert_eq!(search_ids(project, question).await?, before);
+            assert_eq!(project.embedding_indexer().count_unembedded().await?.0, 0);
             let dropped =
-                engine.embedding_indexer().embed_all(&TaskProgress::default()).await?.n_dropped;
+                project.embedding_indexer().embed_all(&TaskProgress::default()).await?.n_dropped;
             assert_eq!(dropped, ids.len(), "no memory needs them any more");
-            assert_eq!(found(engine, asked).await?, before);
+            assert_eq!(search_ids(project, question).await?, before);
             Ok(())
         })
         .unwrap();
@@ -155,24 +180,29 @@ fn vectors_of_another_model_are_never_compared() {
 fn searches_work_while_vectors_are_computed() {
     let mut world = TestWorld::new(1);
     world.run_script("teach the session cache lives in redis");
-    for n in 0..90 {
-        world.run_line(&format!("smuggle --plain errand {n}: fetch {n} loaves and {} eggs", n * 7));
+    for nth in 0..90 {
+        let eggs = nth * 7;
+        world.run_line(&format!(
+            "insert-unchecked --plain errand {nth}: fetch {nth} loaves and {eggs} eggs"
+        ));
     }
-    let asked = question("where is the session cache kept");
-    let words = SearchQuery {
+    let question = query("where is the session cache kept");
+    // A search by words alone, which needs no vectors.
+    let words_only = SearchQuery {
         disabled_stages: DisabledStages(vec![RankingStage::Dense, RankingStage::Abstain]),
-        ..asked.clone()
+        ..question.clone()
     };
     let now = world.now;
     world
-        .with_project(async |engine| {
-            let (config, root) = (engine.config.clone(), engine.place.root.clone());
-            let asking = std::thread::spawn(move || {
+        .with_project(async |project| {
+            let (config, root) = (project.config.clone(), project.place.root.clone());
+            // Another process searches while this one computes the vectors.
+            let searching = std::thread::spawn(move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
                 runtime.block_on(async {
-                    let engine = Project::open(config, &root, now).await.unwrap();
+                    let project = Project::open(config, &root, now).await.unwrap();
                     for _ in 0..8 {
-                        let hits = search(&engine, &words).await.unwrap().hits;
+                        let hits = search(&project, &words_only).await.unwrap().hits;
                         assert_eq!(
                             hits[0].rated.memory.content,
                             "the session cache lives in redis"
@@ -181,52 +211,49 @@ fn searches_work_while_vectors_are_computed() {
                 });
             });
             let progress = TaskProgress::default();
-            let done = engine.embedding_indexer().embed_all(&progress).await?;
-            asking.join().unwrap();
+            let done = project.embedding_indexer().embed_all(&progress).await?;
+            searching.join().unwrap();
             assert_eq!(
-                (done.n_missing, engine.embedding_indexer().count_unembedded().await?.0),
+                (done.n_missing, project.embedding_indexer().count_unembedded().await?.0),
                 (0, 0)
             );
             assert_eq!(progress.n_done(), progress.n_total());
             Ok(())
         })
         .unwrap();
-    let hits = world.with_project(async |engine| search(engine, &asked).await).unwrap().hits;
+    let hits = world.with_project(async |project| search(project, &question).await).unwrap().hits;
     assert_eq!(hits[0].rated.memory.content, "the session cache lives in redis");
 }
 
-/// Memories in a read-only folder are found by their words.
+/// Vectors cannot be stored there, so the search falls back to words.
 #[cfg(unix)]
 #[test]
-fn a_folder_that_cannot_be_written_is_searched_by_words() {
+fn a_read_only_data_folder_is_searched_by_words() {
     use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
 
     let mut world = TestWorld::new(1);
     world.run_script("teach the session cache lives in redis");
-    let set = |mode: u32, path: &std::path::Path| {
-        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-    };
+    // All files and folders below the data folder, parents first.
     let mut paths = vec![world.data_folder()];
-    let mut at = 0;
-    while let Some(path) = paths.get(at).cloned() {
+    let mut n_listed = 0;
+    while let Some(path) = paths.get(n_listed).cloned() {
         for entry in fs::read_dir(&path).into_iter().flatten().flatten() {
             paths.push(entry.path());
         }
-        at += 1;
+        n_listed += 1;
     }
-    let write = |path: &std::path::Path, yes: bool| match (path.is_dir(), yes) {
-        (true, true) => set(0o700, path),
-        (true, false) => set(0o500, path),
-        (false, true) => set(0o600, path),
-        (false, false) => set(0o400, path),
+    let set_modes = |path: &std::path::Path, folder_mode: u32, file_mode: u32| {
+        let mode = if path.is_dir() { folder_mode } else { file_mode };
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     };
     for path in paths.iter().rev() {
-        write(path, false);
+        set_modes(path, 0o500, 0o400);
     }
-    let said = world.run_script("search session cache");
+    let output = world.run_script("search session cache");
+    // Writable again, so that the temporary folder can be removed.
     for path in &paths {
-        write(path, true);
+        set_modes(path, 0o700, 0o600);
     }
-    assert!(said.contains("the session cache lives in redis"), "{said}");
+    assert!(output.contains("the session cache lives in redis"), "{output}");
 }

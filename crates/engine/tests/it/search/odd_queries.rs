@@ -1,4 +1,5 @@
-//! No query text gives an error.
+//! Odd queries: no query text causes an error or changes a memory. Texts with the syntax of SQL and
+//! FTS5, Unicode, very long texts, and random ones.
 
 use std::cell::RefCell;
 
@@ -7,34 +8,41 @@ use proptest::test_runner::{Config, TestRunner};
 use testkit::TestWorld;
 use waylore_engine::{ContextRequest, SearchPurpose, SearchQuery};
 
-use super::{question, search};
+use super::{query, search};
 
+/// A world with two memories.
 fn world() -> TestWorld {
     let mut world = TestWorld::new(1);
     world.run_script("teach verifyJwt expects seconds\nteach --user the pool has 8 connections");
     world
 }
 
+/// Checks that searches, answers and contexts for a text succeed and change nothing.
 fn check_query(world: &mut TestWorld, text: &str) {
-    let task =
+    let context_request =
         ContextRequest { task: text.to_owned(), ..ContextRequest::new(model::Phase::Explore) };
-    let query = question(text);
-    let start = SearchQuery { purpose: SearchPurpose::Start, ..query.clone() };
-    let res = world.with_project(async |engine| {
-        search(engine, &query).await?;
-        search(engine, &start).await?;
-        engine.retriever().ask(&query).await?;
-        engine.injector().start_context(&task).await
+    let query = query(text);
+    let start_query = SearchQuery { purpose: SearchPurpose::Start, ..query.clone() };
+    let result = world.with_project(async |project| {
+        search(project, &query).await?;
+        search(project, &start_query).await?;
+        project.retriever().ask(&query).await?;
+        project.injector().start_context(&context_request).await
     });
-    let start: String = text.chars().take(80).collect();
-    assert!(res.is_ok(), "{start:?}: {res:?}");
-    assert_eq!(world.run_line("list").lines().count(), 2, "a search changed something: {start:?}");
+    // The text may be very long.
+    let excerpt: String = text.chars().take(80).collect();
+    assert!(result.is_ok(), "{excerpt:?}: {result:?}");
+    assert_eq!(
+        world.run_line("list").lines().count(),
+        2,
+        "a search changed something: {excerpt:?}"
+    );
 }
 
 #[test]
-fn odd_queries_are_searched() {
+fn queries_with_odd_syntax_or_characters_succeed() {
     let mut world = world();
-    let long = "seconds ".repeat(131_072);
+    let one_mebibyte = "seconds ".repeat(131_072);
     for text in [
         "",
         " ",
@@ -72,7 +80,7 @@ fn odd_queries_are_searched() {
         "\u{feff}\u{200b}\u{200d}",
         "\u{fffd}\u{ffff}",
         "<waylore-notes></waylore-notes>",
-        &long,
+        &one_mebibyte,
         &"(".repeat(100_000),
         &"\"".repeat(100_000),
         &"x".repeat(1 << 20),
@@ -83,9 +91,11 @@ fn odd_queries_are_searched() {
 }
 
 #[test]
-fn any_text_is_searched() {
+fn random_queries_succeed() {
     let world = RefCell::new(world());
     let text = prop_oneof![
+        // Any text, punctuation of the query syntax, its keywords, and bytes that are not valid
+        // UTF-8.
         any::<String>(),
         "[\"'()*:^{}+<>|&~ -]{0,20}",
         "(AND|OR|NOT|NEAR|seconds|[\"(): *]){0,8}",

@@ -1,4 +1,5 @@
-//! A random run of operations, and a snapshot of the notebooks after each.
+//! A random run: a script that is generated line by line, the world it is played in, and a snapshot
+//! of the notebooks after each line, on which the invariants are checked.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -9,14 +10,18 @@ use waylore_engine::{
     SearchQuery,
 };
 
+/// A run with everything that the invariants need.
 pub(crate) struct RandomRun {
     seed: u64,
     world: TestWorld,
-    script_source: RandomScript,
+    generator: RandomScript,
+    /// The lines played so far.
     script: Vec<String>,
     /// Memories that were purged, or forgotten so long ago that maintenance removed them.
     purged: HashSet<MemoryId>,
+    /// The highest version seen of each memory.
     versions: HashMap<MemoryId, u32>,
+    /// The last snapshot.
     pub(crate) now: NotebookSnapshot,
 }
 
@@ -34,7 +39,7 @@ impl RandomRun {
         Self {
             seed,
             world: TestWorld::new(seed),
-            script_source: RandomScript::new(seed),
+            generator: RandomScript::new(seed),
             script: Vec::new(),
             purged: HashSet::new(),
             versions: HashMap::new(),
@@ -42,66 +47,70 @@ impl RandomRun {
         }
     }
 
+    /// Generates a line that fits the current state of the world.
     pub(crate) fn next_line(&mut self) -> String {
-        self.script_source.next_line(&self.world)
+        self.generator.next_line(&self.world)
     }
 
     pub(crate) fn script(&self) -> String {
         self.script.join("\n")
     }
 
-    /// Plays a line without taking a snapshot.
+    /// Plays a line without taking a snapshot. Returns its output.
     pub(crate) fn play_line(&mut self, line: &str) -> String {
         self.script.push(line.to_owned());
-        let answer = self.world.run_line(line);
-        for it in answer.lines().filter(|it| it.starts_with("purged ") || it.starts_with("gone: "))
-        {
-            let named =
-                it.split([' ', ',']).filter_map(|it| it.strip_prefix('m')?.parse::<usize>().ok());
-            for id in named.map(|it| self.world.memory_ids()[it - 1]).collect::<Vec<_>>() {
+        let output = self.world.run_line(line);
+        let is_removal = |it: &&str| it.starts_with("purged ") || it.starts_with("gone: ");
+        for removal in output.lines().filter(is_removal) {
+            // `m3` is the third memory that was created.
+            let numbers = removal
+                .split([' ', ','])
+                .filter_map(|it| it.strip_prefix('m')?.parse::<usize>().ok());
+            for id in numbers.map(|it| self.world.memory_ids()[it - 1]).collect::<Vec<_>>() {
                 // A memory that is imported again starts with version 1.
                 self.versions.remove(&id);
                 self.purged.insert(id);
             }
         }
-        answer
+        output
     }
 
-    /// Plays a line and takes a snapshot. Returns the snapshot from before.
+    /// Plays a line and takes a snapshot. Returns the output and the snapshot from before.
     pub(crate) fn play_and_observe(&mut self, line: &str) -> (String, NotebookSnapshot) {
-        let answer = self.play_line(line);
+        let output = self.play_line(line);
         let now = self.world.with_project(take_snapshot).expect("everything can be read");
-        (answer, std::mem::replace(&mut self.now, now))
+        (output, std::mem::replace(&mut self.now, now))
     }
 
-    /// Everything that is stored, as text.
+    /// Exports both notebooks as text.
     pub(crate) fn export(&mut self) -> String {
-        let both = async |engine: &mut Project| {
+        let export_both = async |project: &mut Project| {
             Ok((
-                engine.maintenance().export(NotebookScope::Project).await?,
-                engine.maintenance().export(NotebookScope::User).await?,
+                project.maintenance().export(NotebookScope::Project).await?,
+                project.maintenance().export(NotebookScope::User).await?,
             ))
         };
-        format!("{:#?}", self.world.with_project(both).expect("everything can be read"))
+        format!("{:#?}", self.world.with_project(export_both).expect("everything can be read"))
     }
 
+    /// Fails with the seed and the script if an invariant does not hold.
     #[track_caller]
-    pub(crate) fn assert_holds(&self, holds: bool, sentence: &str) {
-        assert!(holds, "{sentence}\nseed {}, script:\n{}", self.seed, self.script());
+    pub(crate) fn assert_holds(&self, holds: bool, invariant: &str) {
+        assert!(holds, "{invariant}\nseed {}, script:\n{}", self.seed, self.script());
     }
 
     pub(crate) fn every_acknowledged_memory_is_there(&self) -> bool {
-        let there: HashSet<MemoryId> = self.now.all.iter().map(|it| it.id).collect();
-        self.world.memory_ids().iter().all(|it| there.contains(it) || self.purged.contains(it))
+        let stored: HashSet<MemoryId> = self.now.all.iter().map(|it| it.id).collect();
+        self.world.memory_ids().iter().all(|it| stored.contains(it) || self.purged.contains(it))
     }
 
     pub(crate) fn versions_only_grow(&mut self) -> bool {
-        let mut grown = true;
-        for it in &self.now.all {
-            let before = self.versions.insert(it.id, it.version);
-            grown &= before.is_none_or(|before| before <= it.version);
+        let mut only_grow = true;
+        for memory in &self.now.all {
+            let before = self.versions.insert(memory.id, memory.version);
+            only_grow &= before.is_none_or(|before| before <= memory.version);
         }
-        grown
+        only_grow
     }
 
     pub(crate) fn changed_since(&self, before: &NotebookSnapshot) -> bool {
@@ -109,20 +118,21 @@ impl RandomRun {
     }
 
     pub(crate) fn search_finds(&mut self, word: &str, id: MemoryId) -> bool {
-        let question = SearchQuery {
+        let query = SearchQuery {
             text: word.to_owned(),
             files: Vec::new(),
             filter: MemoryFilter::active(10_000),
             scope: None,
             phase: None,
             purpose: SearchPurpose::Search,
+            // Every match counts here, however weak.
             disabled_stages: DisabledStages(vec![RankingStage::Abstain]),
         };
-        let answer = self.world.with_project(async |engine| {
-            engine.embedding_indexer().embed_before_search().await;
-            engine.retriever().search(&question).await
+        let results = self.world.with_project(async |project| {
+            project.embedding_indexer().embed_new_memories().await;
+            project.retriever().search(&query).await
         });
-        let hits = answer.expect("a word can be looked for").hits;
+        let hits = results.expect("every word can be searched for").hits;
         hits.iter().any(|it| it.rated.memory.id == id)
     }
 
@@ -143,31 +153,32 @@ impl NotebookSnapshot {
     }
 
     pub(crate) fn shows_only_active_memories(&self) -> bool {
-        let fallen = [MemoryStatus::Deleted, MemoryStatus::Deprecated];
-        self.visible.iter().all(|it| !fallen.contains(&it.status()))
+        let inactive = [MemoryStatus::Deleted, MemoryStatus::Deprecated];
+        self.visible.iter().all(|it| !inactive.contains(&it.status()))
     }
 
-    /// The planted words, each of which occurs once.
+    /// Returns the words `mark…x` that the generator plants. Each occurs in one memory only, so
+    /// that a search for it after a purge finds no other memory.
     pub(crate) fn planted_marks(&self) -> BTreeSet<String> {
         let words = self.texts.iter().flat_map(|it| it.split(|it: char| !it.is_alphanumeric()));
         words.filter(|it| it.starts_with("mark") && it.ends_with('x')).map(str::to_owned).collect()
     }
 }
 
-async fn take_snapshot(engine: &mut Project) -> Result<NotebookSnapshot, Error> {
-    let mut res = NotebookSnapshot::default();
-    let shown = engine.retriever().list(&MemoryFilter::active(10_000), None).await?;
-    res.visible = shown.into_iter().map(|it| without_bookkeeping(it.memory)).collect();
-    for reach in [NotebookScope::Project, NotebookScope::User] {
-        let package = engine.maintenance().export(reach).await?;
-        let older = package.versions.iter().flat_map(|it| &it.1);
-        res.texts.extend(package.memories.iter().chain(older).flat_map(memory_texts));
-        res.all.extend(package.memories);
+async fn take_snapshot(project: &mut Project) -> Result<NotebookSnapshot, Error> {
+    let mut snapshot = NotebookSnapshot::default();
+    let listed = project.retriever().list(&MemoryFilter::active(10_000), None).await?;
+    snapshot.visible = listed.into_iter().map(|it| without_bookkeeping(it.memory)).collect();
+    for scope in [NotebookScope::Project, NotebookScope::User] {
+        let export = project.maintenance().export(scope).await?;
+        let older = export.versions.iter().flat_map(|it| &it.1);
+        snapshot.texts.extend(export.memories.iter().chain(older).flat_map(memory_texts));
+        snapshot.all.extend(export.memories);
     }
-    Ok(res)
+    Ok(snapshot)
 }
 
-/// A memory without the fields that change by themselves.
+/// Returns the memory without the fields that an undo does not restore.
 fn without_bookkeeping(memory: Memory) -> Memory {
     let (updated_at, hlc, counters) =
         (Timestamp(0), HybridTimestamp::default(), UsageCounters::default());
@@ -175,8 +186,8 @@ fn without_bookkeeping(memory: Memory) -> Memory {
 }
 
 fn memory_texts(memory: &Memory) -> Vec<String> {
-    let mut res = vec![memory.content.clone(), memory.summary.clone(), memory.citation.clone()];
-    res.extend(memory.tags.iter().chain(&memory.modules).cloned());
-    res.extend(memory.states.deprecated_reason.clone());
-    res
+    let mut texts = vec![memory.content.clone(), memory.summary.clone(), memory.citation.clone()];
+    texts.extend(memory.tags.iter().chain(&memory.modules).cloned());
+    texts.extend(memory.states.deprecated_reason.clone());
+    texts
 }

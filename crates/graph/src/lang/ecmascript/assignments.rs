@@ -1,4 +1,11 @@
 //! ECMAScript: assignments that define properties, exports and methods.
+//!
+//! ```text
+//! this.db = new Db();               definition: field `db` of the enclosing class
+//! exports.run = () => …;            definition: function `run`, and an export of it (CommonJS)
+//! module.exports = { run, stop };   exports of `run` and of `stop`
+//! Store.prototype.get = () => …;    definition: method `get`, owner `Store`
+//! ```
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -10,7 +17,7 @@ use crate::facts::{DefFlags, DefKind, ExportEntry, Term, TermId};
 use crate::lang::syntax_walker::{named_children, strip_quotes};
 use crate::lang::term_shape::expression_term;
 
-/// `this.x = …` declares a property; at the top of a file `exports.x = …` exports a name.
+/// `left = right`
 pub(super) fn visit_assignment(
     walker: &mut ScriptWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -20,9 +27,11 @@ pub(super) fn visit_assignment(
     walker.visit_children(cursor);
 }
 
+/// Records `this.x = …` in a class, and assignments to members at the top of a file.
 fn record_member_assignment(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>) {
     let (left, right) = (walker.field(node, Field::Left), walker.field(node, Field::Right));
     let (Some(left), Some(right)) = (left, right) else { return };
+    // `x = …` and `xs[0] = …` define nothing.
     if walker.kind(left) != NodeKind::MemberAccess {
         return;
     }
@@ -41,6 +50,7 @@ fn record_member_assignment(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>) {
         _ if !walker.builder.is_inside_function() => {
             record_top_level_assignment(walker, node, object, property, value);
         }
+        // Inside a function, assignments to other objects than `this` define nothing.
         _ => {}
     }
 }
@@ -56,7 +66,7 @@ fn record_top_level_assignment(
     let (object, property_name) = (walker.text(object), walker.text(property));
     match object {
         "module" if property_name == "exports" => export_module_value(walker, node, value),
-        // CommonJS exports single names like this.
+        // `exports.a = …`
         "exports" | "module.exports" => {
             let name = walker.builder.intern(property_name);
             let term = exported_value(walker, property, node, value);
@@ -77,6 +87,7 @@ fn record_top_level_assignment(
             walker.builder.def_mut(def).owner_type = Some(owner);
             walker.state.value_roles.insert(value.id(), ValueRole::Function(def));
         }
+        // `config.limit = 1` changes a value.
         _ => {}
     }
 }
@@ -105,10 +116,12 @@ fn export_module_value(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, value:
     }
     for property in named_children(value) {
         let (name, term) = match walker.kind(property) {
+            // `{ run }`
             NodeKind::ShorthandProperty => {
                 let text = walker.text(property);
                 (text, walker.builder.unbound_name(text))
             }
+            // `{ run: start }`
             NodeKind::Pair => {
                 let key = walker.field(property, Field::Key);
                 let (Some(key), Some(value)) = (key, walker.field(property, Field::Value)) else {
@@ -117,6 +130,7 @@ fn export_module_value(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, value:
                 let term = exported_value(walker, key, property, value);
                 (strip_quotes(walker.text(key)), term)
             }
+            // `...other`, methods and comments.
             _ => continue,
         };
         let name = walker.builder.intern(name);

@@ -1,4 +1,13 @@
 //! ECMAScript: classes and the members of classes, interfaces and objects.
+//!
+//! ```text
+//! class Store extends Base implements Named {    definition: class `Store` with two bases
+//!   static limit = 1;                            definition: static field `Store.limit`
+//!   get size() { … }                             definition: method `Store.size`, a getter
+//!   run = () => { … };                           definition: method `Store.run`
+//! }
+//! const api = { get(id) { … } };                 definition: method `api.get`
+//! ```
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -6,11 +15,12 @@ use super::functions::{bind_type_parameters, is_function, take_export_flag, visi
 use super::terms::strip_wrappers;
 use super::type_terms::{type_name, with_type_arguments};
 use super::{Field, NodeKind, ScriptWalk, ScriptWalker, ValueRole};
-use crate::facts::{DefFlags, DefId, DefKind};
+use crate::facts::{ArityRange, DefFlags, DefId, DefKind};
 use crate::facts_builder::{ANY_ARG_COUNT, BaseRelation, NameBinding, ScopeKind};
 use crate::lang::syntax_walker::{LanguageWalk, named_children, strip_quotes};
 use crate::lang::term_shape::{expression_term, field_type};
 
+/// `class A<T> extends B { … }`, as a declaration or as an expression.
 pub(super) fn visit_class(
     walker: &mut ScriptWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -47,6 +57,7 @@ fn class_definition(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>) -> DefId 
     walker.builder.add_definition(DefKind::Class, name, node, node, flags)
 }
 
+/// `extends Base<T> implements A, B`
 fn add_bases(walker: &mut ScriptWalker<'_, '_>, def: DefId, heritage: Node<'_>) {
     for clause in named_children(heritage) {
         match walker.kind(clause) {
@@ -68,17 +79,20 @@ fn add_bases(walker: &mut ScriptWalker<'_, '_>, def: DefId, heritage: Node<'_>) 
                 let base = expression_term(walker, clause);
                 walker.builder.add_base(def, base, BaseRelation::Extends);
             }
+            // Comments, and bases that an expression computes.
             _ => {}
         }
     }
 }
 
-/// Visits the parts of a type. Declarations directly in its body are its members.
+/// Visits the children of a class, interface or object type. Declarations directly in its body are
+/// its members.
 pub(super) fn visit_members(walker: &mut ScriptWalker<'_, '_>, cursor: &mut TreeCursor<'_>) {
     walker.for_each_child(cursor, |walker, cursor| {
         let node = cursor.node();
         let is_body = walker.grammar.is_field(cursor.field_id().map(u16::from), Field::Body);
         match walker.kind(node) {
+            // The grammars differ in the kind of the body.
             NodeKind::ClassBody | NodeKind::ObjectType => visit_members(walker, cursor),
             _ if is_body => visit_members(walker, cursor),
             NodeKind::MethodDefinition | NodeKind::AbstractMethod | NodeKind::MethodSignature => {
@@ -92,6 +106,7 @@ pub(super) fn visit_members(walker: &mut ScriptWalker<'_, '_>, cursor: &mut Tree
     });
 }
 
+/// `run(x) { … }`, `static run() { … }`, `get size() { … }`, or the signature `run(x): T;`.
 fn visit_method(walker: &mut ScriptWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
     let Some(name_node) = walker.field(node, Field::Name) else {
         return walker.visit_children(cursor);
@@ -113,8 +128,9 @@ fn visit_method(walker: &mut ScriptWalker<'_, '_>, cursor: &mut TreeCursor<'_>, 
             && it.flags.has(DefFlags::ABSTRACT)
     });
     let def = match signature {
+        // Each signature has its own number of arguments.
         Some(position) if !flags.has(DefFlags::GETTER) => {
-            walker.builder.defs[position].arity = (0, ANY_ARG_COUNT);
+            walker.builder.defs[position].arity = ArityRange { min: 0, max: ANY_ARG_COUNT };
             DefId::from_index(position)
         }
         _ => walker.builder.add_definition(DefKind::Method, name, name_node, node, flags),
@@ -128,8 +144,9 @@ fn has_keyword(walker: &ScriptWalker<'_, '_>, node: Node<'_>, keyword: NodeKind)
     node.children(&mut cursor).any(|it| walker.kind(it) == keyword)
 }
 
+/// `name: T = value;`
 fn visit_property(walker: &mut ScriptWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-    // JavaScript's grammar has another field for the name.
+    // JavaScript's grammar calls the field of the name `property`.
     let name = walker.field(node, Field::Name).or_else(|| walker.field(node, Field::Property));
     let Some(name) = name else { return walker.visit_children(cursor) };
     let value = walker.field(node, Field::Value).map(|it| strip_wrappers(walker, it));
@@ -166,7 +183,7 @@ fn visit_member_value(
     walker.builder.close_definition();
 }
 
-/// Visits an object that is the value of a definition: its properties are members of that.
+/// `{ a: 1, run() { … } }` as the value of a definition: its properties are members of that.
 pub(super) fn visit_object_members(
     walker: &mut ScriptWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,

@@ -1,4 +1,12 @@
 //! ECMAScript: `export` statements.
+//!
+//! ```text
+//! export function f() {}              definition with the flag EXPORTED, no export entry
+//! export default class A {}           the same, and an export of `A` as `default`
+//! export { a as b };                  export of the local `a` as `b`
+//! export { a } from "./m";            export of the item `a` of `./m`
+//! export * from "./m";                export of every name of `./m`
+//! ```
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -8,6 +16,7 @@ use crate::facts::{DefFlags, DefId, DefKind, ExportEntry, Term, TermId};
 use crate::lang::syntax_walker::{named_children, strip_quotes};
 use crate::lang::term_shape::expression_term;
 
+/// `export …`, of any of the forms above.
 pub(super) fn visit_export(
     walker: &mut ScriptWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -17,6 +26,7 @@ pub(super) fn visit_export(
     let mut children = node.walk();
     let is_default =
         node.children(&mut children).any(|it| walker.kind(it) == NodeKind::DefaultWord);
+    // `export const a = 1`, `export default function f() {}`
     if walker.field(node, Field::Declaration).is_some() {
         let n_defs = walker.builder.defs.len();
         walker.state.is_exporting = true;
@@ -29,6 +39,7 @@ pub(super) fn visit_export(
         }
         return;
     }
+    // `export default value`
     if let Some(value) = walker.field(node, Field::Value).filter(|_| is_default) {
         export_default_value(walker, node, value);
         return walker.visit_children(cursor);
@@ -39,6 +50,7 @@ pub(super) fn visit_export(
 /// `export { a, b as c }`, `export * from './a'`, `export * as ns from './a'`, `export = value`
 fn add_clause_exports(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>) {
     let source = walker.field(node, Field::Source).map(|it| strip_quotes(walker.text(it)));
+    // `export * from` has no clause of its own.
     let mut is_star = source.is_some();
     for clause in named_children(node) {
         match walker.kind(clause) {
@@ -55,10 +67,12 @@ fn add_clause_exports(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>) {
                     walker.builder.exports.push(ExportEntry::ModuleAs { name, module });
                 }
             }
+            // `export = value`, which `import a = require(…)` gets.
             NodeKind::Identifier if source.is_none() => {
                 let term = walker.builder.unbound_name(walker.text(clause));
                 add_default_export(walker, term);
             }
+            // The source and comments.
             _ => {}
         }
     }
@@ -73,7 +87,8 @@ fn add_default_export(walker: &mut ScriptWalker<'_, '_>, term: TermId) {
     walker.builder.exports.push(ExportEntry::Local { name, term });
 }
 
-/// Exports a value as the default; an unnamed function or object becomes a definition.
+/// `export default value`, `module.exports = value`. A function or object without a name becomes a
+/// definition with the name `default`.
 pub(super) fn export_default_value(
     walker: &mut ScriptWalker<'_, '_>,
     node: Node<'_>,
@@ -104,6 +119,7 @@ pub(super) fn export_default_value(
     add_default_export(walker, term);
 }
 
+/// `a` or `a as b` in `export { … }`.
 fn add_specifier_export(
     walker: &mut ScriptWalker<'_, '_>,
     source: Option<&str>,

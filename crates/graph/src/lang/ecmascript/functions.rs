@@ -1,17 +1,26 @@
 //! ECMAScript: functions, their parameters and callbacks.
+//!
+//! ```text
+//! function load<T>(id: string, n = 1): T { … }
+//!     definition: function `load`, 1 to 2 arguments, declared type `T`
+//!     locals:     type parameter `T`, variables `id` and `n`
+//! rows.map(row => row.save())
+//!     locals:     variable `row`, an element of `rows`
+//! ```
 
 use tree_sitter::{Node, TreeCursor};
 
 use super::patterns::bind_pattern;
 use super::{Field, NodeKind, ScriptWalker, ValueRole};
-use crate::facts::{DefFlags, DefId, DefKind, LocalId, Term, TermId};
+use crate::facts::{ArityRange, DefFlags, DefId, DefKind, LocalId, Term, TermId};
 use crate::facts_builder::{
     ANY_ARG_COUNT, MAX_REQUIRED_PARAMS, NameBinding, UNKNOWN_TERM, known_term, to_index,
 };
 use crate::lang::syntax_walker::named_children;
 use crate::lang::term_shape::{expression_term, field_type, type_term};
 
-/// Methods that pass an element of their object to the callback, and the parameter that gets it.
+/// Methods that pass an element of their object to the callback, and the position of the parameter
+/// that gets it: the second one of `xs.reduce((sum, x) => …)`.
 #[rustfmt::skip]
 const ELEMENT_CALLBACK_METHODS: &[(&str, usize)] = &[
     ("map", 0), ("filter", 0), ("forEach", 0), ("find", 0), ("findIndex", 0), ("findLast", 0), ("some", 0),
@@ -19,6 +28,8 @@ const ELEMENT_CALLBACK_METHODS: &[(&str, usize)] = &[
     ("reduceRight", 1), ("partition", 0),
 ];
 
+/// Returns whether an expression is a function: `x => …`, `function () { … }`,
+/// `function* () { … }`.
 pub(super) fn is_function(walker: &ScriptWalker<'_, '_>, node: Node<'_>) -> bool {
     matches!(
         walker.kind(node),
@@ -26,12 +37,13 @@ pub(super) fn is_function(walker: &ScriptWalker<'_, '_>, node: Node<'_>) -> bool
     )
 }
 
-/// Flags of a definition: whether it is the declaration of an `export` statement.
+/// Flags of a definition: exported, if it is the declaration of an `export` statement.
 pub(super) fn take_export_flag(walker: &mut ScriptWalker<'_, '_>) -> DefFlags {
     let is_exported = std::mem::take(&mut walker.state.is_exporting);
     DefFlags::default().when(is_exported, DefFlags::EXPORTED)
 }
 
+/// `function f() { … }`, or the overload signature `function f(): T;`.
 pub(super) fn visit_function_declaration(
     walker: &mut ScriptWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -43,7 +55,8 @@ pub(super) fn visit_function_declaration(
     let name = walker.builder.intern_node(name_node);
     let is_signature = walker.kind(node) == NodeKind::FunctionSignature;
     let flags = take_export_flag(walker).when(is_signature, DefFlags::ABSTRACT);
-    // Overloads are one function. The first signature defines it, the others extend it.
+    // Overloads are one function: the first signature defines it, the others and the body extend
+    // it.
     let parent = walker.builder.enclosing_def();
     let signature = walker.builder.defs.iter().rposition(|it| {
         it.kind == DefKind::Function
@@ -53,9 +66,10 @@ pub(super) fn visit_function_declaration(
     });
     let def = if let Some(position) = signature {
         let def = &mut walker.builder.defs[position];
-        def.bytes.2 = to_index(node.end_byte());
+        def.span.end = to_index(node.end_byte());
         def.lines.1 = to_index(node.end_position().row);
-        def.arity = (0, ANY_ARG_COUNT);
+        // Each signature has its own number of arguments.
+        def.arity = ArityRange { min: 0, max: ANY_ARG_COUNT };
         if !is_signature {
             def.flags.0 &= !DefFlags::ABSTRACT.0;
         }
@@ -69,7 +83,7 @@ pub(super) fn visit_function_declaration(
     visit_function(walker, cursor, node, Some(def));
 }
 
-/// Visits a function without a name: the value of a definition, or part of the code around it.
+/// `x => …`, `function () { … }`: the function of a definition, or part of the code around it.
 pub(super) fn visit_function_value(
     walker: &mut ScriptWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -77,12 +91,12 @@ pub(super) fn visit_function_value(
 ) {
     let def = match walker.state.value_roles.remove(&node.id()) {
         Some(ValueRole::Function(def)) => Some(def),
-        _ => None,
+        Some(ValueRole::Object(_) | ValueRole::Class(_)) | None => None,
     };
     visit_function(walker, cursor, node, def);
 }
 
-/// Visits a function that is the body of `def`.
+/// Visits a function of any form, or a signature. Its facts go to `def`, if it has a definition.
 pub(super) fn visit_function(
     walker: &mut ScriptWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -96,8 +110,9 @@ pub(super) fn visit_function(
     }
     let type_params = bind_type_parameters(walker, node);
     let arity = bind_parameters(walker, node, arguments);
+
     let body = walker.field(node, Field::Body);
-    // An arrow function with an expression for its body returns it.
+    // `x => x.y` returns its body.
     if let Some(expression) = body.filter(|it| walker.kind(*it) != NodeKind::Block) {
         let term = expression_term(walker, expression);
         walker.builder.add_return(term);
@@ -105,11 +120,12 @@ pub(super) fn visit_function(
     let declared = field_type(walker, node, Field::ReturnType);
     walker.visit_children(cursor);
     let returned = walker.builder.leave_function();
+
     let Some(def) = def else { return };
     walker.builder.close_definition();
     walker.builder.set_body_start(def, body);
     let def = walker.builder.def_mut(def);
-    // The first signature with a return type counts.
+    // Of several overloads the first one with a return type counts.
     if def.declared_type.is_none() {
         def.declared_type = known_term(declared);
         def.type_params = type_params;
@@ -118,7 +134,8 @@ pub(super) fn visit_function(
     def.inferred_from = known_term(def.inferred_from.or(Some(returned)));
 }
 
-/// Binds type parameters with their constraints; returns them as a span of locals.
+/// Binds the type parameters of `<T extends Base, U>` with their constraints; returns them as a
+/// range of locals.
 pub(super) fn bind_type_parameters(
     walker: &mut ScriptWalker<'_, '_>,
     node: Node<'_>,
@@ -143,20 +160,22 @@ pub(super) fn bind_type_parameters(
     (start, end)
 }
 
-/// Binds parameters and returns the arity. `arguments` are the values that a caller is known to
-/// pass.
+/// Binds the parameters of `(a, b?: T, c = 1, ...rest)` and returns the arity. `arguments` are the
+/// values that a caller is known to pass, for a callback.
 fn bind_parameters(
     walker: &mut ScriptWalker<'_, '_>,
     node: Node<'_>,
     arguments: Option<[TermId; 2]>,
-) -> (u8, u8) {
+) -> ArityRange {
     let argument = |i: usize| arguments.and_then(|it| it.get(i).copied());
     // `x => …` has no parameter list.
     if let Some(single) = walker.field(node, Field::Parameter) {
         bind_pattern(walker, single, None, argument(0));
-        return (1, 1);
+        return ArityRange { min: 1, max: 1 };
     }
-    let Some(list) = walker.field(node, Field::Parameters) else { return (0, 0) };
+    let Some(list) = walker.field(node, Field::Parameters) else {
+        return ArityRange { min: 0, max: 0 };
+    };
     let (mut min_args, mut max_args) = (0_u8, 0_u8);
     let grammar = walker.grammar;
     let is_parameter = |it: &Node<'_>| grammar.kind(*it) != NodeKind::Comment;
@@ -167,6 +186,7 @@ fn bind_parameters(
         let is_wrapped = matches!(kind, NodeKind::RequiredParameter | NodeKind::OptionalParameter);
         let pattern =
             if is_wrapped { walker.field(parameter, Field::Pattern) } else { Some(parameter) };
+        // A parameter without a name is a syntax error.
         let Some(pattern) = pattern else { continue };
         let type_node = walker.field(parameter, Field::Type).filter(|_| is_wrapped);
         let declared = type_node.map(|it| type_term(walker, it));
@@ -188,7 +208,7 @@ fn bind_parameters(
         bind_pattern(walker, pattern, declared, value);
         define_parameter_property(walker, parameter, pattern, declared);
     }
-    (min_args, max_args)
+    ArityRange { min: min_args, max: max_args }
 }
 
 /// `constructor(private app: App)` declares a field.
@@ -236,11 +256,12 @@ pub(super) fn record_callback_arguments(
     }
     let method = walker.text(method);
     let mut arguments = [UNKNOWN_TERM; 2];
-    // The first parameter gets the value of the promise.
+    // The first parameter of a callback of `then` gets the value of the promise.
     if method == "then" {
         let promise = expression_term(walker, object);
         arguments[0] = walker.builder.terms.add(Term::Awaited(promise));
     } else {
+        // The positions of the parameters that get an element.
         let mut positions =
             ELEMENT_CALLBACK_METHODS.iter().filter(|it| it.0 == method).map(|it| it.1).peekable();
         if positions.peek().is_none() {

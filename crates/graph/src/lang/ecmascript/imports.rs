@@ -1,4 +1,12 @@
 //! ECMAScript: `import` statements and `require` of `CommonJS` modules.
+//!
+//! ```text
+//! import a from "./m";                 default export of `./m` as `a`
+//! import { a as b } from "./m";        named: item `a` of `./m` as `b`
+//! import * as ns from "./m";           module `./m` as `ns`
+//! import "./m";                        `./m` for its effect
+//! const { a } = require("./m");        named: item `a` of `./m` as `a`
+//! ```
 
 use tree_sitter::Node;
 
@@ -6,32 +14,7 @@ use super::{Field, NodeKind, ScriptWalker};
 use crate::facts::{ImportId, ImportKind};
 use crate::lang::syntax_walker::{named_children, strip_quotes};
 
-/// Adds an import and binds its local name, if it has one.
-pub(super) fn add_import(
-    walker: &mut ScriptWalker<'_, '_>,
-    kind: ImportKind,
-    module: &str,
-    item: &str,
-    local: Option<&str>,
-    node: Node<'_>,
-) -> ImportId {
-    let import = walker.builder.add_import(kind, module, item, local, node);
-    if local.is_some() {
-        walker.builder.bind_import(import);
-    }
-    import
-}
-
-fn add_module_import(
-    walker: &mut ScriptWalker<'_, '_>,
-    module: &str,
-    local: Node<'_>,
-    node: Node<'_>,
-) {
-    let local = Some(walker.text(local));
-    add_import(walker, ImportKind::Module, module, "*", local, node);
-}
-
+/// `import …`, of any of the forms above.
 pub(super) fn visit_import(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>) {
     // `import a = require('./a')` has its module inside the clause.
     let source = walker.field(node, Field::Source).or_else(|| {
@@ -53,6 +36,7 @@ pub(super) fn visit_import(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>) {
                     add_module_import(walker, module, name, clause);
                 }
             }
+            // The source, attributes and comments.
             _ => {}
         }
     }
@@ -62,9 +46,27 @@ pub(super) fn visit_import(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>) {
     }
 }
 
+/// Adds an import and binds its local name, if it has one.
+pub(super) fn add_import(
+    walker: &mut ScriptWalker<'_, '_>,
+    kind: ImportKind,
+    module: &str,
+    item: &str,
+    local: Option<&str>,
+    node: Node<'_>,
+) -> ImportId {
+    let import = walker.builder.add_import(kind, module, item, local, node);
+    if local.is_some() {
+        walker.builder.bind_import(import);
+    }
+    import
+}
+
+/// The names between `import` and `from`: `a`, `* as ns`, `{ a, b as c }`.
 fn visit_import_clause(walker: &mut ScriptWalker<'_, '_>, module: &str, clause: Node<'_>) {
     for part in named_children(clause) {
         match walker.kind(part) {
+            // `import a from './a'`
             NodeKind::Identifier => {
                 let local = Some(walker.text(part));
                 add_import(walker, ImportKind::Default, module, "default", local, part);
@@ -75,6 +77,7 @@ fn visit_import_clause(walker: &mut ScriptWalker<'_, '_>, module: &str, clause: 
                     add_module_import(walker, module, name, part);
                 }
             }
+            // `import { a, b as c } from './a'`
             NodeKind::NamedImports => {
                 for specifier in walker.children_of_kind(part, NodeKind::ImportSpecifier) {
                     let Some(name) = walker.field(specifier, Field::Name) else { continue };
@@ -83,9 +86,21 @@ fn visit_import_clause(walker: &mut ScriptWalker<'_, '_>, module: &str, clause: 
                     add_import(walker, ImportKind::Named, module, item, Some(local), specifier);
                 }
             }
+            // Comments.
             _ => {}
         }
     }
+}
+
+/// Adds the import of a whole module under the name of the node `local`.
+fn add_module_import(
+    walker: &mut ScriptWalker<'_, '_>,
+    module: &str,
+    local: Node<'_>,
+    node: Node<'_>,
+) {
+    let local = Some(walker.text(local));
+    add_import(walker, ImportKind::Module, module, "*", local, node);
 }
 
 /// The module of `require("./a")`; `None` for any other node.
@@ -118,7 +133,9 @@ pub(super) fn bind_required_module(
     }
     for part in named_children(pattern) {
         let (item, local) = match walker.kind(part) {
+            // `{ b }`
             NodeKind::ShorthandPattern => (part, part),
+            // `{ b: c }`
             NodeKind::PairPattern => {
                 let key = walker.field(part, Field::Key);
                 let (Some(key), Some(value)) = (key, walker.field(part, Field::Value)) else {
@@ -126,6 +143,7 @@ pub(super) fn bind_required_module(
                 };
                 (key, value)
             }
+            // Defaults, `...rest` and nested patterns are not followed.
             _ => continue,
         };
         let (item, local) = (walker.text(item), walker.text(local));

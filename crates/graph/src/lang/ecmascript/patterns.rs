@@ -1,4 +1,12 @@
 //! ECMAScript: destructuring patterns and loop variables.
+//!
+//! A pattern takes a value apart, and each of its names gets the term of its part:
+//!
+//! ```text
+//! { a, b: c }  of value    a = Member(value, "a"), c = Member(value, "b")
+//! [a, b]       of value    a = Member(value, "0"), b = Member(value, "1")
+//! a = 1        of value    a = value; the default, if there is no value
+//! ```
 
 use tree_sitter::Node;
 
@@ -8,13 +16,28 @@ use crate::facts_builder::NameBinding;
 use crate::lang::syntax_walker::{named_children, strip_quotes};
 use crate::lang::term_shape::{expression_term, field_expression};
 
-/// Binds the names of a pattern to the parts of the value that they take.
+/// Nesting depth to which patterns are read. Reading is a recursion, so the stack is the limit.
+/// Names below it stay unbound.
+const MAX_PATTERN_DEPTH: u32 = 32;
+
+/// Binds the names of a pattern as local variables. `declared` is the type of the whole value.
 pub(super) fn bind_pattern(
     walker: &mut ScriptWalker<'_, '_>,
     pattern: Node<'_>,
     declared: Option<TermId>,
     value: Option<TermId>,
 ) {
+    bind_pattern_within(walker, pattern, declared, value, MAX_PATTERN_DEPTH);
+}
+
+fn bind_pattern_within(
+    walker: &mut ScriptWalker<'_, '_>,
+    pattern: Node<'_>,
+    declared: Option<TermId>,
+    value: Option<TermId>,
+    depth: u32,
+) {
+    let Some(depth) = depth.checked_sub(1) else { return };
     match walker.kind(pattern) {
         NodeKind::Identifier | NodeKind::ShorthandPattern => {
             let name = walker.builder.intern_node(pattern);
@@ -22,26 +45,29 @@ pub(super) fn bind_pattern(
         }
         NodeKind::ObjectPattern => {
             for property in named_children(pattern) {
-                bind_property_pattern(walker, property, declared.or(value));
+                bind_property_pattern(walker, property, declared.or(value), depth);
             }
         }
         NodeKind::ArrayPattern => {
             for (i, item_pattern) in named_children(pattern).enumerate() {
                 let item = declared.or(value).map(|it| walker.builder.terms.item_at(it, i));
-                bind_pattern(walker, item_pattern, None, item);
+                bind_pattern_within(walker, item_pattern, None, item, depth);
             }
         }
+        // `a = default`
         NodeKind::AssignmentPattern => {
             let default = field_expression(walker, pattern, Field::Right);
             if let Some(inner) = walker.field(pattern, Field::Left) {
-                bind_pattern(walker, inner, declared, value.or(default));
+                bind_pattern_within(walker, inner, declared, value.or(default), depth);
             }
         }
+        // `...rest`
         NodeKind::RestPattern => {
             if let Some(inner) = pattern.named_child(0) {
-                bind_pattern(walker, inner, declared, None);
+                bind_pattern_within(walker, inner, declared, None, depth);
             }
         }
+        // `this` as a parameter, comments.
         _ => {}
     }
 }
@@ -51,63 +77,93 @@ fn bind_property_pattern(
     walker: &mut ScriptWalker<'_, '_>,
     pattern: Node<'_>,
     object: Option<TermId>,
+    depth: u32,
 ) {
     match walker.kind(pattern) {
+        // `{ a }`
         NodeKind::ShorthandPattern => {
             let name = walker.text(pattern);
             let member = object.map(|it| walker.builder.terms.member_of(it, name));
-            bind_pattern(walker, pattern, None, member);
+            bind_pattern_within(walker, pattern, None, member, depth);
         }
+        // `{ a = default }`
         NodeKind::ObjectAssignmentPattern => {
             if let Some(inner) = walker.field(pattern, Field::Left) {
-                bind_property_pattern(walker, inner, object);
+                bind_property_pattern(walker, inner, object, depth);
             }
         }
+        // `{ a: inner }`
         NodeKind::PairPattern => {
             let key = walker.field(pattern, Field::Key);
             if let (Some(key), Some(inner)) = (key, walker.field(pattern, Field::Value)) {
                 let name = strip_quotes(walker.text(key));
                 let member = object.map(|it| walker.builder.terms.member_of(it, name));
-                bind_pattern(walker, inner, None, member);
+                bind_pattern_within(walker, inner, None, member, depth);
             }
         }
-        NodeKind::RestPattern => bind_pattern(walker, pattern, object, None),
+        // `{ ...rest }` has the members of the object.
+        NodeKind::RestPattern => bind_pattern_within(walker, pattern, object, None, depth),
+        // Comments.
         _ => {}
     }
 }
 
-/// Defines the variables of `const { a, b } = value` at the top of a file.
+/// Defines the variables of `const { a, b } = object` or `const [a, b] = object` at the top of a
+/// file.
 pub(super) fn define_pattern(
     walker: &mut ScriptWalker<'_, '_>,
     pattern: Node<'_>,
     object: Option<TermId>,
     flags: DefFlags,
 ) {
+    define_pattern_within(walker, pattern, object, flags, MAX_PATTERN_DEPTH);
+}
+
+fn define_pattern_within(
+    walker: &mut ScriptWalker<'_, '_>,
+    pattern: Node<'_>,
+    object: Option<TermId>,
+    flags: DefFlags,
+    depth: u32,
+) {
+    let Some(depth) = depth.checked_sub(1) else { return };
     for (i, part) in named_children(pattern).enumerate() {
-        // The node that is bound, and the name of its member in the object.
-        let (inner, member) = match walker.kind(part) {
-            NodeKind::ShorthandPattern => (part, walker.text(part)),
+        // The node that is bound, and the name of its member in the object. An item of an array has
+        // a position instead of a name.
+        let (bound, member) = match walker.kind(part) {
+            NodeKind::ShorthandPattern => (part, Some(walker.text(part))),
             NodeKind::PairPattern => {
                 let key = walker.field(part, Field::Key);
-                let (Some(key), Some(inner)) = (key, walker.field(part, Field::Value)) else {
+                let (Some(key), Some(bound)) = (key, walker.field(part, Field::Value)) else {
                     continue;
                 };
-                (inner, strip_quotes(walker.text(key)))
+                (bound, Some(strip_quotes(walker.text(key))))
             }
-            NodeKind::Identifier => (part, ""),
-            NodeKind::ObjectAssignmentPattern | NodeKind::AssignmentPattern => {
+            // `{ a = default }`
+            NodeKind::ObjectAssignmentPattern => {
                 let Some(left) = walker.field(part, Field::Left) else { continue };
-                (left, walker.text(left))
+                (left, Some(walker.text(left)))
             }
+            // An item of an array pattern.
+            NodeKind::Identifier
+            | NodeKind::AssignmentPattern
+            | NodeKind::ObjectPattern
+            | NodeKind::ArrayPattern => (part, None),
+            // Comments; what `...rest` contains is not followed.
             _ => continue,
         };
-        let value = object.map(|it| match walker.kind(part) {
-            // An item of an array pattern.
-            NodeKind::Identifier => walker.builder.terms.item_at(it, i),
-            _ => walker.builder.terms.member_of(it, member),
+        let value = object.map(|it| match member {
+            Some(member) => walker.builder.terms.member_of(it, member),
+            None => walker.builder.terms.item_at(it, i),
         });
+        // `[a = default]` and `{ key: a = default }` bind `a`.
+        let inner = match walker.kind(bound) {
+            NodeKind::AssignmentPattern => walker.field(bound, Field::Left).unwrap_or(bound),
+            _ => bound,
+        };
+        // `{ a: { b } }`: only `b` is a variable.
         if !matches!(walker.kind(inner), NodeKind::Identifier | NodeKind::ShorthandPattern) {
-            define_pattern(walker, inner, value, flags);
+            define_pattern_within(walker, inner, value, flags, depth);
             continue;
         }
         let name = walker.builder.intern_node(inner);
@@ -133,6 +189,7 @@ pub(super) fn bind_loop_variable(walker: &mut ScriptWalker<'_, '_>, node: Node<'
     let operator = walker.field(node, Field::Operator);
     let is_of = operator.is_some_and(|it| walker.kind(it) == NodeKind::OfWord);
     let Some(pattern) = walker.field(node, Field::Left) else { return };
+    // The keys of `for (… in object)` are strings.
     let container = walker.field(node, Field::Right).filter(|_| is_of);
     let container = container.map(|it| expression_term(walker, it));
     let element = container.map(|it| walker.builder.terms.add(Term::ElementOf(it)));

@@ -1,4 +1,12 @@
 //! ECMAScript: terms of expressions.
+//!
+//! ```text
+//! expression             term
+//! this.rows[0]           Member(Member(This(Class), "rows"), "0")
+//! await load<Row>(id)    Awaited(Call(Generic(load, InstanceOf(Row))))
+//! a ?? new Row()         AnyOf(a, InstanceOf(Row))
+//! { id, db: open() }     Record("id": id, "db": Call(open))
+//! ```
 
 use tree_sitter::Node;
 
@@ -10,15 +18,16 @@ use crate::facts_builder::{UNKNOWN_TERM, known_term};
 use crate::lang::syntax_walker::{named_children, strip_quotes};
 use crate::lang::term_shape::{TermOperand, TermShape, expression_within, field_type, type_term};
 
-/// Items of an array that are looked at to find out what it contains.
+/// Number of items of an array that are looked at to find out what it contains.
 const MAX_ARRAY_ITEMS: usize = 3;
 
-/// Properties of an object that become members of a record.
+/// Maximum number of properties of an object that become members of a record.
 const MAX_OBJECT_PROPERTIES: usize = 64;
 
 /// Nesting depth to which the values of an object's properties are read.
 const MAX_PROPERTY_DEPTH: u32 = 4;
 
+/// The table of expressions.
 pub(super) fn expression_shape(kind: NodeKind) -> TermShape<ScriptWalk> {
     match kind {
         NodeKind::Identifier => TermShape::Custom(name_term),
@@ -30,6 +39,7 @@ pub(super) fn expression_shape(kind: NodeKind) -> TermShape<ScriptWalk> {
         NodeKind::Call => TermShape::Custom(call_term),
         NodeKind::New => TermShape::Custom(construction_term),
         NodeKind::Await => TermShape::Wrapped(Term::Awaited, TermOperand::Child(0)),
+        // `(x)`, `x!`, `x satisfies T`
         NodeKind::Parenthesized | NodeKind::NonNull | NodeKind::Satisfies => {
             TermShape::SameAs(TermOperand::Child(0))
         }
@@ -40,6 +50,7 @@ pub(super) fn expression_shape(kind: NodeKind) -> TermShape<ScriptWalk> {
             TermOperand::Field(Field::Alternative),
         ),
         NodeKind::Binary => TermShape::Custom(binary_term),
+        // `a, b` has the value of `b`.
         NodeKind::Sequence => TermShape::SameAs(TermOperand::LastChild),
         NodeKind::Object => TermShape::Custom(object_term),
         NodeKind::Array => TermShape::Custom(array_term),
@@ -53,6 +64,7 @@ pub(super) fn expression_shape(kind: NodeKind) -> TermShape<ScriptWalk> {
     }
 }
 
+/// `name`
 fn name_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
     match walker.text(node) {
         "undefined" => UNKNOWN_TERM,
@@ -81,11 +93,13 @@ fn any_term<'t>(
     walker.builder.terms.any_of(&items)
 }
 
+/// `a + b`, `a ?? b`, `a === b`
 fn binary_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let operator = walker.field(node, Field::Operator).map_or("", |it| walker.text(it));
     let sides = [walker.field(node, Field::Left), walker.field(node, Field::Right)];
     match operator {
-        // These three yield one of their operands.
+        // `||`, `??` and `&&` yield one of their operands; the left one of `&&` only if it is
+        // falsy.
         "||" | "??" => any_term(walker, sides.into_iter().flatten(), depth),
         "&&" => sides[1].map_or(UNKNOWN_TERM, |it| expression_within(walker, it, depth)),
         "+" | "-" | "*" | "/" | "%" | "**" => walker.builder.terms.literal_of("number"),
@@ -93,6 +107,7 @@ fn binary_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) ->
     }
 }
 
+/// `object["name"]`, `tuple[0]`, `list[i]`
 fn subscript_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let (object, index) = (walker.field(node, Field::Object), walker.field(node, Field::Index));
     let (Some(object), Some(index)) = (object, index) else { return UNKNOWN_TERM };
@@ -105,6 +120,7 @@ fn subscript_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32)
     }
 }
 
+/// `f(x)`, `import("./a")`, `require("./a")`
 fn call_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let Some(callee) = walker.field(node, Field::Function) else { return UNKNOWN_TERM };
     if walker.kind(callee) == NodeKind::ImportKeyword {
@@ -133,11 +149,13 @@ fn dynamic_import_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>) -> Ter
     }
 }
 
+/// The module itself as a value, which needs an import without a local name.
 fn module_term(walker: &mut ScriptWalker<'_, '_>, module: &str, node: Node<'_>) -> TermId {
     let import = add_import(walker, ImportKind::Module, module, "*", None, node);
     walker.builder.terms.add(Term::Import(import))
 }
 
+/// `new Map<K, V>()`
 fn construction_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let Some(constructor) = walker.field(node, Field::Constructor) else { return UNKNOWN_TERM };
     let class = expression_within(walker, constructor, depth);
@@ -154,10 +172,12 @@ fn as_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> Ter
         .unwrap_or(UNKNOWN_TERM)
 }
 
+/// `{ name: value }`
 fn object_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let mut members = Vec::new();
     for property in named_children(node).take(MAX_OBJECT_PROPERTIES) {
         match walker.kind(property) {
+            // `{ name: value }`
             NodeKind::Pair => {
                 let key = walker.field(property, Field::Key);
                 let (Some(key), Some(value)) = (key, walker.field(property, Field::Value)) else {
@@ -174,18 +194,20 @@ fn object_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) ->
                 let name = walker.builder.intern(text);
                 members.push((name, walker.builder.unbound_name(text)));
             }
+            // Methods and `...other` are left out.
             _ => {}
         }
     }
     walker.builder.terms.record_of(&members)
 }
 
+/// `[a, b]`
 fn array_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let element = any_term(walker, named_children(node).take(MAX_ARRAY_ITEMS), depth);
     walker.builder.terms.add(Term::ListOf(element))
 }
 
-/// A function expression, by the value it returns.
+/// `() => value`: a function, by the value it returns.
 fn function_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let declared = field_type(walker, node, Field::ReturnType);
     let body = walker.field(node, Field::Body).filter(|it| walker.kind(*it) != NodeKind::Block);

@@ -1,4 +1,12 @@
 //! ECMAScript: interfaces, type aliases, enums and namespaces of TypeScript.
+//!
+//! ```text
+//! interface A extends B { x: T }      definitions: interface `A` with the base `B`, field `A.x`
+//! type A = B & { x: T };              definitions: type `A` with the base `B`, field `A.x`
+//! type A = B | C;                     definition: type `A`, declared type `B | C`
+//! enum Color { Red, Green = 2 }       definitions: enum `Color`, static fields `Red`, `Green`
+//! namespace a { … }                   definition: module `a`
+//! ```
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -11,20 +19,7 @@ use crate::facts_builder::{BaseRelation, NameBinding, ScopeKind, known_term};
 use crate::lang::syntax_walker::{LanguageWalk, named_children, strip_quotes};
 use crate::lang::term_shape::type_term;
 
-/// Defines a declaration with a plain name and binds the name.
-fn define_declaration(
-    walker: &mut ScriptWalker<'_, '_>,
-    node: Node<'_>,
-    kind: DefKind,
-) -> Option<DefId> {
-    let name_node = walker.field(node, Field::Name)?;
-    let name = walker.builder.intern_node(name_node);
-    let flags = take_export_flag(walker);
-    let def = walker.builder.add_definition(kind, name, name_node, node, flags);
-    walker.builder.bind_name(name, NameBinding::Def(def));
-    Some(def)
-}
-
+/// `interface A<T> extends B { … }`
 pub(super) fn visit_interface(
     walker: &mut ScriptWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -53,6 +48,21 @@ pub(super) fn visit_interface(
     walker.builder.scopes.leave();
 }
 
+/// Defines a declaration with a plain name and binds the name.
+fn define_declaration(
+    walker: &mut ScriptWalker<'_, '_>,
+    node: Node<'_>,
+    kind: DefKind,
+) -> Option<DefId> {
+    let name_node = walker.field(node, Field::Name)?;
+    let name = walker.builder.intern_node(name_node);
+    let flags = take_export_flag(walker);
+    let def = walker.builder.add_definition(kind, name, name_node, node, flags);
+    walker.builder.bind_name(name, NameBinding::Def(def));
+    Some(def)
+}
+
+/// `type A<T> = …;`
 pub(super) fn visit_type_alias(
     walker: &mut ScriptWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -83,7 +93,8 @@ pub(super) fn visit_type_alias(
     walker.builder.scopes.leave();
 }
 
-/// Returns whether a type is an object type or an intersection with one.
+/// Returns whether a type is an object type or an intersection with one: `{ x: T }`,
+/// `B & { x: T }`, `Readonly<{ x: T }>`.
 fn contains_object_type(walker: &ScriptWalker<'_, '_>, node: Node<'_>) -> bool {
     match walker.kind(node) {
         NodeKind::ObjectType => true,
@@ -98,13 +109,13 @@ fn contains_object_type(walker: &ScriptWalker<'_, '_>, node: Node<'_>) -> bool {
     }
 }
 
-/// Returns whether a generic type has the members of its argument.
+/// Returns whether a generic type has the members of its argument: `Readonly<T>`.
 fn is_transparent(walker: &ScriptWalker<'_, '_>, node: Node<'_>) -> bool {
     let name = walker.field(node, Field::Name).map_or("", |it| walker.text(it));
     matches!(name, "Readonly" | "Partial" | "Required" | "Merge")
 }
 
-/// Adds the named parts of an intersection as bases of the alias.
+/// Adds the named parts of an intersection as bases of the alias: `B` of `type A = B & { x: T }`.
 fn add_intersected_bases(walker: &mut ScriptWalker<'_, '_>, def: DefId, node: Node<'_>) {
     match walker.kind(node) {
         // The object's own members are defined by the visit that follows.
@@ -117,6 +128,7 @@ fn add_intersected_bases(walker: &mut ScriptWalker<'_, '_>, def: DefId, node: No
                 .field_children(node, Field::TypeArguments)
                 .for_each(|it| add_intersected_bases(walker, def, it));
         }
+        // A part may be any type, also one without a name; the resolver accepts either form.
         _ => {
             let base = type_term(walker, node);
             walker.builder.add_base(def, base, BaseRelation::Extends);
@@ -142,6 +154,7 @@ fn visit_alias_members(walker: &mut ScriptWalker<'_, '_>, cursor: &mut TreeCurso
     });
 }
 
+/// `enum Color { Red, Green = 2 }`
 pub(super) fn visit_enum(
     walker: &mut ScriptWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,

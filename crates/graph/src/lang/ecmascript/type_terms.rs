@@ -1,4 +1,13 @@
 //! ECMAScript: terms of TypeScript's types.
+//!
+//! ```text
+//! type               term of a value of it
+//! a.Row              InstanceOf(Member(a, "Row"))
+//! Map<K, Row>        InstanceOf(Generic(Map, InstanceOf(K), InstanceOf(Row)))
+//! Row[]              ListOf(InstanceOf(Row))
+//! Row | undefined    InstanceOf(Row); an unknown alternative is left out
+//! { id: Id }         Record("id": InstanceOf(Id))
+//! ```
 
 use tree_sitter::Node;
 
@@ -16,14 +25,17 @@ const MAX_UNION_PARTS: usize = 16;
 /// Maximum number of members stored for an object type.
 const MAX_OBJECT_MEMBERS: usize = 64;
 
-/// Maximum number of type arguments stored for a generic type.
+/// Maximum number of type arguments stored for a generic type. More than in other languages, whose
+/// generic types have few.
 const MAX_TYPE_ARGUMENTS: usize = 8;
 
+/// The table of types: the terms of their values.
 pub(super) fn type_shape(kind: NodeKind) -> TermShape<ScriptWalk> {
     match kind {
         NodeKind::TypeIdentifier | NodeKind::Identifier | NodeKind::Nested | NodeKind::Generic => {
             TermShape::InstanceOf(TermOperand::Itself)
         }
+        // `string`, `void`
         NodeKind::Predefined => TermShape::Custom(predefined_type_term),
         NodeKind::ArrayType => TermShape::Wrapped(Term::ListOf, TermOperand::Child(0)),
         NodeKind::TypeAnnotation
@@ -43,6 +55,7 @@ pub(super) fn type_shape(kind: NodeKind) -> TermShape<ScriptWalk> {
         NodeKind::Tuple => TermShape::Custom(tuple_type_term),
         NodeKind::Literal => TermShape::Custom(literal_type_term),
         NodeKind::ThisType => TermShape::This,
+        // `x is T` and `asserts x is T`, as the result of a function.
         NodeKind::TypePredicate | NodeKind::TypePredicateAnnotation => {
             TermShape::Literal("boolean")
         }
@@ -51,14 +64,18 @@ pub(super) fn type_shape(kind: NodeKind) -> TermShape<ScriptWalk> {
     }
 }
 
+/// `string`, `any`
 fn predefined_type_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
     match walker.text(node) {
         name @ ("string" | "number" | "boolean") => walker.builder.terms.literal_of(name),
+        // One name stands for all of these.
         "void" | "never" | "symbol" | "bigint" => walker.builder.terms.literal_of("void"),
+        // `any`, `unknown`, `object`
         _ => UNKNOWN_TERM,
     }
 }
 
+/// `A | B`
 fn union_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let mut parts = Vec::new();
     add_union_parts(walker, node, depth, &mut parts);
@@ -81,6 +98,7 @@ fn add_union_parts(
     }
 }
 
+/// `A & B`
 fn intersection_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let parts: Vec<TermId> =
         named_children(node).map(|it| type_within(walker, it, depth)).collect();
@@ -88,19 +106,21 @@ fn intersection_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u
     walker.builder.terms.add(Term::AllOf(list))
 }
 
+/// `{ id: Id; run(): T }`
 fn object_type_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let mut members = Vec::new();
     for member in named_children(node).take(MAX_OBJECT_MEMBERS) {
         let Some(name) = walker.field(member, Field::Name) else { continue };
-        // Index and call signatures have no name and are left out.
-        let (kind, field) = match walker.kind(member) {
-            kind @ NodeKind::PropertySignature => (kind, Field::Type),
-            kind @ NodeKind::MethodSignature => (kind, Field::ReturnType),
+        let is_method = match walker.kind(member) {
+            NodeKind::PropertySignature => false,
+            NodeKind::MethodSignature => true,
+            // Other members, such as index signatures, cannot be reached by a name.
             _ => continue,
         };
-        let declared = walker.field(member, field);
+        let type_field = if is_method { Field::ReturnType } else { Field::Type };
+        let declared = walker.field(member, type_field);
         let mut term = declared.map_or(UNKNOWN_TERM, |it| type_within(walker, it, depth));
-        if kind == NodeKind::MethodSignature {
+        if is_method {
             term = walker.builder.terms.add(Term::Function(term));
         }
         let name = walker.builder.intern(strip_quotes(walker.text(name)));
@@ -129,6 +149,7 @@ fn type_query_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, _depth: u3
     node.named_child(0).map_or(UNKNOWN_TERM, |it| expression_term(walker, it))
 }
 
+/// `[A, name: B]`
 fn tuple_type_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let mut members = Vec::new();
     for (i, item) in named_children(node).enumerate() {
@@ -140,6 +161,7 @@ fn tuple_type_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32
     walker.builder.terms.record_of(&members)
 }
 
+/// `"text"`, `1`, `true` as types.
 fn literal_type_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
     match node.named_child(0).map(|it| walker.kind(it)) {
         Some(NodeKind::Text) => walker.builder.terms.literal_of("string"),
@@ -149,7 +171,7 @@ fn literal_type_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, _depth: 
     }
 }
 
-/// The term of a type itself.
+/// The term of a type itself: `Member(a, "Row")` for `a.Row`.
 pub(super) fn type_name(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>) -> TermId {
     match walker.kind(node) {
         NodeKind::TypeIdentifier | NodeKind::Identifier => {
@@ -176,7 +198,7 @@ pub(super) fn type_name(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>) -> Te
     }
 }
 
-/// The generic type of a head and its arguments; the head itself if there are none.
+/// The generic type `head<arguments>`; the head itself if there are no arguments.
 pub(super) fn with_type_arguments(
     walker: &mut ScriptWalker<'_, '_>,
     head: TermId,
@@ -185,6 +207,7 @@ pub(super) fn with_type_arguments(
     let Some(arguments) = arguments else { return head };
     let mut terms = Vec::new();
     for argument in named_children(arguments).take(MAX_TYPE_ARGUMENTS) {
+        // An argument is rarely followed far, so it is read less deeply than a type by itself.
         terms.push(type_within(walker, argument, MAX_TERM_DEPTH / 2));
     }
     walker.builder.terms.generic_of(head, &terms)

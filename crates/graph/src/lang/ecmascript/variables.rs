@@ -1,4 +1,14 @@
 //! ECMAScript: variable declarations, and functions or classes that are their values.
+//!
+//! ```text
+//! const limit = 10;               definition: variable `limit`
+//! const run = (x) => …;           definition: function `run`
+//! const A = class { … };          definition: class `A`
+//! const { a, b } = options;       definitions: variables `a` and `b`, members of `options`
+//! const db = require("./db");     import: module `./db` as `db`
+//! ```
+//!
+//! Inside a function they are local variables, except for the import.
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -12,7 +22,7 @@ use crate::facts_builder::NameBinding;
 use crate::lang::syntax_walker::LanguageWalk;
 use crate::lang::term_shape::{expression_term, field_type};
 
-/// `const a = …, b = …`
+/// `const a = …, b = …`, `var a`
 pub(super) fn visit_variables(walker: &mut ScriptWalker<'_, '_>, cursor: &mut TreeCursor<'_>) {
     let is_exporting = std::mem::take(&mut walker.state.is_exporting);
     walker.for_each_child(cursor, |walker, cursor| {
@@ -28,6 +38,7 @@ pub(super) fn visit_variables(walker: &mut ScriptWalker<'_, '_>, cursor: &mut Tr
     walker.state.is_exporting = false;
 }
 
+/// One variable of a declaration: `a = …`, `{ a, b } = …`.
 fn visit_variable(walker: &mut ScriptWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
     let flags = take_export_flag(walker);
     let Some(pattern) = walker.field(node, Field::Name) else {
@@ -51,7 +62,8 @@ fn visit_variable(walker: &mut ScriptWalker<'_, '_>, cursor: &mut TreeCursor<'_>
     }
     let name = walker.builder.intern_node(pattern);
     let inner = value.map(|it| strip_wrappers(walker, it));
-    let kind = match inner.map(|it| walker.kind(it)) {
+    let inner_kind = inner.map(|it| walker.kind(it));
+    let kind = match inner_kind {
         Some(NodeKind::Arrow | NodeKind::FunctionExpression | NodeKind::Generator) => {
             DefKind::Function
         }
@@ -61,15 +73,18 @@ fn visit_variable(walker: &mut ScriptWalker<'_, '_>, cursor: &mut TreeCursor<'_>
     let def = walker.builder.add_definition(kind, name, pattern, node, flags);
     walker.builder.bind_name(name, NameBinding::Def(def));
     // The walk reaches the value later and finds its role by the node.
-    let role = match inner.map(|it| (kind, walker.kind(it))) {
-        Some((DefKind::Function, _)) => Some(ValueRole::Function(def)),
-        Some((DefKind::Class, _)) => Some(ValueRole::Class(def)),
-        Some((_, NodeKind::Object)) => Some(ValueRole::Object(def)),
+    let role = match inner_kind {
+        Some(NodeKind::Arrow | NodeKind::FunctionExpression | NodeKind::Generator) => {
+            Some(ValueRole::Function(def))
+        }
+        Some(NodeKind::Class) => Some(ValueRole::Class(def)),
+        Some(NodeKind::Object) => Some(ValueRole::Object(def)),
         _ => None,
     };
     if let (Some(role), Some(inner)) = (role, inner) {
         walker.state.value_roles.insert(inner.id(), role);
     }
+    // A function or class is opened by the visit of its value.
     if kind == DefKind::Variable {
         walker.builder.set_types(def, declared, value_term);
         walker.builder.open_definition(def);

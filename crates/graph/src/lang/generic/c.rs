@@ -1,4 +1,17 @@
-//! C and C++: declarators, declarations, aliases and test macros.
+//! C and C++: declarators, declarations, aliases and test macros. Called by `generic` for every
+//! node of these two languages, before the code that they share with C#, Ruby and PHP.
+//!
+//! The two languages write the type of a name around the name: in `int *(*f)(int)` the name `f` is
+//! nested in three declarators. The grammar has a node for each of them, which
+//! [`declared_name`] follows down to the name.
+//!
+//! ```text
+//! int size(List *list);          definition: function `size`, a declaration, exactly 1 argument
+//! static Row *first, *last;      definitions: variables `first` and `last` of type `Row`, private
+//! using Rows = List<Row>;        definition: type `Rows`
+//! Store store{path};             in a C++ function: local `store`; reference: new `Store`
+//! TEST_F(StoreTest, Opens) {}    definition: test `Opens`, owner `StoreTest`
+//! ```
 
 mod names;
 mod namespaces;
@@ -10,11 +23,11 @@ pub(super) use names::{
     template_type_name,
 };
 
-use super::declarations::define_member;
+use super::declarations::{define_member, visit_class};
 use super::functions::bind_parameters;
 use super::imports::add_include;
 use super::terms::type_name;
-use super::{Field, GenericWalker, NodeKind};
+use super::{Field, GenericWalker, NodeKind, OutOfLineMethod};
 use crate::facts::{DefFlags, DefId, DefKind, LocalId, RefKind, Term, TermId};
 use crate::facts_builder::{ANY_ARG_COUNT, NameBinding, ScopeKind, known_term};
 use crate::lang::SourceLanguage;
@@ -23,21 +36,22 @@ use crate::lang::term_shape::{expression_term, field_type, type_term};
 use names::visit_qualified_name;
 use namespaces::{add_using_declaration, alias_namespace, visit_namespace};
 
-/// Prefix of an import's module that names a namespace: no path begins like this.
+/// Prefix of an import's module that is a namespace, not a file: no path begins like this.
+/// `using b::f;` inside `namespace a` imports from the module `::a|b`.
 pub(crate) const NAMESPACE_PREFIX: &str = "::";
 
-/// Separates, in such a module, the enclosing namespaces from the named one.
+/// Separator between the enclosing namespaces and the named one in the module of such an import.
 pub(crate) const ENCLOSING_SEPARATOR: char = '|';
 
-/// Nested declarators that are followed to the declared name.
+/// Maximum number of nested declarators that are followed to the declared name.
 const MAX_DECLARATOR_DEPTH: u32 = 16;
 
 /// The first argument of a test macro.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TestMacroOwner {
-    /// The class that the test becomes a member of.
+    /// The class that the test becomes a member of: `TEST_F(StoreTest, Opens)`.
     Fixture,
-    /// A name that groups tests, or nothing.
+    /// A name that groups tests, or nothing: `TEST(Store, Opens)`, `BOOST_AUTO_TEST_CASE(Opens)`.
     Suite,
 }
 
@@ -63,6 +77,9 @@ pub(super) fn visit_c_node(
         NodeKind::NamespaceDefinition => visit_namespace(walker, cursor, node),
         NodeKind::NamespaceAlias => alias_namespace(walker, node),
         NodeKind::UsingDeclaration => add_using_declaration(walker, node),
+        NodeKind::ClassSpecifier | NodeKind::StructSpecifier | NodeKind::UnionSpecifier => {
+            visit_type_specifier(walker, cursor, node);
+        }
         NodeKind::AliasDeclaration | NodeKind::TypeDefinition => {
             visit_type_alias(walker, cursor, node);
         }
@@ -91,7 +108,8 @@ pub(super) fn visit_c_node(
 
 /// Defines the test of `TEST_F(StoreTest, KeepsOrder) { … }`; returns whether the node was one.
 ///
-/// The grammar reads it as a function without a type whose parameters have no names.
+/// The grammar reads it as a function without a return type, whose parameters are types without
+/// names.
 fn visit_test_case(
     walker: &mut GenericWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -108,28 +126,45 @@ fn visit_test_case(
     let arguments: Vec<Node<'_>> = arguments.into_iter().flat_map(named_children).collect();
     let has_type = walker.field(node, Field::Type).is_some();
     let Some(name_node) = arguments.last().filter(|_| !has_type) else { return false };
+
     let fixture = arguments.first().filter(|_| *owner_kind == TestMacroOwner::Fixture);
     let owner = fixture.map(|it| walker.builder.unbound_name(walker.builder.text(*it)));
-    // A test with a fixture has the fixture's name through its owner already.
+    // A test with a fixture has the fixture's name through its owner already: `Opens` with the
+    // owner `StoreTest`. Otherwise the suite is part of the name: `Store.Opens`.
     let name_parts = arguments.iter().skip(usize::from(owner.is_some()));
     let name_parts: Vec<&str> = name_parts.map(|it| walker.text(*it)).collect();
     let name = walker.builder.intern(&name_parts.join("."));
     let flags = DefFlags::TEST;
     let def = walker.builder.add_definition(DefKind::Test, name, *name_node, node, flags);
     walker.builder.set_body_start(def, walker.grammar.field(node, Field::Body));
-    let outside_method =
-        std::mem::replace(&mut walker.state.outside_method, owner.map(|it| (def, it)));
     walker.builder.def_mut(def).owner_type = owner;
+
+    // The body of a test with a fixture is like that of a method of the fixture.
+    let fixture_method = owner.map(|owner| OutOfLineMethod { method: def, owner });
+    let outer_method = std::mem::replace(&mut walker.state.out_of_line_method, fixture_method);
     walker.builder.open_definition(def);
     walker.builder.scopes.enter(ScopeKind::Members(def));
     walker.builder.enter_function();
-    // Only the body is code.
+    // Only the body is code, not the arguments.
     walker.visit_last_child(cursor);
     walker.builder.leave_function();
     walker.builder.scopes.leave();
     walker.builder.close_definition();
-    walker.state.outside_method = outside_method;
+    walker.state.out_of_line_method = outer_method;
     true
+}
+
+/// `struct S { … }` defines a type, `struct S x;` only mentions it.
+fn visit_type_specifier(
+    walker: &mut GenericWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    if walker.field(node, Field::Body).is_some() {
+        visit_class(walker, cursor, node, DefKind::Class);
+    } else {
+        walker.visit_children(cursor);
+    }
 }
 
 /// `using Short = a::Long;`, `typedef struct long short;`
@@ -150,8 +185,8 @@ fn visit_type_alias(
     let type_node = walker.field(node, Field::Type);
     // `typedef struct list { … } list;` is one type with one name.
     let type_tag = type_node.and_then(|it| walker.field(it, Field::Name));
-    let is_same = type_tag.map(|it| walker.text(it)) == Some(walker.text(name_node));
-    if !is_same {
+    let repeats_tag = type_tag.map(|it| walker.text(it)) == Some(walker.text(name_node));
+    if !repeats_tag {
         let name = walker.builder.intern_node(name_node);
         let flags = visible_flags(walker);
         let def = walker.builder.add_definition(DefKind::TypeAlias, name, name_node, node, flags);
@@ -169,7 +204,7 @@ pub(super) fn visible_flags(walker: &GenericWalker<'_, '_>) -> DefFlags {
     if is_hidden { DefFlags::PRIVATE } else { DefFlags::EXPORTED }
 }
 
-/// Binds the parameters of the template that a definition is declared in.
+/// Binds the type parameters of a definition in `template <typename T> …`.
 pub(super) fn bind_template_parameters(
     walker: &mut GenericWalker<'_, '_>,
     node: Node<'_>,
@@ -184,6 +219,7 @@ pub(super) fn bind_template_parameters(
         let name = match walker.kind(parameter) {
             NodeKind::TypeParameter | NodeKind::VariadicTypeParameter => parameter.named_child(0),
             NodeKind::OptionalTypeParameter => walker.field(parameter, Field::Name),
+            // A value parameter names no type.
             _ => None,
         };
         if let Some(name) = name {
@@ -195,7 +231,7 @@ pub(super) fn bind_template_parameters(
         (start, LocalId::from_index(walker.builder.locals.len()));
 }
 
-/// Declares functions without a body, fields or variables.
+/// `T f(int);`, `T field;`, `T a = 1, *b;`: functions without a body, fields or variables.
 fn visit_declaration(
     walker: &mut GenericWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -207,7 +243,7 @@ fn visit_declaration(
     let is_local = walker.builder.is_inside_function();
     for declarator in declarators(walker, node) {
         let DeclaredName { node: name_node, is_function } = declared_name(walker, declarator);
-        // A qualified name is declared elsewhere.
+        // `int Store::count = 0;` defines what the class declares.
         let name_node = name_node.filter(|it| walker.kind(*it) != NodeKind::QualifiedIdentifier);
         let Some(name_node) = name_node else { continue };
         if is_local {
@@ -242,7 +278,7 @@ fn declarators<'t>(walker: &GenericWalker<'_, '_>, node: Node<'t>) -> Vec<Node<'
     found
 }
 
-/// Defines a function that is declared without a body.
+/// Defines a function that is declared without a body: `T f(int);`.
 fn declare_function(
     walker: &mut GenericWalker<'_, '_>,
     node: Node<'_>,
@@ -256,7 +292,7 @@ fn declare_function(
     let is_constructor = class.is_some_and(|it| walker.builder.defs[it.index()].name == name);
     let is_static = is_static(walker, node);
     let is_hidden = walker.state.anonymous_namespace_depth > 0 || is_static;
-    // `static` hides a function, but makes a method one of the class.
+    // `static` hides a function from other files, but makes a method one of the class.
     let flags = DefFlags::DECLARATION
         .when(class.is_none() && is_hidden, DefFlags::PRIVATE)
         .when(is_constructor, DefFlags::CONSTRUCTOR)
@@ -272,6 +308,7 @@ fn declare_function(
     def.declared_type = known_term(declared);
 }
 
+/// `static int n;`
 pub(super) fn is_static(walker: &GenericWalker<'_, '_>, node: Node<'_>) -> bool {
     walker.children_of_kind(node, NodeKind::StorageClass).any(|it| walker.text(it) == "static")
 }
@@ -286,15 +323,17 @@ fn record_construction(
     if walker.builder.lang != SourceLanguage::Cpp {
         return;
     }
-    // A pointer or reference constructs nothing, nor does an assignment from a value.
     let constructs = match walker.kind(declarator) {
+        // `Type name;`
         NodeKind::Identifier => true,
+        // `Type name(…);` and `Type name{…};`, but not `Type name = value;`
         NodeKind::InitDeclarator => {
             let inner = walker.field(declarator, Field::Declarator).map(|it| walker.kind(it));
             let value = value.map(|it| walker.kind(it));
             inner == Some(NodeKind::Identifier)
                 && matches!(value, Some(NodeKind::ArgumentList | NodeKind::InitializerList))
         }
+        // A pointer or reference constructs nothing.
         _ => false,
     };
     let named_type = type_node.filter(|it| {
@@ -325,11 +364,13 @@ fn bind_range_variable(walker: &mut GenericWalker<'_, '_>, node: Node<'_>) {
 
 /// The name that a declarator declares.
 pub(super) struct DeclaredName<'t> {
+    /// `None` for an abstract declarator, such as the parameter of `void f(int *)`.
     pub(super) node: Option<Node<'t>>,
     pub(super) is_function: bool,
 }
 
-/// Follows a declarator to the name inside it: `f` in `*(*f)(int)`.
+/// Follows a declarator to the name inside it: `f` in `*(*f)(int)`, which is a variable and not a
+/// function.
 pub(super) fn declared_name<'t>(
     walker: &GenericWalker<'_, '_>,
     declarator: Node<'t>,
@@ -338,13 +379,14 @@ pub(super) fn declared_name<'t>(
     let mut is_function = false;
     for _ in 0..MAX_DECLARATOR_DEPTH {
         let inner = walker.field(node, Field::Declarator);
-        // `int (*f)(void)` declares a variable.
+        // In `int (*f)(void)` the parentheses make `f` a pointer to a function.
         let is_parenthesized =
             inner.is_some_and(|it| walker.kind(it) == NodeKind::ParenthesizedDeclarator);
         is_function |= walker.kind(node) == NodeKind::FunctionDeclarator && !is_parenthesized;
         if is_name(walker.kind(node)) {
             return DeclaredName { node: Some(node), is_function };
         }
+        // Some declarators have their inner one as a plain child.
         let inner = inner.or_else(|| {
             named_children(node).find(|it| {
                 let kind = walker.kind(*it);
@@ -357,6 +399,7 @@ pub(super) fn declared_name<'t>(
     DeclaredName { node: None, is_function }
 }
 
+/// Returns whether a node is a declared name, the innermost part of a declarator.
 const fn is_name(kind: NodeKind) -> bool {
     matches!(
         kind,
@@ -369,6 +412,7 @@ const fn is_name(kind: NodeKind) -> bool {
     )
 }
 
+/// Returns whether a node is a declarator of any form: `*x`, `x[3]`, `x(int)`, `x = 1`.
 pub(super) const fn is_declarator(kind: NodeKind) -> bool {
     matches!(
         kind,

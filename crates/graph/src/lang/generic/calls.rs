@@ -1,4 +1,11 @@
-//! C-like languages: calls and the creation of objects.
+//! C, C++, C#, Ruby and PHP: calls and the creation of objects.
+//!
+//! ```text
+//! run(1)               call of `run`: a function, or a method of the enclosing type
+//! store.get(1)         call of Member(store, "get")
+//! new Store(1)         new `Store`
+//! Store.new(1)         Ruby: new `Store`
+//! ```
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -15,6 +22,7 @@ use crate::lang::term_shape::expression_term;
 /// Fields of a method call that may hold the object.
 pub(super) const RECEIVER_FIELDS: &[Field] = &[Field::Object, Field::Receiver, Field::Scope];
 
+/// `f(x)`, and in C++ and C# also `object.method(x)`.
 pub(super) fn visit_call(
     walker: &mut GenericWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -26,6 +34,7 @@ pub(super) fn visit_call(
     walker.visit_children(cursor);
 }
 
+/// `new Store(x)`
 pub(super) fn visit_creation(
     walker: &mut GenericWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -38,6 +47,7 @@ pub(super) fn visit_creation(
     walker.visit_children(cursor);
 }
 
+/// Records the callee of a call or creation.
 fn add_callee_reference(
     walker: &mut GenericWalker<'_, '_>,
     callee: Node<'_>,
@@ -68,7 +78,7 @@ fn add_callee_reference(
     walker.builder.add_reference(kind, term, name, n_args);
 }
 
-/// The node of a callee's simple name.
+/// The node of a callee's simple name: `get` in `store.get<T>`; `None` if it has none.
 fn callee_name_node<'t>(walker: &mut GenericWalker<'_, '_>, callee: Node<'t>) -> Option<Node<'t>> {
     Some(match walker.kind(callee) {
         NodeKind::Identifier | NodeKind::TypeIdentifier | NodeKind::Name | NodeKind::Constant => {
@@ -83,12 +93,13 @@ fn callee_name_node<'t>(walker: &mut GenericWalker<'_, '_>, callee: Node<'t>) ->
             let (_, name) = split_qualified_name(walker, callee);
             walker.field(name, Field::Name).unwrap_or(name)
         }
-        // The last name of `a.b.c` is the one that is called.
+        // C#'s `a.b.c` calls `c`.
         NodeKind::MemberAccess => walker.field(callee, Field::Name).unwrap_or(callee),
         NodeKind::QualifiedName => named_children(callee).last().unwrap_or(callee),
         NodeKind::GenericName | NodeKind::TemplateFunction | NodeKind::TemplateType => {
             callee.named_child(0).unwrap_or(callee)
         }
+        // An expression: `f()()`, `(*callback)()`.
         _ => return None,
     })
 }
@@ -96,11 +107,11 @@ fn callee_name_node<'t>(walker: &mut GenericWalker<'_, '_>, callee: Node<'t>) ->
 /// A bare name that is called: a local, a member of the enclosing type, or a function.
 pub(super) fn bare_callee_term(walker: &mut GenericWalker<'_, '_>, name: &str) -> TermId {
     // The resolver looks the name up among the members of the method's owner.
-    if let Some((method, _)) = walker.state.outside_method {
+    if let Some(enclosing) = walker.state.out_of_line_method {
         let name = walker.builder.intern(name);
-        return walker.builder.terms.add(Term::Implicit(method, name));
+        return walker.builder.terms.add(Term::Implicit(enclosing.method, name));
     }
-    // C has no methods, so the enclosing struct means nothing.
+    // The structs of C have no methods.
     if walker.builder.lang == SourceLanguage::C {
         return walker.builder.unbound_name(name);
     }
@@ -116,7 +127,7 @@ pub(super) fn visit_method_call(
     let Some(name) = first_field(walker, node, &[Field::Name, Field::Method]) else {
         return walker.visit_children(cursor);
     };
-    // `require` is a method call in Ruby's grammar.
+    // `require "a"` is a method call in Ruby's grammar.
     if add_required_file(walker, node, name) {
         return;
     }
@@ -139,6 +150,7 @@ pub(super) fn visit_method_call(
     walker.visit_children(cursor);
 }
 
+/// The arguments in a list, without comments.
 fn argument_nodes<'t>(
     walker: &GenericWalker<'_, '_>,
     list: Option<Node<'t>>,

@@ -1,4 +1,12 @@
-//! C-like languages: namespaces, types, members and variables.
+//! C, C++, C#, Ruby and PHP: namespaces, types, members and variables.
+//!
+//! ```text
+//! namespace A.B;                   C#: the namespace of the file is `A.B`
+//! class Store < Base               Ruby: class `Store` with the base `Base`
+//!   def open; @db = Db.new; end    Ruby: field `Store.db` of the value `Db.new`
+//! private Db $db;                  PHP: field `db` of type `Db`
+//! foreach (Row row in rows)        C#: local variable `row`
+//! ```
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -33,7 +41,8 @@ pub(super) fn visit_php_namespace(
     walker.visit_children(cursor);
 }
 
-/// Defines a type, or a Ruby module. An unnamed one is only visited.
+/// `class A : B { … }`, `interface A { … }`, `enum A { … }`, Ruby's `module A`. A type without a
+/// name is only visited.
 pub(super) fn visit_class(
     walker: &mut GenericWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -44,6 +53,7 @@ pub(super) fn visit_class(
         return walker.visit_children(cursor);
     };
     let simple_name = match walker.kind(name_node) {
+        // `class A::B`
         NodeKind::ScopeResolution | NodeKind::QualifiedIdentifier => {
             named_children(name_node).last().unwrap_or(name_node)
         }
@@ -55,18 +65,19 @@ pub(super) fn visit_class(
     walker.builder.bind_name(name, NameBinding::Def(def));
     walker.builder.set_body_start(def, walker.grammar.field(node, Field::Body));
     walker.mark_handled(name_node);
-    // Inside the class its own members come first again.
-    let outside_method = walker.state.outside_method.take();
+    // A local class inside `void Store::run()`: its methods are not out of line.
+    let outer_method = walker.state.out_of_line_method.take();
     walker.builder.open_definition(def);
     walker.builder.scopes.enter(ScopeKind::Members(def));
     bind_template_parameters(walker, node, def);
     add_bases(walker, node, def);
     walker.visit_children(cursor);
-    walker.state.outside_method = outside_method;
+    walker.state.out_of_line_method = outer_method;
     walker.builder.scopes.leave();
     walker.builder.close_definition();
 }
 
+/// `: public Base, Other`, `< Base`, `extends Base implements Named`
 fn add_bases(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, def: DefId) {
     for clause in named_children(node) {
         let relation = match walker.kind(clause) {
@@ -75,10 +86,11 @@ fn add_bases(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, def: DefId) {
             | NodeKind::Superclass
             | NodeKind::BaseClause => BaseRelation::Extends,
             NodeKind::InterfaceClause => BaseRelation::Implements,
+            // The name, the body, modifiers and attributes.
             _ => continue,
         };
         for base in named_children(clause) {
-            // `class A : public B` and `record A(int X) : B(X)`
+            // `public` in `class A : public B` and `(X)` in `record A(int X) : B(X)`
             if matches!(walker.kind(base), NodeKind::AccessSpecifier | NodeKind::ArgumentList) {
                 continue;
             }
@@ -101,6 +113,7 @@ pub(super) fn define_member(
     let name = walker.builder.intern(name);
     let is_field = walker.builder.enclosing_type().is_some();
     let kind = if is_field { DefKind::Field } else { DefKind::Variable };
+    // `static int n;` at the top of a C file.
     let is_private = kind == DefKind::Variable
         && is_c_family(walker)
         && (walker.state.anonymous_namespace_depth > 0 || is_static(walker, node));
@@ -136,7 +149,7 @@ pub(super) fn visit_variables(
     walker.visit_children(cursor);
 }
 
-/// A property of C#, or the properties of a PHP declaration.
+/// `public Db Db { get; }` of C#, `private Db $a, $b;` of PHP.
 pub(super) fn visit_property(
     walker: &mut GenericWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -145,7 +158,7 @@ pub(super) fn visit_property(
     let declared = field_type(walker, node, Field::Type);
     match walker.field(node, Field::Name) {
         Some(name) => define_member(walker, node, Some(name), declared),
-        // `private $a, $b;` of PHP
+        // PHP has an element for each name.
         None => {
             for element in walker.children_of_kind(node, NodeKind::PropertyElement) {
                 let name = walker.field(element, Field::Name);
@@ -156,7 +169,7 @@ pub(super) fn visit_property(
     walker.visit_children(cursor);
 }
 
-/// `@x = …` and `$this->x = …` declare a field; in Ruby and PHP `x = …` declares a variable.
+/// `@x = …` of Ruby and `$this->x = …` of PHP declare a field; in both `x = …` declares a variable.
 pub(super) fn visit_assignment(
     walker: &mut GenericWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -169,6 +182,7 @@ pub(super) fn visit_assignment(
     walker.visit_children(cursor);
 }
 
+/// Records the field or variable that an assignment declares.
 fn record_assignment(
     walker: &mut GenericWalker<'_, '_>,
     node: Node<'_>,
@@ -178,17 +192,19 @@ fn record_assignment(
     let value = expression_term(walker, right);
     let text = walker.text(left);
     match (walker.kind(left), walker.builder.enclosing_type()) {
+        // `@x = …`
         (NodeKind::InstanceVariable, Some(class)) => {
             let name = walker.builder.intern(text.trim_start_matches('@'));
             walker.builder.add_field_assignment(class, name, value, left, node);
         }
-        // Other objects than `$this` declare nothing.
+        // `$this->x = …`; an assignment to another object declares nothing.
         (NodeKind::MemberAccess, Some(class)) if text.starts_with("$this->") => {
             if let Some(name_node) = walker.field(left, Field::Name) {
                 let name = walker.builder.intern_node(name_node);
                 walker.builder.add_field_assignment(class, name, value, name_node, node);
             }
         }
+        // `x = …`, `$x = …`
         (NodeKind::Identifier | NodeKind::VariableName, _)
             if matches!(walker.builder.lang, SourceLanguage::Ruby | SourceLanguage::Php) =>
         {
@@ -196,11 +212,12 @@ fn record_assignment(
             walker.builder.assign_local(name, None, value);
             walker.mark_handled(left);
         }
+        // C, C++ and C# have declarations; `xs[0] = …` declares nothing anywhere.
         _ => {}
     }
 }
 
-/// C#'s `foreach (T x in xs)`. PHP's statement has no such fields and binds nothing.
+/// C#'s `foreach (T x in xs)`. PHP's statement has no fields of these names and binds nothing.
 pub(super) fn bind_foreach_variable(walker: &mut GenericWalker<'_, '_>, node: Node<'_>) {
     let variable = walker.field(node, Field::Left);
     let (Some(variable), Some(container)) = (variable, walker.field(node, Field::Right)) else {

@@ -1,12 +1,20 @@
-//! C-like languages: functions, their owners, parameters and results.
+//! C, C++, C#, Ruby and PHP: functions, their owners, parameters and results.
+//!
+//! ```text
+//! int max(int a, int b) { … }           C: function `max`, exactly 2 arguments
+//! void Store::run(Db& db) { … }         C++: method `run`, owner `Store`
+//! public Row Get(params int[] ids)      C#: method `Get`, any number of arguments, returns a `Row`
+//! def self.open(path, mode = 1)         Ruby: static method `open`, 1 to 2 arguments
+//! function __construct(private Db $db)  PHP: constructor; also defines the field `db`
+//! ```
 
 use tree_sitter::{Node, TreeCursor};
 
 use super::c::{
     bind_template_parameters, declared_name, is_declarator, is_static, split_qualified_name,
 };
-use super::{Field, GenericWalker, NodeKind, first_field, is_c_family};
-use crate::facts::{DefFlags, DefKind, TermId};
+use super::{Field, GenericWalker, NodeKind, OutOfLineMethod, first_field, is_c_family};
+use crate::facts::{ArityRange, DefFlags, DefKind, TermId};
 use crate::facts_builder::{
     ANY_ARG_COUNT, MAX_REQUIRED_PARAMS, NameBinding, ScopeKind, UNKNOWN_TERM, known_term,
 };
@@ -17,15 +25,17 @@ use crate::lang::term_shape::{field_type, type_term};
 /// The number of arguments a function accepts, and the types of its parameters where overloads are
 /// selected by them.
 pub(super) struct BoundParameters {
-    pub(super) arity: (u8, u8),
+    pub(super) arity: ArityRange,
     pub(super) types: Option<TermId>,
 }
 
+/// `T f(x) { … }`, `def f(x)`, `function f($x) { … }`, of a file or of a type.
 pub(super) fn visit_function(
     walker: &mut GenericWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
     node: Node<'_>,
 ) {
+    // In C and C++ the name is inside the declarator.
     let declarator = walker.field(node, Field::Declarator);
     let name_node = match declarator {
         Some(declarator) => declared_name(walker, declarator).node,
@@ -45,31 +55,34 @@ pub(super) fn visit_function(
     if kind == DefKind::Function {
         walker.builder.bind_name(name, NameBinding::Def(def));
     }
+
     walker.builder.open_definition(def);
-    let outer_method = walker.state.outside_method;
+    let outer_method = walker.state.out_of_line_method;
     if let Some(owner) = owner {
         // Bare names in the body may be members of the owner.
         walker.builder.scopes.enter(ScopeKind::Members(def));
-        walker.state.outside_method = Some((def, owner));
+        walker.state.out_of_line_method = Some(OutOfLineMethod { method: def, owner });
     }
     walker.builder.enter_function();
     bind_template_parameters(walker, node, def);
     let parameters = bind_parameters(walker, node, declarator);
-    let result = first_field(walker, node, &[Field::Type, Field::Returns, Field::ReturnType]);
-    let declared = result.map(|it| type_term(walker, it));
+    let result_type = first_field(walker, node, &[Field::Type, Field::Returns, Field::ReturnType]);
+    let declared = result_type.map(|it| type_term(walker, it));
     walker.builder.set_body_start(def, walker.grammar.field(node, Field::Body));
     walker.visit_children(cursor);
     walker.builder.leave_function();
     if owner.is_some() {
         walker.builder.scopes.leave();
     }
-    walker.state.outside_method = outer_method;
+    walker.state.out_of_line_method = outer_method;
     walker.builder.close_definition();
+
     let def = walker.builder.def_mut(def);
     (def.arity, def.param_types) = (parameters.arity, parameters.types);
     def.declared_type = known_term(declared);
 }
 
+/// Flags of a function, from its name, its modifiers and the place where it is defined.
 fn function_flags(
     walker: &mut GenericWalker<'_, '_>,
     node: Node<'_>,
@@ -77,6 +90,7 @@ fn function_flags(
     owner: Option<TermId>,
 ) -> DefFlags {
     let class = walker.builder.enclosing_type();
+    // In C++ a constructor has the name of its class.
     let owner_name = match owner {
         Some(owner) => walker.builder.terms.simple_name(owner),
         None => {
@@ -86,6 +100,7 @@ fn function_flags(
     let is_constructor = matches!(name, "__construct" | "initialize")
         || walker.kind(node) == NodeKind::ConstructorDeclaration
         || owner_name.is_some_and(|it| it == walker.builder.intern(name));
+    // A function that other files cannot call by its bare name.
     let is_hidden = match walker.builder.lang {
         SourceLanguage::C | SourceLanguage::Cpp => {
             walker.state.anonymous_namespace_depth > 0 || is_static(walker, node)
@@ -112,6 +127,7 @@ fn function_flags(
         .when(is_abstract, DefFlags::ABSTRACT)
 }
 
+/// Returns whether one of a function's modifiers is `static`.
 fn has_static_modifier(walker: &GenericWalker<'_, '_>, node: Node<'_>) -> bool {
     named_children(node).any(|it| {
         let is_modifier = matches!(
@@ -131,13 +147,13 @@ fn has_test_attribute(walker: &GenericWalker<'_, '_>, node: Node<'_>) -> bool {
     })
 }
 
-/// Binds the parameters of a function.
+/// Binds the parameters of a function. In C and C++ their list is inside the declarator.
 pub(super) fn bind_parameters(
     walker: &mut GenericWalker<'_, '_>,
     node: Node<'_>,
     declarator: Option<Node<'_>>,
 ) -> BoundParameters {
-    let list = parameter_list(walker, node, declarator);
+    let list = find_parameter_list(walker, node, declarator);
     let (mut min_args, mut max_args) = (0_u8, 0_u8);
     let mut types = Vec::new();
     // `params T[] rest` of C# has no node of its own: its type and name are fields of the list.
@@ -170,29 +186,32 @@ pub(super) fn bind_parameters(
     }
     let by_type = walker.builder.lang.overloads_by_type();
     let types = if by_type { walker.builder.terms.all_of(&types) } else { None };
-    BoundParameters { arity: (min_args, max_args), types }
+    BoundParameters { arity: ArityRange { min: min_args, max: max_args }, types }
 }
 
-/// The parameter list of a function; in C it is inside the declarator.
-fn parameter_list<'t>(
+/// Finds the parameter list of a function; in C it is inside the declarator.
+fn find_parameter_list<'t>(
     walker: &GenericWalker<'_, '_>,
     node: Node<'t>,
     declarator: Option<Node<'t>>,
 ) -> Option<Node<'t>> {
     // `int *f(int a)`: the function declarator is nested in the one of the pointer.
-    let mut next = declarator;
-    while let Some(inner) = next {
-        let kind = walker.kind(inner);
+    let mut candidate = declarator;
+    while let Some(outer) = candidate {
+        let kind = walker.kind(outer);
         if matches!(kind, NodeKind::FunctionDeclarator | NodeKind::AbstractFunctionDeclarator) {
             break;
         }
-        next = walker
-            .field(inner, Field::Declarator)
-            .or_else(|| named_children(inner).find(|it| is_declarator(walker.kind(*it))));
+        candidate = walker
+            .field(outer, Field::Declarator)
+            .or_else(|| named_children(outer).find(|it| is_declarator(walker.kind(*it))));
     }
-    walker.field(next.unwrap_or(node), Field::Parameters)
+    // Without a function declarator the list is a field of the function itself.
+    walker.field(candidate.unwrap_or(node), Field::Parameters)
 }
 
+/// Returns whether a parameter takes any number of arguments: `...$rest` of PHP, `*rest`,
+/// `**options` and `&block` of Ruby, `T... rest` of C++.
 const fn is_variadic_parameter(kind: NodeKind) -> bool {
     matches!(
         kind,
@@ -204,13 +223,19 @@ const fn is_variadic_parameter(kind: NodeKind) -> bool {
     )
 }
 
+/// Returns whether a call may leave out the argument of a parameter.
 fn is_optional_parameter(walker: &GenericWalker<'_, '_>, parameter: Node<'_>) -> bool {
-    matches!(
-        walker.kind(parameter),
-        NodeKind::OptionalParameter | NodeKind::OptionalDeclaration
-    ) || walker.field(parameter, Field::DefaultValue).is_some()
-        // C# has no field for the default value, which comes after type and name.
-        || (!is_c_family(walker) && parameter.named_child_count() > 2)
+    match walker.kind(parameter) {
+        // `n = 1` of Ruby, `int n = 1` of C++
+        NodeKind::OptionalParameter | NodeKind::OptionalDeclaration => true,
+        // C# has no field for a default value, only the sign before it.
+        NodeKind::Parameter => {
+            let mut cursor = parameter.walk();
+            parameter.children(&mut cursor).any(|it| walker.kind(it) == NodeKind::EqualsSign)
+        }
+        // `$n = 1` of PHP
+        _ => walker.field(parameter, Field::DefaultValue).is_some(),
+    }
 }
 
 /// Binds the name of one parameter and returns its declared type.

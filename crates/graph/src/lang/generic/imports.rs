@@ -1,4 +1,12 @@
-//! C-like languages: imports of C, C#, Ruby and PHP.
+//! C, C++, C#, Ruby and PHP: imports of files, C# namespaces and PHP names. Those of C++ namespaces
+//! are in `c/namespaces`.
+//!
+//! ```text
+//! #include "a.h"            C: star, every name of `a.h`
+//! using A.B;                C#: star, every name of the namespace `A.B`
+//! require_relative "a"      Ruby: `a` for its effect
+//! use A\B\C as D;           PHP: named, item `C` of `A.B` as `D`
+//! ```
 
 use tree_sitter::Node;
 
@@ -6,22 +14,6 @@ use super::{Field, GenericWalker, NodeKind};
 use crate::facts::ImportKind;
 use crate::lang::SourceLanguage;
 use crate::lang::syntax_walker::{named_children, strip_quotes};
-
-/// Adds an import that other files see, too, and binds its local name, if it has one.
-fn add_import(
-    walker: &mut GenericWalker<'_, '_>,
-    kind: ImportKind,
-    module: &str,
-    item: &str,
-    local: Option<&str>,
-    node: Node<'_>,
-) {
-    let import = walker.builder.add_import(kind, module, item, local, node);
-    walker.builder.imports[import.index()].is_public = true;
-    if local.is_some() {
-        walker.builder.bind_import_in_function(import);
-    }
-}
 
 /// `#include "a.h"`
 pub(super) fn add_include(walker: &mut GenericWalker<'_, '_>, node: Node<'_>) {
@@ -65,7 +57,7 @@ pub(super) fn add_using_directive(walker: &mut GenericWalker<'_, '_>, node: Node
 pub(super) fn add_use_clause(walker: &mut GenericWalker<'_, '_>, node: Node<'_>) {
     let group = node.parent().filter(|it| walker.kind(*it) == NodeKind::UseGroup);
     let declaration = group.and_then(|it| it.parent());
-    // The group's common prefix is a child of the whole declaration.
+    // The common prefix of a group, `A\B`, is a child of the whole declaration.
     let prefix = declaration.and_then(|it| walker.child_of_kind(it, NodeKind::NamespaceName));
     let prefix = prefix.map(|it| format!("{}\\", walker.text(it))).unwrap_or_default();
     let Some(name) = node.named_child(0) else { return };
@@ -74,4 +66,21 @@ pub(super) fn add_use_clause(walker: &mut GenericWalker<'_, '_>, node: Node<'_>)
     let (module, item) = path.rsplit_once('.').unwrap_or(("", path));
     let alias = walker.field(node, Field::Alias).map_or(item, |it| walker.text(it));
     add_import(walker, ImportKind::Named, module, item, Some(alias), node);
+}
+
+/// Adds an import and binds its local name, if it has one. Files that import this file see the
+/// imported names, too.
+fn add_import(
+    walker: &mut GenericWalker<'_, '_>,
+    kind: ImportKind,
+    module: &str,
+    item: &str,
+    local: Option<&str>,
+    node: Node<'_>,
+) {
+    let import = walker.builder.add_import(kind, module, item, local, node);
+    walker.builder.imports[import.index()].is_public = true;
+    if local.is_some() {
+        walker.builder.bind_import_in_function(import);
+    }
 }

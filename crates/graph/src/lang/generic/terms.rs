@@ -1,4 +1,16 @@
-//! C-like languages: terms of expressions and types.
+//! C, C++, C#, Ruby and PHP: terms of expressions and types. Those that only C and C++ have are in
+//! `c/names`.
+//!
+//! ```text
+//! expression                   term
+//! $this->db                    PHP: Member(This(Class), "db")
+//! @db.find(1)                  Ruby: Call(Member(Member(This(Class), "db"), "find"))
+//! new Store(1)                 InstanceOf(Store)
+//!
+//! type                         term of a value of it
+//! List<Row>                    C#: InstanceOf(Generic(List, InstanceOf(Row)))
+//! var                          C#: unknown, so the initial value decides
+//! ```
 
 use tree_sitter::Node;
 
@@ -15,10 +27,12 @@ use crate::lang::term_shape::{
     MAX_TYPE_ARGUMENTS, TermOperand, TermShape, enclosing_object, expression_within, type_term,
 };
 
+/// The table of expressions.
 pub(super) fn expression_shape(kind: NodeKind) -> TermShape<GenericWalk> {
     match kind {
         NodeKind::This | NodeKind::ThisWord | NodeKind::SelfNode => TermShape::Custom(this_term),
         NodeKind::BaseWord | NodeKind::Super => TermShape::Custom(super_term),
+        // `self::`, `parent::` of PHP
         NodeKind::RelativeScope => TermShape::Custom(relative_scope_term),
         NodeKind::VariableName => TermShape::Custom(php_variable_term),
         NodeKind::Identifier
@@ -54,9 +68,10 @@ pub(super) fn expression_shape(kind: NodeKind) -> TermShape<GenericWalk> {
     }
 }
 
-/// Literals, whose types are not defined in the project.
+/// The table of literals, whose types are not defined in the project.
 fn literal_shape(kind: NodeKind) -> TermShape<GenericWalk> {
     match kind {
+        // C#'s `string.Empty`: the type is used like a value.
         NodeKind::PredefinedType => TermShape::OfType(TermOperand::Itself),
         NodeKind::Typeof => TermShape::Literal("Type"),
         NodeKind::BooleanLiteral => TermShape::Literal("bool"),
@@ -74,18 +89,21 @@ fn literal_shape(kind: NodeKind) -> TermShape<GenericWalk> {
     }
 }
 
+/// `this`, `self`
 fn this_term(walker: &mut GenericWalker<'_, '_>, _node: Node<'_>, _depth: u32) -> TermId {
     own_object(walker, Term::This)
 }
 
+/// `base` of C#, `super` of Ruby
 fn super_term(walker: &mut GenericWalker<'_, '_>, _node: Node<'_>, _depth: u32) -> TermId {
     own_object(walker, Term::Super)
 }
 
-/// The object that a method runs on, also in a method that is defined outside its type.
+/// The object that a method runs on, as `Term::This` or `Term::Super`. A method that is defined
+/// outside its type has no enclosing type; its object is an instance of its owner.
 fn own_object(walker: &mut GenericWalker<'_, '_>, role: fn(DefId) -> Term) -> TermId {
-    match walker.state.outside_method {
-        Some((_, owner)) => walker.builder.terms.instance_of(owner),
+    match walker.state.out_of_line_method {
+        Some(enclosing) => walker.builder.terms.instance_of(enclosing.owner),
         None => enclosing_object(walker, role),
     }
 }
@@ -96,6 +114,7 @@ fn relative_scope_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, _dept
     own_object(walker, if is_parent { Term::Super } else { Term::This })
 }
 
+/// `$this`, `$name`
 fn php_variable_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
     match walker.text(node) {
         "$this" => own_object(walker, Term::This),
@@ -113,6 +132,7 @@ fn instance_variable_term(
     walker.builder.terms.member_of(object, walker.text(node).trim_start_matches('@'))
 }
 
+/// `object.name`, `object?.name`, `$object->name`
 fn member_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let object = first_field(walker, node, &[Field::Expression, Field::Argument, Field::Object]);
     let name = first_field(walker, node, &[Field::Name, Field::Member]);
@@ -134,6 +154,7 @@ fn scoped_name_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, depth: u
         return walker.builder.terms.literal_of(name);
     }
     match before.first() {
+        // A namespace of PHP is not followed.
         Some(scope) if !is_php => {
             let scope = expression_within(walker, *scope, depth);
             walker.builder.terms.member_of(scope, name)
@@ -142,6 +163,7 @@ fn scoped_name_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, depth: u
     }
 }
 
+/// C++'s `a::b`
 fn qualified_expression_term(
     walker: &mut GenericWalker<'_, '_>,
     node: Node<'_>,
@@ -150,6 +172,7 @@ fn qualified_expression_term(
     qualified_name_term(walker, node)
 }
 
+/// `f(x)`, `object.method(x)`
 pub(super) fn call_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let Some(callee) = walker.field(node, Field::Function) else { return UNKNOWN_TERM };
     let callee = match walker.kind(callee) {
@@ -162,6 +185,7 @@ pub(super) fn call_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, dept
     walker.builder.terms.add(Term::Call(callee))
 }
 
+/// `$object->method(x)` of PHP, any call of Ruby.
 fn method_call_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let Some(name) = first_field(walker, node, &[Field::Name, Field::Method]) else {
         return UNKNOWN_TERM;
@@ -170,6 +194,7 @@ fn method_call_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, depth: u
     let callee = match first_field(walker, node, RECEIVER_FIELDS) {
         Some(receiver) => {
             let receiver = expression_within(walker, receiver, depth);
+            // `Store.new` creates an object.
             if name == "new" && walker.builder.lang == SourceLanguage::Ruby {
                 return walker.builder.terms.instance_of(receiver);
             }
@@ -180,28 +205,33 @@ fn method_call_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, depth: u
     walker.builder.terms.add(Term::Call(callee))
 }
 
-/// `true` and `false`. Ruby has no common type for them, so they count as any built-in value.
+/// `true` and `false`. Ruby has no common type for them; its built-in types are not told apart, so
+/// any of them will do.
 fn boolean_term(walker: &mut GenericWalker<'_, '_>, _node: Node<'_>, _depth: u32) -> TermId {
     let is_ruby = walker.builder.lang == SourceLanguage::Ruby;
     walker.builder.terms.literal_of(if is_ruby { "int" } else { "bool" })
 }
 
+/// `1`, `1.5` of C and C++
 fn number_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
     let is_double = walker.text(node).contains('.');
     walker.builder.terms.literal_of(if is_double { "double" } else { "int" })
 }
 
+/// The table of types: the terms of their values.
 pub(super) fn type_shape(kind: NodeKind) -> TermShape<GenericWalk> {
     match kind {
         NodeKind::PrimitiveType | NodeKind::SizedType | NodeKind::PredefinedType => {
             TermShape::Custom(builtin_type_term)
         }
+        // Nodes around a type in a cast, in template arguments and after `typename`.
         NodeKind::TypeDescriptor | NodeKind::DependentType => {
             TermShape::OfType(TermOperand::FieldOrFirst(Field::Type))
         }
-        // `var` and `auto` ask the compiler to infer the type.
+        // `var` and `auto`: the compiler infers the type.
         NodeKind::ImplicitType | NodeKind::PlaceholderType => TermShape::Unknown,
         NodeKind::ArrayType => TermShape::Custom(array_type_term),
+        // `?Row` of PHP, `Row?` of C#
         NodeKind::OptionalType | NodeKind::NullableType => TermShape::OfType(TermOperand::Child(0)),
         _ => TermShape::Custom(named_type_term),
     }
@@ -216,12 +246,14 @@ fn builtin_type_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, _depth:
     }
 }
 
+/// `Row[]`
 fn array_type_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
     let element = walker.field(node, Field::Type).or_else(|| node.named_child(0));
     let element = element.map_or(UNKNOWN_TERM, |it| type_term(walker, it));
     walker.builder.terms.add(Term::ListOf(element))
 }
 
+/// `Row`, `a::Row`, `List<Row>`
 fn named_type_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
     match type_name(walker, node) {
         UNKNOWN_TERM => UNKNOWN_TERM,
@@ -229,7 +261,7 @@ fn named_type_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, _depth: u
     }
 }
 
-/// The term of a type itself.
+/// The term of a type itself: `Name("Row")` for `struct Row` and for `Row`.
 pub(super) fn type_name(walker: &mut GenericWalker<'_, '_>, node: Node<'_>) -> TermId {
     match walker.kind(node) {
         NodeKind::Identifier | NodeKind::TypeIdentifier | NodeKind::Name | NodeKind::Constant => {

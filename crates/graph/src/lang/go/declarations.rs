@@ -1,14 +1,23 @@
 //! Go: functions, methods and types.
+//!
+//! ```text
+//! func Open(path string) (*Store, error)   function `Open`, exported; the result is a record of
+//!                                          the items 0 and 1
+//! func (s *Store) Get(ids ...int) Row      method `Get`, owner `Store`, 0 or more arguments
+//! type Store struct { Base; rows []Row }   class `Store`, base `Base`, fields `Base` and `rows`
+//! type Shape interface { Area() int }      interface `Shape`, abstract method `Shape.Area`
+//! ```
 
 use tree_sitter::{Node, TreeCursor};
 
 use super::terms::type_name;
 use super::{Field, GoWalker, NodeKind, last_name_node};
-use crate::facts::{DefFlags, DefId, DefKind, Term, TermId};
+use crate::facts::{ArityRange, DefFlags, DefId, DefKind, Term, TermId};
 use crate::facts_builder::{ANY_ARG_COUNT, BaseRelation, NameBinding, UNKNOWN_TERM, known_term};
 use crate::lang::syntax_walker::named_children;
 use crate::lang::term_shape::{expression_term, field_type, type_term};
 
+/// Flags from a name: a capital exports it, and `TestOpen` in a test file is a test.
 pub(super) fn definition_flags(walker: &GoWalker<'_, '_>, name: &str) -> DefFlags {
     let is_exported = name.starts_with(char::is_uppercase);
     let is_test = walker.builder.is_test
@@ -16,6 +25,7 @@ pub(super) fn definition_flags(walker: &GoWalker<'_, '_>, name: &str) -> DefFlag
     DefFlags::default().when(is_exported, DefFlags::EXPORTED).when(is_test, DefFlags::TEST)
 }
 
+/// `func f(x T) R { … }`
 pub(super) fn visit_function(
     walker: &mut GoWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -34,6 +44,7 @@ pub(super) fn visit_function(
     visit_function_body(walker, cursor, node, def, None);
 }
 
+/// `func (s *Store) f(x T) R { … }`
 pub(super) fn visit_method(
     walker: &mut GoWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -54,7 +65,8 @@ pub(super) fn visit_method(
     visit_function_body(walker, cursor, node, def, receiver.zip(owner));
 }
 
-/// Visits a function; `receiver` is the receiver's node and its type.
+/// Visits the parameters, results and body of a function. `receiver` is the receiver's node and its
+/// type.
 fn visit_function_body(
     walker: &mut GoWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -90,7 +102,7 @@ fn visit_function_body(
 }
 
 /// Binds the parameters of a function and returns its arity.
-pub(super) fn bind_parameters(walker: &mut GoWalker<'_, '_>, node: Node<'_>) -> (u8, u8) {
+pub(super) fn bind_parameters(walker: &mut GoWalker<'_, '_>, node: Node<'_>) -> ArityRange {
     // `func f(a, b int, rest ...string)`: one declaration may have several names.
     let (mut n_params, mut is_variadic) = (0_u8, false);
     for parameter in walker.field_children(node, Field::Parameters) {
@@ -112,10 +124,16 @@ pub(super) fn bind_parameters(walker: &mut GoWalker<'_, '_>, node: Node<'_>) -> 
             walker.builder.bind_local(name, Some(declared), None);
         }
     }
-    if is_variadic { (n_params.saturating_sub(1), ANY_ARG_COUNT) } else { (n_params, n_params) }
+    if is_variadic {
+        // The variadic parameter may get no argument at all.
+        ArityRange { min: n_params.saturating_sub(1), max: ANY_ARG_COUNT }
+    } else {
+        ArityRange { min: n_params, max: n_params }
+    }
 }
 
-/// The term of a result list: one result is itself, several are a record by their positions.
+/// The term of the results `T` or `(A, B)`: one result is itself, several are a record by their
+/// positions.
 pub(super) fn result_term(walker: &mut GoWalker<'_, '_>, node: Node<'_>) -> TermId {
     if walker.kind(node) != NodeKind::ParameterList {
         return type_term(walker, node);
@@ -135,9 +153,9 @@ pub(super) fn result_term(walker: &mut GoWalker<'_, '_>, node: Node<'_>) -> Term
     }
 }
 
-/// Records a returned value; several at once are left to the declared results.
+/// `return value`. The values of `return a, b` are left to the declared results.
 pub(super) fn record_return(walker: &mut GoWalker<'_, '_>, node: Node<'_>) {
-    let Some(list) = node.named_child(0) else { return };
+    let Some(list) = walker.child_of_kind(node, NodeKind::ExpressionList) else { return };
     let values: Vec<Node<'_>> = named_children(list).collect();
     if let [value] = values.as_slice() {
         let term = expression_term(walker, *value);
@@ -145,6 +163,7 @@ pub(super) fn record_return(walker: &mut GoWalker<'_, '_>, node: Node<'_>) {
     }
 }
 
+/// `type A struct { … }`, `type A interface { … }`, `type A B`, `type A = B`
 pub(super) fn visit_type_spec(
     walker: &mut GoWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -179,11 +198,12 @@ pub(super) fn visit_type_spec(
     walker.builder.close_definition();
 }
 
+/// Defines the fields of `struct { a, b T; Embedded }`.
 fn define_fields(walker: &mut GoWalker<'_, '_>, def: DefId, struct_node: Node<'_>) {
     let Some(list) = walker.child_of_kind(struct_node, NodeKind::FieldList) else { return };
     for declaration in walker.children_of_kind(list, NodeKind::FieldDeclaration) {
         let Some(type_node) = walker.field(declaration, Field::Type) else { continue };
-        let declared = type_term(walker, type_node);
+        let declared = known_term(Some(type_term(walker, type_node)));
         let names: Vec<Node<'_>> =
             walker.children_of_kind(declaration, NodeKind::FieldIdentifier).collect();
         if names.is_empty() {
@@ -191,10 +211,10 @@ fn define_fields(walker: &mut GoWalker<'_, '_>, def: DefId, struct_node: Node<'_
             let base = type_name(walker, type_node);
             walker.builder.add_base(def, base, BaseRelation::Extends);
             let name_node = last_name_node(walker, type_node);
-            add_field(walker, declaration, name_node, Some(declared));
+            add_field(walker, declaration, name_node, declared);
         }
         for name_node in names {
-            add_field(walker, declaration, name_node, known_term(Some(declared)));
+            add_field(walker, declaration, name_node, declared);
         }
     }
 }
@@ -211,7 +231,8 @@ fn add_field(
     walker.builder.def_mut(def).declared_type = declared;
 }
 
-/// Defines the methods of an interface; embedded interfaces are its bases.
+/// Defines the methods of `interface { Area() int; Named }`; the embedded interface `Named` is a
+/// base.
 fn define_interface_elements(walker: &mut GoWalker<'_, '_>, def: DefId, interface: Node<'_>) {
     for element in named_children(interface) {
         match walker.kind(element) {
@@ -232,6 +253,7 @@ fn define_interface_elements(walker: &mut GoWalker<'_, '_>, def: DefId, interfac
                     walker.builder.add_base(def, base, BaseRelation::Extends);
                 }
             }
+            // Comments.
             _ => {}
         }
     }

@@ -1,4 +1,15 @@
 //! Go: terms of expressions and types.
+//!
+//! ```text
+//! expression         term
+//! s.rows[0]          ElementOf(Member(s, "rows"))
+//! &Row{}             InstanceOf(Row)
+//! make([]Row, 3)     ListOf(InstanceOf(Row))
+//!
+//! type               term of a value of it
+//! *db.Row            InstanceOf(Member(db, "Row")): pointers are looked through
+//! map[K]Row          ListOf(InstanceOf(Row)): the keys do not matter
+//! ```
 
 use tree_sitter::Node;
 
@@ -10,25 +21,30 @@ use crate::lang::term_shape::{
     MAX_TYPE_ARGUMENTS, TermOperand, TermShape, expression_within, type_term,
 };
 
+/// The table of expressions.
 pub(super) fn expression_shape(kind: NodeKind) -> TermShape<GoWalk> {
     match kind {
         NodeKind::Identifier => TermShape::Name,
         NodeKind::Selector => TermShape::Member(Field::Operand, Field::Member),
         NodeKind::Call => TermShape::Custom(call_term),
+        // `T{…}`, `x.(T)`
         NodeKind::Composite | NodeKind::TypeAssertion => {
             TermShape::OfType(TermOperand::Field(Field::Type))
         }
+        // `&x`, `*x`, `xs[1:]`
         NodeKind::Unary | NodeKind::Slice => TermShape::SameAs(TermOperand::Field(Field::Operand)),
         NodeKind::Parenthesized => TermShape::SameAs(TermOperand::Child(0)),
         NodeKind::Index => TermShape::Wrapped(Term::ElementOf, TermOperand::Field(Field::Operand)),
         NodeKind::FuncLiteral => TermShape::Custom(function_term),
         NodeKind::Text | NodeKind::RawText => TermShape::Literal("string"),
+        // Go has no overloads, so the built-in types need not be told apart.
         NodeKind::Int | NodeKind::Float | NodeKind::Rune => TermShape::Literal("int"),
         NodeKind::True | NodeKind::False => TermShape::Literal("bool"),
         _ => TermShape::Unknown,
     }
 }
 
+/// `f(x)`, and the built-in functions whose result follows from their first argument.
 fn call_term(walker: &mut GoWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let Some(callee) = walker.field(node, Field::Function) else { return UNKNOWN_TERM };
     if walker.kind(callee) == NodeKind::Identifier {
@@ -38,6 +54,7 @@ fn call_term(walker: &mut GoWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermI
             "new" | "make" => {
                 return first_argument.map_or(UNKNOWN_TERM, |it| type_term(walker, it));
             }
+            // `append(xs, x)` is of the type of `xs`.
             "append" => {
                 return first_argument
                     .map_or(UNKNOWN_TERM, |it| expression_within(walker, it, depth));
@@ -49,13 +66,14 @@ fn call_term(walker: &mut GoWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermI
     walker.builder.terms.add(Term::Call(callee))
 }
 
-/// A function literal, or a function type.
+/// `func() T { … }`, or the type `func() T`.
 fn function_term(walker: &mut GoWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
     let result = walker.field(node, Field::Result);
     let result = result.map_or(UNKNOWN_TERM, |it| result_term(walker, it));
     walker.builder.terms.add(Term::Function(result))
 }
 
+/// The table of types: the terms of their values.
 pub(super) fn type_shape(kind: NodeKind) -> TermShape<GoWalk> {
     match kind {
         NodeKind::TypeIdentifier
@@ -75,12 +93,13 @@ pub(super) fn type_shape(kind: NodeKind) -> TermShape<GoWalk> {
     }
 }
 
-/// The term of a type itself.
+/// The term of a type itself: `Member(db, "Row")` for `*db.Row`.
 pub(super) fn type_name(walker: &mut GoWalker<'_, '_>, node: Node<'_>) -> TermId {
     match walker.kind(node) {
         NodeKind::TypeIdentifier | NodeKind::Identifier => {
             walker.builder.unbound_name(walker.text(node))
         }
+        // `db.Row`
         NodeKind::Qualified => {
             let package = walker.field(node, Field::Package);
             let (Some(package), Some(name)) = (package, walker.field(node, Field::Name)) else {
@@ -92,6 +111,7 @@ pub(super) fn type_name(walker: &mut GoWalker<'_, '_>, node: Node<'_>) -> TermId
         NodeKind::Pointer | NodeKind::ParenthesizedType | NodeKind::TypeElem => {
             node.named_child(0).map_or(UNKNOWN_TERM, |it| type_name(walker, it))
         }
+        // `List[Row]`
         NodeKind::GenericType => {
             let Some(head) = walker.field(node, Field::Type) else { return UNKNOWN_TERM };
             let head = type_name(walker, head);

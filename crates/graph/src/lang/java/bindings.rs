@@ -1,4 +1,11 @@
 //! Java: names that are local to a method.
+//!
+//! ```text
+//! Row row = db.find(1);           local `row` of type `Row`
+//! for (Row row : rows) { … }      local `row`, an element of `rows`
+//! if (x instanceof Row row)       local `row` of type `Row`
+//! rows.forEach(row -> …)          local `row`, an element of `rows`
+//! ```
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -9,10 +16,10 @@ use crate::facts_builder::known_term;
 use crate::lang::syntax_walker::named_children;
 use crate::lang::term_shape::{field_expression, field_type, type_term};
 
-/// Binds the name of a node that has a type and perhaps a value: a parameter, a resource, a
-/// pattern.
+/// Binds the name of a node that has a type and perhaps a value: the parameter `T x`, the resource
+/// `T x = open()`, the patterns `x instanceof T t` and `case T t`.
 pub(super) fn bind_typed_name(walker: &mut JavaWalker<'_, '_>, node: Node<'_>) {
-    // `x instanceof T t` has its type on the right; a type pattern has no fields at all.
+    // `x instanceof T t` has its type in the field `right`; `case T t` has no fields at all.
     let type_node = walker.field(node, Field::Type).or_else(|| walker.field(node, Field::Right));
     let (name, type_node) = match walker.field(node, Field::Name) {
         Some(name) => (name, type_node),
@@ -20,6 +27,7 @@ pub(super) fn bind_typed_name(walker: &mut JavaWalker<'_, '_>, node: Node<'_>) {
             Some(name) => (name, node.named_child(0)),
             None => return,
         },
+        // `x instanceof T` binds nothing.
         None => return,
     };
     let declared = type_node.map(|it| type_term(walker, it));
@@ -38,26 +46,31 @@ pub(super) fn bind_catch_parameter(walker: &mut JavaWalker<'_, '_>, node: Node<'
     }
 }
 
+/// `x -> …`, `(x, y) -> …`, `(T x) -> …`. A lambda has no definition; its calls belong to the
+/// enclosing method.
 pub(super) fn visit_lambda(
     walker: &mut JavaWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
     node: Node<'_>,
 ) {
-    let argument = walker.state.lambda_arguments.remove(&node.id());
+    // Known for the first parameter of `xs.forEach(x -> …)`.
+    let first_argument = walker.state.lambda_arguments.remove(&node.id());
     walker.builder.enter_function();
     if let Some(parameters) = walker.field(node, Field::Parameters) {
         match walker.kind(parameters) {
+            // `x -> …`
             NodeKind::Identifier => {
                 let name = walker.builder.intern_node(parameters);
-                walker.builder.bind_local(name, None, argument);
+                walker.builder.bind_local(name, None, first_argument);
             }
-            // `(a, b) -> …`: the element is the first of them.
+            // `(x, y) -> …`
             NodeKind::InferredParameters => {
                 for (i, name) in named_children(parameters).enumerate() {
                     let name = walker.builder.intern_node(name);
-                    walker.builder.bind_local(name, None, argument.filter(|_| i == 0));
+                    walker.builder.bind_local(name, None, first_argument.filter(|_| i == 0));
                 }
             }
+            // `(T x) -> …`
             _ => {
                 bind_parameters(walker, node);
             }
@@ -67,6 +80,7 @@ pub(super) fn visit_lambda(
     walker.builder.leave_function();
 }
 
+/// `T a = x, b;`
 pub(super) fn bind_variables(walker: &mut JavaWalker<'_, '_>, node: Node<'_>) {
     let declared = field_type(walker, node, Field::Type);
     for declarator in walker.children_of_kind(node, NodeKind::Declarator) {

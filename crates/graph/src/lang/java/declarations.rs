@@ -1,38 +1,25 @@
 //! Java: types, methods and fields.
+//!
+//! ```text
+//! interface Shape extends Named {}        interface `Shape` with the base `Named`
+//! record Point(int x, int y) {}           class `Point`, its fields and methods `x` and `y`
+//! enum Color { RED }                      enum `Color`, static field `Color.RED`
+//! static <T> T pick(T a, T... more)       static method `pick`, 1 or more arguments
+//! ```
 
 use tree_sitter::{Node, TreeCursor};
 
 use super::bindings::bind_typed_name;
 use super::terms::type_name;
 use super::{Field, JavaWalker, NodeKind};
-use crate::facts::{DefFlags, DefId, DefKind, LocalId, Term, TermId};
+use crate::facts::{ArityRange, DefFlags, DefId, DefKind, LocalId, Term, TermId};
 use crate::facts_builder::{
     ANY_ARG_COUNT, BaseRelation, NameBinding, ScopeKind, UNKNOWN_TERM, known_term,
 };
 use crate::lang::syntax_walker::named_children;
 use crate::lang::term_shape::{field_expression, field_type, type_term};
 
-/// Flags from the modifiers and annotations of a declaration.
-fn definition_flags(walker: &JavaWalker<'_, '_>, node: Node<'_>) -> DefFlags {
-    let mut flags = DefFlags::default();
-    let Some(modifiers) = walker.child_of_kind(node, NodeKind::Modifiers) else { return flags };
-    // Modifiers are keywords, which are not among the named children.
-    let mut cursor = modifiers.walk();
-    for modifier in modifiers.children(&mut cursor) {
-        flags = match walker.kind(modifier) {
-            NodeKind::StaticWord => flags.with(DefFlags::STATIC),
-            NodeKind::PublicWord => flags.with(DefFlags::EXPORTED),
-            NodeKind::MarkerAnnotation | NodeKind::FullAnnotation => {
-                let name = walker.field(modifier, Field::Name).map_or("", |it| walker.text(it));
-                let is_test = matches!(name, "Test" | "ParameterizedTest" | "RepeatedTest");
-                flags.when(is_test, DefFlags::TEST)
-            }
-            _ => flags,
-        };
-    }
-    flags
-}
-
+/// `class`, `interface`, `enum`, `record` or `@interface`, with its body.
 pub(super) fn visit_class(
     walker: &mut JavaWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -67,11 +54,35 @@ pub(super) fn visit_class(
     walker.builder.close_definition();
 }
 
+/// Flags from the modifiers and annotations of a declaration: `@Test public static`.
+fn definition_flags(walker: &JavaWalker<'_, '_>, node: Node<'_>) -> DefFlags {
+    let mut flags = DefFlags::default();
+    let Some(modifiers) = walker.child_of_kind(node, NodeKind::Modifiers) else { return flags };
+    // Modifiers are keywords, which are not among the named children.
+    let mut cursor = modifiers.walk();
+    for modifier in modifiers.children(&mut cursor) {
+        flags = match walker.kind(modifier) {
+            NodeKind::StaticWord => flags.with(DefFlags::STATIC),
+            NodeKind::PublicWord => flags.with(DefFlags::EXPORTED),
+            NodeKind::MarkerAnnotation | NodeKind::FullAnnotation => {
+                let name = walker.field(modifier, Field::Name).map_or("", |it| walker.text(it));
+                let is_test = matches!(name, "Test" | "ParameterizedTest" | "RepeatedTest");
+                flags.when(is_test, DefFlags::TEST)
+            }
+            // `private`, `final` and others change nothing that the graph uses.
+            _ => flags,
+        };
+    }
+    flags
+}
+
+/// `extends Base implements A, B`
 fn add_bases(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, def: DefId) {
     for clause in named_children(node) {
         let relation = match walker.kind(clause) {
             NodeKind::Superclass | NodeKind::ExtendsInterfaces => BaseRelation::Extends,
             NodeKind::SuperInterfaces => BaseRelation::Implements,
+            // The name, the body, modifiers and type parameters.
             _ => continue,
         };
         let list = walker.child_of_kind(clause, NodeKind::TypeList).unwrap_or(clause);
@@ -82,7 +93,7 @@ fn add_bases(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, def: DefId) {
     }
 }
 
-/// Binds the type parameters of a definition with their bounds.
+/// Binds the type parameters of `<T extends Base, U>` with their bounds.
 fn bind_type_parameters(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, def: DefId) {
     let start = LocalId::from_index(walker.builder.locals.len());
     let list = walker.field(node, Field::TypeParameters);
@@ -107,7 +118,7 @@ fn bind_type_parameters(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, def: De
     }
 }
 
-/// Defines each component of a record as a field and as its accessor method.
+/// Defines each component of `record Point(int x, int y)` as a field and as its accessor method.
 fn define_record_components(walker: &mut JavaWalker<'_, '_>, node: Node<'_>) {
     for component in walker.field_children(node, Field::Parameters) {
         let name_node = walker.field(component, Field::Name);
@@ -119,11 +130,12 @@ fn define_record_components(walker: &mut JavaWalker<'_, '_>, node: Node<'_>) {
             let def = walker.builder.add_definition(kind, name, name_node, component, flags);
             let def = walker.builder.def_mut(def);
             def.declared_type = known_term(Some(declared));
-            def.arity = (0, 0);
+            def.arity = ArityRange { min: 0, max: 0 };
         }
     }
 }
 
+/// `T run(A a) { … }`, or a constructor.
 pub(super) fn visit_method(
     walker: &mut JavaWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -132,7 +144,7 @@ pub(super) fn visit_method(
     let Some(name_node) = walker.field(node, Field::Name) else {
         return walker.visit_children(cursor);
     };
-    // The grammar has two more kinds: constructors and compact constructors of records.
+    // The other kinds are constructors and compact constructors of records.
     let is_constructor = walker.kind(node) != NodeKind::Method;
     let name = walker.builder.intern_node(name_node);
     let body = walker.field(node, Field::Body);
@@ -140,6 +152,7 @@ pub(super) fn visit_method(
         .when(is_constructor, DefFlags::CONSTRUCTOR)
         .when(body.is_none(), DefFlags::ABSTRACT);
     let def = walker.builder.add_definition(DefKind::Method, name, name_node, node, flags);
+
     walker.builder.open_definition(def);
     walker.builder.enter_function();
     bind_type_parameters(walker, node, def);
@@ -159,7 +172,7 @@ pub(super) fn visit_method(
 pub(super) fn bind_parameters(
     walker: &mut JavaWalker<'_, '_>,
     node: Node<'_>,
-) -> ((u8, u8), Vec<TermId>) {
+) -> (ArityRange, Vec<TermId>) {
     let (mut n_params, mut is_variadic, mut types) = (0_u8, false, Vec::new());
     for parameter in walker.field_children(node, Field::Parameters) {
         match walker.kind(parameter) {
@@ -172,10 +185,12 @@ pub(super) fn bind_parameters(
                 is_variadic = true;
                 types.push(bind_spread_parameter(walker, parameter));
             }
+            // The receiver (`this`) and comments.
             _ => {}
         }
     }
-    (if is_variadic { (n_params, ANY_ARG_COUNT) } else { (n_params, n_params) }, types)
+    let max = if is_variadic { ANY_ARG_COUNT } else { n_params };
+    (ArityRange { min: n_params, max }, types)
 }
 
 /// Binds `T... name` to a list and returns the type of one argument.
@@ -192,6 +207,7 @@ fn bind_spread_parameter(walker: &mut JavaWalker<'_, '_>, parameter: Node<'_>) -
     element
 }
 
+/// `private T a = x, b;`
 pub(super) fn visit_field(
     walker: &mut JavaWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -218,7 +234,7 @@ pub(super) fn visit_field(
     }
 }
 
-/// A constant of an enum is a static field whose type is the enum.
+/// `RED(1) { … }`: a constant of an enum is a static field whose type is the enum.
 pub(super) fn visit_enum_constant(
     walker: &mut JavaWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,

@@ -1,4 +1,18 @@
 //! Java: terms of expressions and types.
+//!
+//! Overloads are selected by the types of the arguments, so literals and operators keep their exact
+//! built-in types here, unlike in most other languages.
+//!
+//! ```text
+//! expression             term
+//! this.rows[0]           ElementOf(Member(This(Class), "rows"))
+//! find(1).name           Member(Call(Implicit(Class, "find")), "name")
+//! "a" + 1                Literal("String")
+//!
+//! type                   term of a value of it
+//! Map.Entry<K, Row>      InstanceOf(Generic(Member(Map, "Entry"), InstanceOf(K), InstanceOf(Row)))
+//! int[]                  ListOf(Literal("int"))
+//! ```
 
 use tree_sitter::Node;
 
@@ -10,6 +24,7 @@ use crate::lang::term_shape::{
     MAX_TYPE_ARGUMENTS, TermOperand, TermShape, expression_within, field_type, type_term,
 };
 
+/// The table of expressions.
 pub(super) fn expression_shape(kind: NodeKind) -> TermShape<JavaWalk> {
     match kind {
         NodeKind::Identifier => TermShape::Name,
@@ -37,10 +52,12 @@ pub(super) fn expression_shape(kind: NodeKind) -> TermShape<JavaWalk> {
         NodeKind::Char => TermShape::Literal("char"),
         NodeKind::True | NodeKind::False | NodeKind::InstanceOf => TermShape::Literal("boolean"),
         NodeKind::Null => TermShape::Literal("null"),
+        // The functional interface that a lambda implements is known only at the called method.
         NodeKind::Lambda | NodeKind::MethodReference => TermShape::Literal("lambda"),
         NodeKind::Unary => TermShape::Custom(unary_term),
         NodeKind::Binary => TermShape::Custom(binary_term),
         NodeKind::ClassLiteral => TermShape::Literal("Class"),
+        // The object of `Type::method`.
         NodeKind::GenericType | NodeKind::TypeIdentifier | NodeKind::ScopedType => {
             TermShape::TypeName
         }
@@ -48,6 +65,7 @@ pub(super) fn expression_shape(kind: NodeKind) -> TermShape<JavaWalk> {
     }
 }
 
+/// `object.name`, `Outer.this`
 fn field_access_term(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let (object, name) = (walker.field(node, Field::Object), walker.field(node, Field::Member));
     let (Some(object), Some(name)) = (object, name) else { return UNKNOWN_TERM };
@@ -59,6 +77,7 @@ fn field_access_term(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, depth: u32
     walker.builder.terms.member_of(object, walker.text(name))
 }
 
+/// `method(x)`, `object.method(x)`
 fn invocation_term(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let Some(name) = walker.field(node, Field::Name) else { return UNKNOWN_TERM };
     let callee = match walker.field(node, Field::Object) {
@@ -71,21 +90,25 @@ fn invocation_term(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, depth: u32) 
     walker.builder.terms.add(Term::Call(callee))
 }
 
+/// `new T[3]`
 fn array_creation_term(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
     let element = field_type(walker, node, Field::Type).unwrap_or(UNKNOWN_TERM);
     walker.builder.terms.add(Term::ListOf(element))
 }
 
+/// `1`, `0xffL`
 fn integer_term(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
     let is_long = walker.text(node).ends_with(['l', 'L']);
     walker.builder.terms.literal_of(if is_long { "long" } else { "int" })
 }
 
+/// `1.5`, `1.5f`
 fn float_term(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
     let is_single = walker.text(node).ends_with(['f', 'F']);
     walker.builder.terms.literal_of(if is_single { "float" } else { "double" })
 }
 
+/// `!x`, `-x`
 fn unary_term(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let operator = walker.field(node, Field::Operator);
     if operator.is_some_and(|it| walker.text(it) == "!") {
@@ -115,6 +138,7 @@ fn binary_term(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, depth: u32) -> T
     if sides == [int, int] { int } else { UNKNOWN_TERM }
 }
 
+/// The table of types: the terms of their values.
 pub(super) fn type_shape(kind: NodeKind) -> TermShape<JavaWalk> {
     match kind {
         NodeKind::TypeIdentifier => TermShape::Custom(named_type_term),
@@ -129,8 +153,9 @@ pub(super) fn type_shape(kind: NodeKind) -> TermShape<JavaWalk> {
     }
 }
 
+/// `Row`, `var`
 fn named_type_term(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
-    // `var` asks the compiler to infer the type.
+    // `var`: the compiler infers the type.
     if walker.text(node) == "var" {
         return UNKNOWN_TERM;
     }
@@ -138,15 +163,17 @@ fn named_type_term(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, _depth: u32)
     walker.builder.terms.instance_of(name)
 }
 
+/// `T[]`
 fn array_type_term(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
     let element = field_type(walker, node, Field::Element).unwrap_or(UNKNOWN_TERM);
     walker.builder.terms.add(Term::ListOf(element))
 }
 
-/// The term of a type itself.
+/// The term of a type itself: `Member(Map, "Entry")` for `Map.Entry`.
 pub(super) fn type_name(walker: &mut JavaWalker<'_, '_>, node: Node<'_>) -> TermId {
     match walker.kind(node) {
         NodeKind::TypeIdentifier => walker.builder.unbound_name(walker.text(node)),
+        // `a.b.Type`
         NodeKind::ScopedType => {
             // There may be annotations between the parts of the name.
             let mut parts = named_children(node).filter(|it| {
@@ -163,6 +190,7 @@ pub(super) fn type_name(walker: &mut JavaWalker<'_, '_>, node: Node<'_>) -> Term
             }
             name
         }
+        // `Type<A, B>`
         NodeKind::GenericType => {
             let Some(head) = node.named_child(0) else { return UNKNOWN_TERM };
             let head = type_name(walker, head);

@@ -1,4 +1,15 @@
 //! Python: names that assignments, loops and `as` bind.
+//!
+//! Python has no declarations, so the first assignment of a name declares it:
+//!
+//! ```text
+//! LIMIT = 10                 at the top of a file: definition, variable `LIMIT`
+//! class A:
+//!     size = 1               in the body of a class: definition, static field `A.size`
+//!     def __init__(self):
+//!         self.db = Db()     through `self`: definition, field `A.db` of the value `Db()`
+//!         row = self.db      in a function: local variable `row`
+//! ```
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -8,6 +19,7 @@ use crate::facts_builder::{NameBinding, UNKNOWN_TERM};
 use crate::lang::syntax_walker::named_children;
 use crate::lang::term_shape::{expression_term, field_expression, field_type};
 
+/// `x = value`, `x: T = value`, `a, b = value`, `self.x = value`
 pub(super) fn visit_assignment(
     walker: &mut PythonWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -37,6 +49,7 @@ fn record_field_assignment(
     let name_node = walker.field(target, Field::AttributeName);
     let (Some(object), Some(name_node)) = (object, name_node) else { return };
     let self_parameter = walker.state.self_parameters.last();
+    // Other objects than the receiver declare nothing.
     if self_parameter.is_some_and(|it| it.0 == walker.text(object))
         && let Some(class) = walker.builder.enclosing_type()
     {
@@ -59,7 +72,7 @@ fn bind_or_define(
     }
     let name = walker.builder.intern_node(target);
     let parent = walker.builder.enclosing_def();
-    // The first assignment defines the name; later ones change its value.
+    // The first assignment defines the name; later ones only change its value.
     if walker.builder.defs.iter().any(|it| it.name == name && it.parent == parent) {
         return;
     }
@@ -82,25 +95,27 @@ fn bind_target(
     match walker.kind(target) {
         NodeKind::Identifier => {
             let name = walker.builder.intern_node(target);
-            // Python has no declarations: the first assignment in a function declares the name.
             walker.builder.assign_local(name, declared, value);
         }
+        // `a, b = …`, `(a, b) = …`, `[a, b] = …`
         NodeKind::PatternList | NodeKind::TuplePattern | NodeKind::ListPattern => {
             for (i, item) in named_children(target).enumerate() {
                 let value = walker.builder.terms.item_at(value, i);
                 bind_target(walker, item, None, value);
             }
         }
+        // `*rest`, `(a)`
         NodeKind::ListSplat | NodeKind::Parenthesized => {
             if let Some(inner) = target.named_child(0) {
                 bind_target(walker, inner, None, UNKNOWN_TERM);
             }
         }
+        // `xs[0] = …` and `object.x = …` bind no name.
         _ => {}
     }
 }
 
-/// `for x in xs`, in a loop or a comprehension.
+/// `for x in xs`, in a loop or a comprehension: `x` is an element of `xs`.
 pub(super) fn bind_loop_target(walker: &mut PythonWalker<'_, '_>, node: Node<'_>) {
     let (target, container) = (walker.field(node, Field::Left), walker.field(node, Field::Right));
     let (Some(target), Some(container)) = (target, container) else { return };

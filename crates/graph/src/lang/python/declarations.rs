@@ -1,15 +1,25 @@
 //! Python: functions, classes and their decorators.
+//!
+//! ```text
+//! class Shape(ABC):                     definition: interface `Shape`, base `ABC`
+//!     @property
+//!     def area(self) -> float: …        definition: method `Shape.area`, a getter, 0 arguments
+//!     @classmethod
+//!     def make(cls, n, *rest): …        definition: method `Shape.make`, 1 or more arguments;
+//!                                       `cls` is the class, `self` an object of it
+//! ```
 
 use tree_sitter::{Node, TreeCursor};
 
 use super::{DecoratorInfo, Field, NodeKind, PythonWalker, add_call_reference};
-use crate::facts::{DefFlags, DefId, DefKind, Term, TermId};
+use crate::facts::{ArityRange, DefFlags, DefId, DefKind, Term, TermId};
 use crate::facts_builder::{
     ANY_ARG_COUNT, BaseRelation, MAX_REQUIRED_PARAMS, NameBinding, ScopeKind, UNKNOWN_TERM,
     to_index,
 };
 use crate::lang::term_shape::{expression_term, field_expression, field_type, type_term};
 
+/// `@decorator` lines and the function or class after them.
 pub(super) fn visit_decorated(
     walker: &mut PythonWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -30,6 +40,7 @@ pub(super) fn visit_decorated(
             "staticmethod" => decorators.is_static_method = true,
             "classmethod" => decorators.is_class_method = true,
             "abstractmethod" => *flags = flags.with(DefFlags::ABSTRACT),
+            // Other decorators are calls and nothing else.
             _ => {}
         }
         // A decorator without arguments is called all the same.
@@ -37,11 +48,13 @@ pub(super) fn visit_decorated(
             add_call_reference(walker, name, ANY_ARG_COUNT);
         }
     }
+    // The definition is a child and takes the decorators.
     walker.state.decorators = Some(decorators);
     walker.visit_children(cursor);
     walker.state.decorators = None;
 }
 
+/// `def name(parameters) -> T:`
 pub(super) fn visit_function(
     walker: &mut PythonWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -66,9 +79,11 @@ pub(super) fn visit_function(
     let def = walker.builder.add_definition(kind, name, name_node, node, flags);
     include_decorators(walker, def, decorators);
     walker.builder.bind_in_function(name, NameBinding::Def(def));
+
     walker.builder.open_definition(def);
     walker.builder.enter_function();
     let object = class.and_then(|it| receiver_term(walker, it, text, decorators));
+    // `bind_parameters` pushes `self`, which ends with this function.
     let n_outer_methods = walker.state.self_parameters.len();
     let arity = bind_parameters(walker, node, object);
     let declared = field_type(walker, node, Field::ReturnType);
@@ -89,7 +104,7 @@ fn include_decorators(
 ) {
     if let Some(DecoratorInfo { start_byte, start_line, .. }) = decorators {
         let def = walker.builder.def_mut(def);
-        (def.bytes.0, def.lines.0) = (start_byte, start_line);
+        (def.span.start, def.lines.0) = (start_byte, start_line);
     }
 }
 
@@ -110,23 +125,27 @@ fn receiver_term(
     Some(walker.builder.terms.add(term))
 }
 
-/// Binds parameters and returns the arity, in which `object`, the value of the first, does not
-/// count.
+/// Binds the parameters of `(self, a, b=1, *rest)` and returns the arity. `object` is the value of
+/// the first parameter of a method, which does not count.
 fn bind_parameters(
     walker: &mut PythonWalker<'_, '_>,
     node: Node<'_>,
     object: Option<TermId>,
-) -> (u8, u8) {
+) -> ArityRange {
     let is_splat = |it: NodeKind| matches!(it, NodeKind::ListSplat | NodeKind::DictSplat);
     let (mut min_args, mut max_args) = (0_u8, 0_u8);
     for (i, parameter) in walker.field_children(node, Field::Parameters).enumerate() {
         let kind = walker.kind(parameter);
         let pattern = match kind {
+            // `a`
             NodeKind::Identifier => Some(parameter),
+            // `a: T`, `*a`, `**a`
             NodeKind::TypedParameter | NodeKind::ListSplat | NodeKind::DictSplat => {
                 parameter.named_child(0)
             }
+            // `a: T = 1`, `a=1`
             NodeKind::TypedDefault | NodeKind::Default => walker.field(parameter, Field::Name),
+            // The separators `*` and `/`, and comments.
             _ => None,
         };
         let Some(pattern) = pattern else { continue };
@@ -135,6 +154,7 @@ fn bind_parameters(
         let name_node =
             if is_inner_splat { pattern.named_child(0).unwrap_or(pattern) } else { pattern };
         let name = walker.builder.intern_node(name_node);
+        // `self` or `cls`
         if i == 0
             && let Some(object) = object
         {
@@ -143,6 +163,7 @@ fn bind_parameters(
             continue;
         }
         let is_variadic = is_splat(kind) || is_inner_splat;
+        // `*args: T` is a tuple of `T`, so `T` is not the type of `args`.
         let type_node = walker.field(parameter, Field::Type).filter(|_| !is_variadic);
         let declared = type_node.map(|it| type_term(walker, it));
         let default = field_expression(walker, parameter, Field::Value);
@@ -151,9 +172,10 @@ fn bind_parameters(
         let is_required = default.is_none() && !is_variadic;
         min_args += u8::from(is_required && min_args < MAX_REQUIRED_PARAMS);
     }
-    (min_args, max_args)
+    ArityRange { min: min_args, max: max_args }
 }
 
+/// `lambda x: …`. It has no definition; its calls belong to the enclosing one.
 pub(super) fn visit_lambda(
     walker: &mut PythonWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -165,6 +187,7 @@ pub(super) fn visit_lambda(
     walker.builder.leave_function();
 }
 
+/// `class Name(Base, metaclass=Meta):`
 pub(super) fn visit_class(
     walker: &mut PythonWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -185,6 +208,7 @@ pub(super) fn visit_class(
     include_decorators(walker, def, decorators);
     walker.builder.bind_in_function(name, NameBinding::Def(def));
     walker.builder.set_body_start(def, walker.grammar.field(node, Field::Body));
+
     for base in walker.field_children(node, Field::Superclasses) {
         let term = match walker.kind(base) {
             NodeKind::Identifier | NodeKind::Attribute => expression_term(walker, base),
@@ -192,6 +216,7 @@ pub(super) fn visit_class(
             NodeKind::Subscript => {
                 field_expression(walker, base, Field::Value).unwrap_or(UNKNOWN_TERM)
             }
+            // Keyword arguments, and calls that compute a base.
             _ => continue,
         };
         walker.builder.add_base(def, term, BaseRelation::Extends);

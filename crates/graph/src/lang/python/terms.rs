@@ -1,4 +1,14 @@
 //! Python: terms of expressions and annotations.
+//!
+//! ```text
+//! expression          term
+//! self.rows[0]        ElementOf(Member(This(Class), "rows"))
+//! super().run()       Call(Member(Super(Class), "run"))
+//!
+//! annotation          term of a value of it
+//! a.Row               InstanceOf(Member(a, "Row"))
+//! Optional["Row"]     InstanceOf(Row)
+//! ```
 
 use tree_sitter::Node;
 
@@ -11,6 +21,7 @@ use crate::lang::term_shape::{
     expression_within, type_within,
 };
 
+/// The table of expressions.
 pub(super) fn expression_shape(kind: NodeKind) -> TermShape<PythonWalk> {
     match kind {
         NodeKind::Identifier => TermShape::Custom(name_term),
@@ -20,6 +31,7 @@ pub(super) fn expression_shape(kind: NodeKind) -> TermShape<PythonWalk> {
         NodeKind::Parenthesized => TermShape::SameAs(TermOperand::Child(0)),
         // `a if condition else b`
         NodeKind::Conditional => TermShape::AnyOf(TermOperand::Child(0), TermOperand::Child(2)),
+        // `a or b`, `a and b`
         NodeKind::Boolean => {
             TermShape::AnyOf(TermOperand::Field(Field::Left), TermOperand::Field(Field::Right))
         }
@@ -32,6 +44,7 @@ pub(super) fn expression_shape(kind: NodeKind) -> TermShape<PythonWalk> {
         NodeKind::Tuple => TermShape::Tuple,
         NodeKind::Dictionary | NodeKind::DictComprehension => TermShape::Literal("dict"),
         NodeKind::Text | NodeKind::Concatenated => TermShape::Literal("str"),
+        // Python has no overloads, so the kinds of numbers need not be told apart.
         NodeKind::Integer | NodeKind::Float => TermShape::Literal("int"),
         NodeKind::True | NodeKind::False => TermShape::Literal("bool"),
         NodeKind::Lambda => TermShape::Custom(lambda_term),
@@ -39,7 +52,7 @@ pub(super) fn expression_shape(kind: NodeKind) -> TermShape<PythonWalk> {
     }
 }
 
-/// A name; the first parameter of an enclosing method is the object.
+/// `name`; the first parameter of an enclosing method (`self`) is the object.
 fn name_term(walker: &mut PythonWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
     let text = walker.text(node);
     let parameter = walker.state.self_parameters.iter().rev().find(|it| it.0 == text);
@@ -49,6 +62,7 @@ fn name_term(walker: &mut PythonWalker<'_, '_>, node: Node<'_>, _depth: u32) -> 
     }
 }
 
+/// `f(x)`, `super()`
 fn call_term(walker: &mut PythonWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let Some(callee) = walker.field(node, Field::Function) else { return UNKNOWN_TERM };
     if walker.kind(callee) == NodeKind::Identifier
@@ -61,10 +75,12 @@ fn call_term(walker: &mut PythonWalker<'_, '_>, node: Node<'_>, depth: u32) -> T
     walker.builder.terms.add(Term::Call(callee))
 }
 
+/// `lambda x: …`. What it returns depends on its parameters.
 fn lambda_term(walker: &mut PythonWalker<'_, '_>, _node: Node<'_>, _depth: u32) -> TermId {
     walker.builder.terms.add(Term::Function(UNKNOWN_TERM))
 }
 
+/// The table of annotations: the terms of their values.
 pub(super) fn type_shape(kind: NodeKind) -> TermShape<PythonWalk> {
     match kind {
         NodeKind::Type => TermShape::SameAs(TermOperand::Child(0)),
@@ -77,6 +93,7 @@ pub(super) fn type_shape(kind: NodeKind) -> TermShape<PythonWalk> {
     }
 }
 
+/// `Name`, `Self`
 fn named_type_term(walker: &mut PythonWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
     if walker.text(node) == "Self" {
         return enclosing_object(walker, Term::This);
@@ -85,6 +102,7 @@ fn named_type_term(walker: &mut PythonWalker<'_, '_>, node: Node<'_>, _depth: u3
     walker.builder.terms.instance_of(name)
 }
 
+/// `A | B`
 fn union_term(walker: &mut PythonWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let items: Vec<TermId> =
         named_children(node).map(|it| type_within(walker, it, depth)).collect();
@@ -96,10 +114,10 @@ fn quoted_type_term(walker: &mut PythonWalker<'_, '_>, node: Node<'_>, _depth: u
     let mut term = UNKNOWN_TERM;
     let text = strip_quotes(walker.text(node));
     for part in text.split('|').map(str::trim).filter(|it| *it != "None") {
-        let is_path =
+        let is_dotted_path =
             part.bytes().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'.'));
-        // Anything but one dotted path would need a parser of its own.
-        if !is_path || part.is_empty() || term != UNKNOWN_TERM {
+        // Anything but one dotted path and `None` would need a parser of its own.
+        if !is_dotted_path || part.is_empty() || term != UNKNOWN_TERM {
             return UNKNOWN_TERM;
         }
         let mut names = part.split('.');

@@ -1,14 +1,22 @@
 //! Rust: functions, closures and their parameters.
+//!
+//! ```text
+//! fn load<T: Read>(from: T) -> Row { … }
+//!     definition: function `load`, 1 to 2 arguments (the object of a method may be one more),
+//!                 declared type `Row`
+//!     locals:     type parameter `T` with the bound `Read`, variable `from` of type `T`
+//! ```
 
 use tree_sitter::{Node, TreeCursor};
 
 use super::patterns::bind_pattern;
 use super::{Field, NodeKind, RustWalker, take_item_flags};
-use crate::facts::{DefFlags, DefKind, LocalId};
+use crate::facts::{ArityRange, DefFlags, DefKind, LocalId};
 use crate::facts_builder::{NameBinding, UNKNOWN_TERM, known_term};
 use crate::lang::syntax_walker::named_children;
 use crate::lang::term_shape::{expression_term, field_type, type_term};
 
+/// `fn f(x: X) -> Y { … }`, or `fn f(&self);` in a trait.
 pub(super) fn visit_function(
     walker: &mut RustWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -20,6 +28,7 @@ pub(super) fn visit_function(
     let name = walker.builder.intern_node(name_node);
     let body = walker.field(node, Field::Body);
     let flags = take_item_flags(walker, node).when(body.is_none(), DefFlags::ABSTRACT);
+    // A function inside a method is not a method.
     let is_nested = walker.builder.is_inside_function();
     let self_type = walker.state.self_types.last().copied().filter(|_| !is_nested);
     let kind = if self_type.is_some() { DefKind::Method } else { DefKind::Function };
@@ -30,8 +39,10 @@ pub(super) fn visit_function(
             walker.builder.def_mut(def).owner_type = Some(owner.type_name);
         }
         Some(_) => {}
+        // Methods are reached through their type only, functions by their bare name.
         None => walker.builder.bind_name(name, NameBinding::Def(def)),
     }
+
     walker.builder.open_definition(def);
     walker.builder.enter_function();
     bind_type_parameters(walker, node);
@@ -42,16 +53,19 @@ pub(super) fn visit_function(
     walker.visit_children(cursor);
     let returned = walker.builder.leave_function();
     walker.builder.close_definition();
+
     let def = walker.builder.def_mut(def);
     (def.arity, def.declared_type) = (arity, known_term(declared));
-    // A function without a declared type returns `()`; one with `impl Trait` may be looked into.
-    let is_opaque = declared == Some(UNKNOWN_TERM);
-    def.inferred_from = known_term(Some(returned)).filter(|_| is_opaque);
+    // A function without a return type returns `()`. The returned values matter only if there is a
+    // return type which the walk cannot read.
+    let is_unreadable_type = declared == Some(UNKNOWN_TERM);
+    def.inferred_from = known_term(Some(returned)).filter(|_| is_unreadable_type);
 }
 
-/// Records the expression at the end of a body as a returned value.
+/// Records the expression at the end of a body as a returned value: `x` in `{ f(); x }`.
 fn record_final_expression(walker: &mut RustWalker<'_, '_>, body: Option<Node<'_>>) {
     let last = body.and_then(|it| named_children(it).last());
+    // A statement that ends in a semicolon returns nothing.
     let expression = last.filter(|it| {
         !matches!(
             walker.kind(*it),
@@ -64,7 +78,8 @@ fn record_final_expression(walker: &mut RustWalker<'_, '_>, body: Option<Node<'_
     }
 }
 
-/// Binds type parameters with their bounds; returns them as a span of locals.
+/// Binds the type parameters of `<T: Read, U>` with their bounds; returns them as a range of
+/// locals.
 pub(super) fn bind_type_parameters(
     walker: &mut RustWalker<'_, '_>,
     node: Node<'_>,
@@ -93,7 +108,7 @@ pub(super) fn bind_type_parameters(
 }
 
 /// Binds the parameters of a function and returns its arity.
-fn bind_parameters(walker: &mut RustWalker<'_, '_>, node: Node<'_>) -> (u8, u8) {
+fn bind_parameters(walker: &mut RustWalker<'_, '_>, node: Node<'_>) -> ArityRange {
     let mut n_params = 0_u8;
     for parameter in walker.field_children(node, Field::Parameters) {
         match walker.kind(parameter) {
@@ -107,13 +122,15 @@ fn bind_parameters(walker: &mut RustWalker<'_, '_>, node: Node<'_>) -> (u8, u8) 
                 n_params = n_params.saturating_add(1);
                 bind_typed_parameter(walker, parameter);
             }
+            // Comments and attributes.
             _ => {}
         }
     }
-    // A method may be called by its path, with the object as one more argument.
-    (n_params, n_params.saturating_add(1))
+    // A method may be called by its path, with the object as one more argument: `Store::get(s, 1)`.
+    ArityRange { min: n_params, max: n_params.saturating_add(1) }
 }
 
+/// `name: Type`, `(a, b): (A, B)`
 fn bind_typed_parameter(walker: &mut RustWalker<'_, '_>, parameter: Node<'_>) {
     let declared = field_type(walker, parameter, Field::Type).unwrap_or(UNKNOWN_TERM);
     if let Some(pattern) = walker.field(parameter, Field::Pattern) {
@@ -121,18 +138,20 @@ fn bind_typed_parameter(walker: &mut RustWalker<'_, '_>, parameter: Node<'_>) {
     }
 }
 
+/// `|x| …`, `|x: X| …`. A closure has no definition; its calls belong to the enclosing function.
 pub(super) fn visit_closure(
     walker: &mut RustWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
     node: Node<'_>,
 ) {
-    let argument = walker.state.closure_arguments.remove(&node.id());
+    // Known for the first parameter of `xs.map(|x| …)`.
+    let first_argument = walker.state.closure_arguments.remove(&node.id());
     walker.builder.enter_function();
     for (i, parameter) in walker.field_children(node, Field::Parameters).enumerate() {
         if walker.kind(parameter) == NodeKind::Parameter {
             bind_typed_parameter(walker, parameter);
         } else {
-            let value = argument.filter(|_| i == 0).unwrap_or(UNKNOWN_TERM);
+            let value = first_argument.filter(|_| i == 0).unwrap_or(UNKNOWN_TERM);
             bind_pattern(walker, parameter, value);
         }
     }

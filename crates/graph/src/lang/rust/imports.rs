@@ -1,4 +1,11 @@
 //! Rust: `use` declarations, flattened to one import per name.
+//!
+//! ```text
+//! pub use a::{self, b::C as D, e::*};
+//!     module `a`     as `a`, public
+//!     named  `a::b`, item `C` as `D`, public
+//!     star   `a::e`, public
+//! ```
 
 use tree_sitter::Node;
 
@@ -9,9 +16,10 @@ use crate::lang::syntax_walker::named_children;
 /// Nesting depth to which the braces of a `use` are read.
 const MAX_USE_DEPTH: u32 = 16;
 
+/// Visibility of the names that an import binds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ImportVisibility {
-    /// `pub use`, also restricted.
+    /// `pub use`, `pub(crate) use`
     Public,
     Private,
 }
@@ -22,26 +30,9 @@ impl ImportVisibility {
     }
 }
 
-/// Adds the import of `path`, a module and an item in it, and binds its local name.
-pub(super) fn add_import(
-    walker: &mut RustWalker<'_, '_>,
-    kind: ImportKind,
-    path: (&str, &str),
-    local: &str,
-    visibility: ImportVisibility,
-    node: Node<'_>,
-) {
-    let parent_module = walker.builder.enclosing_def();
-    let import = walker.builder.add_import(kind, path.0, path.1, Some(local), node);
-    let entry = &mut walker.builder.imports[import.index()];
-    entry.parent_module = parent_module;
-    entry.is_public = visibility == ImportVisibility::Public;
-    if kind != ImportKind::Star {
-        walker.builder.bind_import(import);
-    }
-}
-
+/// `use a::b;`
 pub(super) fn visit_use(walker: &mut RustWalker<'_, '_>, node: Node<'_>) {
+    // An attribute of the `use` is not one of the item that follows.
     walker.state.is_test_item = false;
     let visibility = ImportVisibility::of_item(walker, node);
     if let Some(tree) = walker.field(node, Field::Argument) {
@@ -49,7 +40,8 @@ pub(super) fn visit_use(walker: &mut RustWalker<'_, '_>, node: Node<'_>) {
     }
 }
 
-/// Adds the imports of a use tree; `prefix` is the path before it and is left unchanged.
+/// Adds the imports of a use tree: `b`, `{b, c}`, `b::*` or `b as c` after `use a::`. `prefix` is
+/// the path before it (`a`) and has its old value again afterwards.
 fn visit_use_tree<'s>(
     walker: &mut RustWalker<'_, 's>,
     prefix: &mut Vec<&'s str>,
@@ -60,10 +52,12 @@ fn visit_use_tree<'s>(
     let Some(depth) = depth.checked_sub(1) else { return };
     let prefix_len = prefix.len();
     match walker.kind(tree) {
+        // `{b, c}`
         NodeKind::UseList => {
             named_children(tree)
                 .for_each(|it| visit_use_tree(walker, prefix, it, visibility, depth));
         }
+        // `a::{b, c}`
         NodeKind::ScopedUseList => {
             if let Some(path) = walker.field(tree, Field::Path) {
                 push_segments(walker, prefix, path);
@@ -72,6 +66,7 @@ fn visit_use_tree<'s>(
                 visit_use_tree(walker, prefix, list, visibility, depth);
             }
         }
+        // `a::*`
         NodeKind::UseWildcard => {
             if let Some(path) = tree.named_child(0) {
                 push_segments(walker, prefix, path);
@@ -79,6 +74,7 @@ fn visit_use_tree<'s>(
             let module = module_path(walker, prefix);
             add_import(walker, ImportKind::Star, (&module, "*"), "*", visibility, tree);
         }
+        // `a as b`
         NodeKind::UseAs => {
             let alias = walker.field(tree, Field::Alias).map(|it| walker.text(it));
             // `use a::b::{self as c}` imports `b` as `c`.
@@ -92,6 +88,7 @@ fn visit_use_tree<'s>(
         NodeKind::SelfWord if prefix_len > 0 => {
             add_path_import(walker, prefix, None, visibility, tree);
         }
+        // `a`, `a::b`
         _ => {
             push_segments(walker, prefix, tree);
             add_path_import(walker, prefix, None, visibility, tree);
@@ -100,7 +97,7 @@ fn visit_use_tree<'s>(
     prefix.truncate(prefix_len);
 }
 
-/// Adds the import of the last segment of a path.
+/// Adds the import of a path: its last segment is the item, the others are the module.
 fn add_path_import(
     walker: &mut RustWalker<'_, '_>,
     path: &[&str],
@@ -122,6 +119,26 @@ fn add_path_import(
     add_import(walker, ImportKind::Named, (&module, item), local, visibility, node);
 }
 
+/// Adds the import of `path`, a module and an item in it, and binds its local name.
+pub(super) fn add_import(
+    walker: &mut RustWalker<'_, '_>,
+    kind: ImportKind,
+    path: (&str, &str),
+    local: &str,
+    visibility: ImportVisibility,
+    node: Node<'_>,
+) {
+    let parent_module = walker.builder.enclosing_def();
+    let import = walker.builder.add_import(kind, path.0, path.1, Some(local), node);
+    let entry = &mut walker.builder.imports[import.index()];
+    entry.parent_module = parent_module;
+    entry.is_public = visibility == ImportVisibility::Public;
+    if kind != ImportKind::Star {
+        walker.builder.bind_import(import);
+    }
+}
+
+/// Appends the segments of `a::b::c`.
 fn push_segments<'s>(walker: &RustWalker<'_, 's>, segments: &mut Vec<&'s str>, path: Node<'_>) {
     if walker.kind(path) != NodeKind::Scoped {
         return segments.push(walker.text(path));
@@ -135,7 +152,14 @@ fn push_segments<'s>(walker: &RustWalker<'_, 's>, segments: &mut Vec<&'s str>, p
 }
 
 /// The path of a module as seen from the file's own module, whatever inline module it is written
-/// in.
+/// in. Inside `mod a { mod b { … } }`:
+///
+/// ```text
+/// self::c                   self::a::b::c
+/// super::c                  self::a::c
+/// super::super::super::c    super::c
+/// crate::c                  crate::c
+/// ```
 fn module_path(walker: &RustWalker<'_, '_>, path: &[&str]) -> String {
     let n_supers = path.iter().take_while(|it| **it == "super").count();
     let is_relative = n_supers > 0 || path.first() == Some(&"self");
@@ -143,14 +167,16 @@ fn module_path(walker: &RustWalker<'_, '_>, path: &[&str]) -> String {
         return path.join("::");
     }
     // Each `super` leaves one inline module; further ones leave the file.
-    let n_left = n_supers.min(walker.state.inline_modules.len());
-    let modules = walker.builder.enclosing_module_names();
-    let remaining = &modules[..modules.len() - n_left.min(modules.len())];
-    let rest = if n_supers > 0 { &path[n_left..] } else { &path[1..] };
+    let modules = &walker.state.inline_modules;
+    let n_modules_left = n_supers.min(modules.len());
+    let outer_modules = &modules[..modules.len() - n_modules_left];
+    // Without the `super`s that were followed, or without `self`.
+    let rest = if n_supers > 0 { &path[n_modules_left..] } else { &path[1..] };
+    // A path that leaves the file begins with `super` already.
     let leaves_file = rest.first() == Some(&"super");
-    let own = if leaves_file { None } else { Some("self") };
-    let remaining = remaining.iter().map(String::as_str);
+    let file_module = if leaves_file { None } else { Some("self") };
+    let outer_modules = outer_modules.iter().map(String::as_str);
     let segments: Vec<&str> =
-        own.into_iter().chain(remaining).chain(rest.iter().copied()).collect();
+        file_module.into_iter().chain(outer_modules).chain(rest.iter().copied()).collect();
     segments.join("::")
 }

@@ -1,4 +1,13 @@
 //! Rust: modules, types, traits, implementations and constants.
+//!
+//! ```text
+//! struct Point { x: i32 }         definitions: class `Point`, field `Point.x`
+//! enum Shape { Dot(Point) }       definitions: enum `Shape`, static field `Shape.Dot`, a function
+//!                                 that returns a `Shape`
+//! trait Draw: Paint { … }         definition: interface `Draw` with the base `Paint`
+//! impl Draw for Point { … }       `Point` implements `Draw`; its functions are owned by `Point`
+//! mod file;                       import of the child module `file`
+//! ```
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -11,27 +20,7 @@ use crate::facts_builder::{BaseRelation, NameBinding, ScopeKind, known_term};
 use crate::lang::syntax_walker::named_children;
 use crate::lang::term_shape::{field_type, type_term};
 
-/// Defines a named item and binds its name.
-fn define_item(walker: &mut RustWalker<'_, '_>, node: Node<'_>, kind: DefKind) -> Option<DefId> {
-    let name_node = walker.field(node, Field::Name)?;
-    let name = walker.builder.intern_node(name_node);
-    let flags = take_item_flags(walker, node);
-    let def = walker.builder.add_definition(kind, name, name_node, node, flags);
-    walker.builder.bind_name(name, NameBinding::Def(def));
-    walker.builder.set_body_start(def, walker.grammar.field(node, Field::Body));
-    Some(def)
-}
-
-/// `macro_rules! name { … }`. Its body is not read: it is no code yet.
-pub(super) fn define_macro(walker: &mut RustWalker<'_, '_>, node: Node<'_>) {
-    if let Some(name_node) = walker.field(node, Field::Name) {
-        let name = walker.builder.intern_node(name_node);
-        let flags = DefFlags::STATIC;
-        let def = walker.builder.add_definition(DefKind::Function, name, name_node, node, flags);
-        walker.builder.bind_name(name, NameBinding::Def(def));
-    }
-}
-
+/// `mod name { … }` or `mod name;`
 pub(super) fn visit_module(
     walker: &mut RustWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -65,10 +54,11 @@ fn declare_module_file(
     module_file: Option<&str>,
 ) {
     let name = walker.text(name_node);
+    // The prefix distinguishes the two forms from the path of a `use`, which has neither.
     let module = if let Some(path) = module_file {
         format!("path:{path}")
     } else {
-        // The file of a module inside inline modules is in folders with their names.
+        // Inside `mod a { mod b { mod name; } }` the file is `a/b/name.rs`.
         let names = walker.state.inline_modules.iter().map(String::as_str).chain([name]);
         format!("mod:{}", names.collect::<Vec<_>>().join("/"))
     };
@@ -78,6 +68,7 @@ fn declare_module_file(
     add_import(walker, ImportKind::Child, (&module, name), name, visibility, node);
 }
 
+/// `struct Point { x: i32 }`, `struct Meters(f64);`, `union Bits { … }`
 pub(super) fn visit_struct(
     walker: &mut RustWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -96,6 +87,18 @@ pub(super) fn visit_struct(
     walker.builder.close_definition();
 }
 
+/// Defines an item with a name, of any of the kinds below, and binds its name.
+fn define_item(walker: &mut RustWalker<'_, '_>, node: Node<'_>, kind: DefKind) -> Option<DefId> {
+    let name_node = walker.field(node, Field::Name)?;
+    let name = walker.builder.intern_node(name_node);
+    let flags = take_item_flags(walker, node);
+    let def = walker.builder.add_definition(kind, name, name_node, node, flags);
+    walker.builder.bind_name(name, NameBinding::Def(def));
+    walker.builder.set_body_start(def, walker.grammar.field(node, Field::Body));
+    Some(def)
+}
+
+/// Defines the fields of `{ x: i32, y: i32 }` or `(f64, f64)`.
 fn define_fields(walker: &mut RustWalker<'_, '_>, node: Node<'_>) {
     let Some(body) = walker.field(node, Field::Body) else { return };
     if walker.kind(body) == NodeKind::OrderedFields {
@@ -132,6 +135,7 @@ fn add_field(
     walker.builder.def_mut(def).declared_type = known_term(Some(declared));
 }
 
+/// `enum Shape { Dot, Circle(Point, f64) }`
 pub(super) fn visit_enum(
     walker: &mut RustWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -154,7 +158,8 @@ pub(super) fn visit_enum(
     walker.builder.close_definition();
 }
 
-/// Defines a variant: a value of its enum, or a function that returns one.
+/// Defines a variant: `Dot` is a value of its enum, `Circle(Point, f64)` a function that returns
+/// one.
 fn define_variant(walker: &mut RustWalker<'_, '_>, variant: Node<'_>, enum_def: DefId) {
     let Some(name_node) = walker.field(variant, Field::Name) else { return };
     let name = walker.builder.intern_node(name_node);
@@ -167,6 +172,7 @@ fn define_variant(walker: &mut RustWalker<'_, '_>, variant: Node<'_>, enum_def: 
     walker.builder.def_mut(def).declared_type = Some(declared);
 }
 
+/// `trait Draw: Paint { fn draw(&self); }`
 pub(super) fn visit_trait(
     walker: &mut RustWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -192,11 +198,14 @@ pub(super) fn visit_trait(
     walker.state.self_types.pop();
 }
 
+/// `impl Type { … }`, `impl Trait for Type { … }`. An `impl` is not a definition: its functions get
+/// the type as their owner.
 pub(super) fn visit_impl(
     walker: &mut RustWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
     node: Node<'_>,
 ) {
+    // An attribute of the `impl` is not one of its first function.
     walker.state.is_test_item = false;
     let Some(type_node) = walker.field(node, Field::Type) else {
         return walker.visit_children(cursor);
@@ -205,6 +214,7 @@ pub(super) fn visit_impl(
     bind_type_parameters(walker, node);
     let owner = type_name(walker, type_node);
     let owner = walker.builder.terms.generic_head(owner);
+    // The type may be defined below, so traits are joined with their types after the walk.
     if let Some(trait_node) = walker.field(node, Field::Trait)
         && let Some(name) = walker.builder.terms.simple_name(owner)
     {
@@ -218,12 +228,14 @@ pub(super) fn visit_impl(
     walker.builder.scopes.leave();
 }
 
+/// `type Rows = Vec<Row>;`, also as the associated type of a trait.
 pub(super) fn visit_type_alias(
     walker: &mut RustWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
     node: Node<'_>,
 ) {
-    // The associated types of an `impl` are not names of the module.
+    // The associated types of an `impl` are not names of the module. Inside an `impl` there is a
+    // self type, but no enclosing definition of a type.
     let is_in_impl =
         !walker.state.self_types.is_empty() && walker.builder.enclosing_type().is_none();
     if is_in_impl {
@@ -239,7 +251,8 @@ pub(super) fn visit_type_alias(
     walker.builder.close_definition();
 }
 
-/// `const` and `static`, of a module, a function, a trait or an `impl`.
+/// `const LIMIT: u32 = 1;`, `static NAME: &str = "a";` in a module, a function, a trait or an
+/// `impl`.
 pub(super) fn visit_constant(
     walker: &mut RustWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -258,7 +271,7 @@ pub(super) fn visit_constant(
     let owner = walker.state.self_types.last().map(|it| it.type_name);
     let kind = if owner.is_some() { DefKind::Field } else { DefKind::Variable };
     let def = walker.builder.add_definition(kind, name, name_node, node, flags);
-    // In a trait the parent is the owner; an `impl` is no definition and needs an explicit owner.
+    // In a trait the parent is the owner; an `impl` is not a definition, so the owner is explicit.
     let is_in_trait = walker.builder.enclosing_type().is_some();
     let definition = walker.builder.def_mut(def);
     definition.declared_type = known_term(declared);
@@ -269,4 +282,15 @@ pub(super) fn visit_constant(
     walker.builder.open_definition(def);
     walker.visit_children(cursor);
     walker.builder.close_definition();
+}
+
+/// `macro_rules! name { … }`. Its body is not read: it becomes code only where it is expanded.
+pub(super) fn define_macro(walker: &mut RustWalker<'_, '_>, node: Node<'_>) {
+    if let Some(name_node) = walker.field(node, Field::Name) {
+        let name = walker.builder.intern_node(name_node);
+        // By this flag the index distinguishes a macro from a function, which never has it.
+        let flags = DefFlags::STATIC;
+        let def = walker.builder.add_definition(DefKind::Function, name, name_node, node, flags);
+        walker.builder.bind_name(name, NameBinding::Def(def));
+    }
 }

@@ -1,4 +1,21 @@
 //! Rust: expressions read from the tokens of a macro call, as chains of names, members and calls.
+//!
+//! `macros` calls this for arguments such as `assert!(db.rows().len() == 2)`, which the grammar
+//! leaves as a flat list of tokens. The reader goes through them once. Whether a name is called
+//! shows only in the next token, so the last name stays pending:
+//!
+//! ```text
+//! token   pending name   value so far    recorded
+//! db      db
+//! .       db
+//! rows    db.rows                        use of `db`
+//! ()                     Call(db.rows)   call of `db.rows`
+//! .                      Call(db.rows)
+//! len     ….len
+//! ()                     Call(….len)     call of `db.rows().len`
+//! ==                                     the value of an expression with operators is unknown
+//! 2                      int
+//! ```
 
 use tree_sitter::Node;
 
@@ -9,7 +26,7 @@ use super::{ELEMENT_CALLBACK_METHODS, NodeKind, RustWalker};
 use crate::facts::{RefKind, Term, TermId};
 use crate::facts_builder::{ANY_ARG_COUNT, UNKNOWN_TERM};
 
-/// Keywords that the grammar reports as identifiers inside a token tree.
+/// Keywords that the grammar takes for identifiers inside a token tree.
 const KEYWORDS_AS_IDENTIFIERS: &[&str] = &["move", "dyn", "ref", "in", "else"];
 
 /// The tokens between two brackets. They are collected once, because stepping from one node to its
@@ -20,7 +37,7 @@ pub(super) struct TokenList<'t> {
 }
 
 impl<'t> TokenList<'t> {
-    pub(super) fn of(tree: Node<'t>) -> Self {
+    pub(super) fn from_tree(tree: Node<'t>) -> Self {
         let mut cursor = tree.walk();
         let mut tokens = tree.children(&mut cursor);
         let opening = tokens.next();
@@ -35,28 +52,36 @@ impl<'t> TokenList<'t> {
 struct ExpressionReader<'t> {
     tokens: Vec<Node<'t>>,
     next_token: usize,
-    /// The last name, which was not recorded yet: it may turn out to be a callee.
+    /// The last name, which is not recorded yet: it may turn out to be a callee.
     pending_name: Option<PendingName<'t>>,
-    /// The value of the current expression up to the last token.
+    /// The value of the current expression up to the last token; `None` at its start and while a
+    /// name is pending.
     value: Option<TermId>,
+    /// The separator that was just read, between two names.
     separator: PathSeparator,
     /// The current expression has operators, so that its value is unknown.
     has_operator: bool,
+    /// The current expression has an `if`, so that braces after a name are a block.
     is_condition: bool,
     /// The value of the first expression, once that was read.
     first_value: Option<TermId>,
     /// The value of the first parameter of a closure in this list.
     closure_argument: TermId,
+    /// Number of closures in the current expression; they end with it.
     n_open_closures: usize,
+    /// Remaining depth of nested brackets.
     depth: u32,
 }
 
+/// A name whose use is not known yet.
 #[derive(Clone, Copy)]
 struct PendingName<'t> {
+    /// The whole chain up to and including the name.
     term: TermId,
     node: Node<'t>,
-    /// Start of the path that ends in this name.
+    /// Start of the path that ends in this name: of `a` in `a::b`.
     start_byte: usize,
+    /// The name follows a dot.
     is_member: bool,
 }
 
@@ -80,12 +105,14 @@ impl<'t> ExpressionReader<'t> {
         self.tokens.get(self.next_token).copied()
     }
 
+    /// Returns whether the current expression has no value yet.
     fn is_at_start(&self) -> bool {
         self.pending_name.is_none() && self.value.is_none()
     }
 }
 
-/// Reads a list of expressions and returns the value of the first.
+/// Reads a comma-separated list of expressions and returns the value of the first.
+/// `closure_argument` is the value that a closure in the list gets as its first argument.
 pub(super) fn read_expressions(
     walker: &mut RustWalker<'_, '_>,
     tokens: TokenList<'_>,
@@ -136,6 +163,7 @@ fn continue_chain<'t>(
         }
         NodeKind::Dot => reader.separator = PathSeparator::Dot,
         NodeKind::Colons => reader.separator = PathSeparator::Colons,
+        // `f::<T>`
         NodeKind::Less if reader.separator == PathSeparator::Colons => {
             read_type_arguments(walker, reader);
         }
@@ -143,6 +171,7 @@ fn continue_chain<'t>(
             unwrap_value(walker, reader);
         }
         NodeKind::Question => unwrap_value(walker, reader),
+        // `name!(…)`; any other `!` is an operator.
         NodeKind::Bang => return read_nested_macro(walker, reader),
         _ => return false,
     }
@@ -171,12 +200,14 @@ fn break_chain<'t>(
         NodeKind::Int | NodeKind::Float | NodeKind::Bool => {
             reader.value = Some(walker.builder.terms.literal_of("int"));
         }
+        // `u32` in `u32::MAX`
         NodeKind::Primitive => reader.value = Some(UNKNOWN_TERM),
         NodeKind::Comma | NodeKind::Semicolon => end_expression(walker, reader),
+        // `|x| …` and `|| …`; after a value the bars are operators.
         NodeKind::Bar if is_at_start => read_closure_parameters(walker, reader),
         NodeKind::BarBar if is_at_start => enter_closure(walker, reader),
-        // A lifetime: the quote and its name.
-        NodeKind::Quote => _ = reader.next(),
+        // A lifetime: the name after the quote is skipped.
+        NodeKind::Quote => reader.next_token += 1,
         NodeKind::FnWord
             if reader.peek().is_some_and(|it| walker.kind(it) == NodeKind::Identifier) =>
         {
@@ -185,7 +216,9 @@ fn break_chain<'t>(
         }
         // References and dereferences do not change what a value is.
         NodeKind::And | NodeKind::AndAnd | NodeKind::Star if is_at_start => {}
+        // A node such as `mutable_specifier` (`mut`), which changes nothing either.
         NodeKind::Other if token.is_named() => {}
+        // An operator or a keyword.
         _ => {
             reader.is_condition |= kind == NodeKind::IfWord;
             reader.has_operator = true;
@@ -194,6 +227,7 @@ fn break_chain<'t>(
     }
 }
 
+/// Reads a name and makes it the pending one: `b` in `a.b`, in `a::b` or by itself.
 fn read_name<'t>(
     walker: &mut RustWalker<'_, '_>,
     reader: &mut ExpressionReader<'t>,
@@ -207,6 +241,7 @@ fn read_name<'t>(
             let term = walker.builder.terms.member_of(object, text);
             PendingName { term, node, start_byte, is_member: true }
         }
+        // `a::b` is one name: `a` is not recorded by itself.
         PathSeparator::Colons if !reader.is_at_start() => {
             let (parent, start_byte) = match reader.pending_name {
                 Some(name) => (name.term, name.start_byte),
@@ -215,6 +250,7 @@ fn read_name<'t>(
             let term = walker.builder.terms.member_of(parent, text);
             PendingName { term, node, start_byte, is_member: false }
         }
+        // A name that begins a chain; `::a` begins one, too.
         PathSeparator::Colons | PathSeparator::None => {
             settle_name(walker, reader);
             if KEYWORDS_AS_IDENTIFIERS.contains(&text) {
@@ -243,6 +279,7 @@ fn settle_name(walker: &mut RustWalker<'_, '_>, reader: &mut ExpressionReader<'_
     reader.value.unwrap_or(UNKNOWN_TERM)
 }
 
+/// Reads a token tree after the chain so far: `(…)`, `[…]` or `{…}`.
 fn read_brackets<'t>(
     walker: &mut RustWalker<'_, '_>,
     reader: &mut ExpressionReader<'t>,
@@ -253,27 +290,31 @@ fn read_brackets<'t>(
     let is_at_start = reader.is_at_start();
     let opening = walker.text(tree).as_bytes().first();
     let value = match (opening, reader.pending_name) {
+        // `name(…)`
         (Some(b'('), Some(callee)) => {
             reader.pending_name = None;
-            read_call(walker, callee, TokenList::of(tree), depth)
+            read_call(walker, callee, TokenList::from_tree(tree), depth)
         }
+        // Parentheses, a tuple, or the call of a value.
         (Some(b'('), None) => {
-            let tokens = TokenList::of(tree);
+            let tokens = TokenList::from_tree(tree);
             let is_single = count_expressions(walker, &tokens) == 1;
             let inner = read_expressions(walker, tokens, UNKNOWN_TERM, depth);
             match reader.value {
                 // A call of a returned function: `f()()`.
                 Some(callee) => walker.builder.terms.add(Term::Call(callee)),
+                // `(x)` is `x`.
                 None if is_single => inner,
+                // A tuple.
                 None => UNKNOWN_TERM,
             }
         }
-        // An index after a value, a list at the start of an expression.
+        // A list at the start of an expression, an index after a value.
         (Some(b'['), _) => {
             let container = settle_name(walker, reader);
-            let first = read_expressions(walker, TokenList::of(tree), UNKNOWN_TERM, depth);
-            let is_list = is_at_start;
-            let term = if is_list { Term::ListOf(first) } else { Term::ElementOf(container) };
+            let tokens = TokenList::from_tree(tree);
+            let first = read_expressions(walker, tokens, UNKNOWN_TERM, depth);
+            let term = if is_at_start { Term::ListOf(first) } else { Term::ElementOf(container) };
             walker.builder.terms.add(term)
         }
         _ => read_braces(walker, reader, tree),
@@ -281,7 +322,7 @@ fn read_brackets<'t>(
     reader.value = Some(value);
 }
 
-/// Reads the fields of a struct literal, or a block.
+/// Reads the fields of `Type { … }`, or the block `{ … }`.
 fn read_braces<'t>(
     walker: &mut RustWalker<'_, '_>,
     reader: &mut ExpressionReader<'t>,
@@ -295,7 +336,7 @@ fn read_braces<'t>(
     if let Some(name) = struct_name {
         reader.pending_name = None;
         walker.builder.add_reference(RefKind::New, name.term, name.node, ANY_ARG_COUNT);
-        read_expressions(walker, TokenList::of(tree), UNKNOWN_TERM, reader.depth);
+        read_expressions(walker, TokenList::from_tree(tree), UNKNOWN_TERM, reader.depth);
         return walker.builder.terms.instance_of(name.term);
     }
     settle_name(walker, reader);
@@ -303,6 +344,7 @@ fn read_braces<'t>(
     UNKNOWN_TERM
 }
 
+/// Reads the arguments of `callee(…)` and records the call; returns its result.
 fn read_call(
     walker: &mut RustWalker<'_, '_>,
     callee: PendingName<'_>,
@@ -332,18 +374,19 @@ fn read_call(
     walker.builder.terms.add(Term::Call(callee.term))
 }
 
-/// Counts the expressions of a list; [`ANY_ARG_COUNT`] where a comma may separate something else.
+/// Counts the expressions of a list: those between its commas. [`ANY_ARG_COUNT`] if a comma may
+/// separate something else.
 fn count_expressions(walker: &RustWalker<'_, '_>, tokens: &TokenList<'_>) -> u8 {
-    let (mut n_expressions, mut is_inside) = (0_u8, false);
+    let (mut n_expressions, mut is_in_expression) = (0_u8, false);
     for token in &tokens.content {
         match walker.kind(*token) {
             // Commas between closure parameters or type arguments.
             NodeKind::Bar | NodeKind::Less => return ANY_ARG_COUNT,
-            NodeKind::Comma => is_inside = false,
+            NodeKind::Comma => is_in_expression = false,
             NodeKind::LineComment | NodeKind::BlockComment => {}
             _ => {
-                n_expressions = n_expressions.saturating_add(u8::from(!is_inside));
-                is_inside = true;
+                n_expressions = n_expressions.saturating_add(u8::from(!is_in_expression));
+                is_in_expression = true;
             }
         }
     }
@@ -366,12 +409,13 @@ fn read_type_arguments(walker: &mut RustWalker<'_, '_>, reader: &mut ExpressionR
                 let term = walker.builder.unbound_name(walker.text(token));
                 walker.builder.add_reference(RefKind::Type, term, token, 0);
             }
+            // Commas, lifetimes, references: no names.
             _ => {}
         }
     }
 }
 
-/// `?` and `.await`
+/// `x?` and `x.await`
 fn unwrap_value(walker: &mut RustWalker<'_, '_>, reader: &mut ExpressionReader<'_>) {
     reader.separator = PathSeparator::None;
     let value = settle_name(walker, reader);
@@ -394,6 +438,7 @@ fn read_nested_macro(walker: &mut RustWalker<'_, '_>, reader: &mut ExpressionRea
     true
 }
 
+/// Opens the scope of a closure, which [`end_expression`] closes.
 fn enter_closure(walker: &mut RustWalker<'_, '_>, reader: &mut ExpressionReader<'_>) {
     walker.builder.enter_function();
     reader.n_open_closures += 1;
@@ -402,6 +447,7 @@ fn enter_closure(walker: &mut RustWalker<'_, '_>, reader: &mut ExpressionReader<
 /// Reads the parameters of `|a, (b, c)| …`. The closure ends with the expression.
 fn read_closure_parameters(walker: &mut RustWalker<'_, '_>, reader: &mut ExpressionReader<'_>) {
     enter_closure(walker, reader);
+    // Only the value of the first parameter is known.
     let mut value = reader.closure_argument;
     let mut is_in_type = false;
     while let Some(token) = reader.next() {
@@ -411,12 +457,13 @@ fn read_closure_parameters(walker: &mut RustWalker<'_, '_>, reader: &mut Express
             NodeKind::Colon => is_in_type = true,
             NodeKind::Identifier if !is_in_type => bind_pattern(walker, token, value),
             NodeKind::TokenTree if !is_in_type => bind_all_names(walker, token, reader.depth),
+            // `&`, `mut`, and all tokens of a type.
             _ => {}
         }
     }
 }
 
-/// Binds every name of a pattern to an unknown value.
+/// Binds every name of a pattern such as `(a, (b, c))` to an unknown value.
 fn bind_all_names(walker: &mut RustWalker<'_, '_>, tree: Node<'_>, depth: u32) {
     let Some(depth) = depth.checked_sub(1) else { return };
     let mut cursor = tree.walk();
@@ -429,12 +476,13 @@ fn bind_all_names(walker: &mut RustWalker<'_, '_>, tree: Node<'_>, depth: u32) {
     }
 }
 
+/// Ends the current expression, at a comma or at the end of the list.
 fn end_expression(walker: &mut RustWalker<'_, '_>, reader: &mut ExpressionReader<'_>) {
     let value = settle_name(walker, reader);
     let value = if reader.has_operator { UNKNOWN_TERM } else { value };
     reader.first_value.get_or_insert(value);
     (reader.value, reader.has_operator, reader.is_condition) = (None, false, false);
-    // A closure lasts to the end of its expression.
+    // A closure without braces lasts to the end of its expression.
     for _ in 0..std::mem::take(&mut reader.n_open_closures) {
         walker.builder.leave_function();
     }

@@ -1,9 +1,17 @@
-//! Rust: macro arguments as items, statements or a list of expressions.
+//! Rust: macro calls. Their arguments are read as items, statements or a list of expressions.
 //!
-//! No macro is known by name. `cfg_rt! { mod a; }` contains items, `assert!(a.b())` an expression;
-//! of `cfg_if! { if … { … } }` only the content of its inner braces can be read. Items and
-//! statements are parsed a second time, which costs as much as the file itself and several times
-//! that if it fails. Expressions, by far the most frequent, are read from their tokens.
+//! The grammar does not parse the argument of a macro call: it is a `token_tree`, a flat list of
+//! tokens and nested token trees. No macro is known by name, so the tokens decide what it contains:
+//!
+//! ```text
+//! cfg_rt! { mod a; }             items: parsed a second time, as a file
+//! run! { let a = b(); a.c() }    statements: parsed a second time, as a file
+//! assert!(a.b(), "text")         expressions: read from their tokens (`macro_tokens`)
+//! cfg_if! { if … { mod a; } }    neither: only the content of the inner braces is read
+//! ```
+//!
+//! A second parse costs as much as the text itself, and several times that if it fails, so only
+//! tokens that look like code are parsed. Expressions are by far the most frequent.
 
 use tree_sitter::{Node, Point, Range, TreeCursor};
 
@@ -13,7 +21,7 @@ use crate::facts::RefKind;
 use crate::facts_builder::{ANY_ARG_COUNT, UNKNOWN_TERM};
 use crate::lang::syntax_walker::LanguageWalk;
 
-/// Keywords that an item begins with.
+/// Keywords that an item begins with: `pub fn f()`.
 const ITEM_KEYWORDS: &[NodeKind] = &[
     NodeKind::PubWord,
     NodeKind::FnWord,
@@ -28,12 +36,14 @@ const ITEM_KEYWORDS: &[NodeKind] = &[
     NodeKind::StaticWord,
 ];
 
-/// Nested macros that are parsed again; each level parses the same text once more.
+/// Maximum number of nested macro calls whose tokens are parsed. Each level parses the same text
+/// once more.
 const MAX_MACRO_DEPTH: u32 = 4;
 
-/// Nested brackets that are read inside a macro.
+/// Maximum number of nested brackets that are read inside a macro call.
 const MAX_BRACKET_DEPTH: u32 = 16;
 
+/// `name!(…)`, `a::name![…]`
 pub(super) fn visit_macro_call(walker: &mut RustWalker<'_, '_>, node: Node<'_>) {
     let name = walker.field(node, Field::MacroName);
     // A macro that is called by its path (`tokio::select!`) is not looked up.
@@ -48,7 +58,7 @@ pub(super) fn visit_macro_call(walker: &mut RustWalker<'_, '_>, node: Node<'_>) 
 
 /// Reads a token tree as code if it looks like code, otherwise as a list of expressions.
 pub(super) fn read_macro_argument(walker: &mut RustWalker<'_, '_>, tree: Node<'_>, depth: u32) {
-    let tokens = TokenList::of(tree);
+    let tokens = TokenList::from_tree(tree);
     // Looking at the tokens is cheap, a failed parse is not.
     let is_code = walker.state.macro_depth < MAX_MACRO_DEPTH && looks_like_code(walker, &tokens);
     if !is_code || !parse_as_code(walker, tree) {
@@ -56,7 +66,8 @@ pub(super) fn read_macro_argument(walker: &mut RustWalker<'_, '_>, tree: Node<'_
     }
 }
 
-/// Returns whether tokens can only be understood as items or statements.
+/// Returns whether tokens look like items or statements, not like expressions. Tokens of a syntax
+/// that only the macro itself understands are not code.
 fn looks_like_code(walker: &RustWalker<'_, '_>, tokens: &TokenList<'_>) -> bool {
     let is_block = tokens.opening.is_some_and(|it| walker.text(it) == "{");
     let (mut is_first, mut follows_hash, mut is_code) = (true, false, false);
@@ -64,21 +75,25 @@ fn looks_like_code(walker: &RustWalker<'_, '_>, tokens: &TokenList<'_>) -> bool 
         let kind = walker.kind(*token);
         match kind {
             NodeKind::LineComment | NodeKind::BlockComment => continue,
+            // `#![…]`: the bracket is still to come.
             NodeKind::Bang if follows_hash => continue,
-            // An attribute.
+            // An attribute: `#[…]`.
             NodeKind::TokenTree if follows_hash => is_code = true,
-            // `#name` is a placeholder of a template (`quote!`); `=>` is a rule of the macro's own.
+            // `#name` is a placeholder of a template (`quote!`).
             _ if follows_hash => return false,
+            // `a => b` at this level is a rule of the macro's own.
             NodeKind::Arrow => return false,
             NodeKind::LetWord
             | NodeKind::MatchWord
             | NodeKind::ForWord
             | NodeKind::WhileWord
             | NodeKind::LoopWord => is_code = true,
+            // Elsewhere a semicolon may be that of `[x; 3]`.
             NodeKind::Semicolon => is_code |= is_block,
             NodeKind::Identifier => {
                 is_code |= is_block && walker.text(*token) == "macro_rules";
             }
+            // In parentheses only the first token can begin an item.
             _ => is_code |= (is_first || is_block) && ITEM_KEYWORDS.contains(&kind),
         }
         (is_first, follows_hash) = (false, kind == NodeKind::Hash);
@@ -89,7 +104,8 @@ fn looks_like_code(walker: &RustWalker<'_, '_>, tokens: &TokenList<'_>) -> bool 
 /// Parses a token tree as a file and visits it; does nothing and returns `false` if that fails.
 fn parse_as_code(walker: &mut RustWalker<'_, '_>, tokens: Node<'_>) -> bool {
     let mut part = tokens.range();
-    // Without its braces the content is parsed like a file; with them it would be one block.
+    // Items and statements in braces are parsed without the braces, which would make them one
+    // block. With parentheses or brackets the tree is one expression: `(match x { … })`.
     if walker.text(tokens).starts_with('{') {
         part = range_inside_brackets(part);
     }
@@ -133,11 +149,14 @@ fn is_cleanly_parsed(root: Node<'_>) -> bool {
     if !root.has_error() {
         return true;
     }
+    // The only broken part of the only broken statement must be the semicolon.
     let mut cursor = root.walk();
-    let mut broken = root.children(&mut cursor).filter(Node::has_error);
-    let (Some(statement), None) = (broken.next(), broken.next()) else { return false };
+    let mut broken_statements = root.children(&mut cursor).filter(Node::has_error);
+    let (Some(statement), None) = (broken_statements.next(), broken_statements.next()) else {
+        return false;
+    };
     let mut cursor = statement.walk();
-    let mut broken = statement.children(&mut cursor).filter(Node::has_error);
-    let (Some(missing), None) = (broken.next(), broken.next()) else { return false };
+    let mut broken_parts = statement.children(&mut cursor).filter(Node::has_error);
+    let (Some(missing), None) = (broken_parts.next(), broken_parts.next()) else { return false };
     missing.is_missing() && missing.kind() == ";"
 }

@@ -1,4 +1,14 @@
 //! Rust: patterns and the expressions that bind them.
+//!
+//! A pattern takes a value apart, and each of its names becomes a local variable with the term of
+//! its part:
+//!
+//! ```text
+//! let (a, b) = pair;             a = Member(pair, "0"), b = Member(pair, "1")
+//! let Point { x, .. } = p;       x = Member(InstanceOf(Point), "x")
+//! for row in rows { … }          row = ElementOf(rows)
+//! if let Some(row) = next { … }  row = Awaited(next), the content of the option
+//! ```
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -9,9 +19,10 @@ use crate::facts_builder::{ScopeKind, UNKNOWN_TERM};
 use crate::lang::syntax_walker::named_children;
 use crate::lang::term_shape::{field_expression, field_type};
 
-/// Nesting depth to which patterns are read.
+/// Nesting depth to which patterns are read. Names below it stay unbound.
 const MAX_PATTERN_DEPTH: u32 = 8;
 
+/// `let pattern: Type = value;`
 pub(super) fn visit_let(
     walker: &mut RustWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -27,7 +38,7 @@ pub(super) fn visit_let(
     }
 }
 
-/// `if let`, `while let`
+/// `let pattern = value` in an `if` or a `while`.
 pub(super) fn visit_let_condition(
     walker: &mut RustWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -49,6 +60,7 @@ pub(super) fn bind_loop_pattern(walker: &mut RustWalker<'_, '_>, node: Node<'_>)
     }
 }
 
+/// `match value { … }`
 pub(super) fn visit_match(
     walker: &mut RustWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -60,7 +72,7 @@ pub(super) fn visit_match(
     walker.state.matched_values.pop();
 }
 
-/// Binds the pattern of a match arm to the value of the innermost `match`.
+/// `pattern => …`: binds the pattern to the value of the innermost `match`.
 pub(super) fn bind_arm_pattern(walker: &mut RustWalker<'_, '_>, arm: Node<'_>) {
     let value = walker.state.matched_values.last().copied().unwrap_or(UNKNOWN_TERM);
     let pattern = walker.field(arm, Field::Pattern).and_then(|it| it.named_child(0));
@@ -90,6 +102,7 @@ fn bind_pattern_within(
                 walker.builder.shadow_local(name, value);
             }
         }
+        // `ref x`, `&x`, `mut x`
         NodeKind::RefPattern | NodeKind::ReferencePattern | NodeKind::MutPattern => {
             if let Some(inner) = named_children(pattern).last() {
                 bind_pattern_within(walker, inner, value, depth);
@@ -101,6 +114,7 @@ fn bind_pattern_within(
                 bind_pattern_within(walker, inner, value, depth);
             }
         }
+        // `(a, b)`
         NodeKind::TuplePattern => {
             for (i, inner) in named_children(pattern).enumerate() {
                 let item = walker.builder.terms.item_at(value, i);
@@ -109,12 +123,13 @@ fn bind_pattern_within(
         }
         NodeKind::TupleStruct => bind_tuple_struct(walker, pattern, value, depth),
         NodeKind::StructPattern => bind_struct(walker, pattern, value, depth),
-        // All alternatives bind the same names.
+        // `A(x) | B(x)`: all alternatives bind the same names.
         NodeKind::OrPattern => {
             if let Some(first) = pattern.named_child(0) {
                 bind_pattern_within(walker, first, value, depth);
             }
         }
+        // Literals, ranges and paths bind no name; slices are not followed.
         _ => {}
     }
 }
@@ -152,6 +167,7 @@ fn bind_struct(walker: &mut RustWalker<'_, '_>, pattern: Node<'_>, value: TermId
         if let Some(inner) = walker.field(field, Field::Pattern) {
             bind_pattern_within(walker, inner, member, depth);
         } else {
+            // `Point { x }` is short for `Point { x: x }`.
             let name = walker.builder.intern(text);
             walker.builder.shadow_local(name, member);
         }

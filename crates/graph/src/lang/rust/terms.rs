@@ -1,4 +1,15 @@
 //! Rust: terms of expressions and types.
+//!
+//! ```text
+//! expression             term
+//! self.rows[0]           ElementOf(Member(self, "rows"))
+//! Store::open(path)?     Awaited(Call(Member(Store, "open")))
+//! Arc::new(store)        store
+//!
+//! type                   term of a value of it
+//! &mut Store             InstanceOf(Store)
+//! Vec<Row>               InstanceOf(Generic(Vec, InstanceOf(Row)))
+//! ```
 
 use tree_sitter::Node;
 
@@ -9,32 +20,38 @@ use crate::lang::term_shape::{
     MAX_TERM_DEPTH, MAX_TYPE_ARGUMENTS, TermOperand, TermShape, expression_within, type_term,
 };
 
-/// Functions whose result behaves like their argument.
+/// Functions whose result behaves like their argument. Smart pointers dereference to their content,
+/// which has the members that matter.
 #[rustfmt::skip]
 pub(super) const TRANSPARENT_CONSTRUCTORS: &[&str] = &[
     "Arc::new", "Rc::new", "Box::new", "Box::pin", "Pin::new", "Arc::clone", "Rc::clone", "pin::Pin::new",
     "sync::Arc::new", "std::sync::Arc::new", "std::rc::Rc::new", "std::pin::Pin::new", "std::sync::Arc::clone",
 ];
 
+/// The table of expressions.
 pub(super) fn expression_shape(kind: NodeKind) -> TermShape<RustWalk> {
     match kind {
         NodeKind::Identifier => TermShape::Custom(name_term),
         NodeKind::SelfWord | NodeKind::SuperWord | NodeKind::CrateWord => TermShape::Name,
         NodeKind::FieldExpression => TermShape::Member(Field::Value, Field::Member),
         NodeKind::Scoped => TermShape::Custom(path_term),
+        // `f::<T>`
         NodeKind::GenericFunction => TermShape::SameAs(TermOperand::Field(Field::Function)),
         NodeKind::Call => TermShape::Custom(call_term),
-        // `?` and `.await` both unwrap.
+        // `x?` and `x.await` both unwrap.
         NodeKind::Try | NodeKind::Await => TermShape::Wrapped(Term::Awaited, TermOperand::Child(0)),
+        // `&x`, `*x`, `(x)`
         NodeKind::Reference | NodeKind::Unary | NodeKind::Parenthesized => {
             TermShape::SameAs(TermOperand::FieldOrFirst(Field::Value))
         }
         NodeKind::Index => TermShape::Wrapped(Term::ElementOf, TermOperand::Child(0)),
+        // `x as T`
         NodeKind::TypeCast => TermShape::OfType(TermOperand::Field(Field::Type)),
         NodeKind::StructExpression => TermShape::InstanceOf(TermOperand::Field(Field::Name)),
         NodeKind::Array => TermShape::Wrapped(Term::ListOf, TermOperand::Child(0)),
         NodeKind::Tuple => TermShape::Tuple,
         NodeKind::Text | NodeKind::RawText => TermShape::Literal("str"),
+        // One built-in type stands for all of these.
         NodeKind::Int | NodeKind::Float | NodeKind::Char | NodeKind::Bool | NodeKind::Binary => {
             TermShape::Literal("int")
         }
@@ -42,6 +59,7 @@ pub(super) fn expression_shape(kind: NodeKind) -> TermShape<RustWalk> {
     }
 }
 
+/// `name`, `Self`
 fn name_term(walker: &mut RustWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
     match walker.text(node) {
         "Self" => self_type_name(walker),
@@ -49,6 +67,7 @@ fn name_term(walker: &mut RustWalker<'_, '_>, node: Node<'_>, _depth: u32) -> Te
     }
 }
 
+/// `a::b`
 fn path_term(walker: &mut RustWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let Some(name) = walker.field(node, Field::Name) else { return UNKNOWN_TERM };
     match walker.field(node, Field::Path) {
@@ -60,7 +79,7 @@ fn path_term(walker: &mut RustWalker<'_, '_>, node: Node<'_>, depth: u32) -> Ter
     }
 }
 
-/// The term before `::`, which may be a type, a module or an enum.
+/// The term before `::`, which may be a type or a module: `Vec::<T>` in `Vec::<T>::new`.
 fn path_parent_term(walker: &mut RustWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     match walker.kind(node) {
         NodeKind::GenericType
@@ -71,9 +90,9 @@ fn path_parent_term(walker: &mut RustWalker<'_, '_>, node: Node<'_>, depth: u32)
     }
 }
 
+/// `f(x)`
 fn call_term(walker: &mut RustWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let Some(callee) = walker.field(node, Field::Function) else { return UNKNOWN_TERM };
-    // Smart pointers dereference to their content, which has the members that matter.
     if TRANSPARENT_CONSTRUCTORS.contains(&walker.text(callee)) {
         let argument = walker.field(node, Field::Arguments).and_then(|it| it.named_child(0));
         return argument.map_or(UNKNOWN_TERM, |it| expression_within(walker, it, depth));
@@ -87,6 +106,7 @@ pub(super) fn self_type_name(walker: &RustWalker<'_, '_>) -> TermId {
     walker.state.self_types.last().map_or(UNKNOWN_TERM, |it| it.type_name)
 }
 
+/// The table of types: the terms of their values.
 pub(super) fn type_shape(kind: NodeKind) -> TermShape<RustWalk> {
     match kind {
         // `Self` is not a name to be looked up.
@@ -97,9 +117,11 @@ pub(super) fn type_shape(kind: NodeKind) -> TermShape<RustWalk> {
         NodeKind::ReferenceType | NodeKind::PointerType => {
             TermShape::SameAs(TermOperand::Field(Field::Type))
         }
+        // `dyn Trait`, `impl Trait`
         NodeKind::Dynamic | NodeKind::Abstract => {
             TermShape::SameAs(TermOperand::FieldOrFirst(Field::Trait))
         }
+        // `Trait + Send`
         NodeKind::Bounded => TermShape::SameAs(TermOperand::Child(0)),
         NodeKind::ArrayType => TermShape::Wrapped(Term::ListOf, TermOperand::Field(Field::Element)),
         NodeKind::TupleType => TermShape::Tuple,
@@ -111,6 +133,7 @@ pub(super) fn type_shape(kind: NodeKind) -> TermShape<RustWalk> {
     }
 }
 
+/// `Name`, `Self`
 fn named_type_term(walker: &mut RustWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
     if walker.text(node) == "Self" {
         return walker.state.self_types.last().map_or(UNKNOWN_TERM, |it| it.object);
@@ -119,7 +142,7 @@ fn named_type_term(walker: &mut RustWalker<'_, '_>, node: Node<'_>, _depth: u32)
     walker.builder.terms.instance_of(name)
 }
 
-/// The term of a type itself.
+/// The term of a type itself: `Member(a, "Store")` for `&a::Store`.
 pub(super) fn type_name(walker: &mut RustWalker<'_, '_>, node: Node<'_>) -> TermId {
     match walker.kind(node) {
         NodeKind::TypeIdentifier | NodeKind::Identifier => match walker.text(node) {
@@ -140,6 +163,7 @@ pub(super) fn type_name(walker: &mut RustWalker<'_, '_>, node: Node<'_>) -> Term
     }
 }
 
+/// `Vec<T>`, `Iterator<Item = T>`
 fn generic_type_name(walker: &mut RustWalker<'_, '_>, node: Node<'_>) -> TermId {
     let Some(head) = walker.field(node, Field::Type) else { return UNKNOWN_TERM };
     let head = type_name(walker, head);

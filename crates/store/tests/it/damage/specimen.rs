@@ -1,4 +1,8 @@
-//! A folder that can be damaged repeatedly, and the results of querying it.
+//! A data folder that can be damaged repeatedly, and the results of querying it.
+//!
+//! `DamageSpecimen::new` fills a folder once and copies it to `frozen`. Every test case copies
+//! `frozen` to `case`, damages one file there, queries the store in every way and compares with what
+//! was saved.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,15 +26,17 @@ pub(super) struct DamageSpecimen {
 /// Results of querying a damaged folder.
 #[derive(Debug, Default)]
 pub(super) struct QueryOutcome {
+    /// Memories in the list, in the order of writing.
     pub(super) listed: Vec<MemoryId>,
+    /// Memories found by id.
     pub(super) n_got: usize,
     pub(super) findings: Vec<DamageFinding>,
     pub(super) errors: Vec<Error>,
 }
 
 impl DamageSpecimen {
-    /// `late` memories are written after the backup and are still in the log when the folder is
-    /// copied.
+    /// `early` memories are in the database file and in a backup; `late` ones are written after the
+    /// backup and are still in the write-ahead log when the folder is copied.
     pub(super) fn new(early: u32, late: u32) -> Self {
         let bench = TestBench::new();
         let store = bench.open();
@@ -76,10 +82,11 @@ impl DamageSpecimen {
         let store = Store::user(data.user_paths(), None, NOW);
         let mut outcome = QueryOutcome::default();
         let known: BTreeMap<MemoryId, &Memory> = self.saved.iter().map(|it| (it.id, it)).collect();
-        let genuine = |it: &Memory| assert_eq!(Some(&it), known.get(&it.id), "not as it was saved");
+        let assert_as_saved =
+            |it: &Memory| assert_eq!(Some(&it), known.get(&it.id), "not as it was saved");
         match bench.block_on(store.memories().list(everything())) {
             Ok(found) => {
-                found.iter().for_each(genuine);
+                found.iter().for_each(assert_as_saved);
                 outcome.listed = found.iter().rev().map(|it| it.id).collect();
             }
             Err(error) => outcome.errors.push(error),
@@ -87,7 +94,7 @@ impl DamageSpecimen {
         for memory in &self.saved {
             match bench.block_on(store.memories().get(memory.id)) {
                 Ok(found) => {
-                    found.iter().for_each(genuine);
+                    found.iter().for_each(assert_as_saved);
                     outcome.n_got += usize::from(found.is_some());
                 }
                 Err(error) => outcome.errors.push(error),
@@ -95,7 +102,7 @@ impl DamageSpecimen {
         }
         match bench.block_on(store.memories().search("\"wren\"".into(), MemoryFilter::active(100)))
         {
-            Ok(found) => found.iter().for_each(|it| genuine(&it.memory)),
+            Ok(found) => found.iter().for_each(|it| assert_as_saved(&it.memory)),
             Err(error) => outcome.errors.push(error),
         }
         match bench.block_on(store.check_database()) {
@@ -131,18 +138,19 @@ impl QueryOutcome {
 /// Flips a bit, or zeroes or scrambles a range; mostly where there are bytes other than zero.
 pub(super) fn damage_bytes(seed: &mut SeededRandom, bytes: &[u8]) -> Vec<u8> {
     let mut damaged = bytes.to_vec();
-    let from = seed.below(damaged.len());
-    let used = damaged[from..].iter().position(|it| *it != 0).unwrap_or(0);
-    let at = if seed.below(8) == 0 { from } else { from + used };
+    let any = seed.below(damaged.len());
+    let to_next_used = damaged[any..].iter().position(|it| *it != 0).unwrap_or(0);
+    // One case in eight may also hit unused space.
+    let start = if seed.below(8) == 0 { any } else { any + to_next_used };
     match seed.below(4) {
-        0 | 1 => damaged[at] ^= 1 << seed.below(8),
+        0 | 1 => damaged[start] ^= 1 << seed.below(8),
         2 => {
-            let end = (at + 1 + seed.below(6_000)).min(damaged.len());
-            damaged[at..end].fill(0);
+            let end = (start + 1 + seed.below(6_000)).min(damaged.len());
+            damaged[start..end].fill(0);
         }
         _ => {
-            let end = (at + 1 + seed.below(200)).min(damaged.len());
-            damaged[at..end].iter_mut().for_each(|it| *it = seed.next().to_le_bytes()[0]);
+            let end = (start + 1 + seed.below(200)).min(damaged.len());
+            damaged[start..end].iter_mut().for_each(|it| *it = seed.next().to_le_bytes()[0]);
         }
     }
     damaged

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// All files below a folder, sorted.
 pub(crate) fn files_under(dir: &Path) -> Vec<PathBuf> {
     let mut result = Vec::new();
     for entry in fs::read_dir(dir).unwrap().flatten() {

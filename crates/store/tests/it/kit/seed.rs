@@ -1,4 +1,4 @@
-//! Repeatable pseudo-random numbers: a failing case is named by its seed.
+//! Repeatable pseudo-random numbers (SplitMix64): a failing case is named by its seed.
 
 pub(crate) struct SeededRandom(pub(crate) u64);
 
@@ -11,6 +11,7 @@ impl SeededRandom {
         result ^ (result >> 31)
     }
 
+    /// A number from 0 to `limit - 1`.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         usize::try_from(self.next() % limit as u64).unwrap()
     }

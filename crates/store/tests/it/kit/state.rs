@@ -3,12 +3,15 @@
 use model::{Memory, MemoryStatus, QuietSpan};
 use waylore_store::{Error, MemoryFilter, ProjectLocation, Store, VectorPart};
 
+/// Name of the embedding model in tests.
 pub(crate) const MODEL: &str = "tiny";
 
+/// Everything that can be read from a store. Two equal values mean equal stores.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct StoreContents {
     /// In the order of writing, of any status.
     pub(crate) memories: Vec<Memory>,
+    /// Earlier versions of each memory, in the order of `memories`.
     pub(crate) versions: Vec<Vec<Memory>>,
     pub(crate) vectors: Vec<Vec<VectorPart>>,
     pub(crate) settings: Vec<(String, String)>,

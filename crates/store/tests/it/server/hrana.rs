@@ -6,6 +6,7 @@ use std::net::TcpStream;
 use rusqlite::types::Value;
 use serde_json::{Value as Json, json};
 
+/// The alphabet of Base64.
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 pub(crate) struct Client {
@@ -35,6 +36,7 @@ impl Client {
         (rows, usize::try_from(result["affected_row_count"].as_u64().unwrap()).unwrap())
     }
 
+    /// Sends one request on the stream and returns its response.
     fn ask(&mut self, request: &Json, sql: &str) -> Json {
         let body = json!({ "baton": self.baton, "requests": [request] });
         let mut answer = post(&self.address, &body.to_string());
@@ -65,7 +67,7 @@ fn to_json(value: &Value) -> Json {
         Value::Integer(it) => json!({ "type": "integer", "value": it.to_string() }),
         Value::Real(it) => json!({ "type": "float", "value": it }),
         Value::Text(it) => json!({ "type": "text", "value": it }),
-        Value::Blob(it) => json!({ "type": "blob", "base64": encode(it) }),
+        Value::Blob(it) => json!({ "type": "blob", "base64": encode_base64(it) }),
     }
 }
 
@@ -76,11 +78,11 @@ fn from_json(json: &Json) -> Value {
         "integer" => Value::Integer(text("value").parse().unwrap()),
         "float" => Value::Real(json["value"].as_f64().unwrap()),
         "text" => Value::Text(text("value").to_owned()),
-        _ => Value::Blob(decode(text("base64"))),
+        _ => Value::Blob(decode_base64(text("base64"))),
     }
 }
 
-fn encode(bytes: &[u8]) -> String {
+fn encode_base64(bytes: &[u8]) -> String {
     let mut result = String::new();
     for chunk in bytes.chunks(3) {
         let mut group = [0; 4];
@@ -93,7 +95,7 @@ fn encode(bytes: &[u8]) -> String {
     result
 }
 
-fn decode(text: &str) -> Vec<u8> {
+fn decode_base64(text: &str) -> Vec<u8> {
     let digits: Vec<u32> = text
         .bytes()
         .filter_map(|it| DIGITS.iter().position(|digit| *digit == it))

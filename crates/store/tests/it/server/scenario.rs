@@ -1,4 +1,5 @@
-//! A scenario that runs every statement of the store.
+//! A scenario that runs every statement of the store, so that all of them are recorded. The word
+//! `wren` is in every kind of text; the last step erases it.
 
 use std::fs;
 
@@ -15,18 +16,18 @@ use crate::learning::lesson;
 pub(crate) fn run_scenario(recorder: &StatementRecorder) {
     let bench = TestBench::new();
     let store = recorder::recorded_store(bench.user_paths(), NOW, recorder.clone());
-    write(&bench, &store);
-    lessons(&bench, &store);
-    read(&bench, &store);
-    look_back(&bench, &store);
-    places(&bench, &store);
+    write_memories(&bench, &store);
+    write_lessons(&bench, &store);
+    read_memories(&bench, &store);
+    read_history(&bench, &store);
+    use_registry(&bench, &store);
     drop(store);
     let store = simulate_loss(&bench, recorder);
     maintain(&bench, &store);
-    read(&bench, &store);
+    read_memories(&bench, &store);
 }
 
-fn write(bench: &TestBench, store: &Store) {
+fn write_memories(bench: &TestBench, store: &Store) {
     let mut keyed =
         batch(AuditAction::Remember, vec![StoreChange::Insert(Box::new(full_memory(1, "wren")))]);
     (keyed.key, keyed.detail) = (Some("wren".to_owned()), Some("from the wren".to_owned()));
@@ -77,7 +78,7 @@ fn write(bench: &TestBench, store: &Store) {
     assert!(missing.is_err(), "a write that is rolled back is recorded, too");
 }
 
-fn read(bench: &TestBench, store: &Store) {
+fn read_memories(bench: &TestBench, store: &Store) {
     let all = everything;
     let filters = [
         all(),
@@ -123,7 +124,7 @@ fn read(bench: &TestBench, store: &Store) {
 }
 
 /// The session repeats the text of the memory, and the plain memory was made of it.
-fn lessons(bench: &TestBench, store: &Store) {
+fn write_lessons(bench: &TestBench, store: &Store) {
     let lesson = lesson(1, "the wren", Some(id(2)));
     let (session, signal) = (lesson.session.id, lesson.sightings[0].signal);
     bench
@@ -156,7 +157,7 @@ fn lessons(bench: &TestBench, store: &Store) {
     bench.apply(store, AuditAction::Promote, vec![relink]).unwrap();
 }
 
-fn look_back(bench: &TestBench, store: &Store) {
+fn read_history(bench: &TestBench, store: &Store) {
     bench.block_on(store.history().list_versions(id(2))).unwrap();
     bench.block_on(store.history().audit_entries_of(id(2))).unwrap();
     bench.block_on(store.history().recent_entries(3)).unwrap();
@@ -167,7 +168,7 @@ fn look_back(bench: &TestBench, store: &Store) {
     bench.apply(store, AuditAction::Undo, vec![StoreChange::MarkUndone(last.batch)]).unwrap();
 }
 
-fn places(bench: &TestBench, store: &Store) {
+fn use_registry(bench: &TestBench, store: &Store) {
     for (n, name) in [(1, "wren"), (1, "again"), (2, "two")] {
         let location = ProjectLocation {
             project: ProjectId::new(NOW, [n; 10]),

@@ -6,6 +6,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+/// A running server, which is killed when it is dropped.
 pub(crate) struct Sqld {
     child: Child,
     address: String,
@@ -13,9 +14,9 @@ pub(crate) struct Sqld {
 }
 
 impl Sqld {
-    /// Starts a server. Returns `None` and says so if none is installed.
+    /// Starts a server. Returns `None`, and reports the skipped test, if none is installed.
     pub(crate) fn start() -> Option<Self> {
-        let Some(binary) = find() else {
+        let Some(binary) = find_binary() else {
             skip("`sqld` is not here; `scripts/setup test` installs it, or set WAYLORE_SQLD");
             return None;
         };
@@ -36,6 +37,7 @@ impl Sqld {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let up = lines.by_ref().map_while(Result::ok).any(|it| it.contains("listening"));
         assert!(up, "the server ended before it listened on {address}");
+        // Its output must be read on, or the server would block.
         std::thread::spawn(move || lines.for_each(drop));
         Some(Self { child, address, _data: data })
     }
@@ -56,7 +58,8 @@ fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
 }
 
-fn find() -> Option<PathBuf> {
+/// The server's program: the configured one, or the one that `scripts/setup` installs.
+fn find_binary() -> Option<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "where the server is, only the machine knows")]
     let configured = std::env::var_os("WAYLORE_SQLD").map(PathBuf::from);
     let installed = workspace().join(".tools/sqld/current/sqld");

@@ -1,4 +1,12 @@
 //! C and C++: qualified names and expressions as terms.
+//!
+//! ```text
+//! source                       term
+//! a::Store::open               Member(Member(a, "Store"), "open")
+//! std::vector<Row>             Generic(Literal("vector"), InstanceOf(Row))
+//! p->name                      Member(Awaited(p), "name"): `Awaited` is what a pointer points to
+//! std::make_unique<Row>(1)     InstanceOf(Row)
+//! ```
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -34,7 +42,8 @@ pub(in crate::lang::generic) fn split_qualified_name<'t>(
     (scope_term, name)
 }
 
-/// The term of one scope in a qualified name; `parent` is the scope before it.
+/// The term of one scope in a qualified name: of `Type` in `a::Type::name`. `parent` is the scope
+/// before it.
 fn scope_name_term(
     walker: &mut GenericWalker<'_, '_>,
     parent: Option<TermId>,
@@ -54,7 +63,7 @@ fn scope_name_term(
     }
 }
 
-/// The term of `a::b::c`. A name of the standard library is known by its last part.
+/// The term of `a::b::c`.
 pub(in crate::lang::generic) fn qualified_name_term(
     walker: &mut GenericWalker<'_, '_>,
     node: Node<'_>,
@@ -70,6 +79,7 @@ pub(in crate::lang::generic) fn qualified_name_term(
         | NodeKind::FieldIdentifier
         | NodeKind::OperatorName
         | NodeKind::DestructorName => Some(last),
+        // A name that depends on template arguments.
         _ => None,
     };
     let Some(name) = name else { return UNKNOWN_TERM };
@@ -102,6 +112,7 @@ pub(in crate::lang::generic) fn template_type_name(
     with_template_arguments(walker, head, node)
 }
 
+/// The generic type of a head and the arguments of `template`.
 fn with_template_arguments(
     walker: &mut GenericWalker<'_, '_>,
     head: TermId,
@@ -114,7 +125,7 @@ fn with_template_arguments(
     walker.builder.terms.generic_of(head, &arguments)
 }
 
-/// Records a qualified name that is not a callee.
+/// `a::b` that is not a callee: a use of a value or of a type.
 pub(super) fn visit_qualified_name(
     walker: &mut GenericWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,
@@ -125,6 +136,7 @@ pub(super) fn visit_qualified_name(
         let kind = match walker.kind(last) {
             NodeKind::TypeIdentifier | NodeKind::TemplateType => Some(RefKind::Type),
             NodeKind::Identifier => Some(RefKind::Use),
+            // Operators and destructors are only called.
             _ => None,
         };
         if let Some(kind) = kind {
@@ -132,7 +144,8 @@ pub(super) fn visit_qualified_name(
             walker.builder.add_reference(kind, term, last, 0);
         }
     }
-    // The arguments of a template are mentioned nowhere else.
+    // Of the children only the arguments of a template have facts of their own. They are the last
+    // child of the last child: `a::List<Row>` is `a` and `List<Row>`, which is `List` and `<Row>`.
     if node.named_child_count() > 1 && walker.descend(cursor) {
         while cursor.goto_next_sibling() {}
         let is_template = matches!(
@@ -164,6 +177,7 @@ pub(in crate::lang::generic) fn c_field_term(
     if is_dereferenced {
         object = walker.builder.terms.add(Term::Awaited(object));
     }
+    // A template method has its name one level deeper.
     let name = walker.field(name, Field::Name).unwrap_or(name);
     walker.builder.terms.member_of(object, walker.text(name))
 }
@@ -180,6 +194,7 @@ pub(in crate::lang::generic) fn c_pointer_term(
     if is_dereferenced { walker.builder.terms.add(Term::Awaited(operand)) } else { operand }
 }
 
+/// `f(x)`
 pub(in crate::lang::generic) fn c_call_term(
     walker: &mut GenericWalker<'_, '_>,
     node: Node<'_>,

@@ -1,4 +1,14 @@
 //! C++: namespaces and the declarations that import their names.
+//!
+//! ```text
+//! namespace a::b { … }         definitions: module `a`, module `a.b`
+//! namespace s = a::b;          import: module `a.b` as `s`
+//! using a::f;                  import: named, item `f` of `a`
+//! using namespace a;           import: star, every name of `a`
+//! ```
+//!
+//! Where the namespace of an import is found depends on the namespaces around the import, so the
+//! module of the import contains both: `::outer|a`.
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -19,10 +29,11 @@ pub(super) fn visit_namespace(
     let is_inline = node.child(0).is_some_and(|it| walker.kind(it) == NodeKind::InlineWord);
     let name = walker.field(node, Field::Name);
     let Some(name) = name.filter(|_| !is_inline) else {
-        let is_unnamed = u32::from(name.is_none());
-        walker.state.anonymous_namespace_depth += is_unnamed;
+        // Unnamed or inline: no definition.
+        let n_unnamed = u32::from(name.is_none());
+        walker.state.anonymous_namespace_depth += n_unnamed;
         walker.visit_children(cursor);
-        walker.state.anonymous_namespace_depth -= is_unnamed;
+        walker.state.anonymous_namespace_depth -= n_unnamed;
         return;
     };
     let parts = name_parts(walker, name);
@@ -69,6 +80,7 @@ pub(super) fn add_using_declaration(walker: &mut GenericWalker<'_, '_>, node: No
     }
 }
 
+/// Adds an import from a namespace and binds its local name, if it has one.
 fn add_namespace_import(
     walker: &mut GenericWalker<'_, '_>,
     kind: ImportKind,
@@ -88,26 +100,27 @@ fn add_namespace_import(
     }
 }
 
+/// The texts of the simple names of `a::b::c`.
 fn name_texts<'s>(walker: &GenericWalker<'_, 's>, name: Node<'_>) -> Vec<&'s str> {
     name_parts(walker, name).into_iter().map(|it| walker.text(it)).collect()
 }
 
-/// The simple names of a qualified name, outermost first.
+/// The simple names of `a::b::c`, outermost first.
 fn name_parts<'t>(walker: &GenericWalker<'_, '_>, name: Node<'t>) -> Vec<Node<'t>> {
     let mut parts = Vec::new();
-    let mut next = Some(name);
-    while let Some(node) = next.filter(|_| parts.len() < MAX_TERM_DEPTH as usize) {
+    let mut rest = Some(name);
+    while let Some(node) = rest.filter(|_| parts.len() < MAX_TERM_DEPTH as usize) {
         match walker.kind(node) {
             NodeKind::NestedNamespace | NodeKind::QualifiedIdentifier => {
                 let children: Vec<Node<'_>> = named_children(node).collect();
                 let Some((last, before)) = children.split_last() else { break };
                 parts.extend(before);
                 // The rest of the name is nested in its last part.
-                next = Some(*last);
+                rest = Some(*last);
             }
             _ => {
                 parts.push(node);
-                next = None;
+                rest = None;
             }
         }
     }

@@ -1,0 +1,89 @@
+//! Reads chats of Gemini CLI: a header and messages, one per line. Earlier versions wrote one document
+//! with the same fields, whose head and messages come here one by one as well.
+
+use model::TokenUsage;
+use serde_json::Value;
+
+use crate::event_log::{CallOutcome, EventLog};
+use crate::{parse_time, tool_output};
+
+/// Reads the header or a message.
+pub(crate) fn read_record(log: &mut EventLog, record: &Value) {
+    // The header of a chat and a whole chat in one document have the same fields.
+    if record["projectHash"].is_string() || record["messages"].is_array() {
+        log.set_time(parse_time(&record["startTime"]));
+        let cwd = record["cwd"].as_str().or(record["projectRoot"].as_str()).unwrap_or_default();
+        log.start_session(record["sessionId"].as_str(), None, cwd);
+        record["messages"].as_array().into_iter().flatten().for_each(|it| read_message(log, it));
+    } else {
+        read_message(log, record);
+    }
+}
+
+fn read_message(log: &mut EventLog, message: &Value) {
+    log.set_time(parse_time(&message["timestamp"]));
+    let id = message["id"].as_str().unwrap_or_default();
+    let text = tool_output::extract_text(&message["content"]);
+    match message["type"].as_str().unwrap_or_default() {
+        // Tool results are passed to the model as user messages.
+        "user" if is_tool_response(&message["content"]) => log.counts.n_ignored += 1,
+        "user" => log.push_user_message(id, &strip_host_wrappers(&text)),
+        "gemini" => {
+            for (nth, thought) in message["thoughts"].as_array().into_iter().flatten().enumerate() {
+                let text = thought["description"].as_str().unwrap_or_default();
+                log.push_reasoning(&format!("{id}~{nth}"), text);
+            }
+            log.push_reasoning(id, &text);
+            message["toolCalls"].as_array().into_iter().flatten().for_each(|it| read_call(log, it));
+            let tokens = |name: &str| message["tokens"][name].as_u64().unwrap_or(0);
+            if message["tokens"].is_object() {
+                let (input, cached) = (tokens("input"), tokens("cached"));
+                log.record_usage(id, TokenUsage { input, output: tokens("output"), cached });
+            }
+        }
+        _ => log.counts.n_ignored += 1,
+    }
+}
+
+fn read_call(log: &mut EventLog, call: &Value) {
+    log.set_time(parse_time(&call["timestamp"]));
+    let id = call["id"].as_str().unwrap_or_default();
+    log.push_call(id, call["name"].as_str().unwrap_or_default(), &call["args"]);
+    let text = strip_host_wrappers(&tool_output::extract_text(&call["result"]));
+    let outcome = match call["status"].as_str().unwrap_or_default() {
+        "success" => {
+            // A command that ran and failed is a success to the host.
+            let is_failure = tool_output::find_exit_code(&text).is_some_and(|it| it != 0);
+            CallOutcome::from_success(!is_failure)
+        }
+        "cancelled" => CallOutcome::Rejected,
+        // `error`, or a call that never ended.
+        _ => CallOutcome::Failed,
+    };
+    log.push_result(id, outcome, &text);
+}
+
+fn is_tool_response(content: &Value) -> bool {
+    let mut parts = content.as_array().into_iter().flatten();
+    parts.any(|it| it["functionResponse"].is_object())
+}
+
+/// A text without the context that hooks added and without the tags that the host wraps around
+/// output.
+pub(crate) fn strip_host_wrappers(text: &str) -> String {
+    const CONTEXT_OPEN: &str = "<hook_context>";
+    const CONTEXT_CLOSE: &str = "</hook_context>";
+    let mut acc = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(CONTEXT_OPEN) {
+        acc.push_str(&rest[..start]);
+        let block = &rest[start + CONTEXT_OPEN.len()..];
+        // A block without an end was truncated by the host, so the rest belongs to it.
+        rest = block.find(CONTEXT_CLOSE).map_or("", |end| &block[end + CONTEXT_CLOSE.len()..]);
+    }
+    acc.push_str(rest);
+    let text = acc.trim();
+    let text = text.strip_prefix("<untrusted_context>").unwrap_or(text);
+    let text = text.strip_suffix("</untrusted_context>").unwrap_or(text).trim();
+    text.strip_prefix("Output: ").unwrap_or(text).to_owned()
+}

@@ -1,0 +1,62 @@
+//! Display of settings changes: a full diff before asking, a summary if the user agreed before.
+
+use engine::HostChange;
+
+use crate::output::{DIM_STYLE, GOOD_STYLE, Output, format_count};
+
+/// An added or removed line.
+struct DiffLine {
+    is_new: bool,
+    text: String,
+}
+
+/// Prints the changes line by line.
+pub(super) fn print_full_diff(plans: &[HostChange], output: &Output) {
+    for plan in plans.iter().filter(|it| !it.is_empty()) {
+        output.say(&format!("in `{}`:", plan.path.display()));
+        for DiffLine { is_new, text } in diff_lines(plan) {
+            output.say(&if is_new {
+                format!("{GOOD_STYLE}+ {text}{GOOD_STYLE:#}")
+            } else {
+                format!("{DIM_STYLE}- {text}{DIM_STYLE:#}")
+            });
+        }
+    }
+}
+
+/// Prints the number of changed lines by file.
+pub(super) fn print_summary(plans: &[HostChange], output: &Output) {
+    for plan in plans.iter().filter(|it| !it.is_empty()) {
+        let lines = diff_lines(plan);
+        let n_new = lines.iter().filter(|it| it.is_new).count();
+        let n_removed = lines.len() - n_new;
+        let added = format_count(n_new, "line", "lines");
+        let removed = if n_removed > 0 { format!(", {n_removed} gone") } else { String::new() };
+        output.say(&format!("agents: {added} more in `{}`{removed}", plan.path.display()));
+    }
+}
+
+/// Removed and added lines. A greedy comparison is enough, because our change only inserts or removes
+/// whole entries: a line that differs was inserted if the old line follows later, otherwise removed.
+fn diff_lines(plan: &HostChange) -> Vec<DiffLine> {
+    let lines = |it: &Option<String>| -> Vec<String> {
+        it.as_deref().unwrap_or_default().lines().map(str::to_owned).collect()
+    };
+    let (before, after) = (lines(&plan.before), lines(&plan.after));
+    let added = |text: &String| DiffLine { is_new: true, text: text.clone() };
+    let removed = |text: &String| DiffLine { is_new: false, text: text.clone() };
+    let mut res = Vec::new();
+    let mut rest = after.as_slice();
+    for old_line in &before {
+        match rest.iter().position(|it| it == old_line) {
+            // Everything up to the old line was inserted before it.
+            Some(n_inserted) => {
+                res.extend(rest[..n_inserted].iter().map(added));
+                rest = &rest[n_inserted + 1..];
+            }
+            None => res.push(removed(old_line)),
+        }
+    }
+    res.extend(rest.iter().map(added));
+    res
+}

@@ -1,0 +1,33 @@
+//! The functions behind [`CodeGraph`](crate::CodeGraph) and [`CodeIndexer`](crate::CodeIndexer).
+//!
+//! Indexing turns source files into symbols and edges, commits into couplings between files, and both
+//! into a module map. All three are stored in the graph database of the project, apart from the
+//! notebooks: they are derived data and can be built again at any time. Parsing and resolving are in
+//! the pure crate `graph`, couplings in `history`, the grouping of files in `modules`; the files here
+//! read, call these crates and write.
+
+// Indexing, in the order of a pass: the entry points, the pass, its plan, its stored form.
+pub(crate) mod index;
+mod index_plan;
+mod live_index;
+mod persistence;
+pub(crate) mod refine;
+
+// Derived from the index and from git.
+pub(crate) mod follow_up;
+pub(crate) mod history_index;
+pub(crate) mod map;
+
+// Questions.
+pub(crate) mod queries;
+
+pub use follow_up::FollowUpReport;
+pub use history_index::HistoryReport;
+pub use index::{CodeWatch, IndexReport};
+pub use live_index::IndexPass;
+pub use map::{MapEdit, MappedModule, ModuleMap};
+pub(crate) use queries::LoadedGraph;
+pub use queries::{
+    DependencyReport, ImpactReport, IndexFreshness, ReachedSymbol, RouteEdge, SymbolRoute,
+};
+pub use refine::{RefineReport, read_scip_file};

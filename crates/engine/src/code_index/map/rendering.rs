@@ -1,0 +1,69 @@
+//! The module map as framed notes for a model: the whole map, or one module in detail.
+
+use recall::frame;
+
+use super::{MappedModule, ModuleMap};
+
+/// Modules that are listed; the rest is counted.
+const MAX_LISTED_MODULES: usize = 60;
+
+/// The modules that are worth listing for a newcomer: those that are no tests, up to a limit.
+pub(super) fn listed_modules(map: &ModuleMap) -> impl Iterator<Item = &MappedModule> {
+    map.modules.iter().filter(|it| !it.module.is_test).take(MAX_LISTED_MODULES)
+}
+
+/// The whole map as notes.
+pub(super) fn render_map(map: &ModuleMap) -> String {
+    let mut lines: Vec<String> = listed_modules(map).map(module_line).collect();
+    let n_modules = map.modules.iter().filter(|it| !it.module.is_test).count();
+    if n_modules > lines.len() {
+        lines.push(format!("- and {} more", n_modules - lines.len()));
+    }
+    // Values come from manifests of the repository, so they are neutralised like any outside text.
+    let tools = map.tools.iter();
+    lines.extend(
+        tools.map(|it| format!("- {}: {}", it.kind.slug(), frame::neutralize_text(&it.value))),
+    );
+    frame_lines(&lines)
+}
+
+/// Everything about one module as notes.
+pub(super) fn render_module(mapped: &MappedModule) -> String {
+    let module = &mapped.module;
+    let mut lines = vec![format!("- {}", frame::neutralize_text(&module.name))];
+    if !module.description.is_empty() {
+        lines.push(format!("about: {}", frame::neutralize_text(&module.description)));
+    }
+    let rows = [
+        ("comes in at", &module.entry_points),
+        ("core", &module.core_files),
+        ("tests", &module.test_files),
+        ("needs", &module.dependencies),
+        ("needed by", &module.dependents),
+        ("changes with", &module.co_changing),
+    ];
+    for (title, names) in rows.into_iter().filter(|it| !it.1.is_empty()) {
+        lines.push(format!("{title}: {}", frame::neutralize_text(&names.join(", "))));
+    }
+    frame_lines(&lines)
+}
+
+fn module_line(mapped: &MappedModule) -> String {
+    let module = &mapped.module;
+    let about = match module.description.as_str() {
+        "" => String::new(),
+        about => format!(" — {}", frame::neutralize_text(about)),
+    };
+    let needs = match module.dependencies.as_slice() {
+        [] => String::new(),
+        needs => format!(" (needs {})", frame::neutralize_text(&needs.join(", "))),
+    };
+    format!("- {}{about}{needs}", frame::neutralize_text(&module.id))
+}
+
+fn frame_lines(lines: &[String]) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!("{}\n{}\n{}", frame::NOTES_HEADER, lines.join("\n"), frame::NOTES_FOOTER)
+}

@@ -1,0 +1,171 @@
+//! Comparison of two memories of a context: same, contradicting or different.
+//!
+//! A cosine cannot tell "the limit is 3" from "the limit is 5". Vectors are therefore only a first
+//! filter, and memories with near vectors are compared word by word (`promote::compare_statements`).
+//! Memories without a vector are always compared by their words. `conflict_groups` and the packing of
+//! `context_builder` use the result.
+
+use std::collections::HashMap;
+
+use infer::EmbeddingModel;
+use model::{Memory, MemoryId, PerMille, Visibility};
+use promote::{MemoryStatement, StatementRelation, compare_statements};
+use recall::dot_product;
+use store::VectorPart;
+
+use crate::models::cosine_calibration;
+use crate::retrieval::{SearchHit, damaged_vector_notice};
+use crate::{Error, NotebookScope, ProjectReader, RatedMemory};
+
+/// Texts are compared if their cosine is less than this below the duplicate threshold.
+const TEXT_COMPARISON_MARGIN: f32 = 0.15;
+
+/// The result of comparing two memories.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum MemorySimilarity {
+    Different,
+    /// One of the two is enough; the similarity is at least the duplicate threshold.
+    Same(PerMille),
+    Contradicts,
+}
+
+/// Compares memories by their vectors and words.
+pub(super) struct DuplicateDetector {
+    vectors: HashMap<MemoryId, Vec<VectorPart>>,
+    /// Memories whose vectors cannot be read; only their words are compared.
+    damaged: Vec<MemoryId>,
+    /// Cosine from which two memories are duplicates.
+    threshold: f32,
+}
+
+/// Reads the vectors of some hits. Memories without a vector are compared by their words.
+pub(super) async fn load_duplicate_detector(
+    reader: &ProjectReader,
+    hits: &[SearchHit],
+) -> Result<DuplicateDetector, Error> {
+    let embeddings = reader.config.models.embeddings().await.ok();
+    let model = embeddings.as_ref().map_or("", EmbeddingModel::id);
+    let threshold = cosine_calibration(model).duplicate;
+    let (mut vectors, mut damaged) = (HashMap::new(), Vec::new());
+    for notebook in reader.notebooks().into_iter().filter(|_| embeddings.is_some()) {
+        let own = hits.iter().filter(|it| it.rated.scope == notebook.scope);
+        let ids: Vec<MemoryId> = own.map(|it| it.rated.memory.id).collect();
+        let stored = notebook.store.vectors().get_many(ids, model.to_owned()).await?;
+        // Parts of single sentences are stored as codes only. Without values they have no cosine, and
+        // a cosine of zero would make the memory differ from every other.
+        vectors.extend(stored.parts.into_iter().map(|(id, mut parts)| {
+            parts.retain(|it| !it.values.is_empty());
+            (id, parts)
+        }));
+        damaged.extend(stored.damaged);
+    }
+    Ok(DuplicateDetector { vectors, damaged, threshold })
+}
+
+impl DuplicateDetector {
+    /// A notice about memories whose vectors are damaged.
+    pub(super) fn damage_notice(&self) -> Option<String> {
+        damaged_vector_notice(&self.damaged, "compared by its words")
+    }
+
+    /// The similarity from which two memories are not both shown.
+    pub(super) fn duplicate_threshold(&self) -> PerMille {
+        to_per_mille(self.threshold)
+    }
+
+    /// Compares two memories.
+    pub(super) fn compare(&self, a: &Memory, b: &Memory) -> MemorySimilarity {
+        let cosine = self.cosine_of(a.id, b.id);
+        let is_far = cosine.is_some_and(|it| it < self.threshold - TEXT_COMPARISON_MARGIN);
+        // Without vectors every pair is compared by its words.
+        if is_far || have_different_files(a, b) {
+            return MemorySimilarity::Different;
+        }
+        // Words decide first: they see a changed number that the vectors do not.
+        match compare_statements(&to_statement(a), &to_statement(b)) {
+            StatementRelation::Contradicts { .. } => MemorySimilarity::Contradicts,
+            StatementRelation::Same => MemorySimilarity::Same(PerMille::ONE),
+            StatementRelation::Near { similarity } => {
+                MemorySimilarity::Same(similarity.max(self.duplicate_threshold()))
+            }
+            // Paraphrases share few words but have near vectors.
+            StatementRelation::Unrelated => match cosine.filter(|it| *it >= self.threshold) {
+                Some(cosine) => MemorySimilarity::Same(to_per_mille(cosine)),
+                None => MemorySimilarity::Different,
+            },
+        }
+    }
+
+    /// The cosine of two memories. A shared sentence does not make two memories the same, so every
+    /// part of each must be near some part of the other: the worst of the best matches counts.
+    fn cosine_of(&self, a: MemoryId, b: MemoryId) -> Option<f32> {
+        let (a, b) = (self.vectors.get(&a)?, self.vectors.get(&b)?);
+        let coverage = |these: &[VectorPart], those: &[VectorPart]| {
+            let best_match = |it: &VectorPart| {
+                those.iter().map(|other| cosine(&it.values, &other.values)).reduce(f32::max)
+            };
+            these.iter().filter_map(best_match).reduce(f32::min)
+        };
+        Some(coverage(a, b)?.min(coverage(b, a)?))
+    }
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f32 {
+    let norm = |it: &[f32]| dot_product(it, it).sqrt();
+    dot_product(a, b) / (norm(a) * norm(b)).max(f32::EPSILON)
+}
+
+/// The same advice about two files is two pieces of advice.
+fn have_different_files(a: &Memory, b: &Memory) -> bool {
+    !a.files.is_empty() && !b.files.is_empty() && !a.files.iter().any(|it| b.files.contains(it))
+}
+
+const fn to_statement(memory: &Memory) -> MemoryStatement<'_> {
+    MemoryStatement {
+        text: memory.content.as_str(),
+        files: memory.files.as_slice(),
+        kind: &memory.kind,
+    }
+}
+
+fn to_per_mille(fraction: f32) -> PerMille {
+    PerMille::from_fraction(f64::from(fraction.clamp(0.0, 1.0))).unwrap_or(PerMille::ZERO)
+}
+
+/// True if a memory overrides another that contradicts it: it is more personal, newer and at least as
+/// confident.
+pub(super) fn overrides(one: &RatedMemory, other: &RatedMemory) -> bool {
+    sharing_level(one) < sharing_level(other)
+        && one.memory.updated_at > other.memory.updated_at
+        && one.current_confidence >= other.current_confidence
+}
+
+/// The owner of a memory, in a word.
+pub(super) const fn attribution(rated: &RatedMemory) -> &'static str {
+    match sharing_level(rated) {
+        SharingLevel::Personal => "personal",
+        SharingLevel::Project => "project",
+        SharingLevel::Team => "team",
+        SharingLevel::Organization => "organization",
+    }
+}
+
+/// The people that a memory is shared with, the fewest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum SharingLevel {
+    Personal,
+    Project,
+    Team,
+    Organization,
+}
+
+const fn sharing_level(rated: &RatedMemory) -> SharingLevel {
+    match (rated.scope, rated.memory.visibility) {
+        (NotebookScope::User, _) => SharingLevel::Personal,
+        (NotebookScope::Project, Visibility::Personal | Visibility::Project) => {
+            SharingLevel::Project
+        }
+        (NotebookScope::Project, Visibility::Team) => SharingLevel::Team,
+        (NotebookScope::Project, Visibility::Organization) => SharingLevel::Organization,
+    }
+}

@@ -1,0 +1,128 @@
+//! The fix of an error that the agent has just met.
+//!
+//! An error is recognised by its fingerprint. Learning keeps the sightings of each fingerprint: how
+//! earlier sessions met this error and got past it. If the sightings became a memory, the memory is
+//! the fix. If not, because too few sessions have seen the error, the fix is worded from the
+//! sightings and marked as seen once. `hook_injection` calls [`select_fix`] at every failed call.
+
+use std::collections::HashSet;
+
+use model::{MemoryId, MemoryKind, MemoryStatus, SessionOutcome};
+use observe::{Evidence, ModuleLookup, PatternKey, SessionSighting, SupportCounts};
+use recall::{SilenceReason, frame};
+use store::{SessionRow, ShownEntry, SightingRow, StoreReader};
+
+use super::hook_injection::Injection;
+use super::missing_references::reject_missing_references;
+use super::note_format::format_capped;
+use super::shown_notes::memory_entries;
+use crate::{Error, ProjectReader};
+
+/// Remark of a fix that is not a memory yet.
+const UNCONFIRMED_REMARK: &str = "seen once";
+
+/// A tool call that failed, or may have failed.
+#[derive(Clone, Copy)]
+pub(super) struct ToolFailure<'a> {
+    /// The program of the shell command, or the name of the tool.
+    pub(super) program: &'a str,
+    pub(super) output: &'a str,
+}
+
+/// Selects the fix of the error in a tool's output, if the output names an error that is known.
+pub(super) async fn select_fix(
+    reader: &ProjectReader,
+    failed: ToolFailure<'_>,
+    shown: &HashSet<ShownEntry>,
+) -> Result<Injection, Error> {
+    let error = observe::recognise_error(failed.program, failed.output);
+    let store = reader.project_store_reader().filter(StoreReader::exists);
+    let (Some(error), Some(store)) = (error, store) else {
+        return Ok(Injection::silent_because(SilenceReason::NoRelevantMemory));
+    };
+    let fingerprint = error.fingerprint;
+    let pattern = PatternKey::error(&fingerprint).into_stored();
+    let sightings = store.learning().sightings_of_patterns(vec![pattern]).await?;
+    // The latest sighting that became a memory.
+    match sightings.iter().rev().find_map(|it| it.memory) {
+        Some(id) => confirmed_fix(reader, &store, id, fingerprint, shown).await,
+        None => unconfirmed_fix(reader, &store, sightings, fingerprint, shown).await,
+    }
+}
+
+/// The fix that a memory holds.
+async fn confirmed_fix(
+    reader: &ProjectReader,
+    store: &StoreReader,
+    id: MemoryId,
+    fingerprint: String,
+    shown: &HashSet<ShownEntry>,
+) -> Result<Injection, Error> {
+    let silent = Injection::silent_because(SilenceReason::NoRelevantMemory);
+    if shown.contains(&ShownEntry::Memory(id)) {
+        return Ok(silent);
+    }
+    let memory = store.memories().get(id).await?;
+    // The user may have removed or deprecated it. The sightings behind it do not count then either.
+    let Some(memory) = memory.filter(|it| it.status() == MemoryStatus::Live) else {
+        return Ok(silent);
+    };
+    if let Some(reason) = reject_missing_references(reader, &memory).await {
+        return Ok(Injection { withheld_fix: Some((id, reason)), ..silent });
+    }
+    let mut entries = memory_entries(reader, id).to_vec();
+    entries.push(ShownEntry::FixAt { fingerprint, at: reader.now });
+    Ok(Injection::from_lines(&[format_capped(reader, &memory)], entries))
+}
+
+/// The fix that sessions found before it is a memory.
+async fn unconfirmed_fix(
+    reader: &ProjectReader,
+    store: &StoreReader,
+    sightings: Vec<SightingRow>,
+    fingerprint: String,
+    shown: &HashSet<ShownEntry>,
+) -> Result<Injection, Error> {
+    let entry = ShownEntry::UnconfirmedFix { fingerprint: fingerprint.clone() };
+    if shown.contains(&entry) {
+        return Ok(Injection::silent_because(SilenceReason::NoRelevantMemory));
+    }
+    let line = format_unconfirmed_fix(store, &fingerprint, sightings).await?;
+    let entries = vec![entry, ShownEntry::FixAt { fingerprint, at: reader.now }];
+    Ok(Injection::from_lines(line.as_slice(), entries))
+}
+
+/// Words the fix from the sightings of an error; `None` if they show none. Only sessions whose work
+/// holds count, and no sighting that text from outside the project may have influenced.
+async fn format_unconfirmed_fix(
+    store: &StoreReader,
+    fingerprint: &str,
+    sightings: Vec<SightingRow>,
+) -> Result<Option<String>, Error> {
+    let key = PatternKey::error(fingerprint);
+    let mut counted = Vec::new();
+    for row in sightings.into_iter().filter(|it| !it.tainted) {
+        let session = store.learning().get_session(row.session).await?;
+        if let Some(session) = session.filter(is_validated) {
+            counted.push(SessionSighting {
+                session: row.session,
+                at: session.ended,
+                occurrences: row.times,
+                evidence: Evidence::parse(&key, &row.evidence),
+            });
+        }
+    }
+    // The same wording as the memory will have once it is learned.
+    let (support, modules) = (SupportCounts::default(), ModuleLookup::default());
+    let draft = observe::compose_draft(&key, &counted, support, &modules);
+    let (Some(draft), Some(last)) = (draft, counted.last()) else { return Ok(None) };
+    let label = MemoryKind::ErrorPattern.row().label;
+    // There is no memory yet, so the note carries the id of the session.
+    let (remarks, id) = ([UNCONFIRMED_REMARK.to_owned()], last.session.short());
+    let note = frame::FramedNote { label, text: &draft.content, id: &id, remarks: &remarks };
+    Ok(Some(frame::format_note(&note)))
+}
+
+fn is_validated(session: &SessionRow) -> bool {
+    session.validation_basis.is_some() && session.outcome != SessionOutcome::Failure
+}

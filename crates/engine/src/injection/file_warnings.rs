@@ -1,0 +1,102 @@
+//! Warnings about files that an agent touches: the memories about these files that are gotchas, error
+//! patterns or dead ends.
+//!
+//! Runs after every tool call that touches files, so it must be fast: one query per notebook, no vectors, no keyword
+//! search, git only if a memory belongs to a branch. `hook_injection` and `step_context` choose from
+//! the selected warnings what they inject.
+
+use std::collections::HashSet;
+
+use model::{MemoryId, Phase, ProjectPath};
+use recall::{DisabledStages, SearchPurpose};
+use store::FileWarnings;
+use tokio::task;
+
+use crate::lookup::user_excluded_memories;
+use crate::retrieval::{
+    AssessedMemory, RejectionReason, assess_memory, has_existing_file, list_unmerged_branches,
+    rank_equally_relevant,
+};
+use crate::{Error, Notebook, NotebookScope, ProjectReader, RatedMemory};
+
+/// Warnings of one file that are read, in addition to those that were shown before.
+const MAX_WARNINGS_READ: usize = 64;
+
+/// The warnings that may be shown, best first, and the excluded ones with their reason.
+#[derive(Clone, Debug, Default)]
+pub struct WarningSelection {
+    pub selected: Vec<RatedMemory>,
+    pub excluded: Vec<(RatedMemory, RejectionReason)>,
+}
+
+/// Selects the live warnings about some files that are confident enough and were not shown yet.
+/// `shown` are the memories that the session was shown before.
+pub(crate) async fn find_file_warnings(
+    reader: &ProjectReader,
+    files: &[ProjectPath],
+    shown: &HashSet<MemoryId>,
+) -> Result<WarningSelection, Error> {
+    // Shown warnings count against the limit of the query, so it grows with them.
+    let limit = u32::try_from(MAX_WARNINGS_READ + shown.len()).unwrap_or(u32::MAX);
+    // Both notebooks are queried at the same time.
+    let start = |notebook: Notebook| {
+        let (store, files) = (notebook.store.clone(), files.to_vec());
+        (notebook, task::spawn(async move { store.memories().file_warnings(files, limit).await }))
+    };
+    let queries: Vec<_> = reader.notebooks().into_iter().map(start).collect();
+    let (mut candidates, mut excluded) = (Vec::new(), Vec::new());
+    for (notebook, warnings) in queries {
+        let warnings = warnings.await.expect("the store reports errors and does not panic")?;
+        for assessed in filter_for_checkout(reader, &notebook, warnings).await? {
+            match rejection_reason(reader, &assessed.rated, shown) {
+                Some(reason) => excluded.push((assessed.rated, reason)),
+                None => candidates.push(assessed),
+            }
+        }
+    }
+    let (phase, purpose) = (Phase::Implement, SearchPurpose::File);
+    let hits = rank_equally_relevant(&candidates, phase, purpose, &DisabledStages::default());
+    Ok(WarningSelection { selected: hits.into_iter().map(|it| it.rated).collect(), excluded })
+}
+
+/// Drops warnings that do not apply to this project or to the checked-out branch, and assesses the
+/// others.
+async fn filter_for_checkout(
+    reader: &ProjectReader,
+    notebook: &Notebook,
+    warnings: FileWarnings,
+) -> Result<Vec<AssessedMemory>, Error> {
+    let FileWarnings { mut memories, quiet } = warnings;
+    let quiet = quiet.spans_until(reader.now);
+    if memories.is_empty() {
+        return Ok(Vec::new());
+    }
+    if notebook.scope == NotebookScope::User {
+        let user_excluded = user_excluded_memories(reader).await?;
+        memories.retain(|it| !user_excluded.contains(&it.id));
+    }
+    // Listing branches runs git, so it is skipped if no memory belongs to one.
+    if memories.iter().any(|it| it.branch.is_some()) {
+        let unmerged = list_unmerged_branches(reader).await;
+        memories.retain(|it| it.branch.as_ref().is_none_or(|it| !unmerged.contains(it)));
+    }
+    let assess = |memory| assess_memory(reader, memory, notebook.scope, &quiet);
+    Ok(memories.into_iter().map(assess).collect())
+}
+
+fn rejection_reason(
+    reader: &ProjectReader,
+    rated: &RatedMemory,
+    shown: &HashSet<MemoryId>,
+) -> Option<RejectionReason> {
+    // Cheap tests first: the last one looks at the file system.
+    if shown.contains(&rated.memory.id) {
+        Some(RejectionReason::AlreadyShown)
+    } else if rated.current_confidence < SearchPurpose::File.row().min_confidence {
+        Some(RejectionReason::LowConfidence)
+    } else if !has_existing_file(reader, &rated.memory) {
+        Some(RejectionReason::FilesMissing)
+    } else {
+        None
+    }
+}

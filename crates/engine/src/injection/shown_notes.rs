@@ -1,0 +1,87 @@
+//! The notes that a session was shown before. Nothing is injected into a session twice, whichever process
+//! injects it.
+//!
+//! The record is `store::ShownLog`, one file per session. This file opens it for a session, completes
+//! requests from it, and converts memories and context blocks to its entries.
+
+use std::collections::HashSet;
+
+use model::{MemoryId, ProjectPath};
+use store::{DataDir, ShownEntry, ShownLog};
+
+use super::context_request::{ContextBlock, ContextRequest, SectionChoice};
+use super::recent_files::recent_files;
+use crate::{Error, ProjectReader};
+
+/// Opens the shown log of a session. `session` is the id that the host uses for it.
+pub(crate) fn open_shown_log(reader: &ProjectReader, session: &str) -> ShownLog {
+    ShownLog::for_session(&DataDir::new(&reader.config.data), session)
+}
+
+/// Completes a request with what the session was shown before.
+pub(super) fn exclude_shown(request: ContextRequest, shown: HashSet<ShownEntry>) -> ContextRequest {
+    let expected_errors = if shown.contains(&ShownEntry::ExpectedErrors) {
+        SectionChoice::Omit
+    } else {
+        request.expected_errors
+    };
+    let (shown_memories, nearby_files) = (shown_memory_ids(&shown), recent_files(&shown));
+    ContextRequest { expected_errors, shown_memories, nearby_files, shown_texts: shown, ..request }
+}
+
+/// Locks the log against other processes that inject into the same session. Blocks.
+pub(crate) fn lock_session(
+    reader: &ProjectReader,
+    session: &str,
+) -> Result<impl Sized + use<>, Error> {
+    Ok(open_shown_log(reader, session).lock()?)
+}
+
+/// The files a session touched last, the latest first.
+pub(crate) fn session_files(reader: &ProjectReader, session: &str) -> Vec<ProjectPath> {
+    recent_files(&open_shown_log(reader, session).read_entries())
+}
+
+/// Records a context block as shown.
+pub(crate) fn record_context(
+    reader: &ProjectReader,
+    session: &str,
+    context: &ContextBlock,
+) -> Result<(), Error> {
+    Ok(open_shown_log(reader, session).record(&context_entries(reader, context))?)
+}
+
+/// Records memories as shown that the session itself asked for.
+pub(crate) fn record_memories(
+    reader: &ProjectReader,
+    session: &str,
+    memories: impl Iterator<Item = MemoryId>,
+) -> Result<(), Error> {
+    let entries: Vec<ShownEntry> = memories.flat_map(|it| memory_entries(reader, it)).collect();
+    Ok(open_shown_log(reader, session).record(&entries)?)
+}
+
+/// Marks everything in the session's conversation as lost, so that it may be shown once more.
+pub(crate) fn mark_conversation_lost(reader: &ProjectReader, session: &str) -> Result<(), Error> {
+    Ok(open_shown_log(reader, session).mark_conversation_lost()?)
+}
+
+/// The entries for a memory that is shown now. Learning reads the time to tell if the memory was used
+/// afterwards.
+pub(super) fn memory_entries(reader: &ProjectReader, id: MemoryId) -> [ShownEntry; 2] {
+    [ShownEntry::Memory(id), ShownEntry::MemoryAt { id, at: reader.now }]
+}
+
+/// The entries for everything in a context block.
+pub(super) fn context_entries(reader: &ProjectReader, context: &ContextBlock) -> Vec<ShownEntry> {
+    let placed = context.placed.iter().map(|it| it.hit.rated.memory.id);
+    let memories = placed.flat_map(|it| memory_entries(reader, it));
+    let has_errors = !context.expected_errors.is_empty();
+    let errors = has_errors.then_some(ShownEntry::ExpectedErrors);
+    memories.chain(errors).chain(context.shown_entries.iter().cloned()).collect()
+}
+
+/// The memories among the entries of a log.
+pub(super) fn shown_memory_ids(shown: &HashSet<ShownEntry>) -> HashSet<MemoryId> {
+    shown.iter().filter_map(ShownEntry::memory_id).collect()
+}

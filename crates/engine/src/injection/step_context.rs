@@ -1,0 +1,308 @@
+//! Notes between two steps of a session.
+//!
+//! [`build_step_context`] collects offers from four sources: warnings about the files of the step,
+//! notes that agents have just recorded, memories that answer a search of the step, and the
+//! next step of a fitting recipe. `recall::step_decision` then decides which of them are worth an
+//! interruption, if any. The daemon calls it after every step, so it uses no vectors and no models:
+//! only words, files and what the session did. [`record_step`] records what was injected.
+
+use std::collections::HashSet;
+
+use model::{
+    InjectionTier, Memory, MemoryId, MemoryKind, PerMille, Phase, ProjectPath, Timestamp,
+    TrustLevel, words,
+};
+use recall::step_decision::{
+    NoteOffer, StepDecision, StepReason, StepState, WithholdReason, decide_step,
+};
+use recall::{DisabledStages, RankingStage, SearchPurpose, frame, pipeline};
+use store::ShownEntry;
+
+use super::context_candidates::{live_filter, search_related};
+use super::context_request::ContextRequest;
+use super::file_warnings::find_file_warnings;
+use super::missing_references::reject_missing_references;
+use super::note_format::{format_capped, format_text};
+use super::recorded_notes::{JournalNote, notes_since};
+use super::shown_notes::{open_shown_log, shown_memory_ids};
+use super::trial_group::{record_trial_group, trial_group};
+use crate::lookup::shared_terms;
+use crate::retrieval::SearchQuery;
+use crate::retrieval::search::search_memories;
+use crate::{Error, MatchedRecipe, ProjectReader, RatedMemory};
+
+/// Hits per text that the step searched for.
+const HITS_PER_SEARCH: u32 = 5;
+
+/// The end of a step.
+#[derive(Clone, Debug)]
+pub struct StepRequest {
+    /// The host's name for the session.
+    pub session: String,
+    /// Counted from 1.
+    pub step_number: u32,
+    pub trust_level: TrustLevel,
+    /// The task of the session; empty if it is not known.
+    pub task: String,
+    /// The files this step touched.
+    pub step_files: Vec<ProjectPath>,
+    /// All files the session touched.
+    pub session_files: Vec<ProjectPath>,
+    /// The texts this step searched for.
+    pub searches: Vec<String>,
+    /// Notes recorded since this time are offered.
+    pub notes_since: Timestamp,
+}
+
+/// The notes for the end of a step, and the result for every candidate.
+#[derive(Clone, Debug, Default)]
+pub struct StepContext {
+    /// Empty if nothing is injected.
+    pub text: String,
+    pub used_tokens: u32,
+    /// Tokens injected between earlier steps of the session.
+    pub spent_tokens: u32,
+    pub reason: Option<StepReason>,
+    pub selected: Vec<StepCandidate>,
+    pub withheld: Vec<(StepCandidate, WithholdReason)>,
+}
+
+/// A note that could be injected between two steps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepCandidate {
+    pub reason: StepReason,
+    pub entry: ShownEntry,
+    pub line: String,
+}
+
+/// Candidates with what the decision needs to know of each.
+type StepOffers = Vec<(StepCandidate, NoteOffer)>;
+
+/// Selects the notes for the end of a step. Records nothing.
+pub(crate) async fn build_step_context(
+    reader: &ProjectReader,
+    request: &StepRequest,
+) -> Result<StepContext, Error> {
+    if !trial_group(reader, &request.session).receives_tier(InjectionTier::Step) {
+        return Ok(StepContext::default());
+    }
+    let shown = open_shown_log(reader, &request.session).read_entries();
+    // Collect.
+    let mut offers = StepOffers::new();
+    offer_file_warnings(reader, &mut offers, request, &shown).await?;
+    offer_recorded_notes(reader, &mut offers, request);
+    offer_search_hits(reader, &mut offers, request).await?;
+    offer_next_recipe_step(reader, &mut offers, request).await?;
+    // A memory may be offered for two reasons; the first one counts.
+    let mut known = HashSet::new();
+    offers.retain(|it| !shown.contains(&it.0.entry) && known.insert(it.0.entry.clone()));
+    let spent_tokens = spent_tokens(&shown);
+    let step = StepState {
+        number: request.step_number,
+        level: request.trust_level,
+        tokens_spent: spent_tokens,
+    };
+    // Decide. The decision names offers by their position, so both lists must stay parallel.
+    let (mut candidates, mut offers): (Vec<StepCandidate>, Vec<NoteOffer>) =
+        offers.into_iter().unzip();
+    let mut missing = Vec::new();
+    let StepDecision { text, n_tokens, reason, chosen, withheld } = loop {
+        let decision = decide_step(step, &offers);
+        // References are checked only for chosen candidates, because the check reads files. Without
+        // the missing ones the decision may choose others, so it is made again.
+        let to_withhold = find_missing(reader, &candidates, &decision.chosen).await?;
+        if to_withhold.is_empty() {
+            break decision;
+        }
+        // From the end, so that the positions stay valid.
+        for position in to_withhold.into_iter().rev() {
+            missing.push((candidates.remove(position), WithholdReason::Gone));
+            offers.remove(position);
+        }
+    };
+    // Report every candidate, chosen or not.
+    let selected = chosen.into_iter().map(|it| candidates[it].clone()).collect();
+    let withheld = withheld.into_iter().map(|(it, reason)| (candidates[it].clone(), reason));
+    let withheld = withheld.chain(missing).collect();
+    Ok(StepContext { text, used_tokens: n_tokens, spent_tokens, reason, selected, withheld })
+}
+
+/// Records the notes of a step as shown, with the tokens they took.
+pub(crate) fn record_step(
+    reader: &ProjectReader,
+    request: &StepRequest,
+    context: &StepContext,
+) -> Result<(), Error> {
+    record_trial_group(reader, &request.session)?;
+    if context.selected.is_empty() {
+        return Ok(());
+    }
+    let (step, tokens) = (request.step_number, context.used_tokens);
+    let mut entries: Vec<ShownEntry> = context.selected.iter().map(|it| it.entry.clone()).collect();
+    entries.push(ShownEntry::StepTokens { step, tokens });
+    Ok(open_shown_log(reader, &request.session).record(&entries)?)
+}
+
+/// Offers the warnings about the files of the step.
+async fn offer_file_warnings(
+    reader: &ProjectReader,
+    acc: &mut StepOffers,
+    request: &StepRequest,
+    shown: &HashSet<ShownEntry>,
+) -> Result<(), Error> {
+    let shown = shown_memory_ids(shown);
+    let warnings = find_file_warnings(reader, &request.step_files, &shown).await?;
+    acc.extend(warnings.selected.iter().map(|it| offer_memory(reader, StepReason::Touched, it)));
+    Ok(())
+}
+
+/// Offers notes that any session has just recorded and that are not memories yet.
+fn offer_recorded_notes(reader: &ProjectReader, acc: &mut StepOffers, request: &StepRequest) {
+    for JournalNote { event_id, session, note } in notes_since(reader, request.notes_since) {
+        let kind = note.kind.core_kind();
+        let label = kind.map_or("NOTE", |it| it.row().label);
+        let (id, remarks) = (session.short(), ["not yet reviewed".to_owned()]);
+        let framed = frame::FramedNote { label, text: &note.content, id: &id, remarks: &remarks };
+        let (line, reason) = (frame::format_note(&framed), StepReason::Recorded);
+        let entry = ShownEntry::PendingNote { session, event: event_id };
+        let offer = NoteOffer { reason, kind, confidence: PerMille::ZERO, line: line.clone() };
+        acc.push((StepCandidate { reason, entry, line }, offer));
+    }
+}
+
+/// Offers memories that hold most keywords of a text the step searched for.
+async fn offer_search_hits(
+    reader: &ProjectReader,
+    acc: &mut StepOffers,
+    request: &StepRequest,
+) -> Result<(), Error> {
+    for text in request.searches.iter().filter(|it| !it.trim().is_empty()) {
+        let query = SearchQuery {
+            text: text.clone(),
+            files: request.step_files.clone(),
+            filter: live_filter(HITS_PER_SEARCH),
+            scope: None,
+            phase: Some(Phase::Implement),
+            purpose: SearchPurpose::Step,
+            disabled_stages: slow_stages(),
+        };
+        let hits = search_memories(reader, &query).await?.hits;
+        let matching =
+            hits.iter().map(|it| &it.rated).filter(|it| holds_most_keywords(&it.memory, text));
+        acc.extend(matching.map(|it| offer_memory(reader, StepReason::Known, it)));
+    }
+    Ok(())
+}
+
+/// Offers the next step of the recipe that fits the task.
+async fn offer_next_recipe_step(
+    reader: &ProjectReader,
+    acc: &mut StepOffers,
+    request: &StepRequest,
+) -> Result<(), Error> {
+    // Without a touched file it is not known which steps are done.
+    if request.task.trim().is_empty() || request.session_files.is_empty() {
+        return Ok(());
+    }
+    let context = ContextRequest {
+        disabled_stages: slow_stages(),
+        nearby_files: request.step_files.clone(),
+        ..ContextRequest::new(Phase::Implement)
+    };
+    let kind = Some(MemoryKind::WorkflowRecipe);
+    let mut hits = search_related(reader, &request.task, kind, &context).await?.hits;
+    hits.retain(|it| holds_most_keywords(&it.rated.memory, &request.task));
+    let Some(found) = hits.into_iter().find_map(MatchedRecipe::from_hit) else { return Ok(()) };
+    // All steps may be done, or none of the session's files may belong to the recipe.
+    let Some(step) = pipeline::next_recipe_step(&found.recipe, &request.session_files) else {
+        return Ok(());
+    };
+    let memory = &found.rated.memory;
+    let text = format!("next: {}", pipeline::format_recipe_step(step));
+    let (line, reason) = (format_text(reader, memory, &text, &[]), StepReason::NextStep);
+    let entry = ShownEntry::RecipeStep { recipe: memory.id, order: step.order };
+    let confidence = found.rated.current_confidence;
+    let offer = NoteOffer { reason, kind, confidence, line: line.clone() };
+    acc.push((StepCandidate { reason, entry, line }, offer));
+    Ok(())
+}
+
+fn offer_memory(
+    reader: &ProjectReader,
+    reason: StepReason,
+    rated: &RatedMemory,
+) -> (StepCandidate, NoteOffer) {
+    let memory = &rated.memory;
+    let line = format_capped(reader, memory);
+    let (kind, confidence) = (memory.kind.core_kind(), rated.current_confidence);
+    let offer = NoteOffer { reason, kind, confidence, line: line.clone() };
+    (StepCandidate { reason, entry: ShownEntry::Memory(memory.id), line }, offer)
+}
+
+/// The stages that need a vector or a model.
+fn slow_stages() -> DisabledStages {
+    DisabledStages(vec![
+        RankingStage::Dense,
+        RankingStage::Neighbours,
+        RankingStage::Rerank,
+        RankingStage::Hyde,
+    ])
+}
+
+/// True if a memory holds two thirds of the keywords of a text, and at least two. Without vectors the
+/// search gives no relevance verdict, so this is the only test.
+fn holds_most_keywords(memory: &Memory, text: &str) -> bool {
+    let keywords = words::query_keywords(text);
+    let n_held = shared_terms(&keywords, memory).len();
+    n_held >= 2 && 3 * n_held >= 2 * keywords.len()
+}
+
+/// Tokens that were injected between earlier steps.
+fn spent_tokens(shown: &HashSet<ShownEntry>) -> u32 {
+    let tokens = |it: &ShownEntry| match it {
+        ShownEntry::StepTokens { tokens, .. } => Some(*tokens),
+        _ => None,
+    };
+    shown.iter().filter_map(tokens).fold(0, u32::saturating_add)
+}
+
+/// The positions of the chosen candidates whose files or symbols are missing, sorted.
+async fn find_missing(
+    reader: &ProjectReader,
+    candidates: &[StepCandidate],
+    chosen: &[usize],
+) -> Result<Vec<usize>, Error> {
+    let mut positions = Vec::new();
+    for position in chosen {
+        // A recorded note is not a memory yet and refers to nothing.
+        let Some(id) = memory_of(&candidates[*position].entry) else { continue };
+        // A memory that was erased just now is shown one last time.
+        let Some(memory) = get_memory(reader, id).await? else { continue };
+        if reject_missing_references(reader, &memory).await.is_some() {
+            positions.push(*position);
+        }
+    }
+    positions.sort_unstable();
+    Ok(positions)
+}
+
+/// The memory behind a candidate; `None` for a recorded note.
+fn memory_of(entry: &ShownEntry) -> Option<MemoryId> {
+    match entry {
+        ShownEntry::Memory(id) | ShownEntry::RecipeStep { recipe: id, .. } => Some(*id),
+        _ => None,
+    }
+}
+
+/// Reads a memory from the notebook that has it.
+pub(super) async fn get_memory(
+    reader: &ProjectReader,
+    id: MemoryId,
+) -> Result<Option<Memory>, Error> {
+    for notebook in reader.notebooks() {
+        if let Some(memory) = notebook.store.memories().get(id).await? {
+            return Ok(Some(memory));
+        }
+    }
+    Ok(None)
+}

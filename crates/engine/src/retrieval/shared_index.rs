@@ -1,0 +1,115 @@
+//! Access to the in-memory indexes: one [`NotebookIndex`] per database, shared by all searches of the
+//! process.
+//!
+//! [`load_index`] brings an index up to date, [`filter_notebook`] adds the set of memories that one
+//! search may return. Locks are short and never held across an await.
+
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+
+use infer::EmbeddingModel;
+use recall::SlotSet;
+use store::{MemoryFilter, StoreReader};
+
+use super::notebook_index::{NotebookIndex, SearchExclusions};
+use super::vector_code::code_dims;
+use crate::blocking::run_blocking;
+use crate::{Error, Notebook, ProjectReader};
+
+/// Seed of the clustering. It is fixed so that the same vectors give the same clusters.
+const CLUSTER_SEED: u64 = 1;
+
+/// The index of one database, shared by all searches of the process.
+pub(crate) type SharedIndex = Arc<RwLock<NotebookIndex>>;
+
+/// A notebook that one search runs against.
+pub(crate) struct SearchedNotebook {
+    pub(crate) notebook: Notebook,
+    pub(crate) index: SharedIndex,
+    /// The numbers of the memories that the search may return.
+    pub(crate) allowed: Arc<SlotSet>,
+}
+
+/// Prepares a notebook for a search: computes which memories pass the filter and the exclusions.
+pub(crate) async fn filter_notebook(
+    notebook: Notebook,
+    index: SharedIndex,
+    filter: &MemoryFilter,
+    exclusions: &SearchExclusions,
+) -> Result<SearchedNotebook, Error> {
+    // The index knows no files, modules or tags, so the store resolves those.
+    let matching = if filter.has_subject() {
+        notebook.store.memories().numbers_matching(filter.clone()).await?
+    } else {
+        None
+    };
+    let allowed = read_index(&index).allowed(filter, matching.as_deref(), exclusions);
+    Ok(SearchedNotebook { notebook, index, allowed })
+}
+
+/// Returns the index of a store, updated with everything written since the last search. Without an
+/// embedding model the index has no vectors.
+pub(crate) async fn load_index(
+    reader: &ProjectReader,
+    store: &StoreReader,
+    embeddings: Option<&EmbeddingModel>,
+) -> Result<SharedIndex, Error> {
+    let model = embeddings.map_or("", EmbeddingModel::id);
+    let dims = embeddings.map_or(0, EmbeddingModel::dims);
+    let shared = get_or_create_index(reader, store.path(), model, dims);
+    // Until the store has nothing newer than the index.
+    loop {
+        let since = read_index(&shared).position.clone();
+        let Some(delta) = store.memories().index_delta(model.to_owned(), since.clone()).await?
+        else {
+            return Ok(shared);
+        };
+        let mut index = shared.write().unwrap_or_else(PoisonError::into_inner);
+        // Another search may have updated the index during the await; this delta is then outdated
+        // and the loop asks for the next one.
+        if index.position == since {
+            index.update(delta);
+        }
+    }
+}
+
+/// Clusters the vectors of large notebooks, so that a search scans only the nearest clusters.
+pub(crate) async fn cluster_vectors(reader: &ProjectReader) -> Result<(), Error> {
+    let embeddings = reader.config.models.embeddings().await.ok();
+    for notebook in reader.notebooks() {
+        let index = load_index(reader, &notebook.store, embeddings.as_ref()).await?;
+        run_blocking(move || {
+            if !read_index(&index).codes.needs_clustering() {
+                return;
+            }
+            let threads = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+            // Planned under the read lock, so that searches continue during the slow part.
+            let plan = read_index(&index).codes.plan_clusters(CLUSTER_SEED, threads);
+            let mut index = index.write().unwrap_or_else(PoisonError::into_inner);
+            // A plan is void if rows moved in between; the next call makes another one.
+            let _ = index.codes.apply_clusters(plan);
+        })
+        .await;
+    }
+    Ok(())
+}
+
+/// The index of a database, empty if the process has not searched it yet.
+fn get_or_create_index(
+    reader: &ProjectReader,
+    path: PathBuf,
+    model: &str,
+    dims: usize,
+) -> SharedIndex {
+    let new_index = || Arc::new(RwLock::new(NotebookIndex::new(model, code_dims(dims))));
+    let mut indexes = reader.indexes.lock().unwrap_or_else(PoisonError::into_inner);
+    Arc::clone(indexes.entry(path).or_insert_with(new_index))
+}
+
+/// Locks an index for reading. The guard must not live across an await.
+pub(crate) fn read_index(index: &SharedIndex) -> RwLockReadGuard<'_, NotebookIndex> {
+    // Poisoning is ignored: an update that panicked leaves the index outdated but not wrong, because
+    // the position is written last.
+    index.read().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,111 @@
+//! The project behind the server, opened on first use and locked for one call at a time. Also the
+//! session under which this process records the notes of its agent.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use engine::{AgentSession, Project};
+use model::{SessionId, Timestamp};
+use tokio::sync::{Mutex, MutexGuard};
+
+/// The future of an opened project, or of a message that explains why there is none.
+pub type OpenFuture = Pin<Box<dyn Future<Output = Result<Project, String>> + Send>>;
+/// Opens the project that contains a folder; the error message says what to do.
+pub type ProjectOpener = Arc<dyn Fn(PathBuf) -> OpenFuture + Send + Sync>;
+
+/// Dependencies of the server, which reads no clock and no environment itself.
+#[derive(Clone)]
+pub struct Config {
+    pub open: ProjectOpener,
+    pub now: fn() -> Timestamp,
+    /// Random bytes for the id of the session.
+    pub random: fn() -> [u8; 10],
+    /// The folder given by the host or the user. If absent, the client is asked for its roots.
+    pub folder: Option<PathBuf>,
+    /// The working directory, used if no folder is given.
+    pub current_dir: PathBuf,
+    /// The session id of the host that started this process, if known.
+    pub host_session: Option<String>,
+}
+
+/// A lazily opened project and the session of this process, shared by all requests.
+#[derive(Clone)]
+pub(crate) struct ProjectSlot(Arc<SlotState>);
+
+struct SlotState {
+    config: Config,
+    session: SessionId,
+    project: Mutex<Option<Project>>,
+    /// Ids given to calls of tools that write. Not every such call records a note.
+    n_note_ids: AtomicU64,
+}
+
+/// Exclusive access to the project for one call.
+pub(crate) struct ProjectGuard<'a> {
+    guard: MutexGuard<'a, Option<Project>>,
+}
+
+impl ProjectSlot {
+    pub(crate) fn new(config: Config) -> Self {
+        let session = SessionId::new((config.now)(), (config.random)());
+        let (project, n_note_ids) = (Mutex::new(None), AtomicU64::new(0));
+        Self(Arc::new(SlotState { config, session, project, n_note_ids }))
+    }
+
+    /// The agent session of this process.
+    pub(crate) fn agent_session(&self, agent: String) -> AgentSession {
+        AgentSession { id: self.0.session, agent, host_session: self.0.config.host_session.clone() }
+    }
+
+    /// A fresh id for a recorded note.
+    pub(crate) fn next_note_id(&self) -> String {
+        format!("note-{}", self.0.n_note_ids.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Locks the project and opens it if needed. `client_folder` asks the client for its folder; it is
+    /// awaited only if the project must be opened and the configuration names no folder.
+    pub(crate) async fn lock_project(
+        &self,
+        client_folder: impl Future<Output = Option<PathBuf>>,
+    ) -> Result<ProjectGuard<'_>, String> {
+        let config = &self.0.config;
+        let mut guard = self.0.project.lock().await;
+        // An unregistered project is opened again each time, because another process may have
+        // registered it.
+        let is_registered = guard.as_ref().is_some_and(|it| it.project_state().id().is_some());
+        if !is_registered {
+            let folder = match &config.folder {
+                Some(folder) => folder.clone(),
+                None => client_folder.await.unwrap_or_else(|| config.current_dir.clone()),
+            };
+            *guard = Some((config.open)(folder).await?);
+        }
+        if let Some(project) = guard.as_mut() {
+            project.set_now((config.now)());
+        }
+        Ok(ProjectGuard { guard })
+    }
+
+    /// Ends the journal of this process, if a note may have been recorded.
+    pub(crate) async fn end_session(&self) {
+        if self.0.n_note_ids.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        // Ends only the session of this process. Notes in the journal of the host's session are not
+        // concerned: the host ends that one.
+        let session = self.agent_session(String::new());
+        if let Ok(mut guard) = self.lock_project(async { None }).await {
+            // On failure the journal has no end event; it is still learned from, only later.
+            let _ = guard.project().session_journal().end_agent_session(&session).await;
+        }
+    }
+}
+
+impl ProjectGuard<'_> {
+    pub(crate) fn project(&mut self) -> &mut Project {
+        self.guard.as_mut().expect("`lock_project` opened the project")
+    }
+}

@@ -1,0 +1,142 @@
+//! The list of sessions of a project that could not be learned, with the reason.
+//!
+//! A file beside the database, not a table: a session may have failed because the database refused
+//! it. Learning adds an entry when a session fails and removes it when a later attempt succeeds;
+//! the daemon skips listed sessions until the program is upgraded; `doctor` and `stats` show them.
+
+use std::fs;
+use std::path::PathBuf;
+
+use model::{SessionId, Timestamp};
+use serde_json::{Value, json};
+
+use crate::data_dir::DatabasePaths;
+use crate::{Error, os};
+
+/// Extension of the file, which has the name of the database.
+pub(crate) const FAILED_SESSIONS_EXTENSION: &str = "failed-sessions";
+/// Most sessions listed; those that failed longest ago are dropped first.
+const MAX_FAILED_SESSIONS: usize = 100;
+
+/// A session that could not be learned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedSession {
+    pub session: SessionId,
+    /// Version of the program that failed. Another version tries again.
+    pub program_version: String,
+    /// The error message.
+    pub reason: String,
+    pub failed_at: Timestamp,
+}
+
+/// The failed sessions of one database.
+#[derive(Clone, Copy)]
+pub struct FailedSessionFile<'a> {
+    paths: &'a DatabasePaths,
+}
+
+impl<'a> FailedSessionFile<'a> {
+    pub(crate) fn new(paths: &'a DatabasePaths) -> Self {
+        Self { paths }
+    }
+
+    /// The failed sessions, the earliest failure first. Lines that cannot be parsed are skipped:
+    /// their sessions are only tried once more.
+    pub fn list(self) -> Vec<FailedSession> {
+        let text = fs::read_to_string(self.path()).unwrap_or_default();
+        text.lines().filter_map(parse_line).collect()
+    }
+
+    /// Adds a failed session, or replaces its entry.
+    pub fn add(self, failed: FailedSession) -> Result<(), Error> {
+        let mut all = self.list();
+        all.retain(|it| it.session != failed.session);
+        all.push(failed);
+        let n_excess = all.len().saturating_sub(MAX_FAILED_SESSIONS);
+        all.drain(..n_excess);
+        self.write(&all)
+    }
+
+    /// Removes a session that was learned after all.
+    pub fn remove(self, session: SessionId) -> Result<(), Error> {
+        let mut all = self.list();
+        let n_before = all.len();
+        all.retain(|it| it.session != session);
+        // The usual case: nothing to remove, so nothing is written.
+        if all.len() == n_before { Ok(()) } else { self.write(&all) }
+    }
+
+    fn write(self, all: &[FailedSession]) -> Result<(), Error> {
+        let lines: String = all.iter().map(|it| format_line(it) + "\n").collect();
+        os::write_private_file(&self.path(), lines.as_bytes())
+    }
+
+    fn path(self) -> PathBuf {
+        self.paths.with_extension(FAILED_SESSIONS_EXTENSION)
+    }
+}
+
+fn format_line(failed: &FailedSession) -> String {
+    json!({
+        "session": failed.session.to_string(),
+        "version": failed.program_version,
+        "reason": failed.reason,
+        "at": failed.failed_at.0,
+    })
+    .to_string()
+}
+
+fn parse_line(line: &str) -> Option<FailedSession> {
+    let fields: Value = serde_json::from_str(line).ok()?;
+    let text = |name: &str| fields[name].as_str();
+    Some(FailedSession {
+        session: text("session")?.parse().ok()?,
+        program_version: text("version")?.to_owned(),
+        reason: text("reason")?.to_owned(),
+        failed_at: Timestamp(fields["at"].as_i64()?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DataDir;
+
+    fn failed(n: u8) -> FailedSession {
+        FailedSession {
+            session: SessionId::new(Timestamp(i64::from(n)), [n; 10]),
+            program_version: "1.0.0".to_owned(),
+            reason: "the \"store\" refused it".to_owned(),
+            failed_at: Timestamp(i64::from(n)),
+        }
+    }
+
+    #[test]
+    fn entries_are_added_replaced_and_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = DataDir::new(dir.path()).user_paths();
+        let file = FailedSessionFile::new(&paths);
+        assert_eq!(file.list(), []);
+        file.add(failed(1)).unwrap();
+        file.add(failed(2)).unwrap();
+        let again = FailedSession { program_version: "2.0.0".to_owned(), ..failed(1) };
+        file.add(again.clone()).unwrap();
+        assert_eq!(file.list(), [failed(2), again]);
+        file.remove(failed(1).session).unwrap();
+        assert_eq!(file.list(), [failed(2)]);
+    }
+
+    #[test]
+    fn the_oldest_entries_are_dropped_and_damaged_lines_are_skipped() {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = DataDir::new(dir.path()).user_paths();
+        let file = FailedSessionFile::new(&paths);
+        for n in 0..=100 {
+            file.add(failed(n)).unwrap();
+        }
+        let listed = file.list();
+        assert_eq!((listed.len(), &listed[0]), (MAX_FAILED_SESSIONS, &failed(1)));
+        fs::write(file.path(), "not json\n").unwrap();
+        assert_eq!(file.list(), []);
+    }
+}
