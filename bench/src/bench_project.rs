@@ -1,4 +1,8 @@
 //! A temporary project for measurements, a daemon for it, and a connection to the daemon.
+//!
+//! The daemon (`waylore serve`) keeps projects open and answers on a socket: a client sends requests and
+//! events as JSON lines, and each request gets one line. A hook (`waylore hook`) is a short process that
+//! a host, the program that runs an agent, starts at each event of a session.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -75,6 +79,7 @@ impl BenchProject {
         assert!(child.wait().is_ok_and(|it| it.success()), "a hook never fails");
     }
 
+    /// The message of Claude Code at an event.
     pub(crate) fn hook_message(&self, session: &str, event: &str) -> Value {
         let file = self.root.join("src/file7.rs").display().to_string();
         let mut message =
@@ -137,11 +142,14 @@ impl RunningDaemon<'_> {
 
     /// The targets of its file descriptors, sorted.
     pub(crate) fn open_files(&self) -> anyhow::Result<Vec<String>> {
-        let entries = fs::read_dir(self.proc_path("fd"))?.flatten();
-        let links = entries.filter_map(|it| fs::read_link(it.path()).ok());
-        // The number of a socket differs in every run.
-        let kind = |it: PathBuf| it.display().to_string().split(":[").next().map(str::to_owned);
-        let mut targets: Vec<String> = links.filter_map(kind).collect();
+        let mut targets = Vec::new();
+        for entry in fs::read_dir(self.proc_path("fd"))?.flatten() {
+            // A file that was closed meanwhile has no link.
+            let Ok(target) = fs::read_link(entry.path()) else { continue };
+            // `socket` of `socket:[1234]`: the number differs in every run.
+            let target = target.display().to_string();
+            targets.push(target.split(":[").next().unwrap_or_default().to_owned());
+        }
         targets.sort();
         Ok(targets)
     }
@@ -195,6 +203,7 @@ impl DaemonConnection {
     }
 }
 
+/// The id of a session by its number.
 pub(crate) fn session_id(n: usize) -> String {
     format!("018f0000-0000-7000-8000-{n:012x}")
 }
@@ -203,6 +212,7 @@ pub(crate) fn session_start_line(project: &Path, session: &str) -> String {
     json!({ "event": "session_start", "event_id": "start", "session_id": session, "at": 1, "project_root": project, "agent": "bench" }).to_string()
 }
 
+/// The event number `n` of a session as a line.
 pub(crate) fn event_line(session: &str, n: usize) -> String {
     // A step ends after every twenty events, as in a session.
     if n.is_multiple_of(20) {

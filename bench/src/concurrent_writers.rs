@@ -11,15 +11,23 @@ use crate::timing::format_duration;
 const WRITER_PROCESSES: usize = 8;
 const WRITING_TIME: Duration = Duration::from_secs(10);
 
+/// The result of one writer.
+#[derive(Default)]
+struct WriterResult {
+    n_written: usize,
+    n_refused: usize,
+    slowest_call: Duration,
+}
+
 pub(crate) fn run() -> anyhow::Result<Vec<BenchRow>> {
     let binary = waylore_binary()?;
     let dir = tempfile::tempdir()?;
     let home = dir.path();
     let writer = |which: usize| {
-        let (mut n_written, mut slowest, mut n_refused) = (0_usize, Duration::ZERO, 0_usize);
+        let mut result = WriterResult::default();
         let start = Instant::now();
         while start.elapsed() < WRITING_TIME {
-            let text = format!("writer {which} stores fact number {n_written}");
+            let text = format!("writer {which} stores fact number {}", result.n_written);
             // The time of a whole call: waiting for the lock is part of it.
             let started = Instant::now();
             let status = Command::new(&binary)
@@ -31,12 +39,16 @@ pub(crate) fn run() -> anyhow::Result<Vec<BenchRow>> {
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())
                 .status();
-            slowest = slowest.max(started.elapsed());
-            if status.is_ok_and(|it| it.success()) { n_written += 1 } else { n_refused += 1 }
+            result.slowest_call = result.slowest_call.max(started.elapsed());
+            if status.is_ok_and(|it| it.success()) {
+                result.n_written += 1;
+            } else {
+                result.n_refused += 1;
+            }
         }
-        (n_written, slowest, n_refused)
+        result
     };
-    let results: Vec<(usize, Duration, usize)> = std::thread::scope(|scope| {
+    let results: Vec<WriterResult> = std::thread::scope(|scope| {
         let threads: Vec<_> =
             (0..WRITER_PROCESSES).map(|which| scope.spawn(move || writer(which))).collect();
         threads.into_iter().map(|it| it.join().expect("a writer finishes")).collect()
@@ -49,12 +61,12 @@ pub(crate) fn run() -> anyhow::Result<Vec<BenchRow>> {
     // Every acknowledged write must be in the database.
     let listed: serde_json::Value = serde_json::from_slice(&output.stdout)?;
     let stored = listed["memories"].as_array().map_or(0, Vec::len);
-    let mut written: Vec<usize> = results.iter().map(|it| it.0).collect();
+    let mut written: Vec<usize> = results.iter().map(|it| it.n_written).collect();
     written.sort_unstable();
     let acknowledged: usize = written.iter().sum();
-    let refused: usize = results.iter().map(|it| it.2).sum();
-    let slowest = results.iter().map(|it| it.1).max().unwrap_or_default();
-    // Against the median writer: 100 % means that all got the same share.
+    let refused: usize = results.iter().map(|it| it.n_refused).sum();
+    let slowest = results.iter().map(|it| it.slowest_call).max().unwrap_or_default();
+    // Of the slowest writer against the median one: 100 % means that all got the same share.
     let fairness = written[0] * 100 / written[WRITER_PROCESSES / 2].max(1);
     Ok(vec![
         row(

@@ -1,4 +1,5 @@
-//! Built-in embeddings: a question and a note, alone and in a batch, and loading the model.
+//! Built-in embeddings (vectors of texts, by which searches compare them): a question and a note, alone
+//! and in a batch, and loading the model.
 
 use std::num::NonZero;
 use std::time::Instant;
@@ -11,6 +12,8 @@ use crate::timing::{format_duration, time_rounds};
 const SAMPLE_QUESTION: &str = "why does the rate limiter reject valid tokens after a deploy";
 const SAMPLE_NOTE: &str = "The rate limiter must run before verifyJwt because the token bucket is shared between workers; a request \
                     that fails there is counted twice and shows up as exhausted quota in the daily report.";
+
+const BATCH_SIZE: usize = 32;
 
 #[expect(clippy::unnecessary_wraps, reason = "every benchmark has the same signature")]
 pub(crate) fn run() -> anyhow::Result<Vec<BenchRow>> {
@@ -26,18 +29,18 @@ pub(crate) fn run() -> anyhow::Result<Vec<BenchRow>> {
     let note = time_rounds(100, |_| {
         std::hint::black_box(embedder.embed_one(SAMPLE_NOTE));
     });
-    let texts = [SAMPLE_NOTE; 32];
+    let texts = [SAMPLE_NOTE; BATCH_SIZE];
     let batch = time_rounds(10, |_| {
         std::hint::black_box(embedder.embed(&texts));
     });
-    let each = batch.p50() / 32;
+    let each = batch.p50().div_f64(BATCH_SIZE as f64);
     Ok(vec![
         row("embed a 12-token question, one core", question.format_p50_p99(), "", ""),
         row(
             "embed a 40-token note, one core",
             note.format_p50_p99(),
             "",
-            format!("in a batch of 32: {} each", format_duration(each)),
+            format!("in a batch of {BATCH_SIZE}: {} each", format_duration(each)),
         ),
         row("load the built-in model", format_duration(load), "", ""),
     ])

@@ -1,4 +1,5 @@
-//! The code graph of a real repository. The baseline is tree-sitter parsing the same files.
+//! The code graph of a real repository: symbols (functions, types, files) and the edges between them.
+//! The baseline is tree-sitter parsing the same files.
 //!
 //! `waylore-bench graph FOLDER`. The folder is copied, because files are edited. Measured are
 //! `waylore index`, `impact` and `watch` through the engine, with all they read and write. Rates
@@ -59,9 +60,11 @@ fn memory_row(copy: &IndexedCopy, peak: Option<u64>) -> BenchRow {
 /// Measures parsing and indexing by turns, three times; the best of each counts.
 fn measure_cold_index(copy: &mut IndexedCopy, threads: usize) -> anyhow::Result<Vec<BenchRow>> {
     let (mut parsing, mut indexing) = (Duration::MAX, Duration::MAX);
+    // The first run also warms the file cache for both.
     let (_, n_bytes) = parse_in_child_process(&copy.root(), threads)?;
     for _ in 0..3 {
-        parsing = parsing.min(parse_in_child_process(&copy.root(), threads)?.0);
+        let (took, _) = parse_in_child_process(&copy.root(), threads)?;
+        parsing = parsing.min(took);
         // Every round begins with an empty database.
         copy.reset_index()?;
         indexing = indexing.min(processor_cost(|| copy.index(threads))?);
@@ -96,8 +99,10 @@ fn measure_cold_index(copy: &mut IndexedCopy, threads: usize) -> anyhow::Result<
 fn processor_cost<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<Duration> {
     let (start, before) = (Instant::now(), processor_time());
     work()?;
-    let used = processor_time().zip(before).map(|it| it.0.saturating_sub(it.1));
-    Ok(used.unwrap_or_else(|| start.elapsed()))
+    Ok(match (before, processor_time()) {
+        (Some(before), Some(after)) => after.saturating_sub(before),
+        (None, _) | (_, None) => start.elapsed(),
+    })
 }
 
 /// Edits one file at a time, first in its body, then in its public surface, and indexes it as
@@ -107,7 +112,7 @@ fn measure_updates(copy: &mut IndexedCopy) -> anyhow::Result<Vec<BenchRow>> {
     let mut most_resolved = 0;
     let mut edit = |copy: &IndexedCopy, i: usize, text: &str| {
         // 7919 is prime: the rounds go over all files in scattered order.
-        let path = &copy.files[i.wrapping_mul(7919) % copy.files.len()].0;
+        let (path, _) = &copy.files[i.wrapping_mul(7919) % copy.files.len()];
         copy.append(path, text);
         let seen = ChangedFiles::Files(BTreeSet::from([path.clone()]));
         let start = Instant::now();
@@ -145,23 +150,26 @@ fn measure_queries(copy: &mut IndexedCopy) -> anyhow::Result<Vec<BenchRow>> {
         _ = copy.block_on(load_graph(&store)).expect("the index was just written");
     });
     let graph = &copy.block_on(load_graph(&store))?;
-    let n = u32::try_from(graph.n_nodes()).unwrap_or(u32::MAX);
+    let n_ids = u32::try_from(graph.n_nodes()).unwrap_or(u32::MAX);
     // Multiplicative hashing (Knuth): scattered nodes, the same in every run.
-    let at = |i: usize| {
-        NodeId(u32::try_from(i).unwrap_or_default().wrapping_mul(2_654_435_761) % n.max(1))
+    let node_of_round = |round: usize| {
+        let hash = u32::try_from(round).unwrap_or_default().wrapping_mul(2_654_435_761);
+        NodeId(hash % n_ids.max(1))
     };
     // The symbol with the most references is the worst case of a traversal.
-    let hub = (0..n).map(NodeId).max_by_key(|it| graph.incoming(*it).len()).unwrap_or_default();
-    let spread = time_rounds(4000, |i| _ = std::hint::black_box(find_impact(graph, &[at(i)], 3)));
+    let hub = (0..n_ids).map(NodeId).max_by_key(|it| graph.incoming(*it).len()).unwrap_or_default();
+    let spread = time_rounds(4000, |round| {
+        _ = std::hint::black_box(find_impact(graph, &[node_of_round(round)], 3));
+    });
     let busiest = time_rounds(200, |_| _ = std::hint::black_box(find_impact(graph, &[hub], 3)));
     let path = graph.path_of(hub).to_owned();
     let neighbours =
         time_rounds(2000, |_| _ = std::hint::black_box(find_neighbours(graph, &[path.as_str()])));
-    let name = |node: NodeId| {
-        let it = graph.symbol_info(node);
-        format!("{}:{}", it.path, it.lines.0)
-    };
-    let through_engine = time_rounds(400, |i| _ = copy.count_impact(&name(at(i))));
+    let through_engine = time_rounds(400, |round| {
+        let symbol = graph.symbol_info(node_of_round(round));
+        let (first_line, _) = symbol.lines;
+        _ = copy.count_impact(&format!("{}:{first_line}", symbol.path));
+    });
     let (n_nodes, n_edges) = (graph.n_nodes(), graph.n_edges());
     Ok(vec![
         row(
@@ -192,6 +200,7 @@ fn measure_queries(copy: &mut IndexedCopy) -> anyhow::Result<Vec<BenchRow>> {
     ])
 }
 
+/// Loads the graph as a query does. Files that are not resolved yet have no edges and are left out.
 async fn load_graph(store: &GraphStore) -> anyhow::Result<QueryGraph> {
     let file = |it: GraphFile| {
         let links = decode_edges(it.edges.as_deref()?)?;

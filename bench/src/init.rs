@@ -68,25 +68,29 @@ pub(crate) fn run() -> anyhow::Result<Vec<BenchRow>> {
 
 /// Path of a file; the languages take turns by folder.
 fn file_path(nth: usize) -> String {
-    let (module, extension) =
-        (nth / FILES_PER_MODULE, ["rs", "ts", "py"][nth / FILES_PER_MODULE % 3]);
+    let module = nth / FILES_PER_MODULE;
+    let extension = ["rs", "ts", "py"][module % 3];
     format!("src/module{module}/part{nth}.{extension}")
 }
 
+/// The text of a file: an import of another file and six functions that call it. The revision is a
+/// number in each function, so that commits change them.
 fn source_text(nth: usize, revision: usize) -> String {
-    let first = nth / FILES_PER_MODULE * FILES_PER_MODULE;
+    let module = nth / FILES_PER_MODULE;
+    let path = file_path(nth);
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
     // A file of the same folder, so that modules are connected.
-    let other = first + (nth * 7 + 3) % FILES_PER_MODULE;
-    let mut acc = match file_path(nth).rsplit_once('.').map_or("", |it| it.1) {
+    let other = module * FILES_PER_MODULE + (nth * 7 + 3) % FILES_PER_MODULE;
+    let mut acc = match extension {
         "rs" => {
-            format!("use crate::module{}::part{other}::total{other}_0;\n\n", nth / FILES_PER_MODULE)
+            format!("use crate::module{module}::part{other}::total{other}_0;\n\n")
         }
         "ts" => format!("import {{ total{other}_0 }} from './part{other}';\n\n"),
         _ => format!("from .part{other} import total{other}_0\n\n"),
     };
     for function in 0..6 {
         let (name, call) = (format!("total{nth}_{function}"), format!("total{other}_0"));
-        let _ = match file_path(nth).rsplit_once('.').map_or("", |it| it.1) {
+        let _ = match extension {
             "rs" => writeln!(
                 acc,
                 "/// Adds up what part {nth} holds.\npub fn {name}(items: &[u64]) -> u64 {{\n    let mut sum = {revision};\n    for it in items {{\n        sum += it * {call}(&[]);\n    }}\n    sum\n}}\n"
@@ -104,6 +108,7 @@ fn source_text(nth: usize, revision: usize) -> String {
     acc
 }
 
+/// Writes the files and commits; each commit changes three files of one folder.
 fn write_repository(root: &Path) -> anyhow::Result<()> {
     for nth in 0..REPOSITORY_FILES {
         write_file(&root.join(file_path(nth)), &source_text(nth, 0))?;
@@ -178,7 +183,7 @@ fn session_transcript(nth: usize, root: &Path) -> String {
     for call in 0..CALLS_PER_SESSION {
         let file = module * FILES_PER_MODULE + (call * 11 + nth) % FILES_PER_MODULE;
         let path = root.join(file_path(file)).display().to_string();
-        let (name, input, ok, output) = tool_call(nth, call, file, &path);
+        let ToolCall { name, input, ok, output } = tool_call(nth, call, file, &path);
         let id = format!("toolu_{nth}_{call}");
         // Half of the calls come with a thought.
         if call % 2 == 0 {
@@ -200,42 +205,50 @@ fn session_transcript(nth: usize, root: &Path) -> String {
     acc
 }
 
-/// Name, input, success and output of the tool call number `call` in session `nth`.
-fn tool_call(
-    nth: usize,
-    call: usize,
-    file: usize,
-    path: &str,
-) -> (&'static str, Value, bool, String) {
+/// A tool call of a session with its result.
+struct ToolCall {
+    name: &'static str,
+    input: Value,
+    ok: bool,
+    output: String,
+}
+
+/// The tool call number `call` in session `nth`: two reads, an edit, a failed command, its fix, a test.
+fn tool_call(nth: usize, call: usize, file: usize, path: &str) -> ToolCall {
     let module = file / FILES_PER_MODULE;
+    let bash = |command: String, ok: bool, output: String| ToolCall {
+        name: "Bash",
+        input: json!({ "command": command }),
+        ok,
+        output,
+    };
     match call % 6 {
-        0 | 1 => ("Read", json!({ "file_path": path }), true, source_text(file, nth)),
-        2 => (
-            "Edit",
-            json!({ "file_path": path, "old_string": format!("let mut sum = {nth};"), "new_string": format!("let mut sum = {};", nth + 1) }),
-            true,
-            "The file has been updated.".to_owned(),
-        ),
-        3 => (
-            "Bash",
-            json!({ "command": format!("make check-module{module}") }),
-            false,
-            format!(
-                "Exit code 2\nerror: module{module} is not built; run make build-module{module} first"
-            ),
-        ),
-        4 => (
-            "Bash",
-            json!({ "command": format!("make build-module{module}") }),
-            true,
-            "built".to_owned(),
-        ),
-        _ => (
-            "Bash",
-            json!({ "command": "cargo test" }),
-            true,
-            "test result: ok. 12 passed; 0 failed".to_owned(),
-        ),
+        0 | 1 => ToolCall {
+            name: "Read",
+            input: json!({ "file_path": path }),
+            ok: true,
+            output: source_text(file, nth),
+        },
+        2 => ToolCall {
+            name: "Edit",
+            input: json!({
+                "file_path": path,
+                "old_string": format!("let mut sum = {nth};"),
+                "new_string": format!("let mut sum = {};", nth + 1),
+            }),
+            ok: true,
+            output: "The file has been updated.".to_owned(),
+        },
+        3 => {
+            let error = format!("module{module} is not built; run make build-module{module} first");
+            bash(
+                format!("make check-module{module}"),
+                false,
+                format!("Exit code 2\nerror: {error}"),
+            )
+        }
+        4 => bash(format!("make build-module{module}"), true, "built".to_owned()),
+        _ => bash("cargo test".to_owned(), true, "test result: ok. 12 passed; 0 failed".to_owned()),
     }
 }
 

@@ -52,11 +52,17 @@ const EXPLICIT_BENCHES: &[NamedBenchmark] = &[
 
 fn main() -> anyhow::Result<()> {
     let names: Vec<String> = std::env::args().skip(1).collect();
+    let is_named = |it: &NamedBenchmark| names.iter().any(|name| name == it.name);
     let mut rows = Vec::new();
-    let is_named = |it: &&NamedBenchmark| names.iter().any(|name| name == it.name);
-    let selected = DEFAULT_BENCHES.iter().filter(|it| names.is_empty() || is_named(it));
-    for bench in selected.chain(EXPLICIT_BENCHES.iter().filter(is_named)) {
-        rows.extend((bench.run)()?);
+    for bench in DEFAULT_BENCHES {
+        if names.is_empty() || is_named(bench) {
+            rows.extend((bench.run)()?);
+        }
+    }
+    for bench in EXPLICIT_BENCHES {
+        if is_named(bench) {
+            rows.extend((bench.run)()?);
+        }
     }
     println!("{}", table::render_table(&rows));
     let path = std::path::Path::new("target/bench");

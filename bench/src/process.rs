@@ -1,4 +1,5 @@
-//! The whole program from spawn to exit. The baseline is a program that does nothing.
+//! The whole program from spawn to exit: `waylore show`, `remember` and `mcp` (the server that a host,
+//! the program that runs an agent, starts for its tools). The baseline is a program that does nothing.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -24,6 +25,7 @@ pub(crate) fn waylore_binary() -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
+/// A command with its own data folder that reads and prints nothing.
 pub(crate) fn waylore_command(binary: &Path, home: &Path) -> Command {
     let mut command = Command::new(binary);
     command

@@ -1,4 +1,5 @@
-//! Soak test of the daemon: memory and open files after a million events.
+//! Soak test of the daemon (the process that journals the events of sessions, that is, appends them to
+//! a file): memory and open files after a million events.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -42,6 +43,7 @@ pub(crate) fn run() -> anyhow::Result<Vec<BenchRow>> {
     }
     let open_before = query_concurrently(&daemon)?;
     let before = daemon.resident_mb()?;
+
     let mut samples = Vec::with_capacity(SOAK_EVENTS);
     let mut peak = before;
     for n in 1_000..SOAK_EVENTS {
@@ -51,6 +53,7 @@ pub(crate) fn run() -> anyhow::Result<Vec<BenchRow>> {
             peak = peak.max(daemon.resident_mb()?);
         }
     }
+
     let total: Duration = samples.iter().sum();
     samples.sort_unstable();
     let at = |per_mille: usize| format_duration(samples[samples.len() * per_mille / 1000]);
@@ -85,7 +88,10 @@ pub(crate) fn run() -> anyhow::Result<Vec<BenchRow>> {
 fn describe_added(before: &[String], after: &[String]) -> String {
     let mut added = after.to_vec();
     for target in before {
-        added.iter().position(|it| it == target).map(|at| added.remove(at));
+        // Removes one copy only.
+        if let Some(at) = added.iter().position(|it| it == target) {
+            added.remove(at);
+        }
     }
     if added.is_empty() { String::new() } else { format!("new: {added:?}") }
 }

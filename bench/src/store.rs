@@ -11,6 +11,7 @@ use store::{AuditAction, DataDir, EncryptionKey, MemoryFilter, Store, StoreChang
 use crate::table::{BenchRow, row};
 use crate::timing::{format_duration, time_rounds};
 
+/// The time of all benchmarks, so that runs are repeatable.
 pub(crate) const BENCH_NOW: Timestamp = Timestamp(1_794_700_800_000);
 
 /// A data folder with a runtime for the store.
@@ -33,6 +34,7 @@ impl StoreFixture {
         self.runtime.block_on(work)
     }
 
+    /// Inserts the memories number `from` to `from + n - 1` in one transaction.
     fn fill(&self, store: &Store, from: u32, n: u32) -> Vec<MemoryId> {
         self.block_on(fill(store, (from..from + n).map(generated_memory).collect()))
     }
@@ -173,6 +175,7 @@ fn time_raw_writes(dir: &std::path::Path) -> anyhow::Result<crate::timing::Sampl
     }))
 }
 
+/// Baseline: reads of one column by an indexed id, from the table of [`time_raw_writes`].
 fn time_raw_reads(dir: &std::path::Path) -> anyhow::Result<crate::timing::SampleTimes> {
     let conn = rusqlite::Connection::open(dir.join("raw.db"))?;
     conn.execute_batch("CREATE UNIQUE INDEX t_id ON t (id)")?;
@@ -190,12 +193,14 @@ fn format_raw_note(write: &crate::timing::SampleTimes, raw: &crate::timing::Samp
     format!("bare table: {}", write.format_against(raw))
 }
 
+/// The memory number `n`, the same in every run. Texts differ in a few words and numbers.
 pub(crate) fn generated_memory(n: u32) -> Memory {
     // As in real data: the memories of one batch share a timestamp, and their ids differ in the
     // random part.
     let written = Timestamp(BENCH_NOW.0 + i64::from(n / 20));
+    // Multiplicative hashing (Knuth), with 2^64 divided by the golden ratio: bytes that look random.
     let mixed = (u64::from(n) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes();
-    let tail = std::array::from_fn(|at| mixed[at % 8]);
+    let random_part = std::array::from_fn(|at| mixed[at % 8]);
     let content = format!(
         "word{} in module{}: the rate limiter must run before verifyJwt{} because the token bucket is shared between \
          workers; a request that fails there is counted twice and shows up as quota{} in the report",
@@ -205,7 +210,7 @@ pub(crate) fn generated_memory(n: u32) -> Memory {
         n % 13
     );
     Memory {
-        id: MemoryId::new(written, tail),
+        id: MemoryId::new(written, random_part),
         project: None,
         kind: MemoryType::Core(model::MemoryKind::ALL[n as usize % 6]),
         source: MemorySource::UserTaught,

@@ -1,4 +1,9 @@
 //! The table of results: one row per number, with its goal and its baseline.
+//!
+//! ```text
+//! | what              | measured            | goal    | baseline in the same run |
+//! | `waylore show`, … | 8 ms p50, 12 ms p99 | < 15 ms | `true`: 1 ms p50 (8.0 ×) |
+//! ```
 
 use serde_json::{Value, json};
 
@@ -33,6 +38,9 @@ pub(crate) fn render_table(rows: &[BenchRow]) -> String {
 }
 
 pub(crate) fn to_json(rows: &[BenchRow]) -> Value {
-    let object = |it: &BenchRow| json!({ "what": it.what, "measured": it.measured, "goal": it.goal, "baseline": it.baseline });
-    rows.iter().map(object).collect()
+    let row_json = |row: &BenchRow| {
+        let BenchRow { what, measured, goal, baseline } = row;
+        json!({ "what": what, "measured": measured, "goal": goal, "baseline": baseline })
+    };
+    rows.iter().map(row_json).collect()
 }

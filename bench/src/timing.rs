@@ -9,13 +9,15 @@ pub(crate) struct SampleTimes(Vec<Duration>);
 /// run.
 pub(crate) fn time_rounds(rounds: usize, mut work: impl FnMut(usize)) -> SampleTimes {
     // Caches, lazy statics and the processor's clock settle first.
-    for round in 0..rounds.div_ceil(10) {
+    let n_warmup = rounds.div_ceil(10);
+    for round in 0..n_warmup {
         work(round);
     }
     let mut samples = Vec::with_capacity(rounds);
     for round in 0..rounds {
         let start = Instant::now();
-        work(rounds.div_ceil(10) + round);
+        // Numbers are not repeated: the work may insert something with its number.
+        work(n_warmup + round);
         samples.push(start.elapsed());
     }
     SampleTimes::from_samples(samples)
@@ -27,8 +29,14 @@ pub(crate) fn collect_rounds(
     mut work: impl FnMut(usize) -> anyhow::Result<Duration>,
 ) -> anyhow::Result<SampleTimes> {
     let n_warmup = rounds.div_ceil(10);
-    let all: anyhow::Result<Vec<Duration>> = (0..n_warmup + rounds).map(&mut work).collect();
-    Ok(SampleTimes::from_samples(all?.split_off(n_warmup)))
+    let mut samples = Vec::with_capacity(rounds);
+    for round in 0..n_warmup + rounds {
+        let took = work(round)?;
+        if round >= n_warmup {
+            samples.push(took);
+        }
+    }
+    Ok(SampleTimes::from_samples(samples))
 }
 
 impl SampleTimes {

@@ -10,7 +10,7 @@ pub(crate) fn run(data: &[u8]) {
         let answer = host.render_answer(&message, "a \"note\"\n</waylore-notes> of two lines");
         let is_json = serde_json::from_str::<serde_json::Value>(&answer).is_ok();
         assert!(answer.is_empty() || is_json, "{}: {answer}", host.name);
-        for event in host.journal_events(&message, Some("/p"), Timestamp(1_700_000_000_000)) {
+        for event in host.build_journal_events(&message, Some("/p"), Timestamp(1_700_000_000_000)) {
             let written = event.to_line();
             let again =
                 EventEnvelope::parse_line(&written).expect("a line that we wrote can be read");

@@ -1,8 +1,17 @@
-//! Dependency policy: licences, banned crates, version requirements and sources, checked against `deny.toml`, and the
-//! reason for every direct dependency, which is in the design note.
+//! Dependency policy: licences, banned crates, version requirements and sources, checked against
+//! `deny.toml`, and the reason for every direct dependency, which is in the design note.
 //!
-//! Follows the part of cargo-deny's rules that needs no database and nothing but cargo, so that it can run everywhere.
-//! Advisories are not checked here.
+//! Follows the part of cargo-deny's rules that needs no database and nothing but cargo, so that it can
+//! run everywhere. Advisories are not checked here.
+//!
+//! Input are three files and the output of `cargo metadata`, a JSON list of packages:
+//!
+//! ```text
+//! {"name":"serde","version":"1.0.0","license":"MIT OR Apache-2.0","source":"registry+https://…",
+//!  "dependencies":[{"name":"serde_core","req":"^1","path":null}]}
+//! ```
+//!
+//! A package of the workspace has no `source`; a dependency on one has a `path`.
 
 mod licence;
 mod policy;
@@ -19,6 +28,7 @@ use policy::Policy;
 
 const POLICY: &str = "deny.toml";
 const LOCK: &str = "Cargo.lock";
+/// The design note with a row per direct dependency.
 const NOTE: &str = "docs/design/dependencies.md";
 
 /// The files that are read. The lock is only read to name lines.
@@ -29,19 +39,20 @@ pub(crate) struct Files {
 }
 
 pub(crate) fn read(root: &Path) -> anyhow::Result<Files> {
-    let text = |name: &str| fs::read_to_string(root.join(name)).context(name.to_owned());
-    Ok(Files { policy: text(POLICY)?, lock: text(LOCK)?, note: text(NOTE)? })
+    let read_file = |name: &str| fs::read_to_string(root.join(name)).context(name.to_owned());
+    Ok(Files { policy: read_file(POLICY)?, lock: read_file(LOCK)?, note: read_file(NOTE)? })
 }
 
 /// Checks the whole dependency graph from `cargo metadata`.
 pub(crate) fn check(files: &Files, metadata: &Value) -> anyhow::Result<Vec<Problem>> {
-    let Files { policy: text, lock, note } = files;
-    let policy = policy::read(text)?;
+    let Files { policy: policy_text, lock, note } = files;
+    let policy = policy::read(policy_text)?;
     let mut acc = Vec::new();
     for what in &policy.unknown {
         acc.push(Problem::failure(POLICY, 1, what, "implement it in xtask/src/deny/policy.rs"));
     }
-    let packages: Vec<Package> = array(&metadata["packages"]).iter().map(package).collect();
+    let packages: Vec<Package> =
+        json_array(&metadata["packages"]).iter().map(parse_package).collect();
     for package in &packages {
         check_licence(&mut acc, lock, package, &policy);
         check_source(&mut acc, lock, package, &policy);
@@ -52,12 +63,13 @@ pub(crate) fn check(files: &Files, metadata: &Value) -> anyhow::Result<Vec<Probl
             acc.push(Problem::failure(LOCK, line_of(lock, package), what, remedy));
         }
     }
-    report_unneeded(&mut acc, text, &packages, &policy);
+    report_unneeded_licences(&mut acc, policy_text, &packages, &policy);
     check_reasons(&mut acc, note, &packages);
-    report_twice(&mut acc, &packages);
+    report_duplicate_versions(&mut acc, &packages);
     Ok(acc)
 }
 
+/// A package in the output of `cargo metadata`.
 struct Package<'a> {
     name: &'a str,
     version: &'a str,
@@ -67,13 +79,19 @@ struct Package<'a> {
     dependencies: &'a [Value],
 }
 
-fn package(value: &Value) -> Package<'_> {
+impl Package<'_> {
+    fn is_in_workspace(&self) -> bool {
+        self.source.is_empty()
+    }
+}
+
+fn parse_package(value: &Value) -> Package<'_> {
     Package {
-        name: text(&value["name"]),
-        version: text(&value["version"]),
-        licence: text(&value["license"]),
-        source: text(&value["source"]),
-        dependencies: array(&value["dependencies"]),
+        name: json_str(&value["name"]),
+        version: json_str(&value["version"]),
+        licence: json_str(&value["license"]),
+        source: json_str(&value["source"]),
+        dependencies: json_array(&value["dependencies"]),
     }
 }
 
@@ -90,31 +108,44 @@ fn check_licence(acc: &mut Vec<Problem>, lock: &str, package: &Package, policy: 
 
 fn check_source(acc: &mut Vec<Problem>, lock: &str, package: &Package, policy: &Policy) {
     let registry = package.source.strip_prefix("registry+");
-    let known = registry.is_some_and(|it| policy.registries.iter().any(|known| known == it));
-    if !package.source.is_empty() && !known {
+    let is_known = registry.is_some_and(|it| policy.registries.iter().any(|known| known == it));
+    if !package.is_in_workspace() && !is_known {
         let what = format!("`{}` comes from `{}`", package.name, package.source);
         let remedy = "take it from a registry that deny.toml allows";
         acc.push(Problem::failure(LOCK, line_of(lock, package), what, remedy));
     }
 }
 
-/// Checks only the requirements of the workspace's own manifests.
+/// Rejects the version requirement `*` in the workspace's own manifests.
 fn check_requirements(acc: &mut Vec<Problem>, package: &Package) {
-    let own = if package.source.is_empty() { package.dependencies } else { &[] };
-    for dependency in own.iter().filter(|it| text(&it["req"]) == "*" && it["path"].is_null()) {
-        let what =
-            format!("`{}` takes any version of `{}`", package.name, text(&dependency["name"]));
-        acc.push(Problem::failure("Cargo.toml", 1, what, "say which version it needs"));
+    if !package.is_in_workspace() {
+        return;
+    }
+    for dependency in package.dependencies {
+        let takes_any = json_str(&dependency["req"]) == "*";
+        // A dependency on another crate of the workspace has a path and needs no version.
+        if takes_any && dependency["path"].is_null() {
+            let name = json_str(&dependency["name"]);
+            let what = format!("`{}` takes any version of `{name}`", package.name);
+            acc.push(Problem::failure("Cargo.toml", 1, what, "say which version it needs"));
+        }
     }
 }
 
 /// A licence is needed when some package could not be used without it.
-fn report_unneeded(acc: &mut Vec<Problem>, text: &str, packages: &[Package], policy: &Policy) {
+fn report_unneeded_licences(
+    acc: &mut Vec<Problem>,
+    policy_text: &str,
+    packages: &[Package],
+    policy: &Policy,
+) {
     for licence in &policy.licences {
         let others: Vec<String> =
             policy.licences.iter().filter(|it| *it != licence).cloned().collect();
-        if packages.iter().all(|it| licence::is_met(it.licence, &others) != Some(false)) {
-            let line = text.lines().position(|it| it.contains(&format!("\"{licence}\"")));
+        let is_needed =
+            packages.iter().any(|it| licence::is_met(it.licence, &others) == Some(false));
+        if !is_needed {
+            let line = policy_text.lines().position(|it| it.contains(&format!("\"{licence}\"")));
             let what = format!("no package needs `{licence}`");
             acc.push(Problem::failure(POLICY, line.map_or(1, |it| it + 1), what, "remove it"));
         }
@@ -123,35 +154,51 @@ fn report_unneeded(acc: &mut Vec<Problem>, text: &str, packages: &[Package], pol
 
 /// Every direct dependency has a row in the note, and every row a direct dependency.
 fn check_reasons(acc: &mut Vec<Problem>, note: &str, packages: &[Package]) {
-    let own = packages.iter().filter(|it| it.source.is_empty());
-    let outside = own.flat_map(|it| it.dependencies).filter(|it| it["path"].is_null());
-    let used: BTreeSet<&str> = outside.map(|it| text(&it["name"])).collect();
-    let argued: BTreeMap<&str, usize> = note.lines().enumerate().flat_map(named).collect();
-    for name in used.iter().filter(|it| !argued.contains_key(*it)) {
-        let what = format!("nothing says why `{name}` is needed");
-        acc.push(Problem::failure(NOTE, 1, what, "add a row with the reason"));
+    let mut used: BTreeSet<&str> = BTreeSet::new();
+    for package in packages.iter().filter(|it| it.is_in_workspace()) {
+        let outside = package.dependencies.iter().filter(|it| it["path"].is_null());
+        used.extend(outside.map(|it| json_str(&it["name"])));
     }
-    for (name, line) in argued.iter().filter(|it| !used.contains(it.0)) {
-        let what = format!("no manifest names `{name}`");
-        acc.push(Problem::failure(NOTE, *line, what, "remove it, or move it to what was rejected"));
+    // The crates with a reason, and the line of each.
+    let mut argued: BTreeMap<&str, usize> = BTreeMap::new();
+    for (line_number, line) in (1..).zip(note.lines()) {
+        argued.extend(crates_of_row(line).into_iter().map(|name| (name, line_number)));
+    }
+
+    for name in &used {
+        if !argued.contains_key(name) {
+            let what = format!("nothing says why `{name}` is needed");
+            acc.push(Problem::failure(NOTE, 1, what, "add a row with the reason"));
+        }
+    }
+    for (name, line_number) in &argued {
+        if !used.contains(name) {
+            let what = format!("no manifest names `{name}`");
+            let remedy = "remove it, or move it to what was rejected";
+            acc.push(Problem::failure(NOTE, *line_number, what, remedy));
+        }
     }
 }
 
-/// The crates in the first cell of a row: "| `serde`, `serde_json` | …".
-fn named((at, line): (usize, &str)) -> Vec<(&str, usize)> {
-    let cell = line.strip_prefix("| `").and_then(|it| it.split_once('|')).map_or("", |it| it.0);
+/// The crates in the first cell of a row: `serde` and `serde_json` for "| `serde`, `serde_json` | …".
+/// Empty for any other line.
+fn crates_of_row(line: &str) -> Vec<&str> {
+    let Some((cell, _)) = line.strip_prefix("| `").and_then(|it| it.split_once('|')) else {
+        return Vec::new();
+    };
     let names = cell.split(',').map(|it| it.trim_matches([' ', '`']));
-    names.filter(|it| !it.is_empty()).map(|it| (it, at + 1)).collect()
+    names.filter(|it| !it.is_empty()).collect()
 }
 
 /// One notice for all, because most duplicates come from transitive dependencies.
-fn report_twice(acc: &mut Vec<Problem>, packages: &[Package]) {
+fn report_duplicate_versions(acc: &mut Vec<Problem>, packages: &[Package]) {
     let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for package in packages {
         versions.entry(package.name).or_default().push(package.version);
     }
-    let twice = versions.iter().filter(|it| it.1.len() > 1);
-    let names: Vec<String> = twice.map(|it| format!("{} {}", it.0, it.1.join("+"))).collect();
+    versions.retain(|_, versions| versions.len() > 1);
+    let names: Vec<String> =
+        versions.iter().map(|(name, versions)| format!("{name} {}", versions.join("+"))).collect();
     if !names.is_empty() {
         acc.push(Problem {
             path: LOCK.to_owned(),
@@ -163,6 +210,7 @@ fn report_twice(acc: &mut Vec<Problem>, packages: &[Package]) {
     }
 }
 
+/// The line of a package in the lock file, where its name and its version follow each other.
 fn line_of(lock: &str, package: &Package) -> usize {
     let lines: Vec<&str> = lock.lines().collect();
     let name = format!("name = \"{}\"", package.name);
@@ -171,11 +219,13 @@ fn line_of(lock: &str, package: &Package) -> usize {
     found.map_or(1, |it| it + 1)
 }
 
-fn array(value: &Value) -> &[Value] {
+/// The elements of a JSON array; none for any other value.
+fn json_array(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-fn text(value: &Value) -> &str {
+/// A JSON string; empty for any other value.
+fn json_str(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
@@ -201,7 +251,10 @@ unknown-git = "deny"
 allow-registry = ["https://index"]
 "#;
 
-    /// One package a line: name, version, source (`-` for our own) and licence. Two more need both licences.
+    /// Checks packages given one per line: name, version, source (`-` for our own) and licence. A
+    /// package called `loose` takes any version of its dependency.
+    ///
+    /// Two more packages, `m` and `waylore`, are always there, so that no allowed licence is unneeded.
     fn check(script: &str, expect: Expect) {
         let mut packages = vec![
             json!({"name": "m", "version": "1.0.0", "license": "MIT", "source": "registry+https://index"}),

@@ -1,6 +1,7 @@
 //! The reference under `docs/reference`, generated from the tables in the code.
 //!
-//! One file per document. A document is a function without input, so it can be compared as well as written.
+//! One file per document. A document is a function without input, so that `docs` can write it and `tidy`
+//! can compare it with the written file.
 
 mod markdown;
 mod model;

@@ -1,5 +1,8 @@
-//! Development tasks: `tidy` checks the project's coding rules, `deny` licences and bans of dependencies, `docs` writes the
-//! generated reference.
+//! Development tasks: `tidy` checks the project's coding rules, `deny` licences and bans of
+//! dependencies, `docs` writes the generated reference.
+//!
+//! A check returns a list of problems; each names a place, the finding and its remedy, for example
+//! `crates/a/src/b.rs:3: a skipped test; assert today's wrong answer, with a FIXME`.
 //!
 //! Nothing here is shipped, and nothing here knows the product beyond the tables it prints.
 
@@ -35,8 +38,8 @@ fn main() -> anyhow::Result<ExitCode> {
 
 fn tidy(root: &Path) -> anyhow::Result<ExitCode> {
     let tree = tree::read(root)?;
-    for it in tidy::language::measure(&tree) {
-        println!("{:36} {:6.1}   goal {}", it.name, it.value, it.goal);
+    for measure in tidy::language::measure(&tree) {
+        println!("{:36} {:6.1}   goal {}", measure.name, measure.value, measure.goal);
     }
     Ok(report("tidy", &tidy::check(&tree, &tree::metadata(root)?)))
 }
@@ -45,6 +48,7 @@ fn deny(root: &Path) -> anyhow::Result<ExitCode> {
     Ok(report("deny", &deny::check(&deny::read(root)?, &tree::graph(root)?)?))
 }
 
+/// Prints the problems. Notices do not fail the command.
 fn report(name: &str, problems: &[tidy::Problem]) -> ExitCode {
     for problem in problems {
         println!("{problem}");

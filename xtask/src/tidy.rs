@@ -1,5 +1,10 @@
-//! Project rules that a machine can check. Each finding names the place and the remedy.
+//! Project rules that a machine can check. Each finding names the place and the remedy:
 //!
+//! ```text
+//! crates/a/src/b.rs:3: `dbg!`; remove it
+//! ```
+//!
+//! A rule is a function that gets all text files of the workspace and appends its findings to `acc`.
 //! Checks of clippy, rustfmt and the compiler are not repeated.
 
 mod blank;
@@ -86,16 +91,16 @@ mod testing {
 
     /// The findings of `rule` for these files in a checkout at `/srv/checkout/waylore`, one problem a line.
     pub(super) fn problems(rule: Rule, files: &[(&str, &str)]) -> String {
-        let file = |it: &(&str, &str)| File { path: it.0.to_owned(), text: it.1.to_owned() };
-        let tree = Tree {
-            root: "/srv/checkout/waylore".to_owned(),
-            files: files.iter().map(file).collect(),
-        };
+        let mut tree = Tree { root: "/srv/checkout/waylore".to_owned(), files: Vec::new() };
+        for (path, text) in files {
+            tree.files.push(File { path: (*path).to_owned(), text: (*text).to_owned() });
+        }
         let mut acc = Vec::new();
         rule(&mut acc, &tree);
         lines(&acc)
     }
 
+    /// One problem a line.
     pub(super) fn lines(problems: &[Problem]) -> String {
         problems.iter().flat_map(|it| [it.to_string(), "\n".to_owned()]).collect()
     }

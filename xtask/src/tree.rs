@@ -44,13 +44,15 @@ pub(crate) fn read(root: &Path) -> anyhow::Result<Tree> {
     Ok(Tree { root: root.display().to_string(), files })
 }
 
+/// The packages of the workspace with their direct dependencies, as `cargo metadata` prints them.
 pub(crate) fn metadata(root: &Path) -> anyhow::Result<Value> {
     let mut cargo = Command::new("cargo");
     cargo.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).current_dir(root);
     Ok(serde_json::from_str(&output(cargo)?)?)
 }
 
-/// Every package of the lock file, for every platform; cargo fetches missing ones.
+/// As [`metadata`], with every package of the lock file, for every platform; cargo fetches missing
+/// ones.
 pub(crate) fn graph(root: &Path) -> anyhow::Result<Value> {
     let mut cargo = Command::new("cargo");
     cargo.args(["metadata", "--locked", "--all-features", "--format-version", "1"]);
@@ -68,6 +70,7 @@ pub(crate) fn write_if_changed(path: &Path, text: &str) -> anyhow::Result<bool> 
     Ok(true)
 }
 
+/// The text of a file; `None` for a link, a folder or a binary.
 fn read_text(path: &Path) -> io::Result<Option<String>> {
     match fs::symlink_metadata(path) {
         Ok(it) if it.is_file() => Ok(String::from_utf8(fs::read(path)?).ok()),
@@ -78,6 +81,7 @@ fn read_text(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
+/// Runs a command and returns what it printed.
 fn output(mut command: Command) -> anyhow::Result<String> {
     let name = command.get_program().display().to_string();
     let res = command.output().with_context(|| format!("`{name}` could not be started"))?;

@@ -76,7 +76,8 @@ impl IndexedCopy {
     }
 
     pub(super) fn store(&mut self) -> anyhow::Result<GraphStore> {
-        let notebook = self.runtime.block_on(self.project.ensure_notebook(NotebookScope::Project))?;
+        let notebook =
+            self.runtime.block_on(self.project.ensure_notebook(NotebookScope::Project))?;
         let id = notebook.project.context("the folder is a project")?;
         Ok(GraphStore::new(DataDir::new(&self.project.config.data).graph_paths(id), None))
     }
@@ -86,6 +87,7 @@ impl IndexedCopy {
         Ok(self.store()?.size())
     }
 
+    /// Starts to watch the code, after a first pass over all files.
     pub(super) fn watch(&mut self) -> anyhow::Result<CodeWatch> {
         let mut watch = self.runtime.block_on(self.project.code_indexer().watch_code(1))?;
         self.runtime.block_on(watch.next_pass(&TaskProgress::default()))?;
@@ -124,11 +126,13 @@ async fn open_project(dir: &Path) -> anyhow::Result<Project> {
 /// Processor time of all threads of this process; `None` where `/proc` does not exist.
 pub(super) fn processor_time() -> Option<Duration> {
     let text = fs::read_to_string("/proc/self/stat").ok()?;
-    // The name in parentheses may contain blanks; `utime` and `stime` are fields 14 and 15.
+    // Field 2 is the program's name in parentheses, which may contain blanks. So the fields are counted
+    // from the last parenthesis: 11 are skipped to get to `utime` and `stime`, fields 14 and 15.
     let mut fields = text.rsplit(')').next()?.split_whitespace().skip(11);
-    let ticks = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
-    // `USER_HZ` is 100 on Linux.
-    Some(Duration::from_millis(ticks * 10))
+    let user_ticks = fields.next()?.parse::<u64>().ok()?;
+    let system_ticks = fields.next()?.parse::<u64>().ok()?;
+    // A tick is 10 ms: `USER_HZ` is 100 on Linux.
+    Some(Duration::from_millis((user_ticks + system_ticks) * 10))
 }
 
 /// Peak resident memory of this process in megabytes; `None` where `/proc` does not exist.

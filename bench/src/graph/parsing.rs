@@ -26,6 +26,7 @@ pub(super) fn parse_in_child_process(
         .arg(root)
         .output()?;
     let output = String::from_utf8(child.stdout)?;
+    // The child prints nanoseconds and bytes.
     let mut numbers = output.split_whitespace().filter_map(|it| it.parse::<u64>().ok());
     let (took, n_bytes) =
         numbers.next().zip(numbers.next()).context("the parsing process printed no numbers")?;
@@ -38,14 +39,20 @@ pub(crate) fn run() -> anyhow::Result<Vec<BenchRow>> {
     let (threads, root) =
         args.next().zip(args.next()).context("usage: graph-parsing THREADS FOLDER")?;
     let (threads, root) = (threads.parse()?, PathBuf::from(root));
-    let is_code = |it: &str| language_of_path(it).is_some();
-    let of_path = |it: (String, _)| language_of_path(&it.0).map(|lang| (it.0, lang));
-    let files: Vec<_> =
-        source::walk_files(&root, &is_code).files.into_iter().filter_map(of_path).collect();
+    let mut files: Vec<(String, SourceLanguage)> = Vec::new();
+    for (path, _) in source::walk_files(&root, &|it| language_of_path(it).is_some()).files {
+        if let Some(lang) = language_of_path(&path) {
+            files.push((path, lang));
+        }
+    }
     let (start, before) = (Instant::now(), processor_time());
     let n_bytes = parse_all(&root, &files, threads);
-    let used = processor_time().zip(before).map(|it| it.0.saturating_sub(it.1));
-    println!("{} {n_bytes}", used.unwrap_or_else(|| start.elapsed()).as_nanos());
+    // Wall time where `/proc` does not exist.
+    let took = match (before, processor_time()) {
+        (Some(before), Some(after)) => after.saturating_sub(before),
+        (None, _) | (_, None) => start.elapsed(),
+    };
+    println!("{} {n_bytes}", took.as_nanos());
     Ok(Vec::new())
 }
 

@@ -1,5 +1,8 @@
 //! Speed of reading and observing the transcripts of each host, and growth of memory with their
 //! length.
+//!
+//! A host is a program that runs an agent; its transcript is the log it writes of a session. Reading
+//! turns the log into events, observing folds the events into a [`Scratchpad`], the state of a session.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -155,10 +158,8 @@ fn measure_opencode() -> BenchRow {
     };
     let (mut reader, mut events) = (OpenCodeReader::new(Some("/p"), &session), Vec::new());
     let (mut pad, mut bytes, mut took) = (Scratchpad::new(), 0, Duration::ZERO);
-    for message in 0.. {
-        if bytes >= TRANSCRIPT_BYTES {
-            break;
-        }
+    let mut message = 0;
+    while bytes < TRANSCRIPT_BYTES {
         let parts: Vec<OpenCodePart> =
             (0..PARTS_PER_MESSAGE).map(|it| part(message * PARTS_PER_MESSAGE + it)).collect();
         bytes += parts.iter().map(|it| it.data.len()).sum::<usize>();
@@ -171,11 +172,16 @@ fn measure_opencode() -> BenchRow {
         reader.read_message(&mut events, &row, &parts);
         events.drain(..).for_each(|it| pad.observe(&it));
         took += start.elapsed();
+        message += 1;
     }
     reader.finish(&mut events);
     events.drain(..).for_each(|it| pad.observe(&it));
-    let (what, turns) = ("read 10 MB of OpenCode's rows", format!("{} turns", pad.calls.len()));
-    row(what, format!("{:.2} s", took.as_secs_f64()), "< 1 s", turns)
+    row(
+        "read 10 MB of OpenCode's rows",
+        format!("{:.2} s", took.as_secs_f64()),
+        "< 1 s",
+        format!("{} turns", pad.calls.len()),
+    )
 }
 
 /// Parts of a generated message.
@@ -213,9 +219,14 @@ fn measure_host(host: &HostSample) -> anyhow::Result<BenchRow> {
     ))
 }
 
+/// Reads a transcript in chunks and observes its events. Returns the scratchpad and the number of
+/// damaged lines.
 fn fold_transcript(format: TranscriptFormat, text: &[u8]) -> (Scratchpad, u64) {
-    let origin =
-        TranscriptOrigin { project: Some("/p".to_owned()), fallback_session_id: "s".to_owned(), subagent: None };
+    let origin = TranscriptOrigin {
+        project: Some("/p".to_owned()),
+        fallback_session_id: "s".to_owned(),
+        subagent: None,
+    };
     let mut reader = TranscriptReader::new(format, origin);
     let mut splitter = LineSplitter::new(format.layout());
     let (mut pad, mut events) = (Scratchpad::new(), Vec::new());

@@ -1,5 +1,11 @@
-//! Reads the Markdown history of aider: `####` lines are the user, `>` lines the program, the rest
-//! the model.
+//! Reads the Markdown history of aider into events of the [`EventLog`], which collects what happened in
+//! the session: `####` lines are the user, `>` lines the program, the rest the model.
+//!
+//! ```text
+//! #### support headers               user message
+//! I will edit it.                    text of the model
+//! > Applied edit to io/rst.py        call of the edit tool, and its result
+//! ```
 //!
 //! A turn has many lines, so it is collected and added as one event when another speaker begins.
 
@@ -14,6 +20,7 @@ use crate::time::parse_iso;
 pub(crate) struct AiderState {
     prompt: String,
     reply: String,
+    /// Calls so far; the history has no ids, so calls are numbered.
     n_calls: u64,
 }
 

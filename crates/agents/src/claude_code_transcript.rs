@@ -1,8 +1,15 @@
-//! Reads transcripts of Claude Code: one JSON record per line, one record per content block.
+//! Reads transcripts of Claude Code: one JSON record per line, one record per content block. Each
+//! becomes events of the [`EventLog`], which collects what happened in the session:
 //!
-//! Tool results are user records. A subagent has a file of its own; older versions wrote its
-//! records into the parent's file, marked as a sidechain. Those are skipped there, because they
-//! belong to another session.
+//! ```text
+//! {"type":"user","uuid":"u1","message":{"content":"fix it"}}              user message
+//! {"type":"assistant","message":{"content":[{"type":"tool_use", …}]}}     tool call
+//! {"type":"user","message":{"content":[{"type":"tool_result", …}]}}       tool result
+//! ```
+//!
+//! A subagent (an agent that the agent started) has a file of its own; older versions wrote its records
+//! into the parent's file, marked as a sidechain. Those are skipped there, because they belong to
+//! another session. A compaction replaces the conversation so far by a summary.
 
 use model::{ContextCompaction, Event, TokenUsage};
 use serde_json::Value;
@@ -52,9 +59,14 @@ pub(crate) fn read_record(log: &mut EventLog, state: &mut ClaudeCodeState, recor
         log.start_session(record["sessionId"].as_str(), state.subagent.as_deref(), cwd);
     }
     let has_flag = |name: &str| record[name] == true;
+    // In the file of a subagent every record is a sidechain. In that of the main agent, a sidechain is
+    // the work of a subagent, which is another session.
+    let is_main_file = state.subagent.is_none();
+    if is_main_file && has_flag("isSidechain") {
+        return;
+    }
     // Meta records are texts of the host that its own screen hides.
-    let is_of_other_session = has_flag("isSidechain") && state.subagent.is_none();
-    if is_of_other_session || has_flag("isMeta") {
+    if has_flag("isMeta") {
         return;
     }
     if let Some(mode) = record["permissionMode"].as_str() {
@@ -72,9 +84,10 @@ pub(crate) fn read_record(log: &mut EventLog, state: &mut ClaudeCodeState, recor
 
 /// The boundary and the summary of one compaction are two records; the second is skipped.
 fn push_compaction(log: &mut EventLog, state: &mut ClaudeCodeState, id: &str) {
-    if !std::mem::replace(&mut state.just_compacted, true) {
+    if !state.just_compacted {
         log.push_event(id, Event::Compaction(ContextCompaction {}));
     }
+    state.just_compacted = true;
 }
 
 /// Reads a user record: a prompt as one text, or blocks of text and tool results.

@@ -1,8 +1,9 @@
-//! Reads rollouts of Codex: one `{timestamp, type, payload}` per line.
+//! Reads rollouts (the transcripts) of Codex: one `{timestamp, type, payload}` per line. Each record
+//! becomes events of the [`EventLog`], which collects what happened in the session.
 //!
-//! Each message appears twice, as an item for the model and as an event for the screen. User
-//! messages are taken from the events, because the items also hold texts that the host adds in the
-//! user's name.
+//! Each message appears twice, as an item for the model (`response_item`) and as an event for the
+//! screen (`event_msg`). User messages are taken from the events, because the items also hold texts
+//! that the host adds in the user's name.
 
 use model::{ContextCompaction, Event, TokenUsage, Tool};
 use serde_json::Value;
@@ -89,15 +90,20 @@ fn read_item(log: &mut EventLog, state: &mut CodexState, id: &str, item: &Value)
     }
 }
 
-/// The output is a text, or a JSON object in a text with the exit code beside it.
+/// The output is a text (`Process exited with code 1\nOutput:\n…`), or a JSON object in a text with the
+/// exit code beside it (`{"output": "…", "metadata": {"exit_code": 0}}`).
 fn read_output(log: &mut EventLog, call: &str, output: &Value) {
     let text = tool_output::extract_text(output);
-    let object = serde_json::from_str::<Value>(&text).ok().filter(|it| it["output"].is_string());
-    let (text, exit_code) = if let Some(object) = &object {
-        (tool_output::extract_text(&object["output"]), object["metadata"]["exit_code"].as_i64())
-    } else {
-        let exit_code = tool_output::find_exit_code(&text);
-        (text, exit_code)
+    let (text, exit_code) = match serde_json::from_str::<Value>(&text) {
+        Ok(object) if object["output"].is_string() => {
+            let exit_code = object["metadata"]["exit_code"].as_i64();
+            (tool_output::extract_text(&object["output"]), exit_code)
+        }
+        // No JSON, or JSON that the command itself wrote.
+        Ok(_) | Err(_) => {
+            let exit_code = tool_output::find_exit_code(&text);
+            (text, exit_code)
+        }
     };
     let outcome = if text.contains("rejected by user") {
         CallOutcome::Rejected
@@ -106,7 +112,8 @@ fn read_output(log: &mut EventLog, call: &str, output: &Value) {
         CallOutcome::from_success(exit_code.unwrap_or(0) == 0 && !is_failure)
     };
     // Above `Output:` are lines of the host: exit code and wall time.
-    log.push_result(call, outcome, text.split_once("\nOutput:\n").map_or(&text, |it| it.1));
+    let output = text.split_once("\nOutput:\n").map_or(text.as_str(), |(_, output)| output);
+    log.push_result(call, outcome, output);
 }
 
 /// Reads an event for the screen: a message, an interrupt or the token usage.
@@ -140,8 +147,14 @@ fn read_event(log: &mut EventLog, state: &mut CodexState, id: &str, event: &Valu
 /// A prompt is an event, a completed item, or both. The second record of the same text in the other
 /// form is skipped.
 fn push_prompt(log: &mut EventLog, state: &mut CodexState, id: &str, text: &str, form: PromptForm) {
-    let is_copy = |it: &(String, PromptForm)| it.0 == text && it.1 != form;
-    if state.last_prompt.take_if(|it| is_copy(it)).is_none() {
+    let is_copy = state
+        .last_prompt
+        .as_ref()
+        .is_some_and(|(last_text, last_form)| last_text == text && *last_form != form);
+    if is_copy {
+        // A prompt has one copy at most; the same text again would be a new prompt.
+        state.last_prompt = None;
+    } else {
         log.push_user_message(id, text);
         state.last_prompt = Some((text.to_owned(), form));
     }

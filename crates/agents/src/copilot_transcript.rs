@@ -1,5 +1,7 @@
-//! Reads transcripts of GitHub Copilot CLI: one `{type, data, id, timestamp}` per line. The host
-//! reports a failed command as a success; the exit code is part of the output text.
+//! Reads transcripts of GitHub Copilot CLI: one `{type, data, id, timestamp}` per line. Each record
+//! becomes events of the [`EventLog`], which collects what happened in the session; for example,
+//! `tool.execution_start` becomes a tool call. The host reports a failed command as a success; the exit
+//! code is part of the output text.
 
 use model::{ContextCompaction, Event};
 use serde_json::Value;
@@ -39,8 +41,11 @@ pub(crate) fn read_record(log: &mut EventLog, record: &Value) {
 fn read_completion(log: &mut EventLog, data: &Value) {
     let success = data["success"] == true;
     let result = if success { &data["result"] } else { &data["error"] };
-    let message = result["message"].as_str().map(str::to_owned);
-    let text = message.unwrap_or_else(|| tool_output::extract_text(result));
+    // An error has a `message`; other results have one of several shapes.
+    let text = match result["message"].as_str() {
+        Some(message) => message.to_owned(),
+        None => tool_output::extract_text(result),
+    };
     let text = strip_hook_guidance(&text);
     // A command that ran and failed is a success to the host.
     let outcome = if success {
@@ -57,9 +62,9 @@ fn read_completion(log: &mut EventLog, data: &Value) {
 fn strip_hook_guidance(text: &str) -> &str {
     const SENTENCE_START: &str = "\n\nTool \"";
     const SENTENCE_END: &str = "Additional guidance from postToolUse hooks:";
-    let guidance = text.find(SENTENCE_END);
-    let start = guidance.and_then(|it| text[..it].rfind(SENTENCE_START));
-    start.map_or(text, |it| &text[..it])
+    let Some(guidance) = text.find(SENTENCE_END) else { return text };
+    let sentence = text[..guidance].rfind(SENTENCE_START);
+    sentence.map_or(text, |start| &text[..start])
 }
 
 #[cfg(test)]

@@ -1,4 +1,13 @@
-//! Splits one JSON document while it streams by: its head, then the elements of one of its lists.
+//! Splits one JSON document while it streams by: its head, then the elements of one of its lists. With
+//! the list `steps`:
+//!
+//! ```text
+//! {"id": 7, "steps": [{"a": 1}, {"a": 2}], "more": []}
+//!
+//! head     {"id":7,"steps":[]}
+//! element  {"a":1}
+//! element  {"a":2}
+//! ```
 //!
 //! Some hosts store a session as one document of any size, which is never held in memory as a
 //! whole. The head is everything before the list; elements follow one by one; the rest of the
@@ -75,20 +84,24 @@ impl DocumentSplitter {
         match byte {
             b'"' => {
                 self.buffer_byte(byte);
-                (self.in_string, self.key_start, self.list_follows) =
-                    (true, self.part.len(), false);
+                self.in_string = true;
+                self.key_start = self.part.len();
+                self.list_follows = false;
             }
             // The head ends where the list begins; an empty list and a brace make it valid JSON.
             b'[' if self.list_follows => {
                 self.part.extend_from_slice(b"[]}");
                 self.emit_part(on_part);
-                (self.stage, self.depth, self.list_follows) = (DocumentStage::List, 2, false);
+                self.stage = DocumentStage::List;
+                self.depth = 2;
+                self.list_follows = false;
             }
             // A comma directly inside the list separates two elements.
             b',' if self.stage == DocumentStage::List && self.depth == 2 => self.emit_part(on_part),
             b'{' | b'[' => {
                 self.buffer_byte(byte);
-                (self.depth, self.list_follows) = (self.depth + 1, false);
+                self.depth += 1;
+                self.list_follows = false;
             }
             b'}' | b']' => {
                 self.depth = self.depth.saturating_sub(1);

@@ -1,8 +1,19 @@
 //! Collects the events of one session while a transcript or a hook message is read.
 //!
-//! Every reader of a format pushes its events here. The log starts the session before the first
-//! event, assigns event ids and times, bounds texts, removes our own notes from them, matches results
-//! with their calls, and counts what was skipped. The owner of the log takes the events from `acc`.
+//! An *event* is one thing that happened in a session: a user message, a text of the model, a tool call,
+//! its result. Every reader of a format pushes its events here. The log starts the session before the
+//! first event, assigns event ids and times, bounds texts, removes our own notes (text that Waylore
+//! injected) from them, matches results with their calls, and counts what was skipped. The owner of the
+//! log takes the events from `acc`.
+//!
+//! ```text
+//! start_session(Some("s1"), None, "/p")            event `start`
+//! push_call("t1", "Bash", {"command": "make"})     event `t1`
+//! push_result("t1", Failed, "no rule")             event `t1!`
+//! ```
+//!
+//! A *subagent* is an agent that another one started; it has a session of its own. A *step* is one call
+//! of the model; its token usage is added when the next step begins.
 
 use std::collections::HashMap;
 
@@ -112,8 +123,9 @@ impl EventLog {
         self.now = at.unwrap_or(self.now);
     }
 
-    /// Starts the session under the host's id for it. The id of a subagent is derived from its
-    /// parent's id and its own name. Does nothing if the session has started.
+    /// Starts the session under the host's id for it. For a subagent, `host_session` is the id of its
+    /// parent, and its own session id is derived from that and its name. Does nothing if the session
+    /// has started.
     pub(crate) fn start_session(
         &mut self,
         host_session: Option<&str>,
@@ -211,14 +223,11 @@ impl EventLog {
         let text = &*strip_own_notes(text);
         let ok = outcome == CallOutcome::Ok;
         // The text of a failed call names the files of an error message, not what was found.
-        let (paths, matches) = if ok {
-            (
-                tool_output::listed_paths(&tool, text, &self.resolver),
-                tool_output::count_matches(&tool, text),
-            )
-        } else {
-            (Vec::new(), None)
-        };
+        let (mut paths, mut matches) = (Vec::new(), None);
+        if ok {
+            paths = tool_output::listed_paths(&tool, text, &self.resolver);
+            matches = tool_output::count_matches(&tool, text);
+        }
         let result = ToolResult {
             call_id: call_id.to_owned(),
             ok,
@@ -236,7 +245,8 @@ impl EventLog {
 
     /// Token usage of one model step. Of several records of the same step the last one counts.
     pub(crate) fn record_usage(&mut self, step: &str, usage: TokenUsage) {
-        if self.usage.as_ref().is_some_and(|it| it.0 != step) {
+        let is_next_step = self.usage.as_ref().is_some_and(|(current, _)| current != step);
+        if is_next_step {
             self.end_step();
         }
         self.usage = Some((step.to_owned(), usage));
@@ -257,9 +267,10 @@ pub fn derive_session_id(host_id: &str) -> SessionId {
     if let Ok(id) = host_id.parse::<SessionId>() {
         return id;
     }
-    // A fingerprint has 64 bits, a UUID 128: two salted fingerprints fill it.
+    // A fingerprint has 64 bits, as hex digits; a UUID has 128. Two salted fingerprints fill it.
     let salted_hash = |salt: &str| {
-        u64::from_str_radix(&model::fingerprint_text(&format!("{salt}{host_id}")), 16).unwrap_or(0)
+        let hex = model::fingerprint_text(&format!("{salt}{host_id}"));
+        u64::from_str_radix(&hex, 16).unwrap_or(0)
     };
     let bits = (u128::from(salted_hash("a")) << 64) | u128::from(salted_hash("b"));
     SessionId(uuid::Builder::from_custom_bytes(Uuid::from_u128(bits).into_bytes()).into_uuid())

@@ -1,5 +1,12 @@
 //! Reads chats of Gemini CLI: a header and messages, one per line. Earlier versions wrote one document
-//! with the same fields, whose head and messages come here one by one as well.
+//! with the same fields, whose head and messages come here one by one as well. Each record becomes
+//! events of the [`EventLog`], which collects what happened in the session:
+//!
+//! ```text
+//! {"sessionId":"s","projectHash":"h"}                       session start
+//! {"id":"u1","type":"user","content":"hi"}                  user message
+//! {"type":"gemini","content":"Done.","toolCalls":[…]}       text of the model, calls and results
+//! ```
 
 use model::TokenUsage;
 use serde_json::Value;
@@ -9,12 +16,15 @@ use crate::{parse_time, tool_output};
 
 /// Reads the header or a message.
 pub(crate) fn read_record(log: &mut EventLog, record: &Value) {
-    // The header of a chat and a whole chat in one document have the same fields.
+    // The header. A line may hold the messages, too; the header of a document comes here with an empty
+    // list, and its messages follow one by one.
     if record["projectHash"].is_string() || record["messages"].is_array() {
         log.set_time(parse_time(&record["startTime"]));
         let cwd = record["cwd"].as_str().or(record["projectRoot"].as_str()).unwrap_or_default();
         log.start_session(record["sessionId"].as_str(), None, cwd);
-        record["messages"].as_array().into_iter().flatten().for_each(|it| read_message(log, it));
+        for message in record["messages"].as_array().into_iter().flatten() {
+            read_message(log, message);
+        }
     } else {
         read_message(log, record);
     }
@@ -34,7 +44,9 @@ fn read_message(log: &mut EventLog, message: &Value) {
                 log.push_reasoning(&format!("{id}~{nth}"), text);
             }
             log.push_reasoning(id, &text);
-            message["toolCalls"].as_array().into_iter().flatten().for_each(|it| read_call(log, it));
+            for call in message["toolCalls"].as_array().into_iter().flatten() {
+                read_call(log, call);
+            }
             let tokens = |name: &str| message["tokens"][name].as_u64().unwrap_or(0);
             if message["tokens"].is_object() {
                 let (input, cached) = (tokens("input"), tokens("cached"));

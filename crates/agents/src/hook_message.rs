@@ -1,10 +1,16 @@
 //! A hook message: the report of one event that a host sends to its hook, in terms shared by all
 //! hosts.
 //!
-//! A process parses the bytes of a message once, in [`crate::Host::parse_message`]. Everything after that
-//! works on the [`HookMessage`]: the injected context, the journalled events and the request to the
-//! daemon. The functions of a host take a message or its parsed body, never bytes, so none of them
-//! can parse a second time.
+//! A *hook* is a program that a host starts at an event, here `waylore hook`; the host writes a JSON
+//! message to it, such as `{"hook_event_name":"SessionStart","session_id":"s1","cwd":"/p"}`, and adds
+//! its answer to the model's context. The *journal* is Waylore's own record of a session, for what the
+//! host does not record itself. The *daemon* is the background process that computes the answers.
+//!
+//! Each process parses the bytes of a message once, in [`crate::Host::parse_message`]: the hook
+//! process, and again the daemon, to which the hook passes the body on. Everything after that works on
+//! the [`HookMessage`]: the injected context, the journalled events and the request to the daemon. The
+//! functions of a host take a message or its parsed body, never bytes, so none of them can parse a
+//! second time.
 
 use std::hash::{Hash, Hasher};
 
@@ -23,8 +29,10 @@ pub struct HookMessage {
     pub host: Option<&'static str>,
     /// The host's name for the event. Answers repeat it.
     pub event_name: String,
-    /// The host's id of the session; that of a subagent is distinct from its parent's.
-    pub session: String,
+    /// The host's id of the session, under which the shown log (the notes that the session has seen) is
+    /// kept. A subagent's id is distinct from its parent's. The `session` of an event is a
+    /// [`model::SessionId`] derived from it.
+    pub host_session: String,
     /// Working directory of the host.
     pub cwd: String,
     pub source: SessionSource,
@@ -40,7 +48,7 @@ pub enum SessionSource {
     HostTranscript { path: String },
     /// One session in a database of the host. Unlike a transcript it cannot be followed while it
     /// grows, and the file holds the sessions of other projects, too.
-    HostDatabase { path: String, session: String },
+    HostDatabase { path: String, host_session: String },
     /// The host names no record of its own, so the journal must hold everything.
     JournalOnly,
 }
@@ -95,11 +103,11 @@ pub struct RefusedCall {
 
 impl HookMessage {
     /// A message of a program that is no host: it has no body and no transcript.
-    pub fn from_program(session: String, cwd: String, event: HookEvent) -> Self {
+    pub fn from_program(host_session: String, cwd: String, event: HookEvent) -> Self {
         Self {
             host: None,
             event_name: String::new(),
-            session,
+            host_session,
             cwd,
             source: SessionSource::JournalOnly,
             event,
@@ -138,7 +146,8 @@ impl SessionSource {
     }
 }
 
-/// Parses the bytes of a message into its body: the only place where this happens.
+/// Parses the bytes of a message into its body: the only place where this happens. A body is any JSON
+/// value; `None` if the bytes are no JSON.
 ///
 /// `declared_event` names the event for hosts that pass it as an argument instead of in the
 /// message. A name in the message takes precedence.
@@ -165,7 +174,7 @@ pub(crate) mod tests {
     use super::*;
 
     thread_local! {
-        /// Calls of [`parse_body`] on this thread; tests run on a thread each.
+        /// Calls of [`parse_json_body`] on this thread; tests run on a thread each.
         pub(crate) static N_PARSES: Cell<u32> = const { Cell::new(0) };
     }
 

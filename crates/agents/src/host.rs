@@ -1,9 +1,15 @@
 //! The table of supported hosts: where each keeps its settings, how Waylore is installed in them
-//! and removed again, and how the host talks to its hooks.
+//! and removed again, and which messages the host exchanges with its hooks.
 //!
-//! A host is one row here and one file in `host/`. All commands work from the table; no code outside
-//! of that folder depends on a particular host. The readers of the hosts' transcripts are elsewhere,
-//! in `*_transcript.rs`.
+//! A *host* is a program that runs agents, such as Claude Code. It starts *hooks* (programs named in its
+//! settings) at events such as the start of a session, passes each a JSON message, and adds the answer
+//! to the model's context. An *MCP server* gives the agent tools that it may call. Connecting a host
+//! adds `waylore hook` as a hook and `waylore mcp` as a server to its settings. The *journal* is
+//! Waylore's own record of the events of a session.
+//!
+//! A host is one row in [`HOSTS`] and one file in `host/`, which defines the row. All commands work
+//! from the table; outside of that folder only [`Host::version_command`] names a host. The readers of
+//! the hosts' transcripts are elsewhere, in `*_transcript.rs`.
 
 mod claude_code;
 mod codex;
@@ -115,10 +121,11 @@ pub fn parse_version(output: &str) -> Option<HostVersion> {
 }
 
 /// The messages that a host sends to its hooks, and the answers it expects: the part of
-/// [`Host::parse_message`], [`Host::journal_events`] and [`Host::render_answer`] that differs between
-/// hosts.
+/// [`Host::parse_message`], [`Host::build_journal_events`] and [`Host::render_answer`] that differs
+/// between hosts.
 ///
-/// The functions take parsed JSON: [`Host::parse_message`] alone reads bytes.
+/// The functions behind the pointers are in the file of each host, see the field `hook_protocol` of its
+/// row. They take parsed JSON: [`Host::parse_message`] alone reads bytes.
 #[derive(Debug)]
 pub struct HookProtocol {
     /// Interprets the body of a message; `None` if it is not a message of this host.
@@ -133,8 +140,8 @@ pub struct HookProtocol {
 /// A plugin that the host installs as a whole.
 #[derive(Debug)]
 pub struct HostPlugin {
-    /// Paths and contents for a program and a version. A folder that holds the first path holds our
-    /// plugin.
+    /// Paths and contents, for the path of our program and our own version. A folder that holds the
+    /// first path holds our plugin.
     pub files: fn(&str, &str) -> Vec<(&'static str, String)>,
     /// Hint with the commands that install it from a folder.
     pub install: fn(&str) -> String,
@@ -196,13 +203,16 @@ pub fn find_host(name: &str) -> Option<&'static Host> {
 }
 
 impl SettingsFile {
+    /// True if this is the file of that name in the user's settings folder.
     pub fn is_in_folder(&self, name: &str) -> bool {
         matches!(self.place, FilePlace::Folder(it) if it == name)
     }
 }
 
 impl Host {
-    /// Root and folder of the user's settings. `variable` reads the environment.
+    /// Root and settings folder of the user, which [`FilePlace::Root`] and [`FilePlace::Folder`] are
+    /// relative to; `None` if neither a variable nor the home directory is known. `variable` reads the
+    /// environment.
     pub fn settings_folder(
         &self,
         home: Option<&Path>,
@@ -241,8 +251,8 @@ impl Host {
         (protocol.read_body)(parse_json_body(input, declared_event)?)
     }
 
-    /// Events to journal for a message of this host.
-    pub fn journal_events(
+    /// Builds the events to journal for a message of this host; writing them is left to the caller.
+    pub fn build_journal_events(
         &self,
         message: &HookMessage,
         project: Option<&str>,
@@ -275,7 +285,7 @@ fn start_log(
     let mut log = EventLog::new(agent, project.map(str::to_owned), String::new());
     log.set_time(Some(at));
     log.transcript = message.source.path().map(str::to_owned);
-    log.start_session(Some(&message.session), None, &message.cwd);
+    log.start_session(Some(&message.host_session), None, &message.cwd);
     log
 }
 
@@ -286,13 +296,19 @@ fn runs_waylore(entry: &Value, subcommand: &str) -> bool {
         Some(it.as_array()?.iter().filter_map(|it| it.as_str().map(str::to_owned)).collect())
     };
     let words = match (&entry["command"], text_list(&entry["args"])) {
+        // `"command": "/bin/waylore", "args": ["hook", "codex"]`
         (Value::String(program), Some(args)) => [vec![program.clone()], args].concat(),
+        // `"command": "/bin/waylore hook codex"`
         (Value::String(line), None) => shell::split_words(line),
-        // One list of both, or no command at all.
+        // `"command": ["/bin/waylore", "mcp"]`, or no command at all.
         (command, _) => text_list(command).unwrap_or_default(),
     };
-    words.first().is_some_and(|it| is_waylore_program(it))
-        && words.get(1).is_some_and(|it| it == subcommand)
+    match &words[..] {
+        [program, first_argument, ..] => {
+            is_waylore_program(program) && first_argument == subcommand
+        }
+        _ => false,
+    }
 }
 
 /// True if a program path names ours: `waylore`, or with a suffix such as its version,

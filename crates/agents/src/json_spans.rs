@@ -3,7 +3,15 @@
 //!
 //! [`scan_json`] finds the positions (spans) of all values; [`insert_item`] and [`remove_span`] cut
 //! and join the text at those positions. Comments are found by overwriting them with blanks in a copy
-//! of the text, which keeps all positions. The settings of hosts are edited with this.
+//! of the text, which keeps all positions. The settings of hosts are edited with this. Inserting the
+//! item `"b": 2`, and removing it again:
+//!
+//! ```text
+//! {                        {
+//!   "a": 1 // one    ⇄       "a": 1, // one
+//! }                          "b": 2
+//!                          }
+//! ```
 
 use std::ops::Range;
 
@@ -34,7 +42,7 @@ impl JsonNode {
     /// The member of this name, if the node is an object that has one.
     pub(crate) fn member(&self, name: &str) -> Option<&JsonMember> {
         let JsonContent::Object(members) = &self.content else { return None };
-        members.iter().find(|it| it.0 == name).map(|it| &it.1)
+        members.iter().find(|(it, _)| it == name).map(|(_, member)| member)
     }
 
     /// True for an object or array without items.
@@ -67,10 +75,16 @@ pub(crate) fn to_strict_json(text: &str) -> String {
         match byte {
             // Skips the escaped character, which may be a quote.
             b'\\' if in_string => position += 1,
-            b'"' => (in_string, open_comma) = (!in_string, None),
+            b'"' => {
+                in_string = !in_string;
+                open_comma = None;
+            }
             _ if in_string || byte.is_ascii_whitespace() => {}
             // A comma after nothing, as in `{,}`, is no trailing comma and must stay an error.
-            b',' => open_comma = (!b"{[,:".contains(&previous)).then_some(position),
+            b',' => {
+                let follows_value = !b"{[,:".contains(&previous);
+                open_comma = follows_value.then_some(position);
+            }
             b']' | b'}' => {
                 if let Some(comma) = open_comma.take() {
                     bytes[comma] = b' ';
@@ -103,11 +117,15 @@ fn blank_comments(text: &str) -> String {
             (b'"', _) => in_string = !in_string,
             (b'/', Some(b'/' | b'*')) if !in_string => {
                 let end = comment_end(text, position);
-                let comment = bytes[position..end].iter_mut();
-                comment.filter(|it| !it.is_ascii_whitespace()).for_each(|it| *it = b' ');
+                for byte in &mut bytes[position..end] {
+                    if !byte.is_ascii_whitespace() {
+                        *byte = b' ';
+                    }
+                }
                 position = end;
                 continue;
             }
+            // Any other byte, inside a string or outside.
             _ => {}
         }
         position += 1;

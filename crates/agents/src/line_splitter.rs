@@ -2,8 +2,16 @@
 //!
 //! The caller feeds the bytes of a transcript and passes each line to `TranscriptReader`. One tool
 //! result can be 50 MB on one line. Long JSON strings are truncated while they stream by, so that a
-//! line stays valid JSON and is never held in memory as a whole. A line of text that is not JSON is
-//! truncated like one long string. A document is passed on in pieces of fixed size instead of lines.
+//! line stays valid JSON and is never held in memory as a whole. With a limit of four bytes:
+//!
+//! ```text
+//! {"a":"a long text","b":1}   →   {"a":"a lo","b":1}
+//! ```
+//!
+//! A string is cut between two characters: `\u00e9` is copied whole or not at all, and so is a pair of
+//! surrogates (`\ud83d\ude00`), the two escapes by which JSON writes one character beyond U+FFFF. A line
+//! of text that is not JSON is truncated like one long string. A document is passed on in pieces of
+//! fixed size instead of lines.
 
 use crate::transcript_format::RecordLayout;
 
@@ -135,9 +143,15 @@ impl LineSplitter {
             }
             let completes_pair = lexer.after_high_surrogate && !lexer.is_truncated;
             lexer.is_copied = lexer.length < MAX_STRING_BYTES || completes_pair;
-            self.n_truncated += u64::from(!lexer.is_copied && !lexer.is_truncated);
-            lexer.is_truncated |= !lexer.is_copied;
-            lexer.after_high_surrogate &= byte == b'\\';
+            if !lexer.is_copied && !lexer.is_truncated {
+                // The first character that is dropped.
+                self.n_truncated += 1;
+                lexer.is_truncated = true;
+            }
+            // Only another escape can be the low surrogate.
+            if byte != b'\\' {
+                lexer.after_high_surrogate = false;
+            }
         }
         lexer.advance(byte);
         if lexer.is_copied {
@@ -152,8 +166,9 @@ impl StringLexer {
         self.length += 1;
         if self.escaped {
             let is_unicode = byte == b'u';
-            (self.escaped, self.n_hex_digits) = (false, if is_unicode { 4 } else { 0 });
-            // A surrogate after a high one is the low one, which opens no further pair.
+            self.escaped = false;
+            self.n_hex_digits = if is_unicode { 4 } else { 0 };
+            // Until its digits are read, a Unicode escape may be a high surrogate. A surrogate after a high one is the low one, which opens no further pair.
             self.after_high_surrogate = is_unicode && !self.after_high_surrogate;
             return;
         }

@@ -1,5 +1,6 @@
 //! Reads trajectories of Moatless, a research agent: one document with a list of nodes, each an action
-//! and its observation.
+//! and its observation. A node becomes events of the [`EventLog`], which collects what happened in the
+//! session: the model's note (`scratch_pad`), a tool call and its result.
 
 use model::Tool;
 use serde_json::{Value, json};
@@ -10,14 +11,14 @@ use crate::tool_output;
 /// Part of the action's class name → tool. The first row that matches counts.
 #[rustfmt::skip]
 const ACTION_TOOLS: &[(&str, Tool)] = &[
-    ("ViewCode",       Tool::Read),
-    ("StringReplace",  Tool::Edit),
-    ("InsertLine",     Tool::Edit),
+    ("ViewCode",          Tool::Read),
+    ("StringReplace",     Tool::Edit),
+    ("InsertLine",        Tool::Edit),
     ("RequestCodeChange", Tool::Edit),
-    ("CreateFile",     Tool::Write),
-    ("RunTests",       Tool::Shell),
-    ("Find",           Tool::Search),
-    ("Search",         Tool::Search),
+    ("CreateFile",        Tool::Write),
+    ("RunTests",          Tool::Shell),
+    ("Find",              Tool::Search),
+    ("Search",            Tool::Search),
 ];
 
 /// Starts the session from the fields before the list of nodes.

@@ -1,13 +1,18 @@
 //! Reads sessions of `OpenCode`, which keeps them in a database.
 //!
 //! The caller opens the database and passes the rows in as values: a session has messages, a message
-//! has parts (text, reasoning, tool calls). Each row has a `data` column with JSON.
+//! has parts (text, reasoning, tool calls). Each row has a `data` column with JSON. A part becomes
+//! events of the [`EventLog`], which collects what happened in the session: the part
+//! `{"type":"tool","tool":"bash","state":{"status":"completed", …}}` becomes a call and its result.
 
 use model::{ContextCompaction, Event, EventEnvelope, Timestamp, TokenUsage};
 use serde_json::Value;
 
 use crate::event_log::{CallOutcome, EventLog, ReadCounts};
 use crate::tool_output;
+
+/// Part of the host's error for a call that the user did not allow.
+pub(crate) const REJECTED_PHRASE: &str = "rejected permission";
 
 /// A row of the session table.
 #[derive(Clone, Debug)]
@@ -137,7 +142,7 @@ fn push_call_result(log: &mut EventLog, call: &str, state: &Value) {
     let exit_code = state["metadata"]["exit"].as_i64().unwrap_or(0);
     let outcome = if !is_error && exit_code == 0 {
         CallOutcome::Ok
-    } else if output.contains("rejected permission") {
+    } else if output.contains(REJECTED_PHRASE) {
         CallOutcome::Rejected
     } else {
         CallOutcome::Failed

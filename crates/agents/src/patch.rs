@@ -1,5 +1,16 @@
 //! Finds the files that a patch touches. The format is that of `apply_patch`, a tool of Codex that
-//! other hosts have adopted.
+//! other hosts have adopted. The files of this patch are `src/a.ts` and `b.ts`:
+//!
+//! ```text
+//! *** Begin Patch
+//! *** Update File: src/a.ts
+//! @@
+//! -x
+//! +y
+//! *** Add File: b.ts
+//! +z
+//! *** End Patch
+//! ```
 
 const PATCH_HEADER: &str = "*** Begin Patch";
 const FILE_LINE_PREFIXES: &[&str] =
@@ -19,11 +30,11 @@ pub(crate) fn find_in_command(command: &str) -> Option<&str> {
 
 /// The paths that a patch names, in its order.
 pub(crate) fn patched_files(patch: &str) -> Vec<String> {
-    let named_file = |line: &str| {
-        FILE_LINE_PREFIXES
-            .iter()
-            .find_map(|it| line.strip_prefix(it))
-            .map(|it| it.trim().to_owned())
-    };
-    patch.lines().filter_map(named_file).collect()
+    let mut acc = Vec::new();
+    for line in patch.lines() {
+        if let Some(path) = FILE_LINE_PREFIXES.iter().find_map(|it| line.strip_prefix(it)) {
+            acc.push(path.trim().to_owned());
+        }
+    }
+    acc
 }

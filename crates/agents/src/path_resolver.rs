@@ -1,5 +1,12 @@
 //! Converts paths as hosts write them (absolute, relative, of Windows, of another machine) to paths
-//! relative to the project root.
+//! relative to the project root. For the project `/home/user/shop` and a host that runs in its folder
+//! `web`:
+//!
+//! ```text
+//! /home/user/shop/src/a.rs   →   src/a.rs
+//! app.ts                     →   web/app.ts
+//! /etc/passwd                →   none: outside of the project
+//! ```
 
 use model::ProjectPath;
 
@@ -31,7 +38,7 @@ impl PathResolver {
     }
 
     /// The path relative to the root; `None` for a path outside of it, a URL, or a text that is no
-    /// path.
+    /// path. A relative path that leaves the working directory by `..` counts as outside.
     pub fn resolve(&self, path: &str) -> Option<ProjectPath> {
         let path = path.trim();
         if path.is_empty() || path.contains("://") {

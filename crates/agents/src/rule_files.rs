@@ -4,6 +4,14 @@
 //! [`parse_statements`] splits the Markdown of a rule file into single statements: list items and
 //! paragraphs, each with the heading or list item above it as context. The selection of statements
 //! worth storing is left to the caller.
+//!
+//! ```text
+//! ## Testing                       (context of the items below)
+//! - Use `pytest`, **never**
+//!   unittest                       under "Testing": Use `pytest`, never unittest
+//! - In migrations:                 (an introduction: context of the items inside it)
+//!   - never drop a column          under "In migrations": never drop a column
+//! ```
 
 /// A file that hosts read on their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +46,9 @@ const SKIPPED_IF_PRESENT: &[(&str, &str, &str)] = &[
 
 /// True if a host reads a file on its own. `exists` tests for other rule files of the project.
 pub fn is_read_by_host(path: &str, host: &str, exists: impl Fn(&str) -> bool) -> bool {
-    let is_skipped =
-        SKIPPED_IF_PRESENT.iter().any(|it| (it.0, it.1) == (host, path) && exists(it.2));
+    let is_skipped = SKIPPED_IF_PRESENT.iter().any(|(skipping_host, skipped, preferred)| {
+        (*skipping_host, *skipped) == (host, path) && exists(preferred)
+    });
     find_rule_file(path).is_some_and(|it| it.read_by.contains(&host)) && !is_skipped
 }
 
@@ -89,7 +98,7 @@ const EMPTY_HEADINGS: &[&str] = &[
 pub fn parse_statements(text: &str) -> Vec<RuleStatement> {
     let mut reader = RuleReader::default();
     let mut lines = text.lines().enumerate().peekable();
-    if lines.peek().is_some_and(|it| it.1.trim_end() == "---") {
+    if lines.peek().is_some_and(|(_, first_line)| first_line.trim_end() == "---") {
         // Front matter configures the host; it holds no rules.
         lines.next();
         for (_, line) in lines.by_ref() {
@@ -160,7 +169,7 @@ impl RuleReader {
         } else if let Some(item) = parse_list_item(trimmed) {
             self.finish_statement();
             // Introductions at this depth or deeper belong to lists that have ended.
-            self.introductions.retain(|it| it.0 < indent);
+            self.introductions.retain(|(depth, _)| *depth < indent);
             self.open =
                 Some(OpenStatement { line: number, indent, is_item: true, text: item.to_owned() });
         } else if let Some(open) = &mut self.open {
@@ -181,7 +190,7 @@ impl RuleReader {
         if let Some(introduction) = text.strip_suffix(':') {
             // A paragraph introduces nothing below it and ends all open introductions.
             let indent = if open.is_item { open.indent } else { 0 };
-            self.introductions.retain(|it| it.0 < indent);
+            self.introductions.retain(|(depth, _)| *depth < indent);
             if open.is_item {
                 self.introductions.push((indent, introduction.to_owned()));
             }
@@ -190,9 +199,12 @@ impl RuleReader {
         if text.is_empty() {
             return;
         }
-        let introduced = self.introductions.last().map(|it| it.1.clone());
+        // The innermost introduction, or else the heading.
         let is_specific = |it: &String| !EMPTY_HEADINGS.contains(&it.to_lowercase().as_str());
-        let under = introduced.or_else(|| self.heading.clone().filter(is_specific));
+        let under = match self.introductions.last() {
+            Some((_, introduction)) => Some(introduction.clone()),
+            None => self.heading.clone().filter(is_specific),
+        };
         self.acc.push(RuleStatement { line: open.line, under, text });
     }
 }
@@ -201,21 +213,25 @@ impl RuleReader {
 fn parse_heading(line: &str) -> Option<&str> {
     let rest = line.trim_start_matches('#');
     let depth = line.len() - rest.len();
-    (1..=6).contains(&depth).then(|| rest.strip_prefix(' ')).flatten()
+    if (1..=6).contains(&depth) { rest.strip_prefix(' ') } else { None }
 }
 
 /// The text of a list item.
 fn parse_list_item(line: &str) -> Option<&str> {
     let bulleted = ["- ", "* ", "+ ", "• "].iter().find_map(|it| line.strip_prefix(it));
-    // `12. text` or `12) text`; a longer number is a year or the like.
-    let text = bulleted.or_else(|| {
-        let n_digits = line.bytes().take_while(u8::is_ascii_digit).count();
-        let rest = &line[n_digits..];
-        let numbered = rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") "));
-        numbered.filter(|_| (1..=3).contains(&n_digits))
-    })?;
+    let text = bulleted.or_else(|| strip_item_number(line))?;
     let checkboxes = ["[ ] ", "[x] ", "[X] "];
     Some(checkboxes.iter().find_map(|it| text.strip_prefix(it)).unwrap_or(text))
+}
+
+/// The text after `12. ` or `12) `; a number of more than three digits is a year or the like.
+fn strip_item_number(line: &str) -> Option<&str> {
+    let n_digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    if !(1..=3).contains(&n_digits) {
+        return None;
+    }
+    let rest = &line[n_digits..];
+    rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") "))
 }
 
 /// True for a horizontal rule and for the underline of a heading.

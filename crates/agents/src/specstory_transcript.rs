@@ -1,5 +1,17 @@
-//! Reads Markdown histories of `SpecStory`, a program that records the sessions of several hosts: one
-//! heading per speaker, tool calls in `<tool-use>` blocks of their own.
+//! Reads Markdown histories of `SpecStory`, a program that records the sessions of several hosts, into
+//! events of the [`EventLog`]: one heading per speaker, tool calls in `<tool-use>` blocks of their own.
+//!
+//! ~~~text
+//! _**User (2026-01-16 16:26:02Z)**_                        the next lines are a user message
+//! fix it
+//! _**Agent (opus 2026-01-16 16:26:05Z)**_                  the next lines are text of the model
+//! <tool-use data-tool-type="shell" data-tool-name="Bash">  a call of the shell tool
+//! `go test ./...`                                          its argument
+//! ```text
+//! Exit code 1                                              its result
+//! ```
+//! </tool-use>
+//! ~~~
 
 use model::Tool;
 use serde_json::{Value, json};
@@ -15,9 +27,17 @@ pub(crate) struct SpecStoryState {
     speaker: Option<Speaker>,
     /// Text of the turn.
     text: String,
-    /// Name of the tool and the text of its block, inside of one.
-    tool: Option<(String, String)>,
+    /// The tool block being read; `None` outside of one.
+    tool: Option<ToolBlock>,
+    /// Calls so far; the history has no ids, so calls are numbered.
     n_calls: u64,
+}
+
+/// A `<tool-use>` block.
+#[derive(Debug)]
+struct ToolBlock {
+    tool_name: String,
+    text: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +58,8 @@ pub(crate) fn read_line(log: &mut EventLog, state: &mut SpecStoryState, line: &s
     } else if let Some(tool) = line.strip_prefix("<tool-use ") {
         flush_turn(log, state);
         let name = tool.split("data-tool-name=\"").nth(1).and_then(|it| it.split('"').next());
-        state.tool = Some((name.unwrap_or_default().to_owned(), String::new()));
+        let tool_name = name.unwrap_or_default().to_owned();
+        state.tool = Some(ToolBlock { tool_name, text: String::new() });
     } else if line.contains("</tool-use>") {
         flush_turn(log, state);
     // Inside a tool block the same marker is text.
@@ -53,7 +74,10 @@ pub(crate) fn read_line(log: &mut EventLog, state: &mut SpecStoryState, line: &s
         log.set_time(time);
     } else {
         // A line of the tool block or of the turn.
-        let text = state.tool.as_mut().map_or(&mut state.text, |it| &mut it.1);
+        let text = match &mut state.tool {
+            Some(block) => &mut block.text,
+            None => &mut state.text,
+        };
         if text.len() + line.len() < MAX_BLOCK_BYTES {
             text.push_str(line);
             text.push('\n');
@@ -73,11 +97,13 @@ fn flush_turn(log: &mut EventLog, state: &mut SpecStoryState) {
         Some(Speaker::Agent) => log.push_reasoning("", text.trim()),
         None => {}
     }
-    let Some((name, block)) = state.tool.take() else { return };
+
+    // The block holds a call with its result.
+    let Some(block) = state.tool.take() else { return };
     state.n_calls += 1;
     let id = format!("call:{}", state.n_calls);
-    let tool = tool_names::find_tool(&name);
-    let (input, output) = split_call(&tool, &block);
+    let tool = tool_names::find_tool(&block.tool_name);
+    let (input, output) = split_call(&tool, &block.text);
     log.push_tool_call(&id, tool, &input);
     let is_failure = tool_output::find_exit_code(&output).is_some_and(|it| it != 0)
         || output.starts_with("<tool_use_error>");
@@ -96,8 +122,10 @@ fn flush_turn(log: &mut EventLog, state: &mut SpecStoryState) {
 fn split_call(tool: &Tool, block: &str) -> (Value, String) {
     let (before_fence, fenced) = block.split_once("```").unwrap_or((block, ""));
     // Behind the fence, its line holds the language.
-    let output = fenced.split_once('\n').map_or("", |it| it.1);
-    let output = output.rsplit_once("```").map_or(output, |it| it.0).trim_end().to_owned();
+    let (_, output) = fenced.split_once('\n').unwrap_or_default();
+    // A block that was truncated has no closing fence.
+    let (output, _) = output.rsplit_once("```").unwrap_or((output, ""));
+    let output = output.trim_end().to_owned();
     let argument = before_fence.split('`').nth(1).unwrap_or_default();
     let path = if argument.is_empty() { find_path_word(&output) } else { argument };
     let input = match tool {
@@ -111,6 +139,6 @@ fn split_call(tool: &Tool, block: &str) -> (Value, String) {
 
 /// The first word of an output that looks like a path.
 fn find_path_word(output: &str) -> &str {
-    let words = output.lines().next().unwrap_or_default().split_whitespace();
-    words.clone().find(|it| it.contains('/') || it.contains('.')).unwrap_or_default()
+    let first_line = output.lines().next().unwrap_or_default();
+    first_line.split_whitespace().find(|it| it.contains(['/', '.'])).unwrap_or_default()
 }

@@ -1,5 +1,12 @@
 //! Reads trajectories of SWE-agent, a research agent: one document with a list of steps, each a
-//! thought, an action and an observation.
+//! thought, an action and an observation. A step becomes three events of the [`EventLog`], which
+//! collects what happened in the session:
+//!
+//! ```text
+//! "thought": "Open it."                     text of the model
+//! "action": "open \"/r/a.py\""              call of the read tool
+//! "observation": "[File: a.py]"             result of that call
+//! ```
 //!
 //! Actions are commands of a small shell of its own; an edit applies to the file that is open.
 
@@ -35,16 +42,20 @@ pub(crate) fn read_step(log: &mut EventLog, state: &mut SweAgentState, step: &Va
     let id = state.n_steps.to_string();
     state.n_steps += 1;
     log.push_reasoning(&format!("{id}~"), step["thought"].as_str().unwrap_or_default());
-    let (tool, input) =
-        parse_action(step["action"].as_str().unwrap_or_default().trim(), &state.open_file);
-    if let Some(path) = input["path"].as_str().filter(|_| tool != Tool::List) {
+
+    let action = step["action"].as_str().unwrap_or_default().trim();
+    let (tool, input) = parse_action(action, &state.open_file);
+    // An action on a file opens it for the edits that follow.
+    if let Some(path) = input["path"].as_str() {
         path.clone_into(&mut state.open_file);
     }
     log.push_tool_call(&id, tool, &input);
+
     let observation = step["observation"].as_str().unwrap_or_default();
     let lower = observation.to_lowercase();
     let is_success = !FAILURE_PHRASES.iter().any(|it| lower.contains(it));
     log.push_result(&id, CallOutcome::from_success(is_success), observation);
+
     // The recorded state is the one after the step, so it overrides the path guessed from the
     // action.
     if let Some(file) = shell_state["open_file"].as_str().filter(|it| *it != "n/a") {

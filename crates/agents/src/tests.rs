@@ -1,5 +1,17 @@
 //! Tests of the transcript readers: a small transcript of every format with the events it becomes,
 //! damaged and oversized input, and random bytes, which must not make a reader fail.
+//!
+//! Expected events have one line each, in the words of [`show`]:
+//!
+//! ```text
+//! start codex in /p                      a session, and the folder it was started in
+//! user go                                a user message
+//! say Looking.                           a text of the model
+//! call shell {"command":"cat a.ts"}      a tool call with its arguments
+//! failed shell "no such file"            its result: `ok`, `failed` or `rejected`, and an excerpt
+//! tokens 10 2 7                          input, output and cached tokens of a step
+//! 1 damaged, 2 ignored                   counts at the end
+//! ```
 
 use expect_test::{Expect, expect};
 use model::{Event, EventEnvelope};
@@ -35,7 +47,8 @@ fn read_as(
     (acc, format!("{} damaged, {} ignored", counts.n_damaged, counts.n_ignored))
 }
 
-/// One line per event.
+/// One line per event. `say` is text of the model, `tokens` the input, output and cached tokens of a
+/// step; a result begins with `ok`, `failed` or `rejected`.
 fn show(events: &[EventEnvelope]) -> String {
     let mut acc = String::new();
     for it in events {
@@ -54,8 +67,8 @@ fn show(events: &[EventEnvelope]) -> String {
             Event::ToolResult(result) => {
                 let verdict = match (result.ok, result.rejected) {
                     (true, _) => "ok",
-                    (_, true) => "rejected",
-                    _ => "failed",
+                    (false, true) => "rejected",
+                    (false, false) => "failed",
                 };
                 format!("{verdict} {} {:?}", result.tool, result.excerpt.as_str())
             }
@@ -214,9 +227,11 @@ fn gemini_is_read_whole_or_by_lines() {
 #[test]
 fn text_that_gemini_adds_for_hooks_and_tools_is_removed_from_prompts() {
     let head = r#"{"sessionId":"s","projectHash":"h","startTime":"2026-06-25T01:50:34Z"}"#;
+    // An update record of the host, which produces no event.
     let set = r#"{"$set":{"messages":[{"id":"c","type":"user","content":"<session_context>"}]}}"#;
     let prompt = r#"{"id":"u1","type":"user","content":[{"text":"<hook_context>a note</hook_context>\n\nfix it"},{"text":"<hook_context>another</hook_context>"}]}"#;
     let ran = r#"{"id":"g1","type":"gemini","content":"","toolCalls":[{"id":"t1","name":"run_shell_command","args":{"command":"make"},"status":"success","result":[{"functionResponse":{"response":{"output":"<untrusted_context>\nOutput: boom\nExit Code: 3\n</untrusted_context>\n\n<hook_context>a note</hook_context>"}}}]}]}"#;
+    // The output again, as the host passes it on to the model.
     let passed_on = r#"{"id":"u2","type":"user","content":[{"functionResponse":{"response":{"output":"Output: boom"}}}]}"#;
     check(
         &format!("{head}\n{set}\n{prompt}\n{ran}\n{passed_on}\n"),
@@ -319,12 +334,15 @@ fn rows_of_a_database_are_read() {
     };
     let part = |id: &str, data: &str| OpenCodePart { id: id.to_owned(), data: data.to_owned() };
     let tool = r#"{"type":"tool","callID":"c","tool":"bash","state":{"status":"completed","input":{"command":"make"},"output":"no rule","metadata":{"exit":2}}}"#;
+
+    // A prompt, then a message of the model with a failed call and a damaged part.
     let (mut reader, mut events) = (OpenCodeReader::new(None, &session), Vec::new());
     let prompt = [part("p1", r#"{"type":"text","text":"hi"}"#)];
     reader.read_message(&mut events, &message("m1", r#"{"role":"user"}"#), &prompt);
     let done = [part("p2", tool), part("p3", "broken")];
     reader.read_message(&mut events, &message("m2", r#"{"role":"assistant"}"#), &done);
     let counts = reader.finish(&mut events);
+
     expect![[r#"
         start opencode in /p
         user hi
@@ -393,6 +411,7 @@ fn check_long(format: TranscriptFormat, text: &str) {
     }
     splitter.finish(|it| reader.read_line(&mut acc, it));
     reader.finish(&mut acc);
+    // One truncated string of 64 KiB and the rest of its record.
     assert!(longest < 70_000 && splitter.n_truncated == 1, "{longest} {}", splitter.n_truncated);
     assert_eq!((reader.counts().n_damaged, splitter.n_dropped), (0, 0));
     assert!(show(&acc).contains("after the answer"));
@@ -412,6 +431,7 @@ fn a_result_of_fifty_megabytes_is_truncated_and_the_rest_is_intact() {
     check_long(TranscriptFormat::SweAgent, &format!("{{\"trajectory\":[{}]}}", steps.join(",")));
 }
 
+/// Every format; `TranscriptFormat::ALL` has one per slug and lacks `GeminiChat`.
 const ALL_FORMATS: &[TranscriptFormat] = &[
     TranscriptFormat::ClaudeCode,
     TranscriptFormat::Codex,

@@ -1,7 +1,16 @@
 //! Converts the arguments of a tool call to [`ToolArgs`].
 //!
 //! Every host names the same argument differently; the tables of keys below list the names. Some
-//! tools do several things, so the arguments may also decide which [`Tool`] a call counts as.
+//! tools do several things, so the arguments may also decide which [`Tool`] a call counts as:
+//!
+//! ```text
+//! Read   {"file_path":"/p/a.rs","offset":70,"limit":10}    read,  paths: a.rs, lines: 70–79
+//! shell  {"command":["bash","-lc","ls src"]}               shell, command: ls src
+//! shell  {"command":["apply_patch","*** Begin Patch …"]}   edit,  paths: those of the patch
+//! ```
+//!
+//! Of an edit only fingerprints (hashes) of the removed and the added text are kept, by which a later
+//! edit that undoes it is recognised.
 
 use model::{LineSpan, ProjectPath, Tool, ToolArgs, fingerprint_text};
 use serde_json::Value;
@@ -47,37 +56,46 @@ pub(crate) fn parse_args(tool: &mut Tool, input: &Value, resolver: &PathResolver
             ..ToolArgs::default()
         };
     }
-    // Paths come from a patch, from a single argument and from a list.
-    let patch_text =
-        first_text(input, &["patch", "input", "patchText"]).filter(|it| patch::is_patch(it));
-    let mut paths =
-        patch_text.map(|it| resolve_paths(&patch::patched_files(it), resolver)).unwrap_or_default();
-    for name in PATH_KEYS {
-        paths.extend(input[name].as_str().and_then(|it| resolver.resolve(it)));
+    // The `description` of a shell command is no query.
+    let mut query = None;
+    if *tool != Tool::Shell {
+        query = first_text(input, QUERY_KEYS).map(truncate_argument);
     }
-    for path in input["paths"].as_array().into_iter().flatten().take(MAX_PATHS) {
-        paths.extend(path.as_str().and_then(|it| resolver.resolve(it)));
-    }
-    // Some hosts pass the same path under two names.
-    paths.dedup();
     // Of several edits in one call only the first is recorded.
     let edit = input["edits"].get(0).unwrap_or(input);
-    let changes_file = matches!(tool, Tool::Edit | Tool::Write);
+    let (mut removed, mut added) = (None, None);
+    if matches!(tool, Tool::Edit | Tool::Write) {
+        removed = first_text(edit, REMOVED_TEXT_KEYS).and_then(edit_fingerprint);
+        added = first_text(edit, ADDED_TEXT_KEYS).and_then(edit_fingerprint);
+    }
     ToolArgs {
-        paths,
+        paths: find_paths(input, resolver),
         lines: find_line_span(input),
-        query: first_text(input, QUERY_KEYS)
-            .filter(|_| *tool != Tool::Shell)
-            .map(truncate_argument),
+        query,
         command,
         url: input["url"].as_str().map(truncate_argument),
-        removed: first_text(edit, REMOVED_TEXT_KEYS)
-            .filter(|_| changes_file)
-            .and_then(edit_fingerprint),
-        added: first_text(edit, ADDED_TEXT_KEYS)
-            .filter(|_| changes_file)
-            .and_then(edit_fingerprint),
+        removed,
+        added,
     }
+}
+
+/// The paths that arguments name: in a patch, as a single argument and in a list.
+fn find_paths(input: &Value, resolver: &PathResolver) -> Vec<ProjectPath> {
+    let mut acc = Vec::new();
+    if let Some(text) = first_text(input, &["patch", "input", "patchText"])
+        && patch::is_patch(text)
+    {
+        acc = resolve_paths(&patch::patched_files(text), resolver);
+    }
+    for name in PATH_KEYS {
+        acc.extend(input[name].as_str().and_then(|it| resolver.resolve(it)));
+    }
+    for path in input["paths"].as_array().into_iter().flatten().take(MAX_PATHS) {
+        acc.extend(path.as_str().and_then(|it| resolver.resolve(it)));
+    }
+    // Some hosts pass the same path under two names.
+    acc.dedup();
+    acc
 }
 
 /// Arguments that are one text instead of an object.
@@ -138,8 +156,12 @@ fn find_line_span(input: &Value) -> Option<LineSpan> {
     }
     // `offset` and `limit` count lines; `start_line` and `end_line` name the first and the last.
     let first = number("offset").or_else(|| number("start_line"))?.max(1);
-    let last = number("limit").map(|it| first.saturating_add(it).saturating_sub(1));
-    Some(LineSpan { first, last: last.or_else(|| number("end_line")).unwrap_or(u32::MAX) })
+    let last = if let Some(limit) = number("limit") {
+        first.saturating_add(limit).saturating_sub(1)
+    } else {
+        number("end_line").unwrap_or(u32::MAX)
+    };
+    Some(LineSpan { first, last })
 }
 
 pub(crate) fn resolve_paths(paths: &[String], resolver: &PathResolver) -> Vec<ProjectPath> {

@@ -1,6 +1,8 @@
 //! Table of the names that hosts give to their tools, and the [`Tool`] behind each.
 //!
 //! One table for all hosts: they copy names from each other, and no name means two different things.
+//! `Read`, `read_file` and `readFile` are all [`Tool::Read`]; a name that is not in the table is
+//! [`Tool::Other`].
 
 use model::Tool;
 
@@ -88,7 +90,8 @@ pub(crate) fn find_tool(name: &str) -> Tool {
         .filter(|it| !matches!(it, '_' | '-'))
         .map(|it| it.to_ascii_lowercase())
         .collect();
-    TOOL_NAMES.iter().find(|it| it.0 == plain).map_or(Tool::Other, |it| it.1.clone())
+    let row = TOOL_NAMES.iter().find(|(known, _)| *known == plain);
+    row.map_or(Tool::Other, |(_, tool)| tool.clone())
 }
 
 #[cfg(test)]
@@ -108,8 +111,8 @@ mod tests {
 
     #[test]
     fn names_are_unique() {
-        for (i, row) in TOOL_NAMES.iter().enumerate() {
-            assert!(TOOL_NAMES[..i].iter().all(|it| it.0 != row.0), "{}", row.0);
+        for (i, (name, _)) in TOOL_NAMES.iter().enumerate() {
+            assert!(TOOL_NAMES[..i].iter().all(|(earlier, _)| earlier != name), "{name}");
         }
     }
 }

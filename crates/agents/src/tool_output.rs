@@ -1,5 +1,6 @@
 //! Interprets the output of a tool: its text, an excerpt, the number of matches, the files it lists
-//! and the exit code it mentions.
+//! and the exit code it mentions. The output `Found 2 files\nsrc/a.rs:1:x\nsrc/b.rs:9:y` of a search has
+//! two matches and lists `src/a.rs` and `src/b.rs`.
 //!
 //! The readers of all formats and the hook messages share these functions, because the wordings are
 //! those of the tools and models, not of one host.
@@ -81,15 +82,19 @@ pub(crate) fn count_matches(tool: &Tool, text: &str) -> Option<u32> {
         return None;
     }
     let trimmed = text.trim();
-    // Long enough for every phrase below.
+    // Long enough for every phrase in `NO_MATCH_PHRASES` and for `found <number> `.
     let beginning = trimmed[..trimmed.floor_char_boundary(40)].to_lowercase();
     if trimmed.is_empty() || NO_MATCH_PHRASES.iter().any(|it| beginning.starts_with(it)) {
         return Some(0);
     }
     // A count in the text is better than the number of lines, which includes headings and context.
-    let stated = beginning.strip_prefix("found ").and_then(|it| it.split(' ').next()?.parse().ok());
+    if let Some(rest) = beginning.strip_prefix("found ")
+        && let Some(stated) = rest.split(' ').next().and_then(|it| it.parse().ok())
+    {
+        return Some(stated);
+    }
     let n_lines = trimmed.lines().filter(|it| !it.trim().is_empty()).count();
-    stated.or_else(|| u32::try_from(n_lines).ok())
+    u32::try_from(n_lines).ok()
 }
 
 /// Files at the beginnings of the lines of a search or list.
@@ -127,10 +132,10 @@ pub(crate) fn find_exit_code(text: &str) -> Option<i64> {
     for part in [head, tail] {
         let lower = part.to_ascii_lowercase();
         for phrase in phrases {
-            // The digits behind the phrase; a phrase without a number is text of the command.
-            let behind = lower.split_once(phrase).map(|it| it.1);
-            let digits = behind.and_then(|it| it.split(|it: char| !it.is_ascii_digit()).next());
-            if let Some(code) = digits.and_then(|it| it.parse().ok()) {
+            let Some((_, behind)) = lower.split_once(phrase) else { continue };
+            // A phrase without digits behind it is text of the command.
+            let n_digits = behind.bytes().take_while(u8::is_ascii_digit).count();
+            if let Ok(code) = behind[..n_digits].parse() {
                 return Some(code);
             }
         }

@@ -85,6 +85,7 @@ const RECORD_SIGNATURES: &[(TranscriptFormat, RecordSignature)] = &[
         it["type"].as_str().is_some_and(|it| it.contains('.')) && it["data"].is_object()
     }),
     (TranscriptFormat::Codex, |it| it["payload"].is_object() && it["type"].is_string()),
+    // A record with a `projectHash` is Gemini's, although it has a session id, too.
     (TranscriptFormat::ClaudeCode, |it| {
         it["sessionId"].is_string() && it["type"].is_string() && !it["projectHash"].is_string()
     }),
@@ -116,13 +117,13 @@ pub fn detect_format(head: &[u8]) -> Option<TranscriptFormat> {
         }
     }
     // A document is incomplete here, so it cannot be parsed and is recognised by its keys.
-    let has_key = |names: &[&str]| {
-        text.trim_start().starts_with('{') && names.iter().any(|it| text.contains(it))
+    let is_document_with_any = |keys: &[&str]| {
+        text.trim_start().starts_with('{') && keys.iter().any(|it| text.contains(it))
     };
-    if has_key(&["\"trajectory\":", "\"environment\":"]) {
+    if is_document_with_any(&["\"trajectory\":", "\"environment\":"]) {
         return Some(TranscriptFormat::SweAgent);
     }
-    if has_key(&["\"max_iterations\"", "\"nodes\"", "\"action_args_class\""]) {
+    if is_document_with_any(&["\"max_iterations\"", "\"nodes\"", "\"action_args_class\""]) {
         return Some(TranscriptFormat::Moatless);
     }
     None

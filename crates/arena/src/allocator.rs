@@ -8,6 +8,8 @@
 //! | header 8 | payload 8, 24, 40 … bytes | header 8 | payload … |
 //! ```
 //!
+//! For example, 20 bytes and their header take two units (32 bytes), so the payload has room for 24.
+//!
 //! A freed allocation goes to the free list of its size and is reused first. Its payload then holds
 //! the address of the next free allocation.
 //!
@@ -202,6 +204,7 @@ impl ParseArena {
     unsafe fn release(&mut self, payload: *mut u8) {
         // SAFETY: by the contract it has a header, and its payload can hold an address.
         unsafe {
+            // The capacity of an allocation is the largest size of its class, so it leads back there.
             let (_, class) = size_class(read_units(payload) * UNIT_BYTES - HEADER_BYTES);
             payload.cast::<*mut u8>().write(self.free_lists[class]);
             self.free_lists[class] = payload;
@@ -241,6 +244,11 @@ impl ParseArena {
 
 /// Returns the units that an allocation of `size` bytes occupies with its header, and its size class:
 /// an index into the free lists.
+///
+/// ```text
+///    20 bytes →   2 units, class 1            (exact: units - 1)
+/// 1,017 bytes → 128 units, class 64 + 7       (65 units are rounded up to 128 = 2^7)
+/// ```
 fn size_class(size: usize) -> (usize, usize) {
     let units = (size + HEADER_BYTES).div_ceil(UNIT_BYTES);
     if units <= MAX_EXACT_UNITS {
@@ -327,8 +335,15 @@ mod tests {
         arena_realloc, is_active, with_arena,
     };
 
-    /// Live allocations, oldest first, with their size and the byte they were filled with.
-    struct LiveAllocations(VecDeque<(*mut u8, usize, u8)>);
+    struct LiveAllocation {
+        payload: *mut u8,
+        size: usize,
+        /// The byte that it was filled with.
+        fill: u8,
+    }
+
+    /// Live allocations, oldest first.
+    struct LiveAllocations(VecDeque<LiveAllocation>);
 
     impl LiveAllocations {
         /// Fills a new allocation and remembers it.
@@ -336,16 +351,16 @@ mod tests {
             assert_eq!(payload as usize % UNIT_BYTES, 0, "aligned for every type");
             // SAFETY: it was allocated with this size.
             unsafe { payload.write_bytes(fill, size) };
-            self.0.push_back((payload, size, fill));
+            self.0.push_back(LiveAllocation { payload, size, fill });
         }
 
         /// Takes the oldest allocation, after checking that nothing overwrote it.
-        fn pop_checked(&mut self) -> Option<(*mut u8, usize)> {
-            let (payload, size, fill) = self.0.pop_front()?;
+        fn pop_checked(&mut self) -> Option<*mut u8> {
+            let LiveAllocation { payload, size, fill } = self.0.pop_front()?;
             // SAFETY: all of it was written.
             let bytes = unsafe { std::slice::from_raw_parts(payload, size) };
             assert!(bytes.iter().all(|it| *it == fill), "{size} bytes overlap another allocation");
-            Some((payload, size))
+            Some(payload)
         }
     }
 
@@ -357,7 +372,7 @@ mod tests {
             for step in 0..20_000_u32 {
                 // A linear congruential generator (Numerical Recipes), so that runs are repeatable.
                 random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                // Mostly up to 511 bytes; every 500th is large.
+                // The top 9 bits: up to 511 bytes. Every 500th allocation is large.
                 let large = if step % 500 == 0 { 40_000 } else { 0 };
                 let size = (random >> 23) as usize + large;
                 let fill = step.to_le_bytes()[0];
@@ -370,10 +385,10 @@ mod tests {
                         3 => {
                             // Not filled: the check finds zeros.
                             let payload = arena_calloc(1, size).cast::<u8>();
-                            live.0.push_back((payload, size, 0));
+                            live.0.push_back(LiveAllocation { payload, size, fill: 0 });
                         }
                         4 => {
-                            if let Some((payload, _)) = live.pop_checked() {
+                            if let Some(payload) = live.pop_checked() {
                                 live.push_filled(
                                     arena_realloc(payload.cast(), size).cast(),
                                     size,
@@ -382,7 +397,7 @@ mod tests {
                             }
                         }
                         _ => {
-                            if let Some((payload, _)) = live.pop_checked() {
+                            if let Some(payload) = live.pop_checked() {
                                 arena_free(payload.cast());
                             }
                         }
@@ -398,10 +413,11 @@ mod tests {
         with_arena(|| {
             // SAFETY: allocations are used within their size.
             unsafe {
-                let (one, mut other) =
-                    (arena_malloc(8).cast::<u64>(), arena_malloc(8).cast::<u64>());
+                let one = arena_malloc(8).cast::<u64>();
+                let mut other = arena_malloc(8).cast::<u64>();
                 one.write(1);
                 other.write(2);
+                // In place while the chunk has room, at last into a new one.
                 for size in [9, 100, 1_000, 100_000, 3_000_000] {
                     other = arena_realloc(other.cast(), size).cast();
                     assert_eq!((one.read(), other.read()), (1, 2));
@@ -412,11 +428,13 @@ mod tests {
 
     #[test]
     fn retained_memory_is_bounded_and_a_panic_deactivates_the_arena() {
+        // The chunk for this allocation is above the limit, so it must not be retained.
         // SAFETY: the allocation is never used.
         with_arena(|| unsafe { _ = arena_malloc(MAX_RETAINED_UNITS * UNIT_BYTES * 2) });
         let retained: usize = IDLE_ARENA
             .with_borrow(|it| it.iter().flat_map(|it| &it.chunks).map(|it| it.len()).sum());
         assert!(retained <= MAX_RETAINED_UNITS, "{retained} units");
+
         let outcome = catch_unwind(AssertUnwindSafe(|| with_arena(|| panic!("a walk fails"))));
         assert!(outcome.is_err() && !is_active());
     }

@@ -1,5 +1,6 @@
 //! Parsing with one parser per thread. Inside [`with_arena`](crate::with_arena) the parser and its
-//! trees live in the arena; the parser is dropped, and the trees forgotten, before the arena is reset.
+//! trees live in the arena. Before the arena is reset, the parser is dropped; the trees are not
+//! dropped but forgotten (`mem::forget`), because the reset frees their memory at once.
 
 use std::cell::RefCell;
 
@@ -8,8 +9,8 @@ use tree_sitter::{Language, Parser, Range, Tree};
 use crate::allocator;
 
 thread_local! {
-    /// Reused while an arena is active, because a file may have parts that are parsed separately.
-    /// [`drop_parser`] empties it at the end.
+    /// Reused from one parse to the next, because a file may have parts that are parsed separately.
+    /// At the end of [`with_arena`](crate::with_arena), [`drop_parser`] empties it.
     static THREAD_PARSER: RefCell<Option<Parser>> = const { RefCell::new(None) };
 }
 

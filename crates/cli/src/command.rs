@@ -1,7 +1,9 @@
 //! The commands, one file each: help text, arguments, `run`, output. [`run`] opens the project, runs the
-//! command, and reports damage that was found meanwhile.
+//! command, and reports damage of the databases that was found meanwhile.
+//!
+//! A project has up to two *notebooks*, databases of memories: its own, and that of the user, which applies
+//! to all projects. The *registry* is the list of known projects.
 
-mod answer;
 mod ask;
 mod backup;
 mod chunks;
@@ -34,6 +36,7 @@ mod neighbours;
 mod path;
 mod pin;
 mod purge;
+mod query_output;
 mod remember;
 mod restore;
 mod restore_backup;
@@ -54,7 +57,7 @@ use engine::{Notebook, Project};
 use crate::GlobalArgs;
 use crate::config::Settings;
 use crate::environment::Environment;
-use crate::failure;
+use crate::failure::{self, FailureKind};
 use crate::output::{Output, format_count};
 use crate::project::{DamageTolerance, OpenedProject, ProjectFactory};
 
@@ -108,19 +111,24 @@ pub(crate) enum CliCommand {
 }
 
 impl CliCommand {
-    // Commands fall under the catch-all arms below because they are ordinary: they need valid settings,
-    // leave the database files alone and are not meant for repair.
+    // The catch-all arms below are for the ordinary commands: they need valid settings and intact data,
+    // and leave the database files in place.
 
-    /// True for repair commands, which run despite damage.
+    /// True for repair commands, which run although the registry or the settings are damaged.
     const fn is_repair(&self) -> bool {
-        matches!(self, Self::Doctor(_) | Self::RestoreBackup(_) | Self::Purge(_))
-            || self.handles_wrong_settings()
+        match self {
+            Self::Doctor(_) | Self::RestoreBackup(_) | Self::Purge(_) => true,
+            // Wrong settings can be corrected despite damage, but damaged data must not be converted.
+            Self::Config(args) => !args.changes_encryption(),
+            _ => false,
+        }
     }
 
     /// True if the command reports or corrects wrong settings and must run with them.
     const fn handles_wrong_settings(&self) -> bool {
         match self {
             Self::Doctor(_) => true,
+            // To convert the data, the key must be known, and the settings name it.
             Self::Config(args) => !args.changes_encryption(),
             _ => false,
         }
@@ -160,10 +168,11 @@ impl CliCommand {
     }
 }
 
-/// Most memories that a command embeds after its output.
+/// Most memories for which a command computes vectors after its output, while the user waits for the
+/// prompt. `waylore embed` computes the others.
 const MAX_EMBEDDED_AFTER_OUTPUT: usize = 64;
 
-/// Everything a command works with.
+/// Everything a command works with. The parameter of the commands is called `command`.
 pub(crate) struct CommandContext<'a> {
     pub(crate) environment: Environment,
     pub(crate) settings: Settings,
@@ -174,7 +183,7 @@ pub(crate) struct CommandContext<'a> {
 }
 
 impl<'a> CommandContext<'a> {
-    /// Opens the project. Repair commands tolerate damage.
+    /// Reads environment and settings and opens the project. Repair commands tolerate damage.
     async fn open(
         global: &GlobalArgs,
         output: &'a Output,
@@ -183,7 +192,8 @@ impl<'a> CommandContext<'a> {
         let environment = Environment::read()?;
         let factory = if subcommand.handles_wrong_settings() {
             let (mut factory, model_error) = ProjectFactory::with_wrong_settings(&environment);
-            // `doctor` reports wrong models with the other problems; `config` does so by itself.
+            // `doctor` reports wrong models with the other problems. `config` checks the models itself,
+            // where it needs them.
             if matches!(subcommand, CliCommand::Doctor(_)) {
                 factory.settings.problems.extend(model_error.map(|it| it.to_string()));
             }
@@ -201,6 +211,7 @@ impl<'a> CommandContext<'a> {
             if subcommand.is_repair() { DamageTolerance::Registry } else { DamageTolerance::None };
         let opened = factory.open(&base, environment.now, tolerance).await?;
         let OpenedProject { project, settings, registry_error } = opened;
+        // Only for repair commands, which go on without the registry.
         if let Some(error) = registry_error {
             output.warn(&format!("the registry of projects cannot be read, so this project is not recognised: {error}"));
             if let Some(hint) = failure::engine_hint(&error) {
@@ -218,7 +229,7 @@ impl<'a> CommandContext<'a> {
         Ok(Self { environment, settings, project, base, output })
     }
 
-    /// Reports damage found while running; damage turns success into exit code 3.
+    /// Reports damage found while running; damage turns any exit code into 3.
     fn close(&self, notebooks: &[Notebook], code: u8) -> u8 {
         let messages = self.project.maintenance().damage_messages(notebooks);
         for message in &messages {
@@ -228,17 +239,18 @@ impl<'a> CommandContext<'a> {
             return code;
         }
         self.output.hint("`waylore doctor` checks everything and says what can be repaired");
-        3
+        FailureKind::Environment as u8
     }
 }
 
-/// Runs a command and returns its exit code. The first commands need no project; `purge` and `config`
-/// take the session, because they close and replace the databases.
+/// Runs a command and returns its exit code. `purge` and `config` take the context by value, because they
+/// close and replace its databases; nothing is left to check after them.
 pub(crate) async fn run(
     subcommand: CliCommand,
     global: &GlobalArgs,
     output: &Output,
 ) -> anyhow::Result<u8> {
+    // Commands without a project.
     match &subcommand {
         CliCommand::Completions(args) => return completions::run(args, output),
         CliCommand::Licenses(_) => return Ok(licenses::run(output)),
@@ -247,7 +259,8 @@ pub(crate) async fn run(
         _ => {}
     }
     if subcommand.replaces_files() {
-        // A daemon with open files would go on using the old ones.
+        // A daemon with open files would go on using the old ones. `::serve` is the crate with the daemon,
+        // `serve` the command of that name.
         let data_dir = Environment::read()?.data;
         ::serve::client::stop_daemon(&::serve::DaemonAddress::for_data_dir(&data_dir));
     }

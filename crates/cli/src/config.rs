@@ -2,7 +2,8 @@
 //! engine (`SETTINGS`), the values come from `config.toml`, the environment and the project.
 //!
 //! Precedence: flag, environment, project, user file, default. Flags belong to single commands and are
-//! not handled here.
+//! not handled here. Example: `list.limit` is 20 by default, `limit = 50` in the section `[list]` of
+//! `config.toml` replaces it, a value stored for the project replaces that, and `WAYLORE_LIST_LIMIT=10` all.
 
 use std::fs;
 use std::path::Path;
@@ -22,8 +23,11 @@ use crate::keychain;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SettingOrigin {
     Default,
+    /// The user's `config.toml`.
     File,
+    /// Stored in the database of the project.
     Project,
+    /// The variable of this name.
     Environment(String),
 }
 
@@ -115,19 +119,20 @@ impl Settings {
         (Self { values, types, problems: Vec::new() }, problems)
     }
 
-    /// Adds the settings of a project, below the environment.
+    /// Adds the settings of a project, given as pairs of key and value, below the environment.
     pub(crate) fn with_project(mut self, stored: &[(String, String)]) -> Self {
         for effective in &mut self.values {
             let key = effective.setting.key;
-            // The environment outranks the project. A newer version may have stored a value that this
-            // one does not know; it is ignored.
-            if let Some((_, value)) = stored.iter().find(|(stored_key, _)| stored_key == key)
-                && !matches!(effective.origin, SettingOrigin::Environment(_))
-                && check_setting(key, value).is_ok()
-            {
-                effective.value.clone_from(value);
-                effective.origin = SettingOrigin::Project;
+            let Some((_, value)) = stored.iter().find(|(stored_key, _)| stored_key == key) else {
+                continue;
+            };
+            // The environment outranks the project.
+            if matches!(effective.origin, SettingOrigin::Environment(_)) {
+                continue;
             }
+            // Invalid only if a newer version stored a value that this one does not know; then the value
+            // of the user stays.
+            let _ = set_checked(effective, value, SettingOrigin::Project);
         }
         self
     }
@@ -138,12 +143,13 @@ impl Settings {
         &found.expect("every key asked for is in the table").value
     }
 
+    /// The value of a setting whose form is a number, so that it parses.
     pub(crate) fn get_number(&self, key: &str) -> u32 {
         self.get(key).parse().unwrap_or(0)
     }
 
-    /// The policy that these settings describe. Only `learn` may call the text model; it allows
-    /// that itself, by [`llm_access`](Self::llm_access).
+    /// The policy that these settings describe: what the project lets memory do unasked. It denies the
+    /// text model; only `learn` may call it, and raises the policy by [`llm_access`](Self::llm_access).
     pub(crate) fn project_policy(&self) -> ProjectPolicy {
         let level = TrustLevel::parse(self.get("trust.level")).unwrap_or(TrustLevel::Cautious);
         let memory = match self.get("memory.enabled") {
@@ -162,10 +168,12 @@ impl Settings {
         }
     }
 
+    /// The reaction to a text with a secret: refuse it, or replace the secret by a placeholder.
     pub(crate) fn on_secret(&self) -> OnSecret {
         if self.get("remember.on_secret") == "redact" { OnSecret::Redact } else { OnSecret::Refuse }
     }
 
+    /// The reaction to a text that resembles a memory: merge or supersede, or keep both.
     pub(crate) fn on_duplicate(&self) -> OnDuplicate {
         if self.get("remember.on_duplicate") == "keep" {
             OnDuplicate::Keep
@@ -272,7 +280,8 @@ fn unknown_keys(file: &DocumentMut) -> Vec<String> {
     res
 }
 
-/// Custom memory types: `[types."custom:acme.ritual"]` with a label and a half-life.
+/// Custom memory types: `[types."custom:acme.ritual"]` with a label and, if their memories lose confidence
+/// without use, a half-life.
 fn custom_types(file: &DocumentMut) -> Result<Vec<CustomType>, String> {
     let mut res = Vec::new();
     let Some(types) = file.get("types").and_then(|it| it.as_table_like()) else { return Ok(res) };
@@ -282,20 +291,27 @@ fn custom_types(file: &DocumentMut) -> Result<Vec<CustomType>, String> {
                 "a declared type is called `custom:<plugin>.<name>`, not `{slug}`"
             ));
         }
-        let label = item.get("label").and_then(|it| it.as_str());
-        let label = label.ok_or_else(|| format!("the type `{slug}` needs a `label`"))?.to_owned();
-        let half_life_days = match item.get("half_life_days").map(toml_edit::Item::as_integer) {
-            None => None,
-            Some(days) => Some(days.and_then(|it| u32::try_from(it).ok()).ok_or_else(|| {
-                format!("`half_life_days` of the type `{slug}` is a whole number of days")
-            })?),
+        let Some(label) = item.get("label").and_then(|it| it.as_str()) else {
+            return Err(format!("the type `{slug}` needs a `label`"));
         };
-        res.push(CustomType { slug: slug.to_owned(), label, half_life_days });
+        let half_life_days = match item.get("half_life_days") {
+            None => None,
+            Some(item) => {
+                let days = item.as_integer().and_then(|it| u32::try_from(it).ok());
+                if days.is_none() {
+                    return Err(format!(
+                        "`half_life_days` of the type `{slug}` is a whole number of days"
+                    ));
+                }
+                days
+            }
+        };
+        res.push(CustomType { slug: slug.to_owned(), label: label.to_owned(), half_life_days });
     }
     Ok(res)
 }
 
-/// Writes one value into the user's file and preserves the rest, including comments.
+/// Writes one value into the user's file, or removes it, and preserves the rest, including comments.
 pub(crate) fn write_setting(path: &Path, key: &str, value: Option<&str>) -> anyhow::Result<()> {
     let mut file = read_file(path)?;
     let (section, name) = key.split_once('.').expect("keys of the table have a section");

@@ -1,5 +1,8 @@
 //! The only module that reads the clock, the environment variables, the home directory and random bytes,
 //! and that starts processes of ours. Everything else gets these as values, so tests can replace them.
+//!
+//! A *host* is the program that runs an agent, for example Claude Code; it starts our hooks and MCP servers
+//! and passes them variables of its own.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -23,21 +26,17 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
-    /// Reads the environment. `WAYLORE_HOME` holds everything; otherwise the XDG folders are used.
+    /// Reads the environment. `WAYLORE_HOME` holds everything; otherwise the XDG folders are used:
+    /// `~/.local/share/waylore` and `~/.config/waylore`, unless variables name others.
     pub(crate) fn read() -> anyhow::Result<Self> {
         let cwd = env::current_dir().map_err(|it| no_current_dir(&it))?;
         let home = env::home_dir().filter(|it| !it.as_os_str().is_empty());
-        // The XDG specification says to ignore a relative path.
-        let xdg = |variable: &str, default: &str| {
-            let base = folder_variable(variable);
-            base.or_else(|| home.as_ref().map(|it| it.join(default))).map(|it| it.join("waylore"))
-        };
-        let waylore_home =
-            env::var_os("WAYLORE_HOME").map(PathBuf::from).filter(|it| !it.as_os_str().is_empty());
-        let waylore_home = waylore_home.map(std::path::absolute).transpose()?;
-        let (data, config) = match waylore_home {
+        let (data, config) = match waylore_home()? {
             Some(folder) => (Some(folder.join("data")), Some(folder.join("config"))),
-            None => (xdg("XDG_DATA_HOME", ".local/share"), xdg("XDG_CONFIG_HOME", ".config")),
+            None => (
+                xdg_folder("XDG_DATA_HOME", home.as_deref(), ".local/share"),
+                xdg_folder("XDG_CONFIG_HOME", home.as_deref(), ".config"),
+            ),
         };
         let (Some(data), Some(config)) = (data, config) else {
             anyhow::bail!("there is no home directory; set WAYLORE_HOME to a folder for the data");
@@ -53,10 +52,28 @@ impl Environment {
         self.config.join("key")
     }
 
-    /// The working folder of a command.
+    /// The working folder of a command: the folder given with `-C`, otherwise the current one.
     pub(crate) fn working_folder(&self, project: Option<&Path>) -> PathBuf {
         project.map_or_else(|| self.cwd.clone(), |it| self.cwd.join(it))
     }
+}
+
+/// The folder in `WAYLORE_HOME`, made absolute.
+fn waylore_home() -> std::io::Result<Option<PathBuf>> {
+    match env::var_os("WAYLORE_HOME") {
+        Some(folder) if !folder.is_empty() => Ok(Some(std::path::absolute(folder)?)),
+        Some(_) | None => Ok(None),
+    }
+}
+
+/// Our folder below the one that a variable names, or below its default in the home directory. A relative
+/// path in the variable is ignored, as the XDG specification wants.
+fn xdg_folder(variable: &str, home: Option<&Path>, default: &str) -> Option<PathBuf> {
+    let base = match folder_variable(variable) {
+        Some(folder) => folder,
+        None => home?.join(default),
+    };
+    Some(base.join("waylore"))
 }
 
 /// A path for temporary files.
@@ -82,12 +99,12 @@ pub(crate) fn now() -> Timestamp {
     })
 }
 
-/// A folder given by an environment variable, such as a host's settings folder.
+/// A folder given by an environment variable, such as a host's settings folder. Relative paths are ignored.
 pub(crate) fn folder_variable(variable: &str) -> Option<PathBuf> {
     env::var_os(variable).map(PathBuf::from).filter(|it| it.is_absolute())
 }
 
-/// Overrides the time limit of hooks, for slow machines.
+/// The time limit of hooks that the user chose, for slow machines.
 pub(crate) fn hook_timeout() -> Option<std::time::Duration> {
     let millis = env::var("WAYLORE_HOOK_PATIENCE_MS").ok()?.parse().ok()?;
     Some(std::time::Duration::from_millis(millis))
@@ -141,21 +158,24 @@ pub(crate) fn command_output(program: &str, argument: &str) -> Option<String> {
         // Fails only after the timeout.
         let _ = sender.send(read.is_ok().then_some(text));
     });
-    let output = receiver.recv_timeout(OUTPUT_TIMEOUT).ok().flatten();
-    // It may have exited already; in both cases no process is left behind.
+    let answer = receiver.recv_timeout(OUTPUT_TIMEOUT);
+    // Fails if the program has exited already; in both cases no process is left behind.
     let _ = child.kill();
     let _ = child.wait();
-    output
+    // `None` also if there was no answer in time.
+    answer.unwrap_or_default()
 }
 
 /// Starts a process that outlives this one and its host, without output.
 pub(crate) fn spawn_detached(command: &mut Command) -> std::io::Result<()> {
+    // A group of its own: signals to the group of the host do not reach it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     spawn_silently(command)
 }
 
-/// Starts the daemon, which detaches by itself: a process group leader cannot call `setsid`.
+/// Starts the daemon. Unlike [`spawn_detached`] it gets no process group of its own: the daemon calls
+/// `setsid` to detach, and the leader of a group may not do that.
 pub(crate) fn start_daemon() -> std::io::Result<()> {
     spawn_silently(Command::new(env::current_exe()?).args(["serve", "--detached"]).current_dir("/"))
 }
@@ -177,6 +197,7 @@ pub(crate) fn variable_name(key: &str) -> String {
     format!("WAYLORE_{}", key.replace('.', "_").to_uppercase())
 }
 
+/// The passphrase of encrypted data.
 pub(crate) fn passphrase_variable() -> Option<String> {
     env::var("WAYLORE_PASSPHRASE").ok().filter(|it| !it.is_empty())
 }
@@ -195,23 +216,24 @@ pub(crate) fn ollama_host() -> String {
 /// elsewhere as much as a small model needs.
 pub(crate) fn free_memory() -> u64 {
     const SMALL_MODEL_BYTES: u64 = 4 << 30;
-    let available_on_linux = || {
+    let available_on_linux = || -> Option<u64> {
         let text = std::fs::read_to_string("/proc/meminfo").ok()?;
         // `MemAvailable:   12345678 kB`
         let amount = text.lines().find_map(|it| it.strip_prefix("MemAvailable:"))?;
         let kibibytes: u64 = amount.trim().trim_end_matches("kB").trim().parse().ok()?;
         Some(kibibytes * 1024)
     };
-    let half_of_macos = || {
+    let half_on_macos = || -> Option<u64> {
         let output = Command::new("sysctl").args(["-n", "hw.memsize"]).output().ok()?;
         let total_bytes: u64 = String::from_utf8(output.stdout).ok()?.trim().parse().ok()?;
         Some(total_bytes / 2)
     };
     let free = match env::consts::OS {
         "linux" => available_on_linux(),
-        "macos" => half_of_macos(),
+        "macos" => half_on_macos(),
         _ => None,
     };
+    // Not known: assume that a small model fits.
     free.unwrap_or(SMALL_MODEL_BYTES)
 }
 
@@ -231,5 +253,9 @@ pub(crate) fn random_bytes() -> [u8; 10] {
 pub(crate) fn random_key() -> String {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes).expect("the system has randomness");
-    bytes.iter().fold(String::new(), |acc, it| acc + &format!("{it:02x}"))
+    let mut res = String::new();
+    for byte in bytes {
+        res += &format!("{byte:02x}");
+    }
+    res
 }

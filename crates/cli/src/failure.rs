@@ -52,7 +52,8 @@ pub(crate) fn usage_error(message: impl Into<String>, hint: impl Into<String>) -
     CliFailure { kind: FailureKind::Usage, message: message.into(), hint: Some(hint.into()) }.into()
 }
 
-/// Added to an error: where the text that the user wrote was saved.
+/// Context of an error (`anyhow::Error::context`): the file with the text that the user wrote, which was
+/// rejected.
 #[derive(Debug)]
 pub(crate) struct KeptDraft {
     pub(crate) path: PathBuf,
@@ -119,12 +120,14 @@ fn secret_places(error: &anyhow::Error) -> Vec<String> {
     places.iter().map(format_place).collect()
 }
 
-/// The failure of an error, with a note about a saved draft.
+/// The failure of an error. If a draft was saved, the hint ends with its path.
 fn classify_error(error: &anyhow::Error) -> CliFailure {
     let mut res = failure_of_cause(error);
-    if let Some(kept) = error.downcast_ref::<KeptDraft>() {
-        let hint = res.hint.map(|it| format!("{it}; ")).unwrap_or_default();
-        res.hint = Some(format!("{hint}{kept}"));
+    if let Some(draft) = error.downcast_ref::<KeptDraft>() {
+        res.hint = Some(match res.hint {
+            Some(hint) => format!("{hint}; {draft}"),
+            None => draft.to_string(),
+        });
     }
     res
 }
@@ -152,7 +155,8 @@ fn failure_of_cause(error: &anyhow::Error) -> CliFailure {
 
 /// The hint for an error of the engine.
 pub(crate) fn engine_hint(error: &Error) -> Option<String> {
-    engine_failure(error).1
+    let (_, hint) = engine_failure(error);
+    hint
 }
 
 /// Kind and hint of an error of the engine.
@@ -172,12 +176,15 @@ fn engine_failure(error: &Error) -> (FailureKind, Option<String>) {
             (FailureKind::Finding, Some("remove it, or replace it with --redact".to_owned()))
         }
         Error::Refused { hint, .. } => (FailureKind::Usage, hint.clone()),
+        // Nothing to work on, for example no change to undo.
         Error::Nothing { .. } => (FailureKind::Finding, None),
         Error::SessionFailed { .. } => {
             (FailureKind::Finding, Some("`waylore doctor` lists such sessions".to_owned()))
         }
+        // A file or folder that the user named cannot be read.
         Error::Source(_) => (FailureKind::Usage, None),
         Error::Store(error) => store_failure(error),
+        // An embedding, reranking or text model; not the data model.
         Error::Model(_) => (
             FailureKind::Environment,
             Some(
@@ -190,10 +197,6 @@ fn engine_failure(error: &Error) -> (FailureKind, Option<String>) {
 /// Kind and hint of an error of the store.
 fn store_failure(error: &StoreError) -> (FailureKind, Option<String>) {
     let hint = |text: &str| Some(text.to_owned());
-    // Several errors of the database may mean a wrong or missing key.
-    if engine::is_about_key(error) {
-        return (FailureKind::Environment, Some(key_hint()));
-    }
     match error {
         StoreError::DiskFull => (
             FailureKind::Environment,
@@ -215,11 +218,13 @@ fn store_failure(error: &StoreError) -> (FailureKind, Option<String>) {
             (FailureKind::Environment, hint("update waylore; nothing was changed"))
         }
         StoreError::Damaged { path, .. } => {
+            // The database of the user needs the flag; all others belong to the current project.
             let flag = if path.ends_with("user.db") { " --user" } else { "" };
             let text =
                 format!("`waylore restore-backup{flag}` lists the backups that can replace it");
             (FailureKind::Environment, Some(text))
         }
+        // An encrypted file that is opened without a key does not look like a database.
         StoreError::WrongKey { .. } | StoreError::NotADatabase { .. } => {
             (FailureKind::Environment, Some(key_hint()))
         }

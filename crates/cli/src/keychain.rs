@@ -1,7 +1,9 @@
 //! Secrets in the keychain of the system, through its command line tool (`secret-tool` on Linux,
 //! `security` on macOS). Used for the encryption key and for API keys of providers.
 //!
-//! Secrets are passed through pipes, never as arguments, which other users could see.
+//! Secrets are passed through pipes, never as arguments, which other users could see. An entry has a service
+//! (always `waylore`), an account (which secret of ours it is) and a label (shown by the keychain's own
+//! interface).
 
 use std::io::Write;
 use std::path::Path;
@@ -18,7 +20,8 @@ pub(crate) enum KeychainEntry<'a> {
 }
 
 impl KeychainEntry<'_> {
-    /// The name of the entry; `None` if the path is not UTF-8.
+    /// The account of the entry, `/home/ada/.local/share/waylore` or `text https://api.openai.com`;
+    /// `None` if the path is not UTF-8.
     fn account_name(&self) -> Option<String> {
         match self {
             Self::Data(data) => data.to_str().map(str::to_owned),
@@ -37,9 +40,13 @@ impl KeychainEntry<'_> {
 /// The secret of an entry; `None` if there is none or the keychain is not available.
 pub(crate) fn read(entry: &KeychainEntry<'_>) -> Option<String> {
     let account = entry.account_name()?;
-    let answer = run(find_tool()?.read(&account), "").ok().filter(|it| it.status.success())?;
-    let secret = String::from_utf8(answer.stdout).ok()?;
-    Some(secret.trim_end().to_owned()).filter(|it| !it.is_empty())
+    let answer = run(find_tool()?.read(&account), "").ok()?;
+    if !answer.status.success() {
+        return None;
+    }
+    let output = String::from_utf8(answer.stdout).ok()?;
+    let secret = output.trim_end();
+    if secret.is_empty() { None } else { Some(secret.to_owned()) }
 }
 
 /// Stores a secret and reads it back, which detects a locked or absent keychain.
@@ -52,7 +59,7 @@ pub(crate) fn write(entry: &KeychainEntry<'_>, secret: &str) -> bool {
     is_stored && read(entry).as_deref() == Some(secret)
 }
 
-/// Removes a secret; true if it is gone.
+/// Removes a secret; true if it is gone or there was none.
 pub(crate) fn remove(entry: &KeychainEntry<'_>) -> bool {
     let (Some(tool), Some(account)) = (find_tool(), entry.account_name()) else {
         return false;
@@ -100,8 +107,9 @@ impl KeychainTool {
             }
             // `-i` reads commands from standard input, which keeps the secret out of the arguments.
             Self::Security => {
-                let quoted = |it: &str| it.replace('\\', "\\\\").replace('"', "\\\"");
-                let (account, secret) = (quoted(account), quoted(secret));
+                // Both stand between double quotes in the line.
+                let escape = |it: &str| it.replace('\\', "\\\\").replace('"', "\\\"");
+                let (account, secret) = (escape(account), escape(secret));
                 let line = format!(
                     "add-generic-password -U -s {KEYCHAIN_SERVICE} -a \"{account}\" -w \"{secret}\"\n"
                 );

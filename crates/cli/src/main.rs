@@ -1,7 +1,9 @@
-//! The binary `waylore`: arguments, configuration, clock and output. Decides nothing itself.
+//! The binary `waylore`: arguments, configuration, clock and output. The work is done by the crate `engine`.
 //!
-//! `main` parses the arguments and starts the command. `hook`, `serve` and `mcp` run without the usual
-//! set-up; all other commands go through `command::run`, which opens the project first.
+//! `main` parses the arguments and starts the command. Three commands run without the usual set-up: `hook`
+//! (started at every event by a *host*, the program that runs an agent), `serve` (the daemon that keeps
+//! projects open between two hooks) and `mcp` (a server for agents). All others go through `command::run`,
+//! which opens the project of the current folder first.
 #![expect(
     clippy::doc_markdown,
     reason = "doc comments of arguments are help texts, printed as they are"
@@ -56,6 +58,7 @@ pub(crate) struct GlobalArgs {
 }
 
 fn main() -> ExitCode {
+    // A write beyond the file-size limit then fails like on a full disk, instead of killing the process.
     engine::ignore_file_size_signal();
     let cli = match CliArgs::try_parse() {
         // Before everything else: a host waits for a hook.
@@ -72,32 +75,20 @@ fn main() -> ExitCode {
             };
         }
         Ok(cli) => cli,
-        // Some hosts stop the agent on exit code 2, so `hook` never returns a usage error.
-        Err(error) if error.use_stderr() && is_hook() => return ExitCode::SUCCESS,
-        // Help and version are output; everything else is a usage error of clap.
-        Err(error) if error.use_stderr() && wants_json() => {
-            return failure::report_usage_error(&error);
-        }
-        Err(error) => {
-            // A closed pipe is not an error.
-            let _ = error.print();
-            let is_usage_error = error.use_stderr();
-            return ExitCode::from(if is_usage_error { 2 } else { 0 });
-        }
+        Err(error) => return finish_unparsed(&error),
     };
     let output = Output::new(&cli.global);
     if let CliCommand::Mcp(args) = &cli.command {
         let served = command::mcp::run(args, &cli.global, &output);
         return served.map_or_else(|it| failure::report_error(&it, &output), ExitCode::from);
     }
-    let mut runtime = tokio::runtime::Builder::new_current_thread();
-    // Only stoppable commands install a signal handler: its runtime needs a system call that can
-    // fail.
+    let mut runtime_builder = tokio::runtime::Builder::new_current_thread();
+    // Only stoppable commands install a handler for Ctrl-C. It needs the I/O driver of the runtime, whose
+    // start can fail, so the other commands do without.
     if cli.command.is_stoppable() {
-        runtime.enable_io();
+        runtime_builder.enable_io();
     }
-    let runtime = runtime.build();
-    let result = match runtime {
+    let result = match runtime_builder.build() {
         Ok(runtime) => runtime.block_on(command::run(cli.command, &cli.global, &output)),
         Err(error) => Err(anyhow::Error::from(error)),
     };
@@ -107,12 +98,28 @@ fn main() -> ExitCode {
     }
 }
 
+/// Prints the reason why clap returned no command: `--help`, `--version`, or wrong arguments.
+fn finish_unparsed(error: &clap::Error) -> ExitCode {
+    // clap writes help and version to stdout, usage errors to stderr.
+    let is_usage_error = error.use_stderr();
+    // Some hosts stop the agent on exit code 2, so `hook` never returns a usage error.
+    if is_usage_error && is_hook() {
+        return ExitCode::SUCCESS;
+    }
+    if is_usage_error && wants_json() {
+        return failure::report_usage_error(error);
+    }
+    // Fails only if the reader closed the pipe, which is not an error.
+    let _ = error.print();
+    if is_usage_error { ExitCode::from(2) } else { ExitCode::SUCCESS }
+}
+
 /// True if the arguments are those of `hook`, although they did not parse.
 fn is_hook() -> bool {
     std::env::args_os().nth(1).is_some_and(|it| it == "hook")
 }
 
-/// True if the arguments contain `--json`, although they did not parse.
+/// True if the arguments contain `--json`, although they did not parse. After `--` it is a text.
 fn wants_json() -> bool {
     std::env::args_os().take_while(|it| it != "--").any(|it| it == "--json")
 }

@@ -2,7 +2,11 @@
 //! offline, and fills in the defaults of the provider. [`ModelPlan::build_models`] returns factories that
 //! read keys and contact servers when a model is first needed, so most commands pay nothing.
 //!
-//! Without a configured provider, the built-in model is used and nothing leaves the machine.
+//! There are three roles: embeddings, reranking, text. A *provider* is the service that the settings name for a
+//! role, such as `ollama`; its *API* is the protocol it speaks. `embeddings.provider = "openai"` alone gives the
+//! address `https://api.openai.com`, the model `text-embedding-3-small` with 1024 dimensions and the key in
+//! `OPENAI_API_KEY`. Without a provider, embeddings come from the built-in model, the other two roles are
+//! empty, and nothing leaves the machine.
 
 use std::sync::Arc;
 
@@ -68,7 +72,7 @@ enum DefaultModel {
     Named(&'static str),
     /// The best model of an Ollama server that fits into memory.
     BestInstalled,
-    /// The server has a single model without a name; this word is used in messages.
+    /// The server has a single model and ignores its name; this word is used in messages.
     Only(&'static str),
     /// The user must name a model.
     NotNamed,
@@ -78,9 +82,10 @@ enum DefaultModel {
 struct ProviderDefaults {
     address: DefaultAddress,
     model: DefaultModel,
-    /// Vector dimensions of the default model.
+    /// Vector dimensions of the default model; `None` for models without vectors, or if the server decides.
     dims: Option<usize>,
-    /// Usual environment variables of its key, which is sent to its default address only.
+    /// Usual environment variables of its key, which is sent to its default address only. Empty if the
+    /// provider needs none.
     key_variables: &'static [&'static str],
 }
 
@@ -130,7 +135,7 @@ const fn row(
 
 /// The configured models, complete and consistent, without keys.
 pub(crate) struct ModelPlan {
-    /// With the dimensions; `None` if the server decides.
+    /// The last value are the dimensions; `None` if the server decides.
     embeddings: Option<(EmbeddingApi, ModelServer, Option<usize>)>,
     rerank: Option<(RerankApi, ModelServer)>,
     text: Option<(TextApi, ModelServer)>,
@@ -162,9 +167,10 @@ pub(crate) fn plan_models(settings: &Settings) -> anyhow::Result<ModelPlan> {
             let model = settings.get("embeddings.model");
             let is_default_model =
                 model.is_empty() || matches!(defaults.model, Named(name) if name == model);
-            let default_dims = defaults.dims.filter(|_| is_default_model);
-            let dims = settings.get("embeddings.dimensions").parse().ok().or(default_dims);
-            Some((api, server, dims))
+            let default_dims = if is_default_model { defaults.dims } else { None };
+            // The setting is empty if the user did not choose, and an empty text is no number.
+            let chosen_dims = settings.get("embeddings.dimensions").parse().ok();
+            Some((api, server, chosen_dims.or(default_dims)))
         }
     };
     let rerank = match RerankApi::from_slug(provider(ModelRole::Rerank)) {
@@ -223,6 +229,7 @@ fn plan_server(
     };
     let usual_variables = if is_default_address { defaults.key_variables } else { &[] };
     let key_variables = [&[role.key_variable()], usual_variables].concat();
+    // Only of a provider's own server do we know that it refuses requests without a key.
     let needs_key = !usual_variables.is_empty();
     let allow_plain_http = settings.get("providers.allow_plain_http") == "true";
     let server = ModelServer { role, url, allow_plain_http, model, key_variables, needs_key };
@@ -243,7 +250,7 @@ impl ModelPlan {
         }
     }
 
-    /// The models, created on first use.
+    /// The models, created on first use. The three blocks differ in the type of the model only.
     pub(crate) fn build_models(self) -> ModelSet {
         let source = match self.embeddings {
             None => EmbeddingSource::BuiltIn(BuiltInEmbedder::new()),
@@ -285,11 +292,11 @@ impl ModelServer {
     /// The endpoint with its key, from the environment or the keychain.
     fn resolve_endpoint(&self) -> Result<ProviderEndpoint, ProviderError> {
         let endpoint = self.endpoint_without_key();
-        let from_keychain = || {
-            // A local server rarely needs a key, and the keychain may prompt the user.
-            if endpoint.is_local() { None } else { keychain::read(&self.keychain_entry()) }
-        };
-        let found = environment::first_set_variable(&self.key_variables).or_else(from_keychain);
+        let mut found = environment::first_set_variable(&self.key_variables);
+        // A local server rarely needs a key, and the keychain may prompt the user.
+        if found.is_none() && !endpoint.is_local() {
+            found = keychain::read(&self.keychain_entry());
+        }
         let key = match found {
             Some(text) => Some(ProviderKey::new(text.trim())?),
             None if self.needs_key => return Err(self.missing_key_error()),
@@ -308,22 +315,25 @@ impl ModelServer {
         }
     }
 
+    /// The name of the model. An open choice (`DefaultModel::BestInstalled`) exists for Ollama only.
     fn resolve_model(&self, endpoint: &ProviderEndpoint) -> Result<String, ProviderError> {
-        self.model.clone().map_or_else(|| best_ollama_model(endpoint), Ok)
+        match &self.model {
+            Some(model) => Ok(model.clone()),
+            None => best_ollama_model(endpoint),
+        }
     }
 }
 
 /// The best embedding model of an Ollama server that fits into memory.
 fn best_ollama_model(endpoint: &ProviderEndpoint) -> Result<String, ProviderError> {
     let models = ollama::list_models(endpoint)?;
-    let chosen = ollama::choose_model(&models, environment::free_memory());
-    let no_model = || {
-        ProviderError::Config {
-        what: "Ollama has no embedding model that fits into the free memory; `ollama pull qwen3-embedding:0.6b` gets a small one, or name another with `embeddings.model`".to_owned(),
+    match ollama::choose_model(&models, environment::free_memory()) {
+        Some(chosen) => Ok(chosen.name.clone()),
+        None => Err(ProviderError::Config { what: NO_OLLAMA_MODEL.to_owned() }),
     }
-    };
-    chosen.map(|it| it.name.clone()).ok_or_else(no_model)
 }
+
+const NO_OLLAMA_MODEL: &str = "Ollama has no embedding model that fits into the free memory; `ollama pull qwen3-embedding:0.6b` gets a small one, or name another with `embeddings.model`";
 
 /// The model that would be chosen now, if the plan leaves it open and the server answers. Storing it
 /// in the settings makes the choice independent of free memory.
@@ -340,5 +350,5 @@ pub(crate) fn unused_ollama_version() -> Option<String> {
     let url = ollama::parse_host(&environment::ollama_host()).ok()?;
     let endpoint = ProviderEndpoint { url, key: None, allow_plain_http: false };
     // Only this machine is contacted, because no provider is configured.
-    endpoint.is_local().then(|| ollama::server_version(&endpoint).ok()).flatten()
+    if endpoint.is_local() { ollama::server_version(&endpoint).ok() } else { None }
 }

@@ -1,7 +1,9 @@
-//! Output: stdout carries data, stderr messages. Colour depends on the terminal and `NO_COLOR`.
+//! Output: stdout carries data, stderr messages. Colour depends on the terminal and `NO_COLOR`: the crate
+//! `anstream` removes styles where they are not wanted.
 //!
-//! Texts of memories and files are untrusted: everything printed for people is escaped here, except the
-//! escape sequences of our own styles.
+//! Texts of memories and files are untrusted and could control the terminal: everything printed for people
+//! is escaped here, except the escape sequences of our own styles. `"\u{1b}[2Jhi"` (clear the screen) is
+//! printed as `␛[2Jhi`.
 
 use std::io::{IsTerminal, Write};
 
@@ -57,10 +59,10 @@ impl Output {
     /// Prints the result of a command as JSON: `{"v":2,"kind":…}` and the fields of `body`.
     pub(crate) fn print_json(&self, kind: &str, body: Value) {
         let mut document = json!({ "v": SCHEMA_VERSION, "kind": kind });
-        if let (Some(document), Value::Object(body)) = (document.as_object_mut(), body) {
-            document.extend(body);
+        if let (Some(fields), Value::Object(body_fields)) = (document.as_object_mut(), body) {
+            fields.extend(body_fields);
         }
-        // Written directly: JSON has no styles, and the style filter would remove more than styles.
+        // Written without `anstream`: JSON has no styles, and texts in it must stay as they are.
         let _ = writeln!(std::io::stdout(), "{document}");
     }
 
@@ -129,8 +131,9 @@ fn escape_except_styles(text: &str) -> String {
             }
             // A foreign sequence: its escape character is replaced, so it is printed as text.
             None => {
-                res.push_str(&escape_controls("\u{1b}"));
-                rest = &sequence[1..];
+                let escape = "\u{1b}";
+                res.push_str(&escape_controls(escape));
+                rest = &sequence[escape.len()..];
             }
         }
     }
@@ -144,7 +147,7 @@ pub(crate) fn escape_controls(text: &str) -> String {
     const FIRST_CONTROL_PICTURE: u32 = 0x2400;
     const DELETE_PICTURE: char = '\u{2421}';
     let picture = |it: char| match it {
-        // Joiners combine characters (emoji) and hide nothing.
+        // Layout, and joiners: they combine characters (emoji) and hide nothing, unlike other invisible ones.
         '\n' | '\t' | '\u{200c}' | '\u{200d}' => it,
         '\0'..='\u{1f}' => char::from_u32(FIRST_CONTROL_PICTURE + u32::from(it))
             .unwrap_or(char::REPLACEMENT_CHARACTER),
@@ -155,7 +158,7 @@ pub(crate) fn escape_controls(text: &str) -> String {
     text.chars().map(picture).collect()
 }
 
-/// True if both ends are terminals, so that the user can be asked.
+/// True if the user can be asked: questions go to stderr, answers come from stdin.
 pub(crate) fn is_interactive() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }

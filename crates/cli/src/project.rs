@@ -1,7 +1,10 @@
 //! Opens a project: the one place where environment, settings and policy meet.
 //!
 //! Commands, the daemon and the MCP server all open projects here, so they cannot differ in what
-//! they allow.
+//! they allow. The *policy* is what a project lets memory do: whether it is enabled, whether learning may
+//! call a text model, and how much is injected into sessions. It follows from the settings of the user (a
+//! file and the environment) and those of the project, which are stored in its database. The *registry* is
+//! the list of known projects, by which a moved folder is recognised.
 
 use std::path::Path;
 
@@ -49,20 +52,21 @@ impl ProjectFactory {
         Ok(Self { config: engine_config(environment, &settings, key, models), settings })
     }
 
-    /// A factory for commands that show or correct the settings. Wrong settings become problems of
-    /// the settings instead of errors. An error about models is returned instead: `config` reports
-    /// it by itself.
+    /// A factory for commands that show or correct the settings. Invalid values and a missing key are
+    /// added to `settings.problems` instead of failing. Settings of models that do not fit together are
+    /// returned as an error beside the factory, which then has the built-in model: the caller decides
+    /// whether to report them.
     pub(crate) fn with_wrong_settings(environment: &Environment) -> (Self, Option<anyhow::Error>) {
         let mut settings = Settings::load_tolerantly(environment);
         let key = settings.encryption_key(environment).unwrap_or_else(|error| {
             settings.problems.push(error.to_string());
             None
         });
-        let (models, error) = match models::plan_models(&settings) {
+        let (models, model_error) = match models::plan_models(&settings) {
             Ok(plan) => (plan.build_models(), None),
             Err(error) => (ModelSet::built_in(), Some(error)),
         };
-        (Self { config: engine_config(environment, &settings, key, models), settings }, error)
+        (Self { config: engine_config(environment, &settings, key, models), settings }, model_error)
     }
 
     /// Opens the project of a folder, reads the settings stored for it and sets its policy.
@@ -72,6 +76,7 @@ impl ProjectFactory {
         now: Timestamp,
         tolerance: DamageTolerance,
     ) -> Result<OpenedProject, engine::Error> {
+        // Opens despite a damaged registry; whether that is tolerated is decided here.
         let (mut project, registry_error) =
             Project::open_for_repair(self.config.clone(), folder, now).await?;
         let registry_error = match (registry_error, tolerance) {
@@ -92,7 +97,7 @@ impl ProjectFactory {
         Ok(OpenedProject { project, settings, registry_error })
     }
 
-    /// The policy of a project that has these settings stored.
+    /// The policy of a project that has these settings stored, as pairs of key and value.
     pub(crate) fn policy(&self, stored: &[(String, String)]) -> ProjectPolicy {
         self.settings.clone().with_project(stored).project_policy()
     }

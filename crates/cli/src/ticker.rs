@@ -1,5 +1,5 @@
 //! Progress display of long operations on a terminal: a thread that prints the counters of a
-//! `TaskProgress` at an interval.
+//! `TaskProgress`, which the working thread updates, five times a second: `120 of 400 files`.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -23,12 +23,14 @@ impl ProgressTicker {
     /// Starts the display; `things` names the counted items.
     pub(crate) fn start(progress: &TaskProgress, things: &'static str, output: &Output) -> Self {
         let (stop_sender, stop_receiver) = mpsc::channel();
+        // Clones share the counters. The thread outlives the borrows, so it gets values of its own.
         let progress = progress.clone();
         let output = Output { json: output.json, quiet: output.quiet };
         let display = move || {
             let mut has_reported_waiting = false;
             // A timeout is a tick; a message means the end.
             while stop_receiver.recv_timeout(TICK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                // The worker waits for the write lock of the project.
                 if progress.is_waiting() && !has_reported_waiting {
                     output.say("another process is working in this project; waiting for it");
                     has_reported_waiting = true;

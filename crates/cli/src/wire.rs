@@ -1,10 +1,14 @@
-//! JSON output that users can rely on: separate types, converted explicitly. This file has the memory,
-//! which `import` also reads; the files below have the results of searches, contexts and code queries.
+//! JSON output that users can rely on: separate types, converted explicitly, so that a change inside the
+//! program does not change the JSON. This file has the memory, one note that Waylore keeps about a project;
+//! the files below have search results, contexts, results of code queries and the module map.
+//!
+//! `import` reads memories in the same form. They may be written by hand, so most fields have defaults. The
+//! shortest one: `{"id": "…", "type": "gotcha", "content": "…", "confidence": 0.8, "created_at": 1700000000000}`.
 
-pub(crate) mod answer;
 pub(crate) mod context;
 pub(crate) mod graph;
 pub(crate) mod map;
+pub(crate) mod search_results;
 
 use engine::{NotebookScope, RatedMemory};
 use model::{
@@ -15,15 +19,15 @@ use model::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Amount of detail in JSON results.
+/// Amount of detail in printed results, as JSON or as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum JsonDetail {
+pub(crate) enum OutputDetail {
     Results,
     /// With excluded candidates and their reasons (`--explain`).
     Explained,
 }
 
-impl JsonDetail {
+impl OutputDetail {
     /// The detail requested by the flag `--explain`.
     pub(crate) const fn from_explain_flag(is_set: bool) -> Self {
         if is_set { Self::Explained } else { Self::Results }
@@ -37,6 +41,7 @@ pub(crate) struct MemoryWire {
     pub(crate) id: MemoryId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     project_id: Option<ProjectId>,
+    /// A built-in kind (`gotcha`, `decision` …), or a type that the user declared: `custom:acme.ritual`.
     #[serde(rename = "type")]
     kind: String,
     #[serde(default = "user_taught")]
@@ -51,7 +56,7 @@ pub(crate) struct MemoryWire {
     #[serde(default)]
     citation: String,
     confidence: f64,
-    /// Confidence after decay; output only.
+    /// The confidence now: it halves with every half-life in which the memory is not used. Output only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     current_confidence: Option<f64>,
     /// `live`, `needs_review` …; derived, output only.
@@ -66,20 +71,25 @@ pub(crate) struct MemoryWire {
     files: Vec<ProjectPath>,
     #[serde(default)]
     modules: Vec<String>,
+    /// Symbols of the code that the memory refers to.
     #[serde(default)]
     anchors: Vec<SymbolAnchor>,
     #[serde(default)]
     work_unit: Option<WorkUnit>,
+    /// The session in which it was learned or recorded.
     #[serde(default)]
     session_id: Option<SessionId>,
+    /// Sessions that confirmed it.
     #[serde(default)]
     provenance: Vec<SessionId>,
+    /// Commit and branch at that time.
     #[serde(default)]
     commit: Option<String>,
     #[serde(default)]
     branch: Option<String>,
     #[serde(default)]
     relations: Vec<RelationWire>,
+    /// `None`: that of its type.
     #[serde(default)]
     half_life_days: Option<u32>,
     #[serde(default)]
@@ -88,6 +98,7 @@ pub(crate) struct MemoryWire {
     user_verified: bool,
     #[serde(default)]
     pinned: bool,
+    /// Derived from text from outside the project; not shown to agents until the user confirms it.
     #[serde(default)]
     tainted: bool,
     #[serde(default)]
@@ -98,6 +109,7 @@ pub(crate) struct MemoryWire {
     stale_at: Option<i64>,
     #[serde(default)]
     deleted_at: Option<i64>,
+    /// Structured data beside the text; its fields depend on the kind.
     #[serde(default)]
     payload: Option<Value>,
     #[serde(default = "by_user")]
@@ -108,10 +120,13 @@ pub(crate) struct MemoryWire {
     updated_at: Option<i64>,
     #[serde(default)]
     version: u32,
+    /// Hybrid logical clock of the last change: orders changes that several databases made.
     #[serde(default)]
     hlc: i64,
+    /// Times that it was shown.
     #[serde(default)]
     access_count: u64,
+    /// Times that an agent followed or cited it.
     #[serde(default)]
     used_count: u64,
     #[serde(default)]
@@ -130,6 +145,7 @@ struct RelationWire {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     file: Option<ProjectPath>,
     confidence: f64,
+    /// Found by Waylore; otherwise stated by a user or an agent.
     #[serde(default)]
     auto: bool,
 }
@@ -149,7 +165,7 @@ fn by_user() -> String {
 }
 
 /// The word for a notebook in JSON and messages.
-pub(crate) fn scope_word(scope: NotebookScope) -> &'static str {
+pub(crate) fn notebook_word(scope: NotebookScope) -> &'static str {
     match scope {
         NotebookScope::Project => "project",
         NotebookScope::User => "user",
@@ -160,7 +176,7 @@ impl From<&RatedMemory> for MemoryWire {
     fn from(rated: &RatedMemory) -> Self {
         Self {
             current_confidence: Some(rated.current_confidence.as_fraction()),
-            notebook: Some(scope_word(rated.scope).to_owned()),
+            notebook: Some(notebook_word(rated.scope).to_owned()),
             ..Self::from(&rated.memory)
         }
     }
@@ -224,9 +240,11 @@ impl MemoryWire {
         let kind = MemoryType::from_slug(&self.kind).map_err(|it| it.to_string())?;
         let payload = match (&self.payload, kind.core_kind()) {
             (None | Some(Value::Null), _) => None,
-            (Some(json), Some(core)) => {
-                Some(Payload::parse(core, json).map_err(|it| it.to_string())?)
+            // The kind decides which fields the payload has.
+            (Some(json), Some(built_in)) => {
+                Some(Payload::parse(built_in, json).map_err(|it| it.to_string())?)
             }
+            // A custom type.
             (Some(_), None) => return Err(format!("a `{kind}` carries no payload")),
         };
         let confidence = parse_fraction("confidence", self.confidence)?;

@@ -86,6 +86,7 @@ pub(crate) async fn record_note(
         payload: None,
         step: None,
     };
+
     // In the journal of the conversation, the note is judged together with the events around it.
     let (journal_session, mut events) = if let Some(id) = running_conversation(project, session) {
         (id, Vec::new())
@@ -94,6 +95,7 @@ pub(crate) async fn record_note(
         let start = Event::SessionStart(own_session_start(&root, session));
         (session.id, vec![new_event(project, session.id, "start", start)])
     };
+
     // The given id is unique only within a process, but other processes may write to the same
     // journal.
     let event_id = format!("{event_id} {}", session.id);

@@ -3,7 +3,8 @@
 //! The structural hash ignores white space and comments. If it differs later, the code has changed,
 //! and retrieval lowers the confidence of the memory (`staleness.rs`). Users name anchors as
 //! `path:symbol`; learned memories get them from code names in their text. Files are parsed on
-//! demand, so no code graph is needed.
+//! demand, so no code graph is needed. A *qualified* name has the enclosing symbols before it:
+//! `Server.run`.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -53,7 +54,7 @@ impl SourceOutline {
     fn find_names(&self, given: &str) -> Vec<String> {
         // Qualified names are separated by dots in every language.
         let given = given.replace("::", ".").replace('#', ".");
-        let all: Vec<String> = self.definitions().map(|it| it.0).collect();
+        let all: Vec<String> = self.definitions().map(|(name, _)| name).collect();
         // The exact name wins, also if other names end with it.
         if all.contains(&given) {
             return vec![given];
@@ -76,7 +77,10 @@ impl SourceOutline {
             (first..=last).contains(&line)
         });
         // The innermost is the shortest.
-        let innermost = around.min_by_key(|(_, def)| def.lines.1 - def.lines.0);
+        let innermost = around.min_by_key(|(_, def)| {
+            let (first, last) = def.lines;
+            last - first
+        });
         innermost.map(|(id, _)| self.0.qualified_name(id))
     }
 
@@ -169,12 +173,13 @@ fn split_symbol(reader: &ProjectReader, path: &Path, cwd: &Path) -> Option<(Path
     }
     // Symbols can contain colons, as in `Server::run`, so the first colon after an existing file is
     // the separator.
-    let split_at = |colon: usize| {
+    for (colon, _) in text.match_indices(':') {
         let (file, symbol) = (&text[..colon], text[colon..].trim_start_matches(':'));
-        let is_split = !symbol.is_empty() && exists(Path::new(file));
-        is_split.then(|| (PathBuf::from(file), symbol.to_owned()))
-    };
-    text.match_indices(':').find_map(|it| split_at(it.0))
+        if !symbol.is_empty() && exists(Path::new(file)) {
+            return Some((PathBuf::from(file), symbol.to_owned()));
+        }
+    }
+    None
 }
 
 /// Finds the anchor of a symbol that the user named. Refuses a name that fits no symbol or several.
@@ -208,16 +213,6 @@ fn find_anchor(
 /// Finds the identifiers that a text marks as code: `` `verify` ``, `verify()`, `Server::run(`.
 /// Names of one or two letters are too common and left out.
 fn code_names(text: &str) -> Vec<String> {
-    let is_name = |it: &str| {
-        // A qualified name such as `Server::run` is checked part by part.
-        let mut parts = it.split(['.', ':']).filter(|part| !part.is_empty());
-        let is_identifier = |part: &str| {
-            part.starts_with(|it: char| it.is_alphabetic() || it == '_')
-                && part.chars().all(|it| it.is_alphanumeric() || it == '_' || it == '$')
-        };
-        let has_parts = parts.clone().next().is_some();
-        it.len() > 2 && has_parts && parts.all(is_identifier)
-    };
     // Split at backticks, every second piece is quoted.
     let quoted = text.split('`').skip(1).step_by(2).map(|it| it.trim_end_matches("()"));
     // The name before each opening parenthesis.
@@ -227,10 +222,20 @@ fn code_names(text: &str) -> Vec<String> {
         before.rsplit(|it| !is_part(it)).next().unwrap_or_default()
     });
     let mut names: Vec<String> =
-        quoted.chain(called).filter(|it| is_name(it)).map(str::to_owned).collect();
+        quoted.chain(called).filter(|it| is_code_name(it)).map(str::to_owned).collect();
     names.sort_unstable();
     names.dedup();
     names
+}
+
+/// Returns whether a text is an identifier, or several joined by dots or colons (`Server::run`).
+fn is_code_name(text: &str) -> bool {
+    let parts: Vec<&str> = text.split(['.', ':']).filter(|it| !it.is_empty()).collect();
+    let is_identifier = |part: &&str| {
+        part.starts_with(|it: char| it.is_alphabetic() || it == '_')
+            && part.chars().all(|it| it.is_alphanumeric() || it == '_' || it == '$')
+    };
+    text.len() > 2 && !parts.is_empty() && parts.iter().all(is_identifier)
 }
 
 #[cfg(test)]

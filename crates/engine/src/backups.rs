@@ -22,8 +22,8 @@ pub(crate) async fn backup_all(
 ) -> Result<Vec<(NotebookScope, BackupFile)>, Error> {
     let mut backups = Vec::new();
     for notebook in project.notebooks() {
-        backups
-            .push((notebook.scope, project.notebook_writer(&notebook).backup(project.now).await?));
+        let store = project.notebook_writer(&notebook);
+        backups.push((notebook.scope, store.backup(project.now).await?));
     }
     Ok(backups)
 }
@@ -84,9 +84,12 @@ pub(crate) fn restore_backup(
         )
     })?;
     let has_name = |it: &BackupFile| it.name == name || it.name.trim_end_matches(".db") == name;
-    let is_replaced = |it: &BackupFile| name == REPLACED_BACKUP_NAME || has_name(it);
-    let replaced = || store.replaced_database().into_iter().find(is_replaced);
-    let backup = store.backups().into_iter().find(has_name).or_else(replaced);
+    let mut backup = store.backups().into_iter().find(has_name);
+    if backup.is_none() {
+        // The database that the last restore replaced has a fixed name besides its file name.
+        let is_replaced = |it: &BackupFile| name == REPLACED_BACKUP_NAME || has_name(it);
+        backup = store.replaced_database().into_iter().find(is_replaced);
+    }
     let Some(backup) = backup else {
         return Err(Error::refuse(
             format!("no backup is called `{name}`"),

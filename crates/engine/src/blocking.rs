@@ -2,7 +2,7 @@
 
 use tokio::task;
 
-/// Runs work on a thread of its own pool, so that the runtime keeps serving other requests.
+/// Runs work on tokio's pool of blocking threads, so that the runtime keeps serving other requests.
 pub(crate) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> T {

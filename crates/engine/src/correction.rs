@@ -1,6 +1,10 @@
 //! Corrections: applies a user's judgement of a memory (right, outdated, partly wrong, not
 //! applicable, incorrect). Each correction is one batch that can be undone, together with its
 //! consequences: memories derived from a corrected one wait for review.
+//!
+//! Words: a *tainted* memory derives from text outside the project. A *user's* memory is in the
+//! user's own notebook, which all projects share; a *project's* memory is in that of one project.
+//! *Anchors* are the symbols that a memory refers to, with the hash of their code.
 
 use std::path::PathBuf;
 
@@ -152,6 +156,7 @@ async fn deprecate_memory(
     replacement_text: Option<String>,
 ) -> Result<CorrectionResult, Error> {
     let replacement = match &replacement_text {
+        // The memory was true once, and nothing is true instead.
         None => None,
         Some(text) => Some(draft_replacement(project, notebook.scope, &memory, text)?),
     };
@@ -212,9 +217,14 @@ async fn narrow_memory(
         ));
     }
     let mut after = memory;
-    after.scope = if modules.is_empty() { after.scope } else { MemoryScope::Module };
-    after.modules = if modules.is_empty() { after.modules } else { modules };
-    after.files = if files.is_empty() { after.files } else { files };
+    // What the user did not name stays as it is.
+    if !modules.is_empty() {
+        after.scope = MemoryScope::Module;
+        after.modules = modules;
+    }
+    if !files.is_empty() {
+        after.files = files;
+    }
     let memory = replace_memory(project, notebook, AuditAction::Flag, after).await?;
     Ok(CorrectionResult { memory, replacement: None, dependents: Vec::new(), excluded: false })
 }

@@ -51,10 +51,12 @@ pub(crate) async fn run_doctor(
 ) -> Result<(Vec<HealthCheck>, Vec<String>), Error> {
     let mut repairs = Vec::new();
     let mut checks = Vec::new();
+
     // The registry identifies the project. If it is locked, every project would look new.
     if !is_locked(&project.user_store_reader()).await {
         checks.push(check_project(project));
     }
+
     // Repositories that were passed over while the project's root was searched.
     for skipped in &project.place.skipped {
         let why = skip_reason(skipped.why);
@@ -84,6 +86,7 @@ pub(crate) async fn run_doctor(
         checks.push(check_backups(project, &notebook));
         checks.extend(check_secrets(&notebook.store, scope_name(notebook.scope)).await);
     }
+
     // If the registry is locked, every project would look unregistered.
     if !locked.contains(&NotebookScope::User) {
         if mode == DoctorMode::Repair {
@@ -101,7 +104,7 @@ pub(crate) async fn run_doctor(
 /// Describes the damage found so far, for warnings beside the output of a command.
 pub(crate) fn damage_messages(reader: &ProjectReader, notebooks: &[Notebook]) -> Vec<String> {
     let mut messages: Vec<String> =
-        reader.findings(notebooks).iter().map(|it| it.1.to_string()).collect();
+        reader.findings(notebooks).iter().map(|(_, finding)| finding.to_string()).collect();
     if !reader.stored_projects().is_empty() && !reader.user_store_reader().exists() {
         messages.push("the registry of projects is gone, so none is recognised; `waylore doctor --fix` rebuilds it".to_owned());
     }
@@ -221,7 +224,7 @@ fn failed_repair(scope: NotebookScope, error: &store::Error) -> HealthCheck {
 fn check_backups(project: &Project, notebook: &Notebook) -> HealthCheck {
     let name = format!("{} backups", scope_name(notebook.scope));
     let backups = list_backups(project, notebook.scope);
-    if let Some((backup, Err(error))) = backups.iter().find(|it| it.1.is_err()) {
+    if let Some((backup, Err(error))) = backups.iter().find(|(_, contents)| contents.is_err()) {
         let detail = format!("`{}` cannot be restored: {error}", backup.name);
         return problem(&name, HealthLevel::Bad, detail, "`waylore backup` makes a new one");
     }

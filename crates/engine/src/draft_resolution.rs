@@ -2,8 +2,18 @@
 //! repetition is merged into the stored memory, a contradiction supersedes it, anything else is
 //! inserted.
 //!
-//! `remember` and `correction` use it. Learned memories have stricter rules, see `learn/novelty.rs`;
-//! the search and comparison helpers are shared.
+//! ```text
+//! stored: "The retry limit is 3."
+//! draft:  "The retry limit is 3."        same         merged: more confidence
+//!         "The upload retry limit is 3." near         merged: the longer text, more confidence
+//!         "The retry limit is 5."        contradicts  the draft supersedes the stored memory
+//!         "Tests need docker."           unrelated    inserted
+//! ```
+//!
+//! *Tainted* means derived from text outside the project and not confirmed by the user.
+//!
+//! `remember` and `correction` use it. Learned memories have stricter rules, see
+//! `learn/novelty.rs`; the search and comparison helpers are shared.
 
 use model::{
     Deprecation, Memory, MemoryScope, PerMille, Relation, RelationKind, RelationTarget,
@@ -66,6 +76,7 @@ pub(crate) async fn resolve_draft(
         return Ok(insert_draft(draft));
     };
     let old = known[nearest].clone();
+
     // A draft that needs review (it reads like an instruction) must not change a trusted memory.
     let is_held = draft.flags.needs_review && !old.flags.tainted;
     Ok(match relation {
@@ -73,7 +84,7 @@ pub(crate) async fn resolve_draft(
         StatementRelation::Same | StatementRelation::Near { .. } if old.flags.tainted => {
             supersede(old, draft, "the same, but from outside and not confirmed".to_owned())
         }
-        // Also if it is held: the same text changes nothing, and `merge` takes over the review.
+        // Also if it is held: it states the same, and `merge` takes over the need for review.
         StatementRelation::Same => merge(old, draft, MergeKind::Same, type_origin),
         StatementRelation::Near { .. } if !is_held => {
             merge(old, draft, MergeKind::Near, type_origin)
@@ -145,7 +156,7 @@ pub(crate) fn to_successor(old: &Memory, mut draft: Memory, cause: SupersedeCaus
     draft
 }
 
-/// Inserts a draft that contradicts `old`, and deprecates `old`.
+/// Inserts a draft that takes the place of `old`, and deprecates `old`. The explanation states why.
 fn supersede(old: Memory, draft: Memory, explanation: String) -> DraftResolution {
     let memory = to_successor(&old, draft, SupersedeCause::Comparison);
     let mut retired = old.clone();
@@ -160,8 +171,8 @@ fn supersede(old: Memory, draft: Memory, explanation: String) -> DraftResolution
     DraftResolution { memory, novelty, batch }
 }
 
-/// Merges a draft into a stored memory. The result has the longer text and the tags, files, modules
-/// and anchors of both.
+/// Merges a draft into a stored memory. The result has the longer text (of two equally long ones
+/// the draft's) and the tags, files, modules and anchors of both.
 fn merge(
     old: Memory,
     draft: Memory,
@@ -169,6 +180,7 @@ fn merge(
     type_origin: TypeOrigin,
 ) -> DraftResolution {
     let previous_text = old.content.clone();
+
     // The limit must not lower a confidence that is above it already.
     let gained = old.confidence.saturating_add(REPETITION_GAIN).at_most(MAX_EARNED_CONFIDENCE);
     let confidence = gained.max(old.confidence);
@@ -187,6 +199,7 @@ fn merge(
     extend_unique(&mut merged.tags, draft.tags);
     extend_unique(&mut merged.files, draft.files);
     extend_unique(&mut merged.modules, draft.modules);
+
     // The draft was stated for the current code, so its anchors replace those of the same symbols.
     let is_replaced = |it: &SymbolAnchor| {
         draft.anchors.iter().any(|new| (&new.file, &new.symbol) == (&it.file, &it.symbol))
@@ -194,6 +207,7 @@ fn merge(
     merged.anchors.retain(|it| !is_replaced(it));
     extend_unique(&mut merged.anchors, draft.anchors);
     merged.flags.pinned |= draft.flags.pinned;
+
     // If the text is the user's own now, it is verified. A near text that stays is not the user's.
     if merge_kind == MergeKind::Same || takes_text {
         merged.flags.user_verified = true;

@@ -53,6 +53,7 @@ pub(crate) async fn edit_memory(
         // A payload belongs to one type, so it is dropped if the type changes.
         after.payload = after.payload.filter(|it| Some(it.kind()) == after.kind.core_kind());
     }
+
     // The summary depends on the text and the type; either may have changed.
     after.summary = promote::compose_summary(&after.content, &after.kind);
     if let Some(tags) = &edit.tags {
@@ -60,12 +61,14 @@ pub(crate) async fn edit_memory(
     }
     if let Some(files) = &edit.files {
         let (paths, anchors) = split_anchors(project, files, &edit.cwd)?;
-        after.files = resolve_files(project, &paths, &edit.cwd)?.0;
+        (after.files, _) = resolve_files(project, &paths, &edit.cwd)?;
         // Anchors of files that are still listed stay, unless the edit anchors the same symbol
         // again. A user's memory belongs to no project and has no anchors.
         after.anchors.retain(|it| after.files.contains(&it.file));
         after.anchors.retain(|it| anchors.iter().all(|new| new.symbol != it.symbol));
-        after.anchors.extend(anchors.into_iter().filter(|_| after.project.is_some()));
+        if after.project.is_some() {
+            after.anchors.extend(anchors);
+        }
     }
     if let Some(modules) = &edit.modules {
         after.modules = admit_labels("module", modules)?;
@@ -127,6 +130,7 @@ pub(crate) async fn forget_memories(
         memory.states.deleted_at = Some(project.now);
         memory.updated_at = project.now;
     }
+
     // One batch per notebook.
     for notebook in project.notebooks() {
         let in_notebook = doomed.iter().filter(|it| it.notebook.scope == notebook.scope);
@@ -137,6 +141,7 @@ pub(crate) async fn forget_memories(
             project.write(notebook.scope, batch).await?;
         }
     }
+
     // Read back, because the store has raised the versions.
     let mut forgotten = Vec::new();
     for LocatedMemory { notebook, memory } in doomed {
@@ -158,6 +163,7 @@ pub(crate) async fn restore_memory(
         Some(version) => get_version(&notebook, &memory, version).await?,
     };
     after.version = memory.version;
+
     // An earlier version does not bring back trust that the memory has lost since.
     after.flags.tainted |= memory.flags.tainted;
     after.flags.needs_review |= memory.flags.needs_review;
@@ -167,6 +173,7 @@ pub(crate) async fn restore_memory(
     after.states.stale_at = None;
     let is_exclusion_lifted =
         version.is_none() && lift_exclusion(project, &notebook, memory.id).await?;
+
     // The memory itself needed no change: the exclusion was all there was to restore, or nothing
     // was.
     if after == memory && is_exclusion_lifted {

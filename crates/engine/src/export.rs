@@ -48,6 +48,7 @@ pub(crate) async fn export_notebook(
         settings: Vec::new(),
         redacted: Vec::new(),
     };
+
     // At most one notebook; none if nothing is stored yet.
     for notebook in notebooks_in_scope(reader, Some(scope)) {
         export.memories = list_all_memories(&notebook.store).await?;
@@ -60,9 +61,11 @@ pub(crate) async fn export_notebook(
         for memory in &mut export.memories {
             let mut versions = versions_by_id.remove(&memory.id).unwrap_or_default();
             versions.sort_by_key(|it| it.version);
-            // `count` and not `any`: every version must be masked, and `any` stops at the first.
-            let masked = std::iter::once(&mut *memory).chain(&mut versions).map(mask_in_place);
-            if masked.filter(|it| *it).count() > 0 {
+            let mut has_secret = mask_in_place(memory);
+            for version in &mut versions {
+                has_secret |= mask_in_place(version);
+            }
+            if has_secret {
                 export.redacted.push(memory.id);
             }
             // Version 1 has no predecessors.
@@ -72,8 +75,10 @@ pub(crate) async fn export_notebook(
         }
         export.settings = notebook.store.settings().await?;
         // The location of the project on this machine is private.
-        export.settings.retain(|it| !it.0.starts_with(IDENTITY_PREFIX));
-        export.settings.iter_mut().for_each(|it| it.1 = secrets::redact(&it.1).text);
+        export.settings.retain(|(key, _)| !key.starts_with(IDENTITY_PREFIX));
+        for (_, value) in &mut export.settings {
+            *value = secrets::redact(value).text;
+        }
     }
     Ok(export)
 }

@@ -1,5 +1,6 @@
 //! Per-file caches shared between queries: values that are computed from one file, such as the rules in
 //! a rule file. An entry is valid while the file's stamp (size and modification time) is unchanged. The
+//! stamp of a file written just now is not trusted, because a second write may leave it equal. The
 //! caches live in the `ProjectReader` and are shared by its clones.
 
 use std::collections::HashMap;
@@ -11,7 +12,7 @@ use source::FileStamp;
 
 use crate::anchor::{SourceOutline, SymbolHashes};
 
-/// Files per cache; one more empties the cache.
+/// Most files per cache. A full cache is emptied before the next insertion.
 const MAX_CACHED_FILES: usize = 512;
 
 /// All per-file caches of a project.
@@ -110,12 +111,14 @@ mod tests {
             cache.get_or_compute(path, compute).map(|it| it.as_str().to_owned())
         };
         assert_eq!((read(&path), n_read.get()), (None, 0));
+
         // The second call reads nothing.
         write_long_ago(&path, "one", 1);
         assert_eq!((read(&path), n_read.get()), (Some("one".to_owned()), 1));
         assert_eq!((read(&path), n_read.get()), (Some("one".to_owned()), 1));
         write_long_ago(&path, "two", 2);
         assert_eq!((read(&path), n_read.get()), (Some("two".to_owned()), 2));
+
         // A file written just now may be written again before its time changes.
         for text in ["six", "ten", "two"] {
             fs::write(&path, text).unwrap();
@@ -123,6 +126,7 @@ mod tests {
         }
         fs::remove_file(&path).unwrap();
         assert_eq!(read(&path), None);
+
         // The stamp of a link is that of its target.
         #[cfg(unix)]
         {

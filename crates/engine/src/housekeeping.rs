@@ -80,6 +80,7 @@ async fn maintain_notebook(
         backup: None,
         reclaimed_bytes: 0,
     };
+
     // A damaged store is not changed: rows that look dispensable may be needed to repair it, and
     // its backup would displace a good one.
     if options.dry_run || !report.findings.is_empty() {

@@ -2,7 +2,9 @@
 //!
 //! The command line parses the file; this module checks every text, compares the records with the
 //! stored memories, and writes one batch. A file is not trusted: unless the user vouches for it,
-//! its memories are tainted, wait for review, and lose every claim about their own trust.
+//! its memories are tainted (marked as derived from outside), wait for review, and lose every claim
+//! about their own trust. A *forgotten* memory is still stored and can be restored; an *erased* one
+//! is gone, and only its id is known.
 
 mod record_admission;
 
@@ -102,6 +104,7 @@ pub(crate) async fn import_records(
     let ids = valid.map(|it| it.id).collect();
     let mut existing = load_existing(project, options.scope, ids).await?;
     let mut report = ImportReport { outcomes: Vec::new(), problems: Vec::new(), written: false };
+
     // Decides about every record before anything is written.
     let mut fresh = Vec::new();
     for ImportRecord { at, memory } in records {
@@ -186,12 +189,14 @@ fn place_record(
         // The memory of an undone import is replaced. A replacement is based on the stored version.
         memory.version = present.version;
     }
+
     // Taken by a memory of the other notebook: the record gets a new id.
     if existing.other_notebook.contains(&memory.id) {
         let id = MemoryId::new(reader.now, (reader.config.random)());
         existing.renamed.insert(memory.id, id);
         memory.id = id;
     }
+
     // The file has two records with this id.
     if !existing.imported.insert(memory.id) {
         return RecordOutcome::Duplicate(memory.id);
@@ -212,6 +217,7 @@ fn to_imported(
     now: Timestamp,
 ) -> Memory {
     let mut imported = Memory { project, updated_at: now, ..memory };
+
     // Relations follow the records that got new ids.
     for relation in &mut imported.relations {
         if let RelationTarget::Memory(id) = &mut relation.target {

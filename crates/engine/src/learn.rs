@@ -96,8 +96,8 @@ pub(crate) async fn learn_session(
     let Some(mut learned) = learn_extent(project, pad, SessionExtent::Whole).await? else {
         return Ok(None);
     };
-    // A long build was learned subtask by subtask while it ran, so its notes may repeat one
-    // another.
+    // A session with many subtasks was learned subtask by subtask while it ran, so its notes may
+    // repeat one another.
     let is_long = pad.succeeded_subtasks.len() >= MIN_SUBTASKS_TO_CONSOLIDATE;
     if is_long
         && learned.state != LessonState::Unchanged

@@ -1,6 +1,7 @@
 //! Lookup of memories by id and by filter, in the project's notebook and the user's; and small helpers
 //! that search and lookup share: which notebooks are in scope, which memories the user excluded, how
-//! terms are quoted and matched.
+//! terms are quoted and matched. A short id is the last eight characters of an id. *Quiet spans* are
+//! times without work, in which memories do not age.
 
 use model::{Memory, MemoryId, PerMille, ProjectPath, RelationTarget, current_confidence};
 use store::MemoryFilter;
@@ -38,6 +39,7 @@ pub(crate) async fn find_by_id(reader: &ProjectReader, id: &str) -> Result<Locat
             "an id is 8 hexadecimal characters (at least 4 of them); `waylore list` shows them";
         return Err(Error::refuse(format!("`{id}` is not the id of a memory"), hint));
     }
+
     // Both notebooks are searched: a short id may be ambiguous across them.
     let mut found = Vec::new();
     for notebook in reader.notebooks() {
@@ -121,9 +123,15 @@ pub(crate) async fn user_excluded_memories(reader: &ProjectReader) -> Result<Vec
         return Ok(Vec::new());
     };
     // An exclusion is a setting of the project, with the id of the memory in its key.
-    let settings = store.settings().await?;
-    let excluded = settings.iter().filter_map(|it| it.0.strip_prefix(EXCLUSION_PREFIX));
-    Ok(excluded.filter_map(|it| it.parse().ok()).collect())
+    let mut excluded = Vec::new();
+    for (key, _) in store.settings().await? {
+        if let Some(id) = key.strip_prefix(EXCLUSION_PREFIX)
+            && let Ok(id) = id.parse()
+        {
+            excluded.push(id);
+        }
+    }
+    Ok(excluded)
 }
 
 /// The notebooks that exist in a scope; both without one.

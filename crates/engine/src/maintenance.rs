@@ -30,7 +30,8 @@ impl<'a> Maintenance<'a> {
         doctor::run_doctor(self.project, mode).await
     }
 
-    /// Describes the damage found so far, for warnings beside the output of a command.
+    /// Describes the damage that the reads of this process found so far, for warnings beside the
+    /// output of a command.
     pub fn damage_messages(&self, notebooks: &[Notebook]) -> Vec<String> {
         doctor::damage_messages(self.project, notebooks)
     }

@@ -41,6 +41,7 @@ pub(crate) fn memory_texts(memory: &Memory) -> Vec<(&'static str, Cow<'_, str>)>
         acc.push(("work unit", unit.label.as_str().into()));
         acc.extend(unit.hierarchy.iter().map(|it| ("work unit", it.as_str().into())));
     }
+
     // One text: a secret can be in any field of the payload, also in one that this version ignores.
     acc.extend(memory.payload.iter().map(|it| ("payload", it.to_json().to_string().into())));
     acc
@@ -48,10 +49,13 @@ pub(crate) fn memory_texts(memory: &Memory) -> Vec<(&'static str, Cow<'_, str>)>
 
 /// The secrets that the current rules find in any text of a memory.
 pub(crate) fn find_secrets_in_memory(memory: &Memory) -> Vec<String> {
-    let scan = |text: &str| -> Vec<String> {
-        secrets::scan(text).iter().map(|it| text[it.start..it.end].to_owned()).collect()
-    };
-    memory_texts(memory).iter().flat_map(|it| scan(&it.1)).collect()
+    let mut found = Vec::new();
+    for (_, text) in memory_texts(memory) {
+        for secret in secrets::scan(&text) {
+            found.push(text[secret.start..secret.end].to_owned());
+        }
+    }
+    found
 }
 
 /// The memory with every secret masked; `None` if it holds none. Values that a mask would make
@@ -71,6 +75,7 @@ pub(crate) fn mask_memory(memory: &Memory) -> Option<Memory> {
     masked.commit.iter_mut().for_each(mask);
     masked.branch.iter_mut().for_each(mask);
     masked.states.deprecated_reason.iter_mut().for_each(mask);
+
     // A masked path would name another file.
     masked.files.retain(|it| is_clean(it.as_str()));
     for anchor in &mut masked.anchors {
@@ -90,6 +95,7 @@ pub(crate) fn mask_memory(memory: &Memory) -> Option<Memory> {
     if let Actor::Agent(name) | Actor::Runner(name) | Actor::Import(name) = &mut masked.created_by {
         mask(name);
     }
+
     // Only a custom type can hold a secret; a masked slug would be an undeclared type.
     if !is_clean(masked.kind.slug()) {
         masked.kind = MemoryType::Core(MemoryKind::ModuleInsight);

@@ -3,7 +3,8 @@
 //! `cli` builds one [`ModelSet`] from the settings and passes it in the `Config` of every project; its
 //! clones share the models. A model is loaded or contacted when it is first needed: most commands need
 //! none. Everything that computes or waits runs off the caller's runtime. Secrets are redacted before a
-//! text leaves the machine. The models themselves are in the crate `infer`.
+//! text leaves the machine. The models themselves are in the crate `infer`. A *provider* is an external
+//! model that the user configured; a *reranker* scores how well a text answers a query.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -67,11 +68,7 @@ impl ModelSet {
         reranker: Option<Reranker>,
         generator: Option<TextGenerator>,
     ) -> Self {
-        let reranker =
-            reranker.map(|it| -> ModelFactory<Reranker> { Arc::new(move || Ok(it.clone())) });
-        let generator =
-            generator.map(|it| -> ModelFactory<TextGenerator> { Arc::new(move || Ok(it.clone())) });
-        Self::with_factories(source, reranker, generator)
+        Self::with_factories(source, reranker.map(ready_factory), generator.map(ready_factory))
     }
 
     /// Like `new`, with a reranker and a generator that are created on first use.
@@ -148,8 +145,8 @@ impl ModelSet {
     /// Embeds a query, or returns its cached vector.
     pub(crate) async fn embed_query(&self, text: &str) -> Result<Vec<f32>, infer::Error> {
         let embeddings = self.embeddings().await?;
-        if let Some(cached) = self.cached_queries().iter().find(|it| it.0 == text) {
-            return Ok(cached.1.clone());
+        if let Some((_, vector)) = self.cached_queries().iter().find(|(query, _)| query == text) {
+            return Ok(vector.clone());
         }
         let query = text.to_owned();
         let vector = run_blocking(move || embeddings.embed_query(&query, QUERY_TIMEOUT)).await?;
@@ -228,6 +225,11 @@ impl ModelSet {
             .await,
         )
     }
+}
+
+/// A factory for a model that is at hand already.
+fn ready_factory<T: Clone + Send + Sync + 'static>(model: T) -> ModelFactory<T> {
+    Arc::new(move || Ok(model.clone()))
 }
 
 /// A model that is created on first use. A failure is final: the factory is called once.

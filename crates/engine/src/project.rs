@@ -6,9 +6,10 @@
 //! None of the files exists until something is stored: a project that is seen for the first time is
 //! registered by its first write.
 //!
-//! The type decides who may write. Every capability that only reads gets a [`ProjectReader`], and the
-//! database handles inside it are private to this file. The names of the methods that hand them out
-//! tell who may use them:
+//! The type decides who may write a notebook. Every capability that only reads gets a
+//! [`ProjectReader`], and the database handles inside it are private to this file. The names of the
+//! methods that hand them out show who may use them. The code graph is no notebook but derived data,
+//! so a reader may write it too:
 //!
 //! | database | to read, from [`ProjectReader`] | to write, from [`Project`] |
 //! |---|---|---|
@@ -218,7 +219,8 @@ impl ProjectReader {
         let mut settings = store.settings().await?;
         settings.retain(|(key, _)| {
             let spec = SETTINGS.iter().find(|it| it.key == *key);
-            // The store also holds keys that are no settings of this version; they do no harm.
+            // The store also holds keys that are no settings of this version. They stay in the
+            // result, because nothing reads them.
             spec.is_none_or(|it| it.scope == SettingScope::Any)
         });
         Ok(settings)
@@ -250,14 +252,17 @@ impl ProjectReader {
 
     /// Damage found so far in the given notebooks and the user's, with the file it was found in.
     pub fn findings(&self, notebooks: &[Notebook]) -> Vec<(PathBuf, store::DamageFinding)> {
-        let findings_of = |store: &StoreReader| {
-            store.findings().into_iter().map(|it| (store.path(), it)).collect::<Vec<_>>()
-        };
-        let mut findings: Vec<_> = notebooks.iter().flat_map(|it| findings_of(&it.store)).collect();
+        let mut stores: Vec<&StoreReader> = notebooks.iter().map(|it| &it.store).collect();
         // Always with the user's database: opening the project read the registry in it.
-        for finding in findings_of(&self.user_db) {
-            if !findings.contains(&finding) {
-                findings.push(finding);
+        stores.push(&self.user_db);
+        let mut findings = Vec::new();
+        for store in stores {
+            for finding in store.findings() {
+                let located = (store.path(), finding);
+                // The user's database may also be among the notebooks.
+                if !findings.contains(&located) {
+                    findings.push(located);
+                }
             }
         }
         findings
@@ -305,6 +310,7 @@ impl Project {
             now,
         };
         let mut project = Self { reader };
+
         // A project whose registry entry was lost would look like a new one. The user should repair
         // the entry before new memories start a second notebook.
         if project.state.id().is_none() && project.user_db.exists() && error.is_none() {
@@ -433,8 +439,8 @@ impl Project {
         self.user_db.clone()
     }
 
-    /// A new writing handle of any project's store, closed when it is dropped. For this project use
-    /// `project_store_writer`: within one process a database has one writer.
+    /// A new writing handle of any project's store, closed when it is dropped. To write to this
+    /// project's own store use `project_store_writer`: a process may have one writer per database.
     pub(crate) fn open_store_writer(&self, id: ProjectId) -> Store {
         open_store(self, id)
     }
@@ -458,12 +464,14 @@ impl Project {
         };
         let store =
             store.ok_or_else(|| Error::nothing_to_do("nothing is stored for this project"))?;
-        let after = match self.notebooks().into_iter().find(|it| it.scope != scope) {
+        // A hybrid clock never goes back: it is the wall clock, or the last timestamp plus a counter.
+        // The new batch gets a timestamp after the last one of the other notebook.
+        let after_clock = match self.notebooks().into_iter().find(|it| it.scope != scope) {
             // A notebook that cannot be read cannot be undone either, so it must not block writing.
             Some(other) => other.store.history().hybrid_clock().await.unwrap_or_default(),
             None => HybridTimestamp::default(),
         };
-        Ok(store.apply(WriteBatch { after_clock: after, ..batch }).await?)
+        Ok(store.apply(WriteBatch { after_clock, ..batch }).await?)
     }
 
     /// Sets or unsets a value for this project.

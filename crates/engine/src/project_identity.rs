@@ -2,9 +2,9 @@
 //!
 //! The registry (in the user's database) lists the locations where each project was seen: the path
 //! (`key_dir`: the git directory, or the root of a project without git) and the `dir_key`, which
-//! identifies the directory itself also after a move. If neither is known, the fingerprint of the repository (root commit, remote) may show that the project was moved or
-//! cloned. Each project also stores a copy of its registry entry, so that a lost registry can be
-//! rebuilt.
+//! identifies the directory itself also after a move. If neither is known, the fingerprint of the
+//! repository (root commit, remote) may show that the project was moved or cloned. Each project
+//! also stores a copy of its registry entry, so that a lost registry can be rebuilt.
 
 use model::{MAX_LABEL, ProjectId, Timestamp};
 use source::{KnownLocation, MatchEvidence, ProjectMatch, ProjectPlace, RepositoryFingerprint};
@@ -22,7 +22,7 @@ pub enum ProjectState {
         /// `None` if the location was known already.
         recognition: Option<ProjectRecognition>,
     },
-    /// Not registered yet. The project gets an id with its first memory.
+    /// Not registered yet. The project gets an id with the first thing that is stored for it.
     New { fingerprint: RepositoryFingerprint },
 }
 
@@ -69,47 +69,50 @@ pub(crate) async fn recognise_project(
     if !user.exists() {
         return Ok(ProjectState::New { fingerprint: read_fingerprint(place) });
     }
-    // Fast path: the registry has this path, and the directory there is still the same one.
+
+    // Fast path: the registry has this path, and the directory there is still the same one. It does
+    // not matter where the directory was in between.
     let location = user.registry().location_at(location_key(place)).await?;
     let locations = user.registry().list_locations().await?;
     if let Some(location) =
         location.filter(|it| it.dir_key.is_some() && it.dir_key == place.dir_key)
     {
         let (id, name) = (location.project, clean_name(&location.name));
-        if has_moved_away(&location, &locations) {
-            // The directory was seen elsewhere in between and moved back. The error does not
-            // matter: if the registry cannot be written, the next call comes here again.
+        if was_seen_elsewhere_since(&location, &locations) {
+            // The directory was moved away and back: its newest location is this one again. The
+            // error does not matter: if the registry cannot be written, the next call comes here
+            // again.
             let last_seen = next_last_seen(id, &locations, now);
             let _ = user.put_location(ProjectLocation { last_seen, ..location }).await;
         }
         return Ok(ProjectState::Known { id, name, recognition: None });
     }
-    // Slow path: compare the place with all locations that are still valid.
-    let known: Vec<KnownLocation> =
-        locations.iter().filter(|it| !has_moved_away(it, &locations)).map(to_known).collect();
-    // Reading a fingerprint starts git, so `match_project` gets it as a function and calls it only
-    // if it must.
-    let mut fingerprint = None;
-    let matched = source::match_project(
-        &known,
-        place,
-        || fingerprint.insert(read_fingerprint(place)).clone(),
-        // If the known location still exists, this place is a copy and not a move.
-        std::path::Path::exists,
-    );
-    let fingerprint = fingerprint.unwrap_or_else(|| read_fingerprint(place));
-    let (project, evidence) = match matched {
+
+    // Slow path: compare the place with all locations, except those that their directory has left.
+    let is_current = |it: &&ProjectLocation| !was_seen_elsewhere_since(it, &locations);
+    let known: Vec<KnownLocation> = locations.iter().filter(is_current).map(to_known).collect();
+    let fingerprint = read_fingerprint(place);
+
+    // If the known location still exists, this place is a copy and not a move.
+    let still_exists = std::path::Path::exists;
+    let matched = source::match_project(&known, place, || fingerprint.clone(), still_exists);
+    let (project_id, evidence) = match matched {
         ProjectMatch::NewProject => return Ok(ProjectState::New { fingerprint }),
         // The lookup above should have found it; only a damaged index explains that it did not.
-        ProjectMatch::SameLocation(project) => (project, None),
-        ProjectMatch::SameProject { project, evidence } => (project, Some(evidence)),
+        ProjectMatch::SameLocation(project_id) => (project_id, None),
+        ProjectMatch::SameProject { project: project_id, evidence } => (project_id, Some(evidence)),
     };
-    let location = locations.iter().find(|it| it.project.to_string() == project);
-    let location = location.expect("a match names one of the locations it was given");
-    let (id, name) = (location.project, clean_name(&location.name));
+
+    // The crate `source` knows ids as text only.
+    let known_project = locations
+        .iter()
+        .find(|it| it.project.to_string() == project_id)
+        .expect("a match names one of the locations it was given");
+    let (id, name) = (known_project.project, clean_name(&known_project.name));
     let Some(evidence) = evidence else {
         return Ok(ProjectState::Known { id, name, recognition: None });
     };
+
     // The project is at a new location. Storing it only saves time, so an error does not matter:
     // the next call would recognise the project again.
     let fingerprint = RepositoryFingerprint { name: name.clone(), ..fingerprint };
@@ -161,7 +164,10 @@ pub(crate) async fn register_from_settings(
     now: Timestamp,
 ) -> Result<bool, Error> {
     let settings = own.settings().await?;
-    let value = |key: &str| settings.iter().find(|it| it.0 == key).map(|it| it.1.clone());
+    let value = |wanted: &str| {
+        let setting = settings.iter().find(|(key, _)| key == wanted);
+        setting.map(|(_, value)| value.clone())
+    };
     let [name, root_commit, remote, key_dir, dir_key] = IDENTITY_KEYS.map(value);
     let (Some(name), Some(key_dir)) = (name, key_dir) else { return Ok(false) };
     let location = ProjectLocation {
@@ -187,9 +193,9 @@ fn clean_name(name: &str) -> String {
     if name.is_empty() { "unnamed".to_owned() } else { name }
 }
 
-/// Returns whether the directory of a location was seen under another path since. A different
-/// directory may be at the old path now.
-fn has_moved_away(location: &ProjectLocation, locations: &[ProjectLocation]) -> bool {
+/// Returns whether the directory of a location was seen under another path after it was last seen
+/// here. A different directory may be at this path now.
+fn was_seen_elsewhere_since(location: &ProjectLocation, locations: &[ProjectLocation]) -> bool {
     let is_later =
         |it: &&ProjectLocation| it.key_dir != location.key_dir && it.last_seen > location.last_seen;
     let is_same_directory =

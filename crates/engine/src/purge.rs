@@ -43,6 +43,7 @@ pub(crate) async fn purge_memories(
             doomed.push(located);
         }
     }
+
     // The proof searches for these pieces, so they are collected before the erasure.
     let mut pieces = HashSet::new();
     for LocatedMemory { notebook, memory } in &doomed {
@@ -50,6 +51,7 @@ pub(crate) async fn purge_memories(
         let versions = notebook.store.history().list_versions(memory.id).await?;
         pieces.extend(versions.iter().flat_map(text_pieces));
     }
+
     // Erase, and query each database for remains.
     let mut memories = Vec::new();
     let (mut is_any_encrypted, mut found_in_database) = (false, false);
@@ -63,6 +65,7 @@ pub(crate) async fn purge_memories(
             is_any_encrypted |= is_encrypted(&notebook.store).await;
             memories.extend(ids);
         }
+        // A piece that another memory also contains would be found, although the erasure worked.
         drop_surviving_pieces(&mut pieces, &notebook.store).await?;
     }
     drop_exclusions(project, &memories).await?;
@@ -205,13 +208,16 @@ async fn erase_text(
 
 /// Opens the stores of the user and of all projects that exist.
 fn all_stores(project: &Project) -> Vec<Store> {
-    let open = |id| match project.project_store_writer() {
-        // A process may have only one writer per database, so the open one is used.
-        Some(own) if project.state.id() == Some(id) => own,
-        Some(_) | None => project.open_store_writer(id),
-    };
-    let projects = project.data_dir().list_projects().into_iter().map(open);
-    std::iter::once(project.user_store_writer()).chain(projects).filter(|it| it.exists()).collect()
+    let mut stores = vec![project.user_store_writer()];
+    for id in project.data_dir().list_projects() {
+        stores.push(match project.project_store_writer() {
+            // A process may have only one writer per database, so the open one is used.
+            Some(own) if project.state.id() == Some(id) => own,
+            Some(_) | None => project.open_store_writer(id),
+        });
+    }
+    stores.retain(|it| it.exists());
+    stores
 }
 
 /// Reads the ids and text pieces of all memories in a store. Skips what cannot be read, because a

@@ -105,8 +105,10 @@ pub(crate) async fn remember_statement(
     new: NewMemory,
 ) -> Result<RememberResult, Error> {
     project.require_memory_enabled()?;
+
     // All input is checked first, because a refused statement must not register the project.
     let statement = admit_statement(project, &new)?;
+
     // A dry run must not create the notebook; it may be missing then.
     let notebook = if new.dry_run {
         notebooks_in_scope(project, Some(new.scope)).pop()

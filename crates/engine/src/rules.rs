@@ -4,7 +4,14 @@
 //! Each rule becomes one memory whose author is its file. A later import compares the file with
 //! these memories: a reworded rule updates its memory, a removed rule deprecates it, and a memory
 //! that the user has changed no longer follows the file. The crate `agents` lists and parses the
-//! rule files.
+//! rule files. A *host* is the program that runs an agent; each host reads some of the files itself.
+//! *Tainted* means derived from text that the user did not vouch for.
+//!
+//! ```text
+//! ## Tests
+//! - Run `make test` before a commit.   →  preference: "Tests: Run `make test` before a commit."
+//! - The tests take ten minutes.        →  a description, not a rule; only counted
+//! ```
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -96,9 +103,9 @@ impl ImportedRule {
         let versions = store.history().list_versions(memory.id).await?;
         let earlier_texts = versions.into_iter().map(|it| it.content).collect();
         let entries = store.history().audit_entries_of(memory.id).await?;
-        let is_by_user =
-            |it: &(AuditEntry, u32)| it.0.actor == Actor::User && it.0.undone_by.is_none();
-        let is_changed_by_user = entries.iter().any(is_by_user);
+        // A change that was undone does not count.
+        let is_by_user = |it: &AuditEntry| it.actor == Actor::User && it.undone_by.is_none();
+        let is_changed_by_user = entries.iter().any(|(entry, _version)| is_by_user(entry));
         Ok(Self { memory, earlier_texts, is_changed_by_user, is_in_file: false })
     }
 
@@ -127,15 +134,22 @@ impl ImportedRule {
         };
         let relation =
             promote::compare_statements(&statement(&self.memory.content), &statement(text));
+        // A contradiction counts as well: a rule whose number was changed is the same rule.
         self.follows_file() && !self.is_in_file && relation != StatementRelation::Unrelated
     }
 }
 
 /// Reads the rules in this project's rule files, in the order of the files.
 pub(crate) fn list_rules(reader: &ProjectReader) -> Vec<ParsedRuleFile> {
-    let paths = RULE_FILES.iter().flat_map(|it| expand_path(reader, it));
-    let files = paths.filter_map(|it| parse_rule_file(reader, &it));
-    files.filter(|it| !it.rules.is_empty()).collect()
+    let mut files = Vec::new();
+    for path in RULE_FILES.iter().flat_map(|it| expand_path(reader, it)) {
+        if let Some(file) = parse_rule_file(reader, &path)
+            && !file.rules.is_empty()
+        {
+            files.push(file);
+        }
+    }
+    files
 }
 
 /// Returns the texts of the rules that a host reads by itself, which need not be injected. Called
@@ -143,16 +157,27 @@ pub(crate) fn list_rules(reader: &ProjectReader) -> Vec<ParsedRuleFile> {
 pub(crate) fn rules_read_by_host(reader: &ProjectReader, host: Option<&str>) -> HashSet<String> {
     let Some(host) = host else { return HashSet::new() };
     let exists = |path: &str| source::exists_in_project(&reader.place.root, path);
-    let files = RULE_FILES.iter().filter(|it| it.read_by.contains(&host));
-    let paths = files.flat_map(|it| expand_path(reader, it));
-    let texts = |path: String| {
-        reader.file_caches.rules.get_or_compute(&reader.place.root.join(&path), || {
-            Some(parse_rule_file(reader, &path)?.rules.into_iter().map(|it| it.text).collect())
-        })
+    let mut texts = HashSet::new();
+    for file in RULE_FILES.iter().filter(|it| it.read_by.contains(&host)) {
+        for path in expand_path(reader, file) {
+            // Some hosts read a file only if another one does not exist.
+            if is_read_by_host(&path, host, exists)
+                && let Some(rules) = cached_rule_texts(reader, &path)
+            {
+                texts.extend(rules.iter().cloned());
+            }
+        }
+    }
+    texts
+}
+
+/// Returns the texts of the rules in a file; `None` if it does not exist.
+fn cached_rule_texts(reader: &ProjectReader, path: &str) -> Option<Arc<Vec<String>>> {
+    let parse = || {
+        let file = parse_rule_file(reader, path)?;
+        Some(file.rules.into_iter().map(|it| it.text).collect())
     };
-    let texts_by_file: Vec<Arc<Vec<String>>> =
-        paths.filter(|it| is_read_by_host(it, host, exists)).filter_map(texts).collect();
-    texts_by_file.iter().flat_map(|it| it.iter().cloned()).collect()
+    reader.file_caches.rules.get_or_compute(&reader.place.root.join(path), parse)
 }
 
 /// Imports rules as memories; updates or deprecates those imported before from the same files.
@@ -165,10 +190,13 @@ pub(crate) async fn import_rules(
     let Notebook { store, .. } = project.ensure_notebook(NotebookScope::Project).await?;
     let stored = list_all_memories(&store).await?;
     let mut import = RuleImport::default();
+
     // The same rule is often in the files of several hosts; the first file keeps it.
     let mut seen: HashSet<String> = HashSet::new();
+
     // A deleted rule file has no entry in `files`, but its memories must be retired too.
     let emptied = emptied_files(&stored, files);
+
     // One batch per file, so that each can be undone by itself.
     for file in files.iter().chain(&emptied) {
         let author = Actor::Import(file.path.as_str().to_owned());

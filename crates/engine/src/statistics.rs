@@ -103,11 +103,11 @@ pub(crate) async fn trial_results(reader: &ProjectReader) -> Result<Option<Trial
         return Ok(None);
     };
     let milestones = store.learning().list_milestones().await?;
-    let groups: HashMap<SessionId, TrialGroup> = milestones
-        .iter()
-        .filter_map(parse_trial_milestone)
-        .map(|(group, id)| (id, group))
-        .collect();
+    let mut groups: HashMap<SessionId, TrialGroup> = HashMap::new();
+    for (group, id) in milestones.iter().filter_map(parse_trial_milestone) {
+        groups.insert(id, group);
+    }
+
     // An ended trial still has results; a trial that has just begun has zero sessions.
     if groups.is_empty() && !reader.policy.injection.on_trial {
         return Ok(None);

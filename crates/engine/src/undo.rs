@@ -3,6 +3,9 @@
 //!
 //! Undo reverts a whole batch. It writes the versions from before as new versions, so that an undo
 //! is part of the history itself, and marks the batch as undone; the next undo goes further back.
+//!
+//! One kind of batch changes no memory: a user's memory (shared by all projects) can be *excluded*
+//! from one project, which is a setting in the project's notebook.
 
 use model::{Actor, Memory, MemoryId, RESTORE_WINDOW_MS, Timestamp, lived_millis};
 use store::{AuditAction, AuditEntry, StoreChange, StoreReader, UndoStep};
@@ -98,21 +101,22 @@ async fn last_change_of(
 ) -> Result<Option<(Notebook, AuditEntry)>, Error> {
     let LocatedMemory { notebook, memory } = find_by_id(reader, id).await?;
     let own = notebook.store.history().last_undoable_entry(Some(memory.id)).await?;
-    let own = own.map(|it| (notebook.clone(), it));
     if notebook.scope == NotebookScope::Project {
-        return Ok(own);
+        return Ok(own.map(|it| (notebook, it)));
     }
-    for notebook in notebooks_in_scope(reader, Some(NotebookScope::Project)) {
+    // The project's notebook, if the project has one. The newer of the two changes wins; the hybrid
+    // clock (`hlc`) orders changes across notebooks.
+    for project_notebook in notebooks_in_scope(reader, Some(NotebookScope::Project)) {
         let is_exclusion =
             |it: &AuditEntry| it.undone_by.is_none() && excluded_memory(it) == Some(memory.id);
-        let entries = notebook.store.history().recent_entries(NO_LIMIT).await?;
-        if let Some(entry) = entries.into_iter().find(is_exclusion)
-            && own.as_ref().is_none_or(|it| it.1.hlc < entry.hlc)
+        let entries = project_notebook.store.history().recent_entries(NO_LIMIT).await?;
+        if let Some(exclusion) = entries.into_iter().find(is_exclusion)
+            && own.as_ref().is_none_or(|it| it.hlc < exclusion.hlc)
         {
-            return Ok(Some((notebook, entry)));
+            return Ok(Some((project_notebook, exclusion)));
         }
     }
-    Ok(own)
+    Ok(own.map(|it| (notebook, it)))
 }
 
 /// Finds the last undoable change in any notebook. The hybrid clock orders changes across
@@ -121,7 +125,7 @@ async fn last_change(reader: &ProjectReader) -> Result<Option<(Notebook, AuditEn
     let mut last: Option<(Notebook, AuditEntry)> = None;
     for notebook in reader.notebooks() {
         if let Some(entry) = last_undoable(reader, &notebook.store).await?
-            && last.as_ref().is_none_or(|it| it.1.hlc < entry.hlc)
+            && last.as_ref().is_none_or(|(_, newest)| newest.hlc < entry.hlc)
         {
             last = Some((notebook, entry));
         }
@@ -138,6 +142,7 @@ async fn undo_entry(
     let steps = notebook.store.history().undo_steps(entry.batch).await?;
     let excluded = excluded_memory(&entry);
     let mut changes = Vec::new();
+
     // The affected memories, and whether the batch had created each.
     let mut affected: Vec<(MemoryId, bool)> = Vec::new();
     if let Some(id) = excluded {
@@ -161,6 +166,7 @@ async fn undo_entry(
     }
     changes.push(StoreChange::MarkUndone(entry.batch));
     project.write(notebook.scope, user_batch(AuditAction::Undo, project.now, changes)).await?;
+
     // An exclusion is stored in the project's notebook, but the memory is the user's.
     let store =
         if excluded.is_some() { project.user_store_reader() } else { notebook.store.clone() };

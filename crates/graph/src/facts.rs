@@ -40,6 +40,8 @@ pub(crate) use structural_hash::{LayoutRule, OpaqueKind, OpaqueSpan, structural_
 pub use crate::ids::{DefId, ImportId, LocalId, StringId, TermId};
 use crate::lang::SourceLanguage;
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// The kind of a definition. Equal constructs of different languages share one: a Rust `struct`
     /// is a class, a trait is an interface.

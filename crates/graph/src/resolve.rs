@@ -60,6 +60,8 @@ use crate::file_index::{DefQuery, DefRef, FileIndex, IndexedFile, NameId, Tracke
 use crate::ids::FileId;
 use crate::lang::LanguageFamily;
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// The evidence by which a reference was resolved, from the most to the least certain.
     pub enum ResolutionKind : "kind of resolution" {
@@ -104,6 +106,11 @@ const MAX_STEPS_PER_REFERENCE: u32 = 4000;
 /// The length of an inheritance chain after which a search stops. Bounds cycles.
 const MAX_INHERITANCE_DEPTH: u32 = 24;
 
+/// The nesting depth from which on a value counts as unknown. Values are compared and dropped by
+/// recursion, and one that is made of cached values may be nested far more deeply than evaluations
+/// are: that of `x3` after `x1 = [x0]; x2 = [x1]; x3 = [x2]`.
+const MAX_VALUE_DEPTH: u32 = 64;
+
 /// The context in which a term is evaluated.
 #[derive(Clone, Debug)]
 pub(crate) struct EvalContext {
@@ -119,8 +126,9 @@ impl EvalContext {
     }
 }
 
-/// Values of terms that are evaluated without values of type parameters.
-type ValueCache = HashMap<(FileId, TermId, DeclarationSpace), AbstractValue, FastBuildHasher>;
+/// Values of terms that are evaluated without values of type parameters, with their depth.
+type ValueCache =
+    HashMap<(FileId, TermId, DeclarationSpace), (AbstractValue, u32), FastBuildHasher>;
 /// Results of [`resolve_module`] by importing file and import path.
 type ModuleCache = HashMap<(FileId, NameId), Option<ModuleRef>, FastBuildHasher>;
 
@@ -133,6 +141,8 @@ pub(crate) struct Resolver<'w> {
     depth: Cell<u32>,
     /// The calls of [`Self::with_budget`] for the current reference.
     steps: Cell<u32>,
+    /// The depth of the deepest value that the current evaluation has used so far.
+    part_depth: Cell<u32>,
 }
 
 impl<'w> Resolver<'w> {
@@ -144,6 +154,7 @@ impl<'w> Resolver<'w> {
             module_cache: RefCell::default(),
             depth: Cell::new(0),
             steps: Cell::new(0),
+            part_depth: Cell::new(0),
         }
     }
 
@@ -173,6 +184,21 @@ impl<'w> Resolver<'w> {
         let result = body();
         self.depth.set(self.depth.get() - 1);
         result
+    }
+
+    /// Runs an evaluation and returns its value with the depth of it. A value that would be nested
+    /// too deeply is unknown.
+    fn with_depth(&self, eval: impl FnOnce() -> AbstractValue) -> (AbstractValue, u32) {
+        let outer_part_depth = self.part_depth.replace(0);
+        let value = eval();
+        let depth = value.depth_around(self.part_depth.get());
+        self.part_depth.set(outer_part_depth);
+        if depth > MAX_VALUE_DEPTH { (AbstractValue::Unknown, 0) } else { (value, depth) }
+    }
+
+    /// Records that the current evaluation uses a value of this depth.
+    fn use_part(&self, depth: u32) {
+        self.part_depth.set(self.part_depth.get().max(depth));
     }
 
     /// Starts a new budget of steps, for the next reference.

@@ -1,9 +1,15 @@
 //! The history of a repository as a list of commits over file ids.
 //!
 //! `source` reads the git log, `engine` adds the commits here oldest first, and the store keeps the
-//! result. A file has an id of its own, so a rename changes one path and no commit. Of a commit's
-//! subject only the hashes of its keywords are stored: enough to compare subjects, and the text
-//! stays out of the database.
+//! result. A file has an id of its own, so a rename changes one path and no commit:
+//!
+//! ```text
+//! commit 1 creates a and b    ids: a = 0, b = 1       commit 1: files 0, 1
+//! commit 2 renames a to c     ids: c = 0 (was a)      commit 2: file 0
+//! ```
+//!
+//! Of a commit's subject only the hashes of its keywords are stored: enough to compare subjects, and
+//! the text stays out of the database.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -29,8 +35,9 @@ impl HistoryFileId {
 #[derive(Clone, Copy, Debug)]
 pub struct TouchedFile<'a> {
     pub path: &'a str,
-    /// The path before the commit, if the commit renamed the file.
+    /// The path before the commit, if the commit renamed the file, or the path it was copied from.
     pub old_path: Option<&'a str>,
+    /// The commit created the file; a copy is new as well.
     pub is_new: bool,
 }
 
@@ -105,7 +112,7 @@ impl CommitHistory {
         self.current_paths.get(file.index())?.as_deref()
     }
 
-    /// The file whose present path this is.
+    /// The file whose present path this is; `None` for an earlier path of a file.
     pub fn find_file(&self, path: &str) -> Option<HistoryFileId> {
         self.by_path.get(path).copied().filter(|it| self.current_path(*it) == Some(path))
     }
@@ -124,10 +131,13 @@ impl CommitHistory {
     pub fn add_commit(&mut self, committed_at: i64, subject: &str, touched: &[TouchedFile<'_>]) {
         // All old paths are resolved before any file gets its new path. Otherwise a commit that
         // swaps two paths would give both files the same id.
-        let renamed_files: Vec<Option<HistoryFileId>> = touched
-            .iter()
-            .map(|it| it.old_path.filter(|_| !it.is_new).map(|it| self.resolve_path(it)))
-            .collect();
+        let mut renamed_files: Vec<Option<HistoryFileId>> = Vec::new();
+        for touched_file in touched {
+            // A copy has an old path too, but that is another file, which stays.
+            let renamed_from = if touched_file.is_new { None } else { touched_file.old_path };
+            renamed_files.push(renamed_from.map(|it| self.resolve_path(it)));
+        }
+
         let mut files: Vec<HistoryFileId> = Vec::new();
         for (touched_file, renamed_file) in touched.iter().zip(renamed_files) {
             let path = touched_file.path;
@@ -137,6 +147,8 @@ impl CommitHistory {
                 None => self.resolve_path(path),
             });
         }
+
+        // The paths above are up to date in any case; only the commit itself is left out.
         if files.is_empty() || files.len() > MAX_COMMIT_FILES {
             return;
         }
@@ -146,8 +158,8 @@ impl CommitHistory {
         self.commits.push(CommitRecord { committed_at, word_hashes, files });
     }
 
-    /// The file that has or had a path. Earlier paths count because a commit on a branch may still
-    /// use the path from before a rename on another branch.
+    /// The file that has or had a path, else a new one. Earlier paths count because a commit on a
+    /// branch may still use the path from before a rename on another branch.
     fn resolve_path(&mut self, path: &str) -> HistoryFileId {
         match self.by_path.get(path) {
             Some(file) => *file,
@@ -188,7 +200,7 @@ pub fn hash_keywords(text: &str) -> Vec<u32> {
     let hash = |keyword: &String| {
         let mut hasher = FastHasher::default();
         keyword.hash(&mut hasher);
-        // Folds the upper half of the hash into the lower one, which is kept.
+        // 64 bits become 32: the upper half is mixed into the lower one, which is kept.
         let wide = hasher.finish();
         u32::try_from((wide ^ (wide >> 32)) & u64::from(u32::MAX)).unwrap_or_default()
     };
@@ -212,28 +224,40 @@ mod tests {
     /// Adds commits in the notation of [`history`].
     fn replay(acc: &mut CommitHistory, lines: &[&str]) {
         for (committed_at, line) in (0..).zip(lines) {
-            let touched = |word| {
-                let (old_path, path) = str::split_once(word, '>').unzip();
-                let path = path.unwrap_or_else(|| word.trim_start_matches('+'));
-                TouchedFile { path, old_path, is_new: word.starts_with('+') }
-            };
-            let files: Vec<TouchedFile<'_>> = line.split(' ').map(touched).collect();
+            let files: Vec<TouchedFile<'_>> = line.split(' ').map(parse_touched_file).collect();
             acc.add_commit(committed_at, "a change", &files);
         }
     }
 
-    /// The files of each commit by their present paths.
+    /// One word of the notation: `+created`, `old>new` or `changed`.
+    fn parse_touched_file(word: &str) -> TouchedFile<'_> {
+        if let Some(path) = word.strip_prefix('+') {
+            TouchedFile { path, old_path: None, is_new: true }
+        } else if let Some((old_path, path)) = word.split_once('>') {
+            TouchedFile { path, old_path: Some(old_path), is_new: false }
+        } else {
+            TouchedFile { path: word, old_path: None, is_new: false }
+        }
+    }
+
+    /// One line per commit: the present paths of its files, in the order in which the history first
+    /// saw the files (the order of their ids).
     fn commit_paths(history: &CommitHistory) -> Vec<String> {
-        let path = |it: &HistoryFileId| history.current_path(*it).unwrap_or("?").to_owned();
-        let line = |it: &CommitRecord| it.files.iter().map(path).collect::<Vec<_>>().join(" ");
-        history.commits.iter().map(line).collect()
+        let mut lines = Vec::new();
+        for commit in &history.commits {
+            let paths: Vec<&str> =
+                commit.files.iter().map(|it| history.current_path(*it).unwrap_or("?")).collect();
+            lines.push(paths.join(" "));
+        }
+        lines
     }
 
     #[test]
     fn a_renamed_file_keeps_its_commits() {
         let history = history(&["+a +b", "a b", "a>c", "c b"]);
         assert_eq!(commit_paths(&history), ["c b", "c b", "c", "c b"]);
-        assert_eq!((history.find_file("a"), history.find_file("c").is_some()), (None, true));
+        assert!(history.find_file("a").is_none());
+        assert!(history.find_file("c").is_some());
     }
 
     #[test]
@@ -249,6 +273,7 @@ mod tests {
 
     #[test]
     fn a_restored_history_continues_like_the_original() {
+        // The fourth commit moves the second `a` away and `b` to its path.
         let lines = ["+a +b", "a>c", "+a c", "b>a a>d", "d a c"];
         let expected = ["c a", "c", "c d", "a d", "c a d"];
         // Stored and restored after any number of commits, the result is the same.

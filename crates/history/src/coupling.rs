@@ -1,8 +1,12 @@
 //! Co-change coupling (logical coupling, Gall et al. 1998): how often two files change in the same
 //! commit, and how much each file changes.
 //!
-//! The module map groups files by it, and the file prediction of `engine` suggests the partners of
-//! the current file.
+//! For example, if `a` changed in four commits, two of them together with `b`, then `b` is a *partner*
+//! of `a` with strength 0.5. The *churn* of a file is the number of its changes, with older ones
+//! counting less.
+//!
+//! The module map groups files by coupling, and the file prediction of `engine` suggests the partners
+//! of the current file.
 
 use std::collections::HashMap;
 
@@ -56,8 +60,16 @@ struct CouplingSums {
     weight: f64,
     n_commits: u32,
     last_commit_at: i64,
-    /// Discounted weight and number of the commits shared with each other file.
-    shared: HashMap<HistoryFileId, (f64, u32), FastBuildHasher>,
+    /// The commits shared with each other file.
+    shared: HashMap<HistoryFileId, SharedCommits, FastBuildHasher>,
+}
+
+/// The commits that changed both files of a pair.
+#[derive(Default)]
+struct SharedCommits {
+    /// Recency weights, each divided by [`pair_discount`].
+    weight: f64,
+    n_commits: u32,
 }
 
 /// Coupling of the files that `wanted` selects and that still have a path.
@@ -70,32 +82,38 @@ pub fn file_couplings(
     for commit in &history.commits {
         let weight = recency_weight(newest - commit.committed_at);
         let n_files = commit.files.len();
-        // A commit of many files counts for churn only.
-        let has_pairs = (2..=MAX_PAIRED_FILES).contains(&n_files);
         for file in commit.files.iter().filter(|it| wanted(**it)) {
             let file_sums = sums.entry(*file).or_default();
             file_sums.weight += weight;
             file_sums.n_commits += 1;
             file_sums.last_commit_at = file_sums.last_commit_at.max(commit.committed_at);
-            for other in commit.files.iter().filter(|it| has_pairs && *it != file) {
-                let (shared_weight, n_shared) = file_sums.shared.entry(*other).or_default();
-                *shared_weight += weight / pair_discount(n_files);
-                *n_shared += 1;
+            // A commit of many files counts for churn only.
+            if n_files > MAX_PAIRED_FILES {
+                continue;
+            }
+            for other in commit.files.iter().filter(|it| *it != file) {
+                let shared = file_sums.shared.entry(*other).or_default();
+                shared.weight += weight / pair_discount(n_files);
+                shared.n_commits += 1;
             }
         }
     }
-    let with_path = |(file, sums): (HistoryFileId, CouplingSums)| {
+
+    let mut couplings = HashMap::new();
+    for (file, file_sums) in sums {
         // A file without a path no longer exists.
-        history.current_path(file)?;
-        Some((file, to_coupling(history, sums)))
-    };
-    sums.into_iter().filter_map(with_path).collect()
+        if history.current_path(file).is_some() {
+            couplings.insert(file, to_coupling(history, file_sums));
+        }
+    }
+    couplings
 }
 
 /// Turns the sums of a file into shares and orders its partners.
 fn to_coupling(history: &CommitHistory, sums: CouplingSums) -> FileCoupling {
     let mut partners: Vec<CoChangePartner> = Vec::new();
-    for (other, (weight, n_commits)) in sums.shared {
+    for (other, SharedCommits { weight, n_commits }) in sums.shared {
+        // A partner that no longer exists cannot be suggested.
         let Some(path) = history.current_path(other) else { continue };
         #[expect(clippy::cast_possible_truncation, reason = "a share, for ordering")]
         let strength = (weight / sums.weight) as f32;
@@ -110,9 +128,9 @@ fn to_coupling(history: &CommitHistory, sums: CouplingSums) -> FileCoupling {
     FileCoupling { partners, n_commits, last_commit_at, churn }
 }
 
-/// Divisor for the weight of one pair in a commit of `n_files`: each pair of a larger commit is
-/// weaker evidence. The square root is a compromise between no discount at all and dividing the
-/// commit's weight among the partners of a file.
+/// Divisor for the weight of one pair in a commit of `n_files` (2 or more): each pair of a larger
+/// commit is weaker evidence. 1 for two files, 3 for ten. The square root is a compromise between no
+/// discount at all and dividing the commit's weight among the partners of a file.
 #[expect(clippy::cast_precision_loss, reason = "a handful of files")]
 fn pair_discount(n_files: usize) -> f64 {
     (n_files as f64 - 1.0).sqrt()
@@ -134,6 +152,7 @@ mod tests {
         history
     }
 
+    /// The coupling of the file at a path.
     fn coupling(history: &CommitHistory, path: &str) -> FileCoupling {
         let file = history.find_file(path).unwrap();
         file_couplings(history, |it| it == file).remove(&file).unwrap()
@@ -154,6 +173,7 @@ mod tests {
 
     #[test]
     fn recent_commits_weigh_most_and_large_ones_couple_nothing() {
+        // 21 files with `a`: too many to be paired.
         let many: Vec<String> = (0..20).map(|it| format!("f{it}")).collect();
         let large = format!("a {}", many.join(" "));
         let history = history(&[(0, "a old"), (720, "a new"), (720, &large)]);

@@ -1,5 +1,7 @@
-//! Rankings of files over the whole history: by similar commit subjects, and by churn. The file
-//! prediction of `engine` guesses from them which files a task will need.
+//! Rankings of files over the whole history: by similar commit subjects, and by churn (the number of
+//! changes, with older ones counting less). The file prediction of `engine` guesses from them which
+//! files a task will need: for the task "the parser fails", `rank_by_subject` finds the files of the
+//! commit "fix the token parser".
 
 use std::collections::HashMap;
 
@@ -72,10 +74,15 @@ pub fn rank_by_churn(history: &CommitHistory) -> Vec<(String, f64)> {
 
 /// Sorts by score, ties by path, and drops files that have no path any more.
 fn rank_files(history: &CommitHistory, scores: FileScores) -> Vec<(String, f64)> {
-    let with_path =
-        |(file, score): (HistoryFileId, f64)| Some((history.current_path(file)?.to_owned(), score));
-    let mut ranked: Vec<(String, f64)> = scores.into_iter().filter_map(with_path).collect();
-    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let mut ranked: Vec<(String, f64)> = Vec::new();
+    for (file, score) in scores {
+        if let Some(path) = history.current_path(file) {
+            ranked.push((path.to_owned(), score));
+        }
+    }
+    ranked.sort_by(|(path_a, score_a), (path_b, score_b)| {
+        score_b.total_cmp(score_a).then_with(|| path_a.cmp(path_b))
+    });
     ranked.truncate(MAX_RANKED_FILES);
     ranked
 }
@@ -96,6 +103,7 @@ mod tests {
         ] {
             history.add_commit(0, subject, &[TouchedFile { path, old_path: None, is_new: false }]);
         }
+        // All subjects have "fix", only one has "parser".
         assert_eq!(rank_by_subject(&history, "why does the parser fix fail")[0].0, "token.rs");
         assert!(rank_by_subject(&history, "unheard of").is_empty());
         assert_eq!(rank_by_churn(&history)[0].0, "readme.md");

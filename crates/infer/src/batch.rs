@@ -21,7 +21,7 @@ pub(crate) struct ThreadPermits {
     pub(crate) taken: AtomicUsize,
 }
 
-/// A permit that is returned on drop.
+/// A permit to work on one thread; returned on drop.
 struct ThreadPermit<'a>(&'a ThreadPermits);
 
 impl ThreadPermits {

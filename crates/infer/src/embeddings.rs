@@ -23,6 +23,8 @@ use crate::{DIMS, MODEL_ID};
 pub use probe::EmbeddingProbe;
 use remote::RemoteEmbeddings;
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// API of an embedding provider.
     pub enum EmbeddingApi: "embedding provider" {
@@ -108,11 +110,11 @@ impl EmbeddingModel {
         }
     }
 
-    /// The vector of a query. The built-in model takes milliseconds and ignores the deadline.
-    pub fn embed_query(&self, text: &str, deadline: Duration) -> Result<Vec<f32>, Error> {
+    /// The vector of a query. The built-in model takes milliseconds and ignores the time limit.
+    pub fn embed_query(&self, text: &str, time_limit: Duration) -> Result<Vec<f32>, Error> {
         match self {
             Self::BuiltIn(it) => Ok(it.embed_one(text)),
-            Self::Provider(EmbeddingProvider(it)) => it.embed_query(text, deadline),
+            Self::Provider(EmbeddingProvider(it)) => it.embed_query(text, time_limit),
         }
     }
 

@@ -16,6 +16,8 @@ use crate::text;
 
 pub use probe::TextProbe;
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// API of a text provider.
     pub enum TextApi: "text provider" {
@@ -28,6 +30,7 @@ closed! {
     }
 }
 
+/// A configured text provider.
 #[derive(Clone, Debug)]
 pub struct TextConfig {
     pub api: TextApi,
@@ -67,8 +70,8 @@ impl TextGenerator {
     }
 
     /// The completion without reasoning and surrounding whitespace; never empty.
-    pub fn complete(&self, prompt: &TextPrompt<'_>, deadline: Duration) -> Result<String, Error> {
-        let text = self.request_text(prompt, &CallKind::Generate.deadline_within(deadline))?;
+    pub fn complete(&self, prompt: &TextPrompt<'_>, time_limit: Duration) -> Result<String, Error> {
+        let text = self.request_text(prompt, &CallKind::Generate.deadline_within(time_limit))?;
         match strip_thoughts(&text).trim() {
             "" => Err(flawed_response(&self.client, ResponseFlaw::Empty)),
             it => Ok(it.to_owned()),

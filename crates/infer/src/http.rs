@@ -41,6 +41,7 @@ impl ProviderEndpoint {
 
     /// True if the address is on this machine.
     pub fn is_local(&self) -> bool {
+        // Plain HTTP is allowed here, because only the host matters.
         ProviderAddress::parse(&self.url, true).is_ok_and(|it| it.is_local())
     }
 }

@@ -1,8 +1,15 @@
-//! Linear layers of the encoder: 8-bit weights times 16-bit inputs, summed as integers per group of
-//! sixty-four inputs.
+//! Linear layers of the encoder (`outputs = weights × inputs + bias`): 8-bit weights times 16-bit
+//! inputs, summed as integers per group of sixty-four inputs, which share a scale.
 //!
-//! Weights are stored in panels. A panel holds the weights of sixteen outputs, as groups of
-//! sixty-four inputs each; `simd` multiplies one panel with a few rows (a tile) at a time.
+//! A row is the vector of one token. Weights are stored in panels. A panel holds the weights of sixteen
+//! outputs, as groups of sixty-four inputs each; `simd` multiplies one panel with a few rows (a tile)
+//! at a time:
+//!
+//! ```text
+//!              inputs 0–63   64–127   …
+//! outputs 0–15   group        group       panel 0
+//! outputs 16–31  group        group       panel 1
+//! ```
 
 use model::CpuLevel;
 
@@ -40,6 +47,7 @@ impl LinearLayer {
     pub(crate) fn apply(&self, acc: &mut [f32], level: CpuLevel, inputs: &QuantizedRows) {
         let n_rows = inputs.steps.len();
         let n_tiles = n_rows.div_ceil(simd::rows_per_tile(level));
+        // A block of inputs meets one group of weights.
         let blocks_per_row = self.groups_per_panel;
         // A panel stays in the cache while all rows pass it.
         for (i, panel) in self.groups.chunks_exact(self.groups_per_panel).enumerate() {

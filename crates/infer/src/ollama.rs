@@ -67,15 +67,21 @@ pub fn list_models(endpoint: &ProviderEndpoint) -> Result<Vec<OllamaModel>, Erro
 
 /// The best installed embedding model that fits into free memory.
 pub fn choose_model(models: &[OllamaModel], free_memory: u64) -> Option<&OllamaModel> {
-    let affordable = MODEL_TIERS.iter().filter(|it| free_memory > it.min_free_bytes);
-    affordable.flat_map(|tier| models.iter().filter(|it| is_in_tier(it, tier))).next()
+    for tier in MODEL_TIERS {
+        if free_memory > tier.min_free_bytes
+            && let Some(model) = models.iter().find(|it| is_in_tier(it, tier))
+        {
+            return Some(model);
+        }
+    }
+    None
 }
 
 /// True if a model is the recommended one in this size. A quantisation may follow: `4b-q8_0`.
 fn is_in_tier(model: &OllamaModel, tier: &ModelTier) -> bool {
-    let tag = model.name.strip_prefix(RECOMMENDED_MODEL).and_then(|it| it.strip_prefix(':'));
-    let rest = tag.and_then(|it| it.strip_prefix(tier.tag));
-    rest.is_some_and(|it| it.is_empty() || it.starts_with('-'))
+    let Some((name, tag)) = model.name.split_once(':') else { return false };
+    let suffix = tag.strip_prefix(tier.tag);
+    name == RECOMMENDED_MODEL && suffix.is_some_and(|it| it.is_empty() || it.starts_with('-'))
 }
 
 /// Digest of the weights of an installed model.

@@ -20,6 +20,8 @@ use crate::text;
 
 pub use probe::RerankProbe;
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// API of a reranking provider.
     pub enum RerankApi: "reranking provider" {
@@ -61,14 +63,14 @@ impl Reranker {
 
     /// Relevance of each document, from 0 to 1, in the order of the documents.
     ///
-    /// All scores or an error, within the deadline. Only scores of the same call are comparable.
+    /// All scores or an error, within the time limit. Only scores of the same call are comparable.
     pub fn score(
         &self,
         query: &str,
         documents: &[&str],
-        deadline: Duration,
+        time_limit: Duration,
     ) -> Result<Vec<f32>, Error> {
-        let deadline = CallKind::Rerank.deadline_within(deadline);
+        let deadline = CallKind::Rerank.deadline_within(time_limit);
         let limits = wire::rerank_limits(self.api);
         let query = text::truncate_text(query, limits.max_text_bytes);
         let mut acc = Vec::with_capacity(documents.len());

@@ -75,6 +75,13 @@ pub(crate) fn multiply_tile(
     rows: &[InputBlock],
 ) {
     // Calls the kernel compiled for exactly this number of rows, so that each row has its registers.
+    // `call_for_row_count!(tile_avx2: 1 2)` becomes a match on the number of rows:
+    //
+    //     match acc.len() {
+    //         1 => tile_avx2::<1>(acc, panel, rows),
+    //         2 => tile_avx2::<2>(acc, panel, rows),
+    //         n => unreachable!(),
+    //     }
     macro_rules! call_for_row_count {
         ($tile:ident: $($n:literal)*) => {
             match acc.len() {
@@ -95,7 +102,7 @@ pub(crate) fn multiply_tile(
         InstructionSet::Avx2 => call_for_row_count!(tile_avx2: 1 2 3 4 5 6),
         #[cfg(target_arch = "x86_64")]
         InstructionSet::Avx512Vnni => {
-            call_for_row_count!(tile_vnni: 1 2 3 4 5 6 7 8 9 10 11 12)
+            call_for_row_count!(tile_vnni: 1 2 3 4 5 6 7 8 9 10 11 12);
         }
         #[cfg(target_arch = "aarch64")]
         InstructionSet::Neon => call_for_row_count!(tile_neon: 1 2 3 4 5 6),
@@ -257,7 +264,19 @@ fn tile_neon<const ROWS: usize>(
 }
 
 /// Defines a function that runs `$body` compiled for AVX2 if the processor has it, else as it is. The
-/// body is marked `inline(always)`: only what is inlined into `wide` is compiled for AVX2.
+/// body is marked `inline(always)`: only what is inlined into `wide` is compiled for AVX2. The row
+/// `gelu = math::gelu, (values: &mut [f32]);` becomes
+///
+/// ```text
+/// pub(crate) fn gelu(level: CpuLevel, values: &mut [f32]) {
+///     if level.instruction_set() != InstructionSet::Portable {
+///         #[target_feature(enable = "avx2")]
+///         fn wide(values: &mut [f32]) { math::gelu(values); }
+///         return unsafe { wide(values) };
+///     }
+///     math::gelu(values);
+/// }
+/// ```
 macro_rules! widened {
     ($($(#[$doc:meta])* $name:ident = $body:path, ($($arg:ident: $type:ty),*);)*) => {$(
         $(#[$doc])*

@@ -1,5 +1,11 @@
 //! The tokenizer of the built-in model: splits a text into words by the rules of GPT-2 (`words`), then
-//! merges the bytes of each word into tokens by byte pair encoding (`merge`).
+//! merges the bytes of each word into tokens by byte pair encoding (`merge`). A token is a number that
+//! stands for a piece of text:
+//!
+//! ```text
+//! "retry limits"  →  "retry", " limits"  →  <s>, "ret", "ry", " limits", </s>
+//! text               words                  tokens
+//! ```
 //!
 //! Special tokens such as `<mask>` in a text are treated as ordinary text, because a memory may quote
 //! them.
@@ -25,6 +31,7 @@ const MAX_WORD_BYTES: usize = 2 * 128 * MAX_TOKENS;
 pub(crate) struct Tokenizer {
     /// The token of each byte value.
     byte_tokens: Vec<u16>,
+    /// The pairs of tokens that are replaced by one.
     merges: MergeTable,
 }
 
@@ -45,9 +52,10 @@ impl Tokenizer {
                 break;
             }
             let bytes = &word.as_bytes()[..word.len().min(MAX_WORD_BYTES)];
-            self.merges
-                .merge_word(&mut acc, bytes.iter().map(|it| self.byte_tokens[usize::from(*it)]));
+            let byte_tokens = bytes.iter().map(|it| self.byte_tokens[usize::from(*it)]);
+            self.merges.merge_word(&mut acc, byte_tokens);
         }
+        // The last place is for the end token.
         acc.truncate(MAX_TOKENS - 1);
         acc.push(END_TOKEN);
         acc
@@ -67,10 +75,11 @@ mod tests {
     /// The bytes that tokens stand for.
     fn decode(tokens: &[u16]) -> Vec<u8> {
         static TOKEN_BYTES: LazyLock<HashMap<u16, Vec<u8>>> = LazyLock::new(|| {
-            let mut acc: HashMap<u16, Vec<u8>> = weights::byte_tokens()
-                .zip(0..=255)
-                .map(|(token, byte)| (token, vec![byte]))
-                .collect();
+            let mut acc: HashMap<u16, Vec<u8>> = HashMap::new();
+            for (token, byte) in weights::byte_tokens().zip(0..=255) {
+                acc.insert(token, vec![byte]);
+            }
+            // A merged token stands for the bytes of its two parts.
             for [left, right, merged] in weights::merge_rules() {
                 acc.insert(merged, [&acc[&left][..], &acc[&right]].concat());
             }
@@ -85,11 +94,13 @@ mod tests {
         let fixture = include_str!("../fixtures/tokens.txt").lines().skip(1);
         let mut n_lines = 0;
         for (line, expected) in (0..).zip(fixture) {
-            let seeds = line * SAMPLES_PER_LINE..(line + 1) * SAMPLES_PER_LINE;
-            let hash = seeds.fold(0, |acc, seed| {
+            let mut hash = 0;
+            for seed in line * SAMPLES_PER_LINE..(line + 1) * SAMPLES_PER_LINE {
                 let tokens = TOKENIZER.encode(&make_sample(seed));
-                hash_tokens(acc, tokens[1..tokens.len() - 1].iter().map(|it| u32::from(*it)))
-            });
+                // The reference has no start and end token.
+                let between = tokens[1..tokens.len() - 1].iter().map(|it| u32::from(*it));
+                hash = hash_tokens(hash, between);
+            }
             assert_eq!(format!("{hash:016x}"), expected, "line {line}");
             n_lines += 1;
         }

@@ -82,6 +82,7 @@ pub async fn serve_http(config: Config, http: HttpConfig) -> Result<(), HttpServ
     );
     let token: Arc<str> = http.token.into();
     (http.ready)(address);
+
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             // Out of file descriptors: try again, connections may close meanwhile.
@@ -133,8 +134,10 @@ fn reject_request(request: &Request<Incoming>, token: &str) -> Option<HttpRespon
             .insert(WWW_AUTHENTICATE, hyper::header::HeaderValue::from_static("Bearer"));
         return Some(res);
     }
-    (request.uri().path() != ENDPOINT_PATH)
-        .then(|| text_response(StatusCode::NOT_FOUND, "the protocol is at `/mcp`"))
+    if request.uri().path() != ENDPOINT_PATH {
+        return Some(text_response(StatusCode::NOT_FOUND, "the protocol is at `/mcp`"));
+    }
+    None
 }
 
 fn text_response(status: StatusCode, what: &str) -> HttpResponse {
@@ -148,8 +151,15 @@ fn text_response(status: StatusCode, what: &str) -> HttpResponse {
 /// Compares in a time that does not depend on the content, so that a token cannot be guessed byte by
 /// byte by measuring responses.
 fn constant_time_eq(a: &[u8], b: &[u8]) -> bool {
-    // Every byte is compared: `acc` collects the differing bits of all pairs.
-    a.len() == b.len() && a.iter().zip(b).fold(0, |acc, (a, b)| acc | (a ^ b)) == 0
+    if a.len() != b.len() {
+        return false;
+    }
+    // No early return: every byte is compared.
+    let mut differing_bits = 0;
+    for (byte_a, byte_b) in a.iter().zip(b) {
+        differing_bits |= byte_a ^ byte_b;
+    }
+    differing_bits == 0
 }
 
 #[cfg(test)]

@@ -1,7 +1,11 @@
 //! Server for the Model Context Protocol, over stdio or loopback HTTP.
 //!
-//! The server answers the handshake and the lists from tables; the first call that needs the project
-//! opens it. Knows no SQL and no ranking. Texts of memories leave this crate only as framed notes.
+//! A *client* is a program that runs an agent; its model sees the tools listed here and calls them. The
+//! server answers the handshake and the lists (of tools, resources and prompts) from tables; the first
+//! call that needs the project opens it. Knows no SQL and no ranking.
+//!
+//! Texts of memories leave this crate only as *framed notes*: lines inside a tagged block whose header
+//! states that they are data and not instructions, and which no note can close.
 //!
 //! The way of a tool call: a transport (`line_transport` or `http`) reads a message; the `rmcp` library
 //! parses it and calls `server`, which locks the project (`project_slot`) and runs a row of `tools`.

@@ -27,7 +27,8 @@ const MAX_LINE_BYTES: usize = 8 << 20;
 /// Lines that wait for a response before reading pauses.
 const MAX_QUEUED_LINES: usize = 64;
 
-/// Serves until the client closes its end.
+/// Serves until the client closes its end. All requests of the client use one [`ProjectSlot`]: the
+/// project, opened on first use, and the session under which notes are recorded.
 pub async fn serve_lines(
     config: Config,
     incoming: LineReader,
@@ -36,7 +37,7 @@ pub async fn serve_lines(
     let slot = ProjectSlot::new(config);
     let (transport, all_written) = LineTransport::new(incoming, outgoing);
     loop {
-        // Returns after the handshake.
+        // Returns after the handshake, with a running server or an error.
         match rmcp::serve_server(McpServer::new(slot.clone()), transport.clone()).await {
             Ok(running) => {
                 // Whatever the result, the session is ended and responses are flushed below.
@@ -157,10 +158,19 @@ enum ParsedLine {
     Message(Box<RxJsonRpcMessage<RoleServer>>),
     /// An empty line or an unknown notification; neither expects a response.
     Ignored,
-    /// The error to respond with, and the id of the request if it could be parsed.
+    /// The error to respond with, and the id of the request if the line has a valid one.
     Invalid(ErrorData, Option<RequestId>),
 }
 
+/// Parses a line:
+///
+/// ```text
+/// {"jsonrpc":"2.0","id":1,"method":"ping"}      a message
+/// an empty line                                 ignored
+/// {"jsonrpc":"2.0","method":"no/such/thing"}    ignored: a notification, because it has no id
+/// {"id":5}                                      an error for request 5
+/// {   or   []                                   an error without an id
+/// ```
 fn parse_json_rpc(line: InputLine) -> ParsedLine {
     let InputLine::Whole(line) = line else {
         let what = format!("a message has at most {MAX_LINE_BYTES} bytes, this one had more");

@@ -1,5 +1,9 @@
 //! The project behind the server, opened on first use and locked for one call at a time. Also the
 //! session under which this process records the notes of its agent.
+//!
+//! A note is an event in the *journal* of a session, a file that learning reads when the session has
+//! ended. The notes go to the journal of the *host's* session (the host is the program that runs the
+//! agent and started this process) if it is known, else to a journal of this process.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -60,7 +64,7 @@ impl ProjectSlot {
         AgentSession { id: self.0.session, agent, host_session: self.0.config.host_session.clone() }
     }
 
-    /// A fresh id for a recorded note.
+    /// A fresh id for a recorded note: `note-0`, `note-1` …
     pub(crate) fn next_note_id(&self) -> String {
         format!("note-{}", self.0.n_note_ids.fetch_add(1, Ordering::Relaxed))
     }
@@ -73,8 +77,8 @@ impl ProjectSlot {
     ) -> Result<ProjectGuard<'_>, String> {
         let config = &self.0.config;
         let mut guard = self.0.project.lock().await;
-        // An unregistered project is opened again each time, because another process may have
-        // registered it.
+        // A project gets its id (is registered) at the first write to it. Until then it is opened again
+        // each time, because another process may have registered it.
         let is_registered = guard.as_ref().is_some_and(|it| it.project_state().id().is_some());
         if !is_registered {
             let folder = match &config.folder {

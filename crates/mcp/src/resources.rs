@@ -1,5 +1,11 @@
-//! Resources: a memory, a session or the module map by URI. A client reads them on request of its user
-//! or agent. All texts are framed notes, because they come from memories and files.
+//! Resources: a memory, a session or the module map by URI, for example `memory://memory/1a2b3c4d`. A
+//! client reads them on request of its user or agent.
+//!
+//! All texts come from memories and files, which are not trusted. So they are *framed* (put into a block
+//! that marks them as data) and *neutralised* (nothing in them can pass for the end of that block).
+//!
+//! A *sighting* is the occurrence of a pattern in one session, for example an error and its fix; its
+//! `signal` names the kind of pattern. Sightings are the evidence for learned memories.
 
 use engine::{Error, Explanation, Project, SessionExplanation, frame};
 use rmcp::model::{Resource, ResourceTemplate};
@@ -54,27 +60,24 @@ pub(crate) async fn read_resource(project: &Project, uri: &str) -> Result<Option
     Ok(match (kind, explanation) {
         ("memory", Explanation::Memory { memory, sightings, sessions }) => {
             let mut lines = vec![project.injector().format_note(&memory)];
-            lines.extend(
-                memory
-                    .files
-                    .iter()
-                    .map(|it| format!("file: {}", frame::neutralize_text(it.as_str()))),
-            );
+            for file in &memory.files {
+                lines.push(format!("file: {}", frame::neutralize_text(file.as_str())));
+            }
             lines.push(format!("status: {}", memory.status()));
             lines.push(format!("source: {}, confidence {}", memory.source, memory.confidence));
-            lines.extend(sightings.iter().map(|it| {
-                let (signal, session) = (it.signal, it.session_id.short());
-                format!("evidence: {signal} in session #{session}")
-            }));
-            lines.extend(sessions.iter().map(|it| {
-                let touched = it.files.iter().map(|it| frame::neutralize_text(it.path.as_str()));
-                let touched: Vec<String> = touched.collect();
-                format!(
-                    "evidence: session #{} touched {}",
-                    it.session.id.short(),
-                    touched.join(", ")
-                )
-            }));
+            for sighting in &sightings {
+                let (signal, session) = (sighting.signal, sighting.session_id.short());
+                lines.push(format!("evidence: {signal} in session #{session}"));
+            }
+            for contributing in &sessions {
+                let touched: Vec<String> = contributing
+                    .files
+                    .iter()
+                    .map(|it| frame::neutralize_text(it.path.as_str()))
+                    .collect();
+                let (session, touched) = (contributing.session.id.short(), touched.join(", "));
+                lines.push(format!("evidence: session #{session} touched {touched}"));
+            }
             Some(frame_lines(&lines))
         }
         ("session", Explanation::Session(session)) => Some(frame_lines(&format_session(&session))),
@@ -86,12 +89,9 @@ pub(crate) async fn read_resource(project: &Project, uri: &str) -> Result<Option
 fn format_session(explanation: &SessionExplanation) -> Vec<String> {
     let session = &explanation.session;
     let mut res = vec![format!("session #{}: {}", session.id.short(), session.outcome)];
-    res.extend(
-        explanation
-            .files
-            .iter()
-            .map(|it| format!("touched: {}", frame::neutralize_text(it.path.as_str()))),
-    );
+    for file in &explanation.files {
+        res.push(format!("touched: {}", frame::neutralize_text(file.path.as_str())));
+    }
     for sighting in &explanation.sightings {
         let text = sighting.evidence.quoted_text().unwrap_or_default();
         res.push(format!("seen: {} {}", sighting.signal, frame::neutralize_text(&text)));

@@ -18,9 +18,10 @@ use crate::project_slot::ProjectSlot;
 use crate::tools::ToolCallContext;
 use crate::{instructions, prompts, resources, tools};
 
-/// Time that a client has to report its roots.
+/// Time that a client has to report its roots, the folders that its user has opened.
 const ROOTS_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// The handler of one client. Clones share the project.
 #[derive(Clone)]
 pub(crate) struct McpServer {
     slot: ProjectSlot,
@@ -73,7 +74,8 @@ impl ServerHandler for McpServer {
             // A tool result and not a protocol error, so that the model sees the message.
             Err(what) => return Ok(error_response(what)),
         };
-        // Taking an id counts as recording a note, so tools that only read take none.
+        // At its end the server closes the session of notes if an id was taken, so tools that only
+        // read take none.
         let note_id = if row.writes { self.slot.next_note_id() } else { String::new() };
         let arguments = request.arguments.unwrap_or_default();
         let call = ToolCallContext { project: guard.project(), session, note_id, arguments };
@@ -145,13 +147,15 @@ impl McpServer {
         if !has_roots {
             return None;
         }
-        let roots =
-            tokio::time::timeout(ROOTS_TIMEOUT, context.peer.list_roots()).await.ok()?.ok()?;
+        // The client may not answer in time, or answer with an error.
+        let answer = tokio::time::timeout(ROOTS_TIMEOUT, context.peer.list_roots()).await;
+        let roots = answer.ok()?.ok()?;
         let path = roots.roots.first()?.uri.strip_prefix("file://")?.to_owned();
         Some(PathBuf::from(percent_decode(&path))).filter(|it| it.is_dir())
     }
 }
 
+/// A tool result with an error message, which the model sees.
 fn error_response(what: String) -> CallToolResponse {
     let content = vec![rmcp::model::ContentBlock::text(what)];
     rmcp::model::CallToolResult::error(content).into()
@@ -165,22 +169,24 @@ fn client_name(context: &RequestContext<RoleServer>) -> String {
 
 /// Decodes percent escapes (`%20`) of a URI path; an invalid escape stays as it is.
 fn percent_decode(path: &str) -> String {
-    let (mut res, mut rest) = (Vec::new(), path.as_bytes());
+    let (mut decoded, mut rest) = (Vec::new(), path.as_bytes());
     while let Some((first, after_first)) = rest.split_first() {
-        let digits = after_first.get(..2).and_then(|it| std::str::from_utf8(it).ok());
-        let decoded = digits.and_then(|it| u8::from_str_radix(it, 16).ok());
-        match decoded {
-            Some(byte) if *first == b'%' => {
-                res.push(byte);
-                rest = &after_first[2..];
-            }
-            Some(_) | None => {
-                res.push(*first);
-                rest = after_first;
-            }
+        let escaped = if *first == b'%' { parse_hex_byte(after_first) } else { None };
+        if let Some(byte) = escaped {
+            decoded.push(byte);
+            rest = &after_first[2..];
+        } else {
+            decoded.push(*first);
+            rest = after_first;
         }
     }
-    String::from_utf8_lossy(&res).into_owned()
+    String::from_utf8_lossy(&decoded).into_owned()
+}
+
+/// The byte that the first two characters spell in hexadecimal: `20…` is a space.
+fn parse_hex_byte(text: &[u8]) -> Option<u8> {
+    let digits = std::str::from_utf8(text.get(..2)?).ok()?;
+    u8::from_str_radix(digits, 16).ok()
 }
 
 #[cfg(test)]
@@ -189,8 +195,12 @@ mod tests {
 
     #[test]
     fn percent_escapes_are_decoded_and_invalid_ones_kept() {
-        for (uri_path, path) in [("/a%20b/%C3%A9", "/a b/é"), ("/a%2", "/a%2"), ("/%zz%", "/%zz%")]
-        {
+        for (uri_path, path) in [
+            ("/a%20b/%C3%A9", "/a b/é"),
+            // One digit, no hexadecimal digits, nothing after the sign.
+            ("/a%2", "/a%2"),
+            ("/%zz%", "/%zz%"),
+        ] {
             assert_eq!(percent_decode(uri_path), path);
         }
     }

@@ -1,8 +1,16 @@
 //! The table of tools: names, descriptions, schemas and functions. `server.rs` lists them and calls them
 //! with [`call_tool`]; the functions are in the files below.
 //!
-//! All descriptions and schemas together stay within 2,000 tokens, because hosts put them into every
-//! conversation.
+//! All descriptions and schemas together stay within 2,000 tokens, because hosts (the programs that run
+//! agents) put them into every conversation.
+//!
+//! A tool takes a [`ToolCallContext`] and returns a [`ToolOutput`]: a text for the model and data for
+//! programs. For example, `search_memory` with `{"query":"login"}` may return
+//!
+//! ```text
+//! text: <the header of a note block> … #1a2b3c4d verify() wants seconds … <its footer>
+//! data: {"notes": the same text, "hits": [{"id": "018f…", "type": "gotcha", …}]}
+//! ```
 
 mod code;
 mod map;
@@ -20,7 +28,8 @@ use serde_json::{Value, json};
 
 /// The result of a tool.
 pub(crate) struct ToolOutput {
-    /// For models: framed notes, or a message.
+    /// For models: framed notes, or a message. A frame is a header and a footer line around notes, so
+    /// that a model takes them as data and not as instructions.
     pub(crate) text: String,
     /// For programs. Texts of memories occur only in `notes`, framed.
     pub(crate) data: Value,
@@ -232,7 +241,7 @@ pub(crate) async fn call_tool(row: &McpToolRow, call: ToolCallContext<'_>) -> Ca
     let message = match (row.function)(call).await {
         Ok(ToolOutput { text, mut data }) => {
             // Some hosts pass only the data to the model: it must then contain the text.
-            if lacks_content(&data) {
+            if !has_content(&data) {
                 data["says"] = json!(text);
             }
             let mut res = CallToolResult::structured(data);
@@ -242,18 +251,24 @@ pub(crate) async fn call_tool(row: &McpToolRow, call: ToolCallContext<'_>) -> Ca
         Err(ToolError::Refused(what)) => what,
         Err(ToolError::Arguments(what)) => {
             let properties = parse_properties(row.input_properties);
-            let names = properties.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
-            let names = names.collect::<Vec<_>>().join(", ");
+            let names: Vec<&str> = properties
+                .as_object()
+                .into_iter()
+                .flatten()
+                .map(|(name, _)| name.as_str())
+                .collect();
+            let names = names.join(", ");
             format!("the arguments of `{}` do not fit: {what}; it takes {names}", row.name)
         }
     };
     CallToolResult::error(vec![ContentBlock::text(message)])
 }
 
-/// True if the data is empty without the text: no notes and no looked-up symbols.
-fn lacks_content(data: &Value) -> bool {
+/// True if the data is useful without the text: it has notes or looked-up symbols.
+fn has_content(data: &Value) -> bool {
     let has_notes = data["notes"].as_str().is_some_and(|it| !it.is_empty());
-    !has_notes && data.get("targets").is_none()
+    let has_symbols = data.get("targets").is_some();
+    has_notes || has_symbols
 }
 
 /// Parses the arguments of a tool.
@@ -277,6 +292,12 @@ mod tests {
 
     /// Hosts put the schemas into every conversation.
     const MAX_SCHEMA_TOKENS: u32 = 2_000;
+
+    #[test]
+    fn learning_knows_every_tool_as_our_own() {
+        let names: Vec<&str> = TOOL_TABLE.iter().map(|it| it.name).collect();
+        assert_eq!(names, model::OWN_SERVER_TOOLS);
+    }
 
     #[test]
     fn all_schemas_together_are_small() {

@@ -1,5 +1,6 @@
 //! The macro `closed!` declares an enum whose variants are the whole vocabulary, each with the slug that
-//! databases and wire formats contain. An unknown word is an error that suggests the right one.
+//! databases and wire formats contain. An unknown word is an error that suggests the right one:
+//! "unknown fruit `aple` (did you mean `apple`?)".
 
 /// A word that is not in a closed vocabulary, with the words that are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,12 +11,14 @@ pub struct UnknownWord {
     pub known: Vec<&'static str>,
 }
 
-/// Bytes of a given word that are compared with the known ones.
+/// Bytes of a given word that are compared with the known ones. A user can type anything; known words are
+/// shorter.
 const MAX_COMPARED_BYTES: usize = 64;
 
 impl UnknownWord {
     /// The closest known word, if its edit distance suggests a typo.
     pub fn closest_known(&self) -> Option<&'static str> {
+        // As slugs are written: `Blood-Orange` is no typo of `blood_orange`.
         let given = self.given.to_ascii_lowercase().replace('-', "_");
         let distance_to = |known: &str| edit_distance(known.as_bytes(), given.as_bytes());
         let closest = self.known.iter().min_by_key(|it| distance_to(it))?;
@@ -39,7 +42,6 @@ impl std::error::Error for UnknownWord {}
 
 /// Levenshtein distance (Wagner and Fischer 1974), with a single row of the table.
 fn edit_distance(left: &[u8], right: &[u8]) -> usize {
-    // A user can type anything; known words are shorter.
     let right = &right[..right.len().min(MAX_COMPARED_BYTES)];
     // `row[j]` is the distance of the part of `left` so far to `right[..j]`.
     let mut row: Vec<usize> = (0..=right.len()).collect();
@@ -56,7 +58,18 @@ fn edit_distance(left: &[u8], right: &[u8]) -> usize {
     row[right.len()]
 }
 
-/// Declares an enum with `ALL`, `slug()`, `from_slug()` and `parse()`; it is stored and sent as its slug.
+/// Declares an enum with `ALL`, `slug()`, `from_slug()` and `parse()`. It is printed, stored and sent as its
+/// slug (`Display` and serde). The text after the colon is the name of the vocabulary in errors.
+///
+/// ```text
+/// closed! { enum Fruit : "fruit" { Apple = "apple", BloodOrange = "blood_orange" } }
+///
+/// enum Fruit { Apple, BloodOrange }            // with the usual derives
+/// Fruit::ALL                                   // [Apple, BloodOrange]
+/// Fruit::BloodOrange.slug()                    // "blood_orange"
+/// Fruit::from_slug("apple")                    // Some(Apple); None for any other word
+/// Fruit::parse("aple")                         // Err(UnknownWord { what: "fruit", given: "aple", … })
+/// ```
 #[macro_export]
 macro_rules! closed {
     (

@@ -1,5 +1,6 @@
 //! A byte codec for data that is derived from the code (facts, links, modules, history): LEB128 varints and
-//! length-prefixed strings, fields in order, without tags.
+//! length-prefixed strings, fields in order, without tags. For example, the number 300 and the text "é" are
+//! `ac 02` and `02 c3 a9`.
 //!
 //! The format contains no version. The caller stores one beside the bytes and rebuilds the data when it
 //! differs, so that old bytes are never decoded.
@@ -119,6 +120,7 @@ impl<'a> ByteReader<'a> {
         }
     }
 
+    /// Four bytes, little-endian. Only for foreign formats (Protobuf): [`ByteWriter`] does not write them.
     pub fn read_fixed_u32(&mut self) -> Option<u32> {
         let (bytes, rest) = self.rest.split_first_chunk::<4>()?;
         self.rest = rest;

@@ -1,7 +1,8 @@
 //! Reasons why a memory was deprecated.
 //!
-//! The store keeps a reason as the sentence that people read, so that [`Deprecation`] has the only writer
-//! (`Display`) and the only parser of these sentences.
+//! A deprecated memory is wrong or outdated and is only kept for the record. The store keeps the reason as the
+//! sentence that people read, such as "superseded by #1234abcd, which says the same", so that
+//! [`Deprecation`] has the only writer (`Display`) and the only parser of these sentences.
 
 use std::fmt;
 
@@ -13,11 +14,12 @@ use crate::MemoryId;
 /// never changes its text (and with it the hash of its row) by being read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deprecation {
-    /// A newer memory replaces this one. The short id of the newer one.
+    /// A newer memory replaces this one. Contains the short id of the newer one, eight hexadecimal digits.
     SupersededBy(String),
-    /// A newer memory states the same. The short id of the newer one.
+    /// A newer memory states the same. Contains the short id of the newer one.
     DuplicateOf(String),
-    /// Later sessions behaved differently; the observer may revive the pattern.
+    /// The memory was learned from behaviour, and later sessions behaved differently. If they behave like that
+    /// again, the observer may revive it.
     PatternFaded,
     /// The rule was removed from the rules file at this path.
     RuleRemoved { path: String },

@@ -1,8 +1,14 @@
 //! Events of agent sessions, one JSON object per line. A session is a log of events.
 //!
-//! `agents` translates the messages and transcripts of hosts into events, and `observe` folds them into the
-//! state of a session. This is the stored format of journals and the wire format of hooks: fields may be
-//! added, never renamed.
+//! ```text
+//! {"event_id":"e1","session_id":"019a0000-…","at":5,"event":"tool_call","call_id":"c","tool":"read","args":{}}
+//!  ─────────────────── envelope ──────────────────── ──────────────────────── event ─────────────────────────
+//! ```
+//!
+//! A *host* is the program that runs an agent, such as Claude Code. `agents` translates the messages and
+//! transcripts of hosts into events, and `observe` folds them into the state of a session. This is the stored
+//! format of journals (the record of a running session) and the wire format of hooks: fields may be added,
+//! never renamed.
 
 mod body;
 
@@ -21,6 +27,8 @@ pub const MAX_EVENT_LINE_BYTES: usize = 8 << 20;
 /// The longest event id, in bytes; ids are stored to detect duplicates.
 pub const MAX_EVENT_ID_BYTES: usize = 128;
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// The kind of an event.
     pub enum EventKind : "event" {

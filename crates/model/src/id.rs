@@ -8,7 +8,8 @@ use uuid::Uuid;
 
 use crate::Timestamp;
 
-/// Declares a newtype of a UUID that is displayed, parsed and stored in the hyphenated form.
+/// Declares a newtype of a UUID that is displayed, parsed and stored in the hyphenated form. `id! { MemoryId }`
+/// gives `struct MemoryId(pub Uuid)` with `new()`, `from_bytes()` and `short()`.
 macro_rules! id {
     ($(#[$meta:meta])* $name:ident) => {
         $(#[$meta])*

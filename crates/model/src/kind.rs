@@ -1,12 +1,15 @@
 //! Types of memory: sixteen built-in kinds with their defaults, and custom types.
 //!
-//! A custom type has the slug `custom:<plugin>.<name>` and is declared in the configuration of a
-//! methodology. Code that depends on the kind uses [`MemoryType::core_kind`].
+//! A custom type has the slug `custom:<plugin>.<name>`, for example `custom:acme.ritual`, and is declared in
+//! the configuration of a methodology (a way of working with agents, such as test-driven development). Code
+//! that depends on the kind uses [`MemoryType::core_kind`].
 
 use std::fmt;
 
 use crate::{UnknownWord, closed};
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// The subject of a memory. Closed: a typo is an error, not a seventeenth kind.
     pub enum MemoryKind : "type" {
@@ -44,7 +47,7 @@ impl MemoryKind {
     #[rustfmt::skip]
     pub const fn row(self) -> MemoryKindRow {
         match self {
-            //                           label          half-life   holds
+            //                            label          half-life  holds
             Self::Gotcha           => row("GOTCHA",      Some(60),  "an unexpected trap or constraint"),
             Self::Decision         => row("DECISION",    None,      "an architectural decision with its reason"),
             Self::Preference       => row("PREFERENCE",  Some(180), "a preference or convention of the user or the project"),
@@ -129,11 +132,11 @@ impl MemoryType {
             let is_allowed = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_';
             !part.is_empty() && part.bytes().all(is_allowed)
         };
-        let is_well_formed = slug.len() <= MAX_SLUG_BYTES
-            && name
-                .split_once('.')
-                .is_some_and(|(plugin, name)| is_lowercase_word(plugin) && is_lowercase_word(name));
-        if is_well_formed {
+        let is_well_formed = match name.split_once('.') {
+            Some((plugin, name)) => is_lowercase_word(plugin) && is_lowercase_word(name),
+            None => false,
+        };
+        if is_well_formed && slug.len() <= MAX_SLUG_BYTES {
             Ok(Self::Custom(slug.to_owned()))
         } else {
             Err(CustomTypeError::Shape(slug.to_owned()))
@@ -147,7 +150,7 @@ impl MemoryType {
             Self::Custom(slug) if !declared.iter().any(|it| it.slug == *slug) => {
                 Err(CustomTypeError::Undeclared(slug.clone()))
             }
-            _ => Ok(parsed),
+            Self::Core(_) | Self::Custom(_) => Ok(parsed),
         }
     }
 

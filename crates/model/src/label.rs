@@ -1,7 +1,10 @@
-//! Labels of a memory: source, scope, visibility, author. Also the grain of a vector.
+//! Labels of a memory: source, scope, visibility, author. Also the grain of a vector, the size of the text
+//! that one embedding stands for.
 
 use crate::closed;
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// Origin of a memory.
     pub enum MemorySource : "source" {
@@ -21,7 +24,7 @@ closed! {
 }
 
 impl MemorySource {
-    /// Factor on the score, per mille; statements of the user rank highest.
+    /// Factor on the score of a search result, per mille; statements of the user rank highest.
     pub const fn trust(self) -> u16 {
         match self {
             Self::UserTaught => 1400,
@@ -80,7 +83,7 @@ pub enum Actor {
 }
 
 impl Actor {
-    /// Parses the stored form, `user` or `agent:<name>`.
+    /// Parses the stored form: a word such as `user`, or one with a name such as `agent:<name>`.
     pub fn parse(text: &str) -> Option<Self> {
         match text.split_once(':') {
             None if text == "user" => Some(Self::User),

@@ -74,6 +74,6 @@ pub use text::{
     fingerprint_text, is_invisible,
 };
 pub use time::{HybridTimestamp, Timestamp};
-pub use tool::{ExternalContent, FileTouch, Tool, ToolKind, ToolRow};
+pub use tool::{ExternalContent, FileTouch, OWN_SERVER_TOOLS, Tool, ToolKind, ToolRow};
 pub use trial::TrialGroup;
 pub use trust::{InjectionTier, ReviewMode, TrustAdvance, TrustLevel, TrustRequirements, TrustRow};

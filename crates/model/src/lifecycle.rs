@@ -1,5 +1,6 @@
 //! Ageing of memories: confidence decays without use, and long periods without use of the whole store do not
-//! count.
+//! count. For example, a memory of confidence 0.8 and a half-life of 60 days has 0.4 after 60 days without
+//! use. If nobody used the store in the last 100 of 160 days, only 30 of them count: it has aged by 90 days.
 
 use crate::{CustomType, Memory, PerMille, Timestamp};
 
@@ -34,16 +35,18 @@ impl QuietSpan {
 /// Milliseconds from `since` to `now` without quiet spans; never negative, even if the clock
 /// went back.
 pub fn lived_millis(since: Timestamp, now: Timestamp, quiet: &[QuietSpan]) -> i64 {
-    // The part of each quiet span between `since` and `now`.
-    let quiet_millis: i64 = quiet
-        .iter()
-        .map(|it| (it.to.0.min(now.0)).saturating_sub(it.from.0.max(since.0)).max(0))
-        .fold(0, i64::saturating_add);
+    let mut quiet_millis = 0_i64;
+    for span in quiet {
+        // The part of the span between `since` and `now`; nothing if it is outside.
+        let start = span.from.max(since);
+        let end = span.to.min(now);
+        quiet_millis = quiet_millis.saturating_add(end.millis_since(start).max(0));
+    }
     now.millis_since(since).saturating_sub(quiet_millis).max(0)
 }
 
 /// The confidence a memory has now: halved for every half-life since it was last used.
-/// Pinned memories, decisions and requirements keep theirs.
+/// Pinned memories and types without a half-life (decisions, requirements) keep theirs.
 pub fn current_confidence(
     memory: &Memory,
     declared: &[CustomType],
@@ -52,9 +55,10 @@ pub fn current_confidence(
 ) -> PerMille {
     // The memory's own half-life overrides that of its type.
     let half_life = memory.half_life_days.or_else(|| memory.kind.half_life_days(declared));
-    let Some(days) = half_life.filter(|_| !memory.flags.pinned) else {
+    let Some(days) = half_life else { return memory.confidence };
+    if memory.flags.pinned {
         return memory.confidence;
-    };
+    }
     let lived = lived_millis(memory.last_touched(), now, quiet);
     // Exponential decay: the confidence is multiplied by ½ per half-life.
     #[expect(

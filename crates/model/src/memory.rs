@@ -1,5 +1,8 @@
 //! The memory: one validated conclusion about a project or a user's way of working, with its evidence and
 //! its state. This is the record that the store keeps and every other crate passes around.
+//!
+//! To *inject* a memory is to add it to the context of an agent without a request. *External content* is text
+//! from outside the project, such as a web page; a memory derived from it is tainted.
 
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +64,9 @@ pub struct Memory {
     reason = "four independent flags, each a column and a checkbox"
 )]
 pub struct MemoryFlags {
+    /// The user has not confirmed it yet.
     pub needs_review: bool,
+    /// The user stated or confirmed it.
     pub user_verified: bool,
     /// Never decays.
     pub pinned: bool,
@@ -74,6 +79,7 @@ pub struct MemoryFlags {
 pub struct SoftStates {
     pub deprecated_at: Option<Timestamp>,
     pub deprecated_reason: Option<String>,
+    /// The cited code changed or was removed.
     pub stale_at: Option<Timestamp>,
     pub deleted_at: Option<Timestamp>,
 }
@@ -116,11 +122,16 @@ pub struct SymbolAnchor {
 /// The unit of planned work that a memory came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkUnit {
+    /// Slug of the [`crate::Methodology`].
     pub methodology: String,
+    /// Ids of the unit, outermost first: `spec_042`, `subtask_3`.
     pub hierarchy: Vec<String>,
+    /// The same for people: `Spec 042 / Subtask 3`.
     pub label: String,
 }
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// State of a memory; the first that applies, in this order.
     pub enum MemoryStatus : "status" {

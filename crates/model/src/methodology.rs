@@ -1,7 +1,9 @@
 //! Methodologies: ways of working with agents, each with its own names for phases, units of work and roles.
 //!
 //! A methodology is a row of data without code of its own. It maps its words to the universal [`Phase`]s,
-//! which are all that retrieval sees.
+//! which are all that retrieval sees: `green` of test-driven development is the phase `implement`. It also
+//! names units of work (`042`, `3` are "Spec 042 / Subtask 3") and orders the lines of a *work state*, the
+//! notes by which an agent resumes unfinished work.
 
 use serde_json::{Map, Value};
 
@@ -65,6 +67,7 @@ const TDD: Methodology = Methodology {
     leading_state_keys: &["failing", "passing", "next"],
 };
 
+/// The BMAD method: agents in the roles of an agile team. Its words for phases are those roles.
 const BMAD: Methodology = Methodology {
     slug: "bmad",
     name: "BMAD",
@@ -101,14 +104,19 @@ impl Methodology {
 
     /// The phase a word of this methodology means; an unknown word is exploring.
     pub fn phase_for_word(&self, word: &str) -> Phase {
-        let own_word = self.words.iter().find(|it| it.0 == word);
-        own_word.map_or_else(|| Phase::or_explore(word), |it| it.1)
+        match self.words.iter().find(|(own_word, _)| *own_word == word) {
+            Some((_, phase)) => *phase,
+            None => Phase::or_explore(word),
+        }
     }
 
     /// The phase of a word whose methodology is unknown. No word maps to two phases.
     pub fn phase_for_any_word(word: &str) -> Phase {
-        let mut words = METHODOLOGIES.iter().flat_map(|it| it.words);
-        words.find(|it| it.0 == word).map_or_else(|| Phase::or_explore(word), |it| it.1)
+        let mut all_words = METHODOLOGIES.iter().flat_map(|it| it.words);
+        match all_words.find(|(own_word, _)| *own_word == word) {
+            Some((_, phase)) => *phase,
+            None => Phase::or_explore(word),
+        }
     }
 
     /// Memory kinds carried from one role to the next; `None` if the roles have no handover.
@@ -160,7 +168,7 @@ impl Methodology {
     }
 }
 
-/// The id without the name of its level, which some hosts prepend.
+/// The id without the name of its level, which some hosts prepend: `042` of `spec_042`.
 fn bare_id<'a>(level: &str, id: &'a str) -> &'a str {
     match id.split_once(['_', '-', ' ', ':']) {
         Some((prefix, bare)) if prefix.eq_ignore_ascii_case(level) && !bare.is_empty() => bare,
@@ -188,6 +196,7 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
+    /// Checks the work unit that ids name, as `METHODOLOGY [HIERARCHY] LABEL`; empty if they name none.
     fn check_unit(slug: &str, ids: &[&str], expect: Expect) {
         let unit = Methodology::from_slug(slug).unwrap().work_unit(ids);
         let shown = unit.map_or_else(String::new, |it| {

@@ -1,4 +1,5 @@
-//! Paths of files in a project: relative to its root, separated by `/`, normalised.
+//! Paths of files in a project: relative to its root, separated by `/`, normalised. `src\win\..\a.rs` becomes
+//! `src/a.rs`.
 //!
 //! Memories and events contain only such paths, so that they mean the same on every machine and never point
 //! outside the project.

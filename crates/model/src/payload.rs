@@ -1,7 +1,8 @@
 //! Payloads: structured data that some memory kinds have beside their text, stored as JSON.
 //!
-//! One struct per kind. Code acts on payloads, so that a malformed one is rejected on input: first by the
-//! fields of its struct, then by constraints between the fields.
+//! For example, a dead end has `{"tried": "sed", "why_failed": "no -i on mac"}`. One struct per kind. Code acts
+//! on payloads, so that a malformed one is rejected on input: first by the fields of its struct, then by
+//! constraints between the fields.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -29,6 +30,7 @@ pub enum Payload {
 #[serde(deny_unknown_fields)]
 pub struct ErrorPattern {
     pub fingerprint: String,
+    /// The tool that failed, for instance `shell`.
     pub tool: String,
     /// The message with paths, numbers and names normalised away.
     pub message: String,
@@ -74,6 +76,8 @@ pub struct TaskCalibration {
     pub samples: u32,
 }
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// Category of an observation of the user interface.
     pub enum E2eKind : "observation kind" {
@@ -121,6 +125,7 @@ pub struct WorkUnitOutcome {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkflowRecipe {
+    /// The class of task, for instance `finish a change`.
     pub task_pattern: String,
     pub steps: Vec<RecipeStep>,
     pub success_count: u32,
@@ -142,8 +147,10 @@ pub struct RecipeStep {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContextCost {
+    /// The name of the module, or the path of the file.
     pub module: String,
     pub avg_tokens: u64,
+    /// The 90th percentile.
     pub p90_tokens: u64,
     pub samples: u32,
 }
@@ -162,6 +169,7 @@ pub enum PayloadError {
 impl Payload {
     /// Parses and validates the payload of a memory of this kind.
     pub fn parse(kind: MemoryKind, json: &Value) -> Result<Self, PayloadError> {
+        // The JSON does not have the fields of the kind.
         let shape = |it: serde_json::Error| PayloadError::Shape { kind, problem: it.to_string() };
         let payload = match kind {
             MemoryKind::ErrorPattern => {
@@ -275,7 +283,7 @@ fn recipe_inconsistency(recipe: &WorkflowRecipe) -> Option<&'static str> {
     }
     let in_order = recipe.steps.windows(2).all(|it| it[0].order < it[1].order);
     if !in_order {
-        return Some("its steps are not in order");
+        return Some("has steps that are not in order");
     }
     (Timestamp(recipe.last_validated_at) < Timestamp(0)).then_some("was validated before 1970")
 }
@@ -345,7 +353,7 @@ mod tests {
         check(
             MemoryKind::WorkflowRecipe,
             r#"{"task_pattern":"add flag","steps":[{"order":2,"description":"b"},{"order":1,"description":"a"}],"success_count":3,"last_validated_at":1}"#,
-            expect!["error: the payload of a `workflow_recipe` its steps are not in order"],
+            expect!["error: the payload of a `workflow_recipe` has steps that are not in order"],
         );
         check(MemoryKind::WorkState, r#"{"todo":["a"]}"#, expect![[r#"{"todo":["a"]}"#]]);
         check(

@@ -3,6 +3,8 @@
 
 use crate::closed;
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// The current activity of an agent.
     pub enum Phase : "phase" {

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{MemoryId, PerMille, ProjectPath, closed};
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// Meaning of a relation, seen from the memory that holds it.
     pub enum RelationKind : "relation" {

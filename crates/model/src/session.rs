@@ -1,12 +1,15 @@
 //! Sessions: the type of work, the outcome, and the evidence that the work holds.
 //!
-//! The type selects the gate for what may be learned from a session. If the host does not report it, it is
-//! inferred from the calls by [`SESSION_TYPE_RULES`].
+//! The type selects the *gate* of a session: the table in `promote` of what may be learned from it. If the
+//! host (the program that runs the agent) does not report the type, it is inferred from the calls by
+//! [`SESSION_TYPE_RULES`]: a session that edits a file is `build`, one that only reads is `insights`.
 
 use crate::closed;
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
-    /// Purpose of a session; selects the gate for its candidates.
+    /// Purpose of a session; selects the gate for its candidates, the drafts of memories made from it.
     pub enum SessionType : "session type" {
         Build = "build",
         Insights = "insights",

@@ -1,12 +1,17 @@
 //! Signals: patterns in what a session did or what was said in it, from which memories are made.
 //!
-//! `observe` detects signals and `promote` judges them; both read this table. It also contains the reasons
-//! for which a candidate is dropped.
+//! A *sighting* is one occurrence of a signal in one session, for example of `co_access`: the files a.rs and
+//! b.rs were touched together. A *candidate* is a draft of a memory, made from all sessions that showed the
+//! same pattern. `observe` detects signals and `promote` judges the candidates; both read this table. It also
+//! contains the reasons for which a candidate is dropped. *Tainted* is what is derived from text outside the
+//! project, such as a web page.
 
 use crate::{MemoryKind, PerMille, closed};
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
-    /// A kind of pattern. The first seventeen are behaviour, the others are statements.
+    /// A kind of pattern. The last four and `self_correction` are statements, the others are behaviour.
     pub enum SignalKind : "signal" {
         FileAccess = "file_access",
         CoAccess = "co_access",
@@ -56,7 +61,9 @@ impl SignalKind {
         use MemoryKind::{CausalDependency as Causal, ContextCost, DeadEnd, ErrorPattern, Gotcha, ModuleInsight as Insight,
                    Preference, PrefetchPattern as Prefetch, TaskCalibration as Calibration, WorkflowRecipe as Recipe};
         match self {
-            //                               score becomes      sessions textual description
+            //                                                sessions
+            //                             score becomes      |  textual
+            //                             |    |             |  |      description
             Self::FileAccess        => row(720, Prefetch,     3, false, "files touched early, session after session"),
             Self::CoAccess          => row(910, Causal,       3, false, "two files touched within five steps"),
             Self::ErrorRetry        => row(850, ErrorPattern, 2, true,  "an error recurred; its fix is kept"),

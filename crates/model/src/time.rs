@@ -79,13 +79,16 @@ const fn civil_from_days(days: i64) -> (i64, i64, i64) {
 pub struct HybridTimestamp(pub i64);
 
 impl HybridTimestamp {
+    /// Low bits that count the changes within a millisecond; the milliseconds are above them.
+    const COUNTER_BITS: u32 = 16;
+
     /// The next reading after `self`: follows the wall clock forward and never goes back with it.
     #[must_use]
     pub const fn advance(self, now: Timestamp) -> Self {
-        // The low 16 bits are the counter of changes within a millisecond.
-        let wall = now.0.saturating_mul(1 << 16);
-        let next = self.0.saturating_add(1);
-        Self(if wall > next { wall } else { next })
+        let wall = now.0.saturating_mul(1 << Self::COUNTER_BITS);
+        // If the wall clock stands still or went back, only the counter grows.
+        let counted = self.0.saturating_add(1);
+        Self(if wall > counted { wall } else { counted })
     }
 }
 

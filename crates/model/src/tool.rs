@@ -1,4 +1,5 @@
-//! The tools of agents under one set of names, whatever the host calls them.
+//! The tools of agents under one set of names, whatever the host (the program that runs the agent) calls them:
+//! `Bash` of Claude Code is `shell`.
 //!
 //! `agents` maps the tools of hosts to these kinds. The table has the properties of every call of a kind:
 //! its effect on files, and whether it brings in external text. For shell commands `observe` decides that by
@@ -9,6 +10,8 @@ use std::fmt;
 
 use crate::{MAX_LABEL, UnknownWord, clean_label, closed};
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// The kind of a tool.
     pub enum ToolKind : "tool" {
@@ -50,6 +53,24 @@ pub enum Tool {
     Other,
 }
 
+/// Names under which hosts list Waylore's MCP server: as `waylore connect` registers it, and as Claude
+/// Code names the server of its plugin.
+const OWN_SERVER_NAMES: &[&str] = &["waylore", "plugin_waylore_waylore"];
+
+/// The tools of Waylore's MCP server. A test in crate `mcp` compares them with the tools it serves.
+pub const OWN_SERVER_TOOLS: &[&str] = &[
+    "search_memory",
+    "record_memory",
+    "get_workflow_recipe",
+    "get_context",
+    "analyze_impact",
+    "get_dependencies",
+    "get_module_map",
+    "update_module_map",
+    "relate",
+    "flag_memory",
+];
+
 closed! {
     /// Effect of a call on files of the project.
     pub enum FileTouch : "touch" {
@@ -80,7 +101,7 @@ closed! {
 pub struct ToolRow {
     pub touch: FileTouch,
     pub external: ExternalContent,
-    /// A call that only explores; memory should make it unnecessary.
+    /// A call that only explores the project. With a good memory the agent needs fewer of them.
     pub discovery: bool,
     pub description: &'static str,
 }
@@ -89,7 +110,8 @@ impl ToolKind {
     #[rustfmt::skip]
     pub const fn row(self) -> ToolRow {
         match self {
-            //                     touch           external                 discovery description
+            //                                                                        discovery
+            //                     touch               external                       |      description
             Self::Read      => row(FileTouch::Reads,   ExternalContent::Never,         true,  "reads a file"),
             Self::Edit      => row(FileTouch::Writes,  ExternalContent::Never,         false, "changes part of a file"),
             Self::Write     => row(FileTouch::Writes,  ExternalContent::Never,         false, "writes a whole file"),
@@ -138,6 +160,18 @@ impl Tool {
             return Self::Other;
         }
         Self::Mcp { server, tool }
+    }
+
+    /// Returns whether this is a tool of Waylore's own MCP server. Its answers are the project's own
+    /// memories, not external text. Both names must fit, because another server may take the name.
+    pub fn is_own_server(&self) -> bool {
+        match self {
+            Self::Mcp { server, tool } => {
+                OWN_SERVER_NAMES.contains(&server.as_str())
+                    && OWN_SERVER_TOOLS.contains(&tool.as_str())
+            }
+            _ => false,
+        }
     }
 
     pub const fn kind(&self) -> ToolKind {

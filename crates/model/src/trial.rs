@@ -1,8 +1,11 @@
-//! A/B trial of memory: sessions are assigned to groups by hash, with full, reduced or no injection. The
-//! groups are compared in `promote` (`trial_comparison.rs`).
+//! A/B trial of memory: sessions are assigned to groups by hash, with full, reduced or no injection (adding
+//! memories to an agent's context without a request). The groups are compared in `promote`
+//! (`trial_comparison.rs`).
 
 use crate::{InjectionTier, closed, fingerprint_text};
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// The group of a session while a trial runs.
     pub enum TrialGroup : "group" {
@@ -26,7 +29,8 @@ impl TrialGroup {
         }
     }
 
-    /// Assigns a session to its group, deterministically.
+    /// Assigns a session to its group, deterministically. The project is a part of the hash, so that the same
+    /// session id is in other groups in other projects.
     pub fn assign_group(session: &str, project: &str) -> Self {
         let fingerprint = fingerprint_text(&format!("trial {project} {session}"));
         // A number below 1000; each group takes a range as long as its share.

@@ -1,10 +1,15 @@
 //! Trust levels: which notes a project accepts without a request, and the requirements for the next level.
+//! To *inject* a note is to add a memory to the context of an agent that did not request it.
 //!
-//! A project starts cautious and earns more trust by sessions in which the user confirms memories and
-//! rarely corrects them. The table in [`TrustLevel::row`] is the policy.
+//! A project starts cautious and is meant to earn more trust by sessions in which the user confirms memories
+//! and rarely corrects them. The table in [`TrustLevel::row`] is the policy. So far the user sets the level,
+//! and of the table only `confidence_above` and `proactive` are applied; the other columns are printed in the
+//! reference.
 
 use crate::{PerMille, closed};
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// Trust of a project in its learned memories.
     pub enum TrustLevel : "trust level" {
@@ -18,9 +23,10 @@ closed! {
 closed! {
     /// Points of a session at which notes may be injected.
     pub enum InjectionTier : "tier" {
-        /// Session start, resume, compaction, start of a subagent.
+        /// Session start, resume, compaction, start of a subagent, and every prompt.
         Start = "start",
-        /// The files to read first, with the first prompt.
+        /// The files to read first, with the first prompt. No event is mapped to this tier: predicted files
+        /// are a section of the notes for a prompt, which are of the tier `start`.
         Files = "files",
         /// Right after a tool result.
         ToolResult = "tool_result",
@@ -110,11 +116,11 @@ impl TrustLevel {
     pub const fn row(self) -> TrustRow {
         use InjectionTier::{Files, Start, ToolResult};
         match self {
-            //                      level from      above review                   proactive                     audit  advance
+            //                      level from      above review                   proactive                     audit  advance (sessions, confirmed, corrected below, corrections)
             Self::Cautious   => row(1,    Some(1),  800,  ReviewMode::ConfirmEach, &[Start],                     false, earned_advance(3,  500, 1000, 0)),
             Self::Standard   => row(2,    Some(4),  650,  ReviewMode::ConfirmAll,  &[Start, Files, ToolResult],  false, earned_advance(10, 0,   50,   1)),
-            Self::Confident  => row(3,    Some(16), 550,  ReviewMode::Flagged,     InjectionTier::ALL,                    true,  TrustAdvance::OptIn),
-            Self::Autonomous => row(4,    None,     450,  ReviewMode::OnDemand,    InjectionTier::ALL,                    false, TrustAdvance::Top),
+            Self::Confident  => row(3,    Some(16), 550,  ReviewMode::Flagged,     InjectionTier::ALL,           true,  TrustAdvance::OptIn),
+            Self::Autonomous => row(4,    None,     450,  ReviewMode::OnDemand,    InjectionTier::ALL,           false, TrustAdvance::Top),
         }
     }
 

@@ -2,8 +2,8 @@
 //! (the Louvain method, Blondel et al. 2008, which maximises modularity).
 //!
 //! The method repeats two phases: nodes move between groups while modularity rises, then each group
-//! becomes one node of a smaller graph. Nodes are visited in order and ties go to the lower group
-//! number, so the same graph always gives the same groups.
+//! becomes one node of a smaller graph. Nodes are visited in order; in a tie a node stays where it is,
+//! or moves to the lower group number. So the same graph always gives the same groups.
 
 use std::collections::BTreeMap;
 
@@ -27,10 +27,16 @@ struct WeightedGraph {
 pub fn detect_communities(n_nodes: usize, edges: &[(usize, usize, f64)]) -> Vec<usize> {
     let mut graph =
         WeightedGraph { edges: vec![BTreeMap::new(); n_nodes], self_loops: vec![0.0; n_nodes] };
-    for &(a, b, weight) in edges.iter().filter(|it| it.0 != it.1 && it.2 > 0.0) {
+    for &(a, b, weight) in edges {
+        // An edge from a node to itself joins no two nodes.
+        let joins_two_nodes = a != b && weight > 0.0;
+        if !joins_two_nodes {
+            continue;
+        }
         *graph.edges[a].entry(b).or_default() += weight;
         *graph.edges[b].entry(a).or_default() += weight;
     }
+    // The group of every node of the original graph; `graph` shrinks from round to round.
     let mut community: Vec<usize> = (0..n_nodes).collect();
     for _ in 0..MAX_ROUNDS {
         let groups = move_nodes(&graph);
@@ -39,7 +45,7 @@ pub fn detect_communities(n_nodes: usize, edges: &[(usize, usize, f64)]) -> Vec<
         if n_groups == graph.edges.len() {
             break;
         }
-        // A node of this graph is a group of the previous round.
+        // A group of the previous round is a node of `graph`, so its number is an index here.
         for group in &mut community {
             *group = groups[*group];
         }

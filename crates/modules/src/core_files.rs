@@ -1,6 +1,7 @@
 //! Ranking of the most important files of a module, for the list of core files in the map.
 //!
-//! A file scores by its centrality in the reference graph, raised by recent changes.
+//! A file scores by its centrality in the reference graph, that is by the references from other files
+//! to it and from it to others, raised by its churn, a measure of recent changes.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -21,31 +22,35 @@ pub(crate) fn rank_core_files(nodes: &[FileNode], group: &FileGroup) -> Vec<Stri
     // Weights (in thousandths) enter as square roots: many files that refer to one a little count
     // for more than one file that refers to it a lot.
     let damped = |weight: u32| (f64::from(weight) / 1000.0).sqrt();
+    // References from tests would make the files with most tests look central.
     let mut incoming: HashMap<usize, f64> = HashMap::new();
     for node in nodes.iter().filter(|it| !it.is_test || is_test_group) {
-        for (other, weight) in node.references.iter().filter(|it| members.contains(&it.0)) {
-            *incoming.entry(*other).or_default() += damped(*weight);
+        for (other, weight) in &node.references {
+            if members.contains(other) {
+                *incoming.entry(*other).or_default() += damped(*weight);
+            }
         }
     }
     // Churn enters as a logarithm, so it orders files of similar centrality and cannot outweigh it.
     let score = |file: usize| {
         let incoming = incoming.get(&file).copied().unwrap_or_default();
-        let outgoing: f64 = nodes[file].references.iter().map(|it| damped(it.1)).sum();
+        let references = &nodes[file].references;
+        let outgoing: f64 = references.iter().map(|(_, weight)| damped(*weight)).sum();
         let centrality = 1.0 + incoming + OUTGOING_WEIGHT * outgoing;
         centrality * (1.0 + f64::from(nodes[file].churn).ln_1p())
     };
-    let is_candidate = |file: &&usize| {
-        let node = &nodes[**file];
-        (is_test_group || !node.is_test)
-            && !node.is_empty
-            && !is_test_data(&node.path)
-            && !is_package_doc(&node.path)
-    };
-    let mut ranked: Vec<(usize, f64)> =
-        group.files.iter().filter(is_candidate).map(|it| (*it, score(*it))).collect();
+    let mut ranked: Vec<(usize, f64)> = Vec::new();
+    for file in &group.files {
+        let node = &nodes[*file];
+        let is_other_test = node.is_test && !is_test_group;
+        let has_no_code = node.is_empty || is_test_data(&node.path) || is_package_doc(&node.path);
+        if !is_other_test && !has_no_code {
+            ranked.push((*file, score(*file)));
+        }
+    }
     // Ties go to the file that comes first in the list of nodes.
-    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    ranked.into_iter().take(MAX_LISTED).map(|it| nodes[it.0].path.clone()).collect()
+    ranked.sort_by(|(a, a_score), (b, b_score)| b_score.total_cmp(a_score).then(a.cmp(b)));
+    ranked.into_iter().take(MAX_LISTED).map(|(file, _)| nodes[file].path.clone()).collect()
 }
 
 /// A file that holds only the documentation of its package.

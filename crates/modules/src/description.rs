@@ -1,6 +1,11 @@
 //! Description of a module in the project's own words: the first sentence of its manifest, its
 //! README or its entry file.
 //!
+//! ```text
+//! README.md    # Title … A **fast** [parser](http://z) for things. More.   →  A fast parser for things
+//! lib.rs       //! The only crate that knows SQL.                          →  The only crate that knows SQL
+//! ```
+//!
 //! `engine` reads the files and tries them in that order. Texts are searched by line and by
 //! character, not parsed: a wrong description costs little, and any text must do.
 
@@ -114,10 +119,10 @@ fn toml_string_field(text: &str, field: &str) -> Option<String> {
     }
 }
 
-/// Descriptions at the beginning of a file, best first. Only a README can have more than one.
+/// Descriptions at the beginning of a file, in their order. Only a README can have more than one.
 pub fn extract_descriptions(path: &str, text: &str) -> Vec<String> {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let extension = name.rsplit_once('.').map_or("", |it| it.1).to_ascii_lowercase();
+    let extension = name.rsplit_once('.').map_or("", |(_, it)| it).to_ascii_lowercase();
     let description = match extension.as_str() {
         "md" | "markdown" | "rst" => return describe_readme(text),
         "rs" => describe_rust(text),
@@ -168,17 +173,20 @@ fn describe_readme(text: &str) -> Vec<String> {
     descriptions
 }
 
-/// The first sentence of a paragraph that describes the thing itself ("This library …"), else its
-/// first sentence.
+/// A later sentence of a paragraph that describes the thing itself ("This library …"), else its first
+/// sentence.
 fn describing_sentence(paragraph: &str) -> Option<String> {
+    // A full stop before the opening shows that a sentence begins there, and not a part of one.
     let sentence_starts = SELF_DESCRIPTION_OPENINGS.iter().filter_map(|opening| {
         let end_of_previous = paragraph.find(&format!(". {opening} "))?;
         Some(end_of_previous + ". ".len())
     });
-    sentence_starts
-        .min()
-        .and_then(|start| first_sentence(&paragraph[start..]))
-        .or_else(|| first_sentence(paragraph))
+    if let Some(start) = sentence_starts.min()
+        && let Some(sentence) = first_sentence(&paragraph[start..])
+    {
+        return Some(sentence);
+    }
+    first_sentence(paragraph)
 }
 
 /// Counts the letters of a line outside brackets: a line of badges has hardly any.
@@ -225,9 +233,11 @@ fn describe_go(text: &str) -> Option<String> {
     let first = lines.iter().position(|it| it.starts_with("// Package "))?;
     let comment = lines[first..].iter().map_while(|it| it.strip_prefix("//"));
     let text = join_paragraph(comment);
-    let rest =
-        text.strip_prefix("Package ").and_then(|it| it.split_once(' ')).map_or(&*text, |it| it.1);
-    first_sentence(rest)
+    let after_name = text.strip_prefix("Package ").and_then(|it| it.split_once(' '));
+    match after_name {
+        Some((_name, rest)) => first_sentence(rest),
+        None => first_sentence(&text),
+    }
 }
 
 /// The first block comment at the top that is not a licence or a setting of a linter.
@@ -258,11 +268,12 @@ fn join_paragraph<'a>(lines: impl Iterator<Item = &'a str>) -> String {
 fn first_sentence(text: &str) -> Option<String> {
     let plain = strip_markup(text);
     // A full stop after an abbreviation or an initial does not end the sentence.
-    let end = plain.match_indices(". ").map(|it| it.0).find(|at| {
-        let word = plain[..*at].rsplit([' ', '(']).next().unwrap_or_default();
-        !matches!(word, "e.g" | "i.e" | "vs" | "etc" | "Mr" | "St") && word.len() > 1
+    let full_stop = plain.match_indices(". ").find(|(position, _)| {
+        let word = plain[..*position].rsplit([' ', '(']).next().unwrap_or_default();
+        let is_initial = word.len() <= 1;
+        !is_initial && !matches!(word, "e.g" | "i.e" | "vs" | "etc" | "Mr" | "St")
     });
-    let sentence = end.map_or(plain.as_str(), |it| &plain[..it]);
+    let sentence = full_stop.map_or(plain.as_str(), |(position, _)| &plain[..position]);
     // The introduction of a list means nothing without the list.
     if sentence.ends_with(':') {
         return None;
@@ -383,6 +394,7 @@ mod tests {
             let descriptions = extract_descriptions(path, text);
             assert_eq!(descriptions.first().map(String::as_str), Some(expected), "{path}");
         }
+        // Code, headings, introductions of lists, licences and documentation of single items.
         for (path, text) in [
             ("lib.rs", "use x;"),
             ("a.py", "import x"),

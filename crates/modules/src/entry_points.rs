@@ -1,6 +1,9 @@
 //! Entry points of a module: the files in which a program starts, or through which other modules
-//! use this one. They are found by file name first, then by references.
+//! use this one. They are found by file name first (`main.rs`, `index.ts`), then by references.
+//!
+//! A *group* is the set of files that becomes a module; its root is the folder of these files.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::FileNode;
@@ -44,24 +47,42 @@ pub(crate) fn find_entry_points(
         let parts = relative_parts(path, &group.root);
         parts.iter().filter(|it| !STRUCTURAL_FOLDERS.contains(it)).count()
     };
-    // Files with a reserved name that are nearest to the top, best name first.
-    let mut reserved: Vec<(usize, usize, &str)> =
-        paths.iter().filter_map(|it| Some((depth(it), entry_name_rank(it)?, *it))).collect();
+    // The files with a reserved name that are nearest to the top, best name first.
+    let mut reserved: Vec<ReservedFile<'_>> = Vec::new();
+    for path in &paths {
+        if let Some(name_rank) = entry_name_rank(path) {
+            reserved.push(ReservedFile { depth: depth(path), name_rank, path });
+        }
+    }
     reserved.sort_unstable();
-    let least_depth = reserved.first().map(|it| it.0);
-    reserved.retain(|it| Some(it.0) == least_depth);
+    let least_depth = reserved.first().map(|it| it.depth);
+    reserved.retain(|it| Some(it.depth) == least_depth);
     let best_reserved =
-        || reserved.iter().take(MAX_ENTRY_POINTS).map(|it| it.2.to_owned()).collect();
+        || reserved.iter().take(MAX_ENTRY_POINTS).map(|it| it.path.to_owned()).collect();
     if least_depth == Some(1) {
         return best_reserved();
     }
     let folder = group.root.rsplit('/').next().unwrap_or_default();
     let namesake = paths.iter().find(|it| depth(it) == 1 && is_named_after_folder(it, folder));
     // The project's root has no name that a file could share.
-    if let Some(path) = namesake.filter(|_| !folder.is_empty()) {
+    if let Some(path) = namesake
+        && !folder.is_empty()
+    {
         return vec![(*path).to_owned()];
     }
-    most_referenced_file(nodes, group_of, module).map_or_else(best_reserved, |it| vec![it])
+    match most_referenced_file(nodes, group_of, module) {
+        Some(path) => vec![path],
+        None => best_reserved(),
+    }
+}
+
+/// A file with a reserved name. The derived order is best first: by the first field that differs.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct ReservedFile<'a> {
+    depth: usize,
+    /// Position of the name in [`ENTRY_FILE_NAMES`].
+    name_rank: usize,
+    path: &'a str,
 }
 
 /// The parts of a path below a folder, the file name included.
@@ -88,24 +109,25 @@ fn most_referenced_file(
     group_of: &HashMap<usize, usize>,
     module: usize,
 ) -> Option<String> {
+    let is_in_module = |file: &usize| group_of.get(file) == Some(&module);
     let mut n_outside: BTreeMap<usize, u32> = BTreeMap::new();
-    for (from, node) in nodes.iter().enumerate().filter(|it| !it.1.is_test) {
-        if group_of.get(&from) == Some(&module) {
-            continue; // A reference inside the module is not a use from outside.
+    for (from, node) in nodes.iter().enumerate() {
+        // A reference inside the module is not a use from outside.
+        if node.is_test || is_in_module(&from) {
+            continue;
         }
-        let into_module = |it: &&(usize, u32)| group_of.get(&it.0) == Some(&module);
-        for (other, _) in node.references.iter().filter(into_module) {
+        for (other, _) in node.references.iter().filter(|(other, _)| is_in_module(other)) {
             *n_outside.entry(*other).or_default() += 1;
         }
     }
-    let is_candidate = |(file, n_references): &(usize, u32)| {
-        *n_references >= MIN_OUTSIDE_REFERENCES && !nodes[*file].is_empty && !nodes[*file].is_test
-    };
-    let candidates = n_outside.into_iter().filter(is_candidate);
+    n_outside.retain(|file, n_references| {
+        let node = &nodes[*file];
+        *n_references >= MIN_OUTSIDE_REFERENCES && !node.is_empty && !node.is_test
+    });
     // Of files with equally many references, the first.
     let most_referenced =
-        candidates.max_by_key(|(file, n_references)| (*n_references, usize::MAX - file));
-    most_referenced.map(|it| nodes[it.0].path.clone())
+        n_outside.into_iter().max_by_key(|(file, n_references)| (*n_references, Reverse(*file)));
+    most_referenced.map(|(file, _)| nodes[file].path.clone())
 }
 
 #[cfg(test)]

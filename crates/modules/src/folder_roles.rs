@@ -55,8 +55,9 @@ pub(crate) fn outermost_test_or_demo_folder(path: &str) -> Option<&str> {
     test_or_demo.next()
 }
 
-/// One of the folders of `dir`, beginning with the last folder of `root`, is never split. `root`
-/// must be `dir` or lie above it.
+/// One of the folders of `dir`, beginning with the last folder of `root`, is never split. Folders
+/// above `root` do not count: the caller has already gone below them. `root` must be `dir` or lie
+/// above it.
 pub(crate) fn has_unsplit_folder(dir: &str, root: &str) -> bool {
     let n_folders_above_root = root.split('/').count() - 1;
     folders_before_package_name(dir)
@@ -75,10 +76,15 @@ pub(crate) fn is_test_data_package(root: &str) -> bool {
     root.split('/').any(|it| TEST_DATA_FOLDERS.contains(&it) || it.starts_with("template-"))
 }
 
-/// The path lies below the folder `root`. Every path lies below the empty root, and no folder lies
-/// below itself.
+/// The path lies below the folder `root`. No folder lies below itself, except the project's root:
+/// every path lies below the empty one.
 pub(crate) fn is_inside(path: &str, root: &str) -> bool {
     root.is_empty() || path.strip_prefix(root).is_some_and(|it| it.starts_with('/'))
+}
+
+/// The path is the folder `root` or lies below it.
+pub(crate) fn is_at_or_inside(path: &str, root: &str) -> bool {
+    path == root || is_inside(path, root)
 }
 
 /// The folders of a path up to a JVM source root. Those after it spell a package name, in which

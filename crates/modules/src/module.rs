@@ -1,4 +1,5 @@
-//! Input and output of the module map: file nodes and modules.
+//! Input and output of the module map: file nodes and modules. A module is a part of a project that
+//! one can name, such as a package or a folder.
 //!
 //! `engine` builds the nodes from the code graph and the git history, calls
 //! [`crate::find_modules`], fills in the descriptions and stores the modules.
@@ -24,6 +25,8 @@ pub struct FileNode {
     pub churn: f32,
 }
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// Depth of the map's knowledge about a module.
     pub enum ModuleCoverage : "coverage" {

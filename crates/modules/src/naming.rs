@@ -1,6 +1,7 @@
 //! Names and ids of modules. A module is named after its folder, without parts such as `crates` or
-//! `src`; a community within a folder also after the words that its file names share. The id is the
-//! name in a form that a user can type.
+//! `src`: `crates/store/src` is `store`. A *community* is a group of files of one folder that refer to
+//! one another; its name also has the words that its file names share: `x: welcome screen`. The id is
+//! the name in a form that a user can type: `x-welcome-screen`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +15,7 @@ use crate::partition::FileGroup;
 const CONTAINER_FOLDERS: &[&str] = &["crates", "packages", "apps", "libs", "modules", "lib"];
 /// Roots whose name describes nothing; such a module is named after the project.
 const GENERIC_ROOTS: &[&str] = &["", "src", "lib", "main", "app"];
-/// First folders of a Java package, which name its owner: `com/google/gson`.
+/// Number of leading folders of a Java package that name its owner: `com/google/gson`.
 const JAVA_OWNER_FOLDERS: usize = 3;
 
 /// Words in file names that describe the kind of file and not its subject.
@@ -52,21 +53,31 @@ pub(crate) fn name_modules(
     {
         project.clone_into(&mut names[index]);
     }
-    // A repeated name becomes the root in the first pass. Communities share a root, so the second
-    // pass numbers the names that are still repeated.
-    for use_root in [true, false] {
-        let mut n_seen: BTreeMap<String, usize> = BTreeMap::new();
-        for (index, name) in names.clone().iter().enumerate() {
-            let n = n_seen.entry(name.clone()).or_default();
-            *n += 1;
-            if *n > 1 {
-                let root = &groups[index].root;
-                names[index] =
-                    if use_root && !root.is_empty() { root.clone() } else { format!("{name} {n}") };
-            }
-        }
+    // A repeated name becomes the root, or gets a number at the top, whose root is empty.
+    for (index, n) in repeated_names(&names) {
+        let root = &groups[index].root;
+        names[index] = if root.is_empty() { format!("{} {n}", names[index]) } else { root.clone() };
+    }
+    // Communities share a root, so that a name can still be repeated.
+    for (index, n) in repeated_names(&names) {
+        names[index] = format!("{} {n}", names[index]);
     }
     names
+}
+
+/// The names that occur earlier in the list: each with its index and the count of its occurrences so
+/// far, 2 for the second one.
+fn repeated_names(names: &[String]) -> Vec<(usize, usize)> {
+    let mut n_seen: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut repeated = Vec::new();
+    for (index, name) in names.iter().enumerate() {
+        let n = n_seen.entry(name).or_default();
+        *n += 1;
+        if *n > 1 {
+            repeated.push((index, *n));
+        }
+    }
+    repeated
 }
 
 /// Unique ids that a user can type.
@@ -122,8 +133,8 @@ fn name_from_folder(root: &str) -> String {
 #[derive(Clone, Copy, Default)]
 struct WordCount {
     n_files: usize,
-    /// Sum of the word's positions in those names.
-    positions: usize,
+    /// Sum of the word's positions in those names; divided by `n_files`, the average position.
+    position_sum: usize,
 }
 
 /// The words that occur in at least half of the file names and not in the folder's name: the most
@@ -146,20 +157,23 @@ pub(crate) fn find_shared_words(nodes: &[FileNode], files: &[usize]) -> Vec<Stri
             if is_specific(&word) && seen.insert(word.clone()) {
                 let count = counts.entry(word).or_default();
                 count.n_files += 1;
-                count.positions += position;
+                count.position_sum += position;
             }
         }
     }
     let mut shared: Vec<(String, WordCount)> =
-        counts.into_iter().filter(|it| 2 * it.1.n_files >= files.len()).collect();
-    shared.sort_by(|a, b| b.1.n_files.cmp(&a.1.n_files).then_with(|| a.0.cmp(&b.0)));
+        counts.into_iter().filter(|(_, count)| 2 * count.n_files >= files.len()).collect();
+    // The most frequent words; of equally frequent ones, the first in the alphabet.
+    shared.sort_by(|(a_word, a), (b_word, b)| {
+        b.n_files.cmp(&a.n_files).then_with(|| a_word.cmp(b_word))
+    });
     shared.truncate(MAX_SHARED_WORDS);
     // By average position. a/b < c/d is compared as a*d < c*b, without rounding.
-    shared.sort_by(|a, b| {
-        let (a_position, b_position) = (a.1.positions * b.1.n_files, b.1.positions * a.1.n_files);
-        a_position.cmp(&b_position).then_with(|| a.0.cmp(&b.0))
+    shared.sort_by(|(a_word, a), (b_word, b)| {
+        let (a_scaled, b_scaled) = (a.position_sum * b.n_files, b.position_sum * a.n_files);
+        a_scaled.cmp(&b_scaled).then_with(|| a_word.cmp(b_word))
     });
-    shared.into_iter().map(|it| it.0).collect()
+    shared.into_iter().map(|(word, _)| word).collect()
 }
 
 #[cfg(test)]
@@ -187,6 +201,7 @@ mod tests {
         FileGroup { root: root.to_owned(), files: files.to_vec(), is_community: files.len() > 1 }
     }
 
+    /// Files without edges.
     fn nodes(paths: &[&str]) -> Vec<FileNode> {
         paths.iter().map(|it| FileNode { path: (*it).to_owned(), ..FileNode::default() }).collect()
     }
@@ -204,6 +219,7 @@ mod tests {
         let names = name_modules(&groups, &nodes, None);
         assert_eq!(names, ["x: welcome screen", "x: cache"]);
         assert_eq!(assign_ids(&names), ["x-welcome-screen", "x-cache"]);
+        // No word is in at least half of these three names.
         assert!(find_shared_words(&nodes, &[0, 2, 3]).is_empty());
     }
 
@@ -212,6 +228,7 @@ mod tests {
         let nodes = nodes(&["index.js", "lib/a.js", "tool/b.js"]);
         let groups = [group("", &[0]), group("lib", &[1]), group("tool", &[2])];
         assert_eq!(name_modules(&groups, &nodes, Some("express")), ["express", "lib", "tool"]);
+        // The project's name is taken by another module.
         assert_eq!(name_modules(&groups, &nodes, Some("tool")), ["project", "lib", "tool"]);
     }
 }

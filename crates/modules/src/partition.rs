@@ -4,6 +4,16 @@
 //! its folders; many files directly in one folder are split into communities of files that refer to
 //! one another and change together. At the end, groups that are too small or too many are merged
 //! (`merge.rs`). [`crate::find_modules`] turns the groups into modules.
+//!
+//! ```text
+//! pkg/small/src       10 files       group pkg/small           the package is small enough
+//! pkg/large/src/net   50 files       group pkg/large/src/net   the package is split
+//! pkg/large/src/io    30 files       group pkg/large/src/io
+//! pkg/large            4 files       group pkg/large           the rest of the package
+//! setup.py                           no group                  too few files at the top
+//! ```
+//!
+//! The *root* of a group is the folder of its files; that of the project, the *top*, is empty.
 
 mod merge;
 
@@ -70,10 +80,12 @@ const CO_CHANGE_WEIGHT: f64 = 2.0;
 /// Divides the square roots of reference weights: one plain reference (1000) weighs about 1.
 const REFERENCE_SCALE: f64 = 30.0;
 
-/// Partitions the files of a project. A few files in the project's root may be in no group.
+/// Partitions the files of a project. Files outside all packages may be in no group, if they are too
+/// few for a module and no group is near them.
 pub(crate) fn partition_files(nodes: &[FileNode], packages: &[PackageRoot]) -> Vec<FileGroup> {
     let package_roots = module_package_roots(nodes, packages);
     let folder_bounds = SizeBounds::of_folders(nodes.len());
+    // A package hangs together more than a folder does, so it is never split earlier than one.
     let package_bounds = SizeBounds {
         split_threshold: PACKAGE_SPLIT_THRESHOLD.max(folder_bounds.split_threshold),
         ..folder_bounds
@@ -145,9 +157,13 @@ fn files_by_package<'a>(
         by_package.entry(root).or_default().push(file);
     }
     // A package of one file is a detail of the package around it.
-    let is_single = |(root, files): &(&&str, &Vec<usize>)| files.len() < 2 && !root.is_empty();
-    let singles: Vec<&str> = by_package.iter().filter(is_single).map(|it| *it.0).collect();
-    for root in singles {
+    let mut single_file_roots: Vec<&str> = Vec::new();
+    for (root, files) in &by_package {
+        if files.len() < 2 && !root.is_empty() {
+            single_file_roots.push(root);
+        }
+    }
+    for root in single_file_roots {
         let files = by_package.remove(root).unwrap_or_default();
         let around = innermost_root(root, by_package.keys().copied());
         by_package.entry(around).or_default().extend(files);
@@ -197,6 +213,8 @@ fn split_folder(
         }
     }
     own_files.sort_unstable();
+    // Files directly in a folder are judged like any other folder; the bounds of the top, where
+    // three files are many, would look for communities among too few.
     if own_files.len() > nested_bounds.split_threshold {
         own_files = split_by_community(acc, nodes, &dir, own_files);
     }
@@ -289,6 +307,7 @@ mod tests {
         for single in ["src/lib.py", "build.py", "src/b.py", "src/c.py"] {
             paths.push(format!("pkg/large/{single}"));
         }
+        // The four single files are the rest of the package that was split, with its root.
         // A single file at the top is in no group.
         paths.push("setup.py".to_owned());
         assert_eq!(
@@ -305,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_among_fixtures_is_not_a_package() {
+    fn a_manifest_among_fixtures_or_in_a_template_is_not_a_package() {
         let paths = [
             "a/x.py",
             "a/fixtures/p/y.py",
@@ -344,6 +363,7 @@ mod tests {
         paths.extend(files_in("pkg/types", 20));
         paths.extend(files_in("pkg/bin", 2));
         paths.extend(files_in("pkg/src", 4));
+        // `types` is merged with `src/types`, and the files of `src` with those of the small `bin`.
         assert_eq!(group_sizes(&paths, &["pkg"]), ["pkg/src/node: 100", "pkg/types: 40", "pkg: 6"]);
     }
 
@@ -352,6 +372,7 @@ mod tests {
         let mut paths = files_in("lib", 6);
         paths.extend(files_in("examples", 10));
         paths.push("index.py".to_owned());
+        // The merged group has the empty root.
         assert_eq!(group_sizes(&paths, &[]), ["examples: 10", ": 7"]);
     }
 
@@ -367,10 +388,9 @@ mod tests {
             (0..30).map(|it| node(format!("x/library_{it}.py"), 0)).collect();
         let unrelated = ["apple", "bear", "cloud", "door", "earth", "fire", "glass", "house"];
         nodes.extend(unrelated.iter().map(|it| node(format!("x/{it}.py"), 30)));
-        let groups: Vec<(bool, usize)> = partition_files(&nodes, &[])
-            .iter()
-            .map(|it| (it.is_community, it.files.len()))
-            .collect();
-        assert_eq!(groups, [(true, 30), (false, 8)]);
+        let groups = partition_files(&nodes, &[]);
+        assert_eq!(groups.len(), 2);
+        assert!(groups[0].is_community && groups[0].files.len() == 30);
+        assert!(!groups[1].is_community && groups[1].files.len() == 8);
     }
 }

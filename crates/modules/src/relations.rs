@@ -1,6 +1,10 @@
 //! Relations between modules: the references and co-changes of their files, summed per pair of
 //! modules. [`crate::find_modules`] lists the strongest of them with each module.
+//!
+//! A *co-change* is a pair of files that git commits change together. If two files of `cli` refer to
+//! files of `store`, `store` is a dependency of `cli`, and `cli` a dependent of `store`.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::FileNode;
@@ -65,36 +69,46 @@ impl ModuleRelations {
 
     /// Modules that change together with this one although neither refers to the other.
     pub(crate) fn co_changing_with(&self, module: usize) -> Vec<usize> {
-        let is_unrelated = |other: usize| {
-            !self.references.contains_key(&(module, other))
-                && !self.references.contains_key(&(other, module))
-        };
-        // Tests always change with the code they test, so that is no news to a reader.
-        let is_informative = |other: usize| self.are_tests[module] || !self.are_tests[other];
-        let edges = self
-            .co_changes
-            .iter()
-            .filter(|((from, to), _)| *from == module && is_unrelated(*to) && is_informative(*to));
-        // Divided by the size of the module: one busy file does not relate two large modules.
-        let shares = edges.map(|((_, to), sum)| (*to, sum / self.sizes[module].max(1.0)));
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "shares between 0 and a few, in thousandths"
-        )]
-        let to_thousandths = |share: f32| (share * 1000.0) as u64;
-        let related = shares.filter(|it| it.1 > MIN_CO_CHANGE_SHARE);
-        take_strongest(related.map(|it| (it.0, to_thousandths(it.1))).collect())
+        let mut strengths: Vec<(usize, u64)> = Vec::new();
+        for ((from, other), sum) in &self.co_changes {
+            if *from != module {
+                continue;
+            }
+            // A dependency explains the co-change and is listed as such.
+            let is_dependency = self.references.contains_key(&(module, *other))
+                || self.references.contains_key(&(*other, module));
+            // Tests always change with the code they test, so a module of code does not list them. A
+            // module of tests does list the code.
+            let is_own_test = self.are_tests[*other] && !self.are_tests[module];
+            if is_dependency || is_own_test {
+                continue;
+            }
+            // Divided by the size of the module: one busy file does not relate two large modules.
+            let share = sum / self.sizes[module].max(1.0);
+            if share > MIN_CO_CHANGE_SHARE {
+                strengths.push((*other, to_thousandths(share)));
+            }
+        }
+        take_strongest(strengths)
     }
 
-    /// References lead to or from the module.
+    /// References lead from the module to another one, or from another one to it.
     pub(crate) fn has_references(&self, module: usize) -> bool {
-        self.references.keys().any(|it| it.0 == module || it.1 == module)
+        self.references.keys().any(|(from, to)| *from == module || *to == module)
     }
 }
 
 /// The modules with the largest weights, strongest first; ties go to the lower index.
 fn take_strongest(mut edges: Vec<(usize, u64)>) -> Vec<usize> {
-    edges.sort_by_key(|it| (u64::MAX - it.1, it.0));
-    edges.into_iter().map(|it| it.0).take(MAX_LISTED).collect()
+    edges.sort_by_key(|(module, weight)| (Reverse(*weight), *module));
+    edges.into_iter().map(|(module, _)| module).take(MAX_LISTED).collect()
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "shares between 0 and a few, in thousandths"
+)]
+fn to_thousandths(share: f32) -> u64 {
+    (share * 1000.0) as u64
 }

@@ -1,8 +1,10 @@
 //! Ids of modules that survive renamed folders: a module keeps its id while most of its files stay.
 //!
 //! The map is detected anew after changes, but memories refer to modules by id. Therefore the new
-//! modules take over the ids of the earlier modules that they continue.
+//! modules take over the ids of the earlier modules that they continue: if `auth` had the files a, b
+//! and c, and the new module `login` has a, b and x, its id is `auth`.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::Module;
@@ -12,7 +14,7 @@ use crate::naming::unique_slug;
 ///
 /// A module takes over an id if most files of the earlier module are in it, or most of its files
 /// come from the earlier module. All others get an id that no earlier module had, because memories
-/// may still refer to that one.
+/// may still refer to the earlier one.
 pub fn reuse_module_ids(modules: &mut [Module], before: &BTreeMap<String, String>) {
     let mut earlier_sizes: BTreeMap<&str, usize> = BTreeMap::new();
     for id in before.values() {
@@ -25,13 +27,15 @@ pub fn reuse_module_ids(modules: &mut [Module], before: &BTreeMap<String, String
             *n_shared.entry(id).or_default() += 1;
         }
         for (earlier_id, n_files) in n_shared {
-            if 2 * n_files > earlier_sizes[earlier_id] || 2 * n_files > module.files.len() {
+            let has_most_of_earlier = 2 * n_files > earlier_sizes[earlier_id];
+            let is_mostly_earlier = 2 * n_files > module.files.len();
+            if has_most_of_earlier || is_mostly_earlier {
                 overlaps.push(ModuleOverlap { n_files, module: index, earlier_id });
             }
         }
     }
     // The largest overlap takes the id first: of two halves, the larger one keeps it.
-    overlaps.sort_by_key(|it| (usize::MAX - it.n_files, it.module, it.earlier_id));
+    overlaps.sort_by_key(|it| (Reverse(it.n_files), it.module, it.earlier_id));
     let mut reused: BTreeMap<usize, String> = BTreeMap::new();
     let mut taken: BTreeSet<String> = BTreeSet::new();
     for overlap in overlaps {

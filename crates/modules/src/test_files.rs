@@ -1,16 +1,20 @@
 //! Assignment of test files to the modules they exercise, for the list of tests of each module.
 //!
-//! A test inside a module of code belongs to that module. A test in a folder of tests is assigned by
-//! its references.
+//! A test inside a module of code belongs to that module, whatever it refers to: `tpl/x_test.go` is a
+//! test of `tpl`. A test in a folder of tests is assigned by its references: `tests/test_db.py`, which
+//! refers to `db/a.py`, is a test of `db`. A *test helper* is a file that nearly only tests refer to.
+//! Before the modules are formed, [`reclassify_test_libraries`] corrects which files are tests at all.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::FileNode;
-use crate::folder_roles::is_inside;
+use crate::folder_roles::{is_at_or_inside, is_inside};
 use crate::module::MAX_LISTED;
 use crate::partition::FileGroup;
 
-/// Number of tests that must refer to a file, or to a folder, before it can count as a test helper.
+/// Number of tests that must refer to a file before it can count as a test helper, or to a folder
+/// before it can count as a library for testing.
 const MIN_DEPENDENT_TESTS: usize = 10;
 /// Test helpers have at most one reference from product code per this many from tests.
 const TESTS_PER_OTHER_REFERENCE: usize = 20;
@@ -19,7 +23,7 @@ const TESTS_PER_OTHER_REFERENCE: usize = 20;
 /// test, and to which tests elsewhere refer, holds a library for testing (`django/test`).
 pub fn reclassify_test_libraries(nodes: &mut [FileNode]) {
     let mut test_folders: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for (file, node) in nodes.iter().enumerate().filter(|it| it.1.is_test) {
+    for (file, node) in nodes.iter().enumerate().filter(|(_, node)| node.is_test) {
         if let Some(folder) = outermost_test_folder(&node.path) {
             test_folders.entry(folder.to_owned()).or_default().push(file);
         }
@@ -29,9 +33,12 @@ pub fn reclassify_test_libraries(nodes: &mut [FileNode]) {
         if files.iter().any(|it| is_named_like_test(&nodes[*it].path)) {
             continue;
         }
-        let outside = nodes.iter().filter(|it| it.is_test && !is_inside(&it.path, &folder));
-        let refers_into = |it: &&FileNode| it.references.iter().any(|it| files.contains(&it.0));
-        if outside.filter(refers_into).count() >= MIN_DEPENDENT_TESTS {
+        let mut n_dependent_tests = 0;
+        for node in nodes.iter().filter(|it| it.is_test && !is_inside(&it.path, &folder)) {
+            let refers_into = node.references.iter().any(|(other, _)| files.contains(other));
+            n_dependent_tests += usize::from(refers_into);
+        }
+        if n_dependent_tests >= MIN_DEPENDENT_TESTS {
             for file in files {
                 nodes[file].is_test = false;
             }
@@ -42,9 +49,16 @@ pub fn reclassify_test_libraries(nodes: &mut [FileNode]) {
 /// Weight of a test's references into each module.
 type ModuleWeights = BTreeMap<usize, u64>;
 
-/// Sort key of a test in the list of its module, best first: `false` if it is named like a test,
-/// the inverted weight of its references into the module, its path.
-type TestRank<'a> = (bool, u64, &'a str);
+/// A test in the list of its module. The derived order is best first: by the first field that
+/// differs.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct RankedTest<'a> {
+    /// The file is not named like a test; it may be a helper.
+    is_unmarked: bool,
+    /// Weight of its references into the module.
+    weight: Reverse<u64>,
+    path: &'a str,
+}
 
 /// The tests of every module, best first. A test that lies in a module belongs to it. A test in a
 /// folder of tests belongs to the module it refers to most.
@@ -55,11 +69,16 @@ pub(crate) fn assign_tests(
 ) -> Vec<Vec<String>> {
     let is_helper = find_test_helpers(nodes);
     let has_code: Vec<bool> = groups.iter().map(|it| !it.is_all_tests(nodes)).collect();
-    let mut ranks: Vec<Vec<TestRank<'_>>> = vec![Vec::new(); groups.len()];
-    for (file, node) in nodes.iter().enumerate().filter(|it| it.1.is_test && !it.1.is_empty) {
-        // References to the code under test are weighed apart from those to helpers.
+    // By module.
+    let mut assigned_tests: Vec<Vec<RankedTest<'_>>> = vec![Vec::new(); groups.len()];
+    for (file, node) in nodes.iter().enumerate() {
+        if !node.is_test || node.is_empty {
+            continue;
+        }
+        // References to the code under test are weighed apart from those to helpers; those to
+        // other tests show nothing.
         let (mut to_subjects, mut to_helpers) = (ModuleWeights::new(), ModuleWeights::new());
-        for (other, weight) in node.references.iter().filter(|it| !nodes[it.0].is_test) {
+        for (other, weight) in node.references.iter().filter(|(other, _)| !nodes[*other].is_test) {
             if let Some(module) = group_of.get(other) {
                 let weights = if is_helper[*other] { &mut to_helpers } else { &mut to_subjects };
                 *weights.entry(*module).or_default() += u64::from(*weight);
@@ -72,8 +91,7 @@ pub(crate) fn assign_tests(
             Some((module, to_subjects.get(&module).copied().unwrap_or_default()))
         } else {
             let around = outermost_test_folder(&node.path).map_or("", enclosing_folder);
-            // The slash lets a module count whose root is `around` itself.
-            let is_near = |it: usize| is_inside(&format!("{}/", groups[it].root), around);
+            let is_near = |it: usize| is_at_or_inside(&groups[it].root, around);
             // A module beside the folder of tests is the likeliest subject. A helper is used by
             // tests of every module, so references to helpers decide last.
             heaviest(&to_subjects, is_near)
@@ -82,20 +100,25 @@ pub(crate) fn assign_tests(
                 .or(own_module.map(|it| (it, 0)))
         };
         if let Some((module, weight)) = assigned {
-            ranks[module].push((!is_named_like_test(&node.path), u64::MAX - weight, &node.path));
+            assigned_tests[module].push(RankedTest {
+                is_unmarked: !is_named_like_test(&node.path),
+                weight: Reverse(weight),
+                path: &node.path,
+            });
         }
     }
-    let best_paths = |mut ranks: Vec<TestRank<'_>>| {
-        ranks.sort_unstable();
-        ranks.into_iter().take(MAX_LISTED).map(|it| it.2.to_owned()).collect()
+    let best_paths = |mut tests: Vec<RankedTest<'_>>| {
+        tests.sort_unstable();
+        tests.into_iter().take(MAX_LISTED).map(|it| it.path.to_owned()).collect()
     };
-    ranks.into_iter().map(best_paths).collect()
+    assigned_tests.into_iter().map(best_paths).collect()
 }
 
 /// The module with the largest weight among those accepted, ties to the lower index.
 fn heaviest(weights: &ModuleWeights, accept: impl Fn(usize) -> bool) -> Option<(usize, u64)> {
-    let accepted = weights.iter().filter(|it| accept(*it.0));
-    accepted.max_by_key(|it| (it.1, usize::MAX - it.0)).map(|it| (*it.0, *it.1))
+    let accepted = weights.iter().filter(|(module, _)| accept(**module));
+    let heaviest = accepted.max_by_key(|(module, weight)| (*weight, Reverse(*module)));
+    heaviest.map(|(module, weight)| (*module, *weight))
 }
 
 /// Marks the files to which nearly only tests refer. Such a reference does not show what a test
@@ -131,10 +154,12 @@ fn outermost_test_folder(path: &str) -> Option<&str> {
     None
 }
 
-/// The folder that holds a folder, without a trailing `src`.
+/// The folder that holds a folder, without a trailing `src`: `pkg` for `pkg/tests` and `pkg/src/tests`.
 fn enclosing_folder(folder: &str) -> &str {
-    let enclosing = folder.rsplit_once('/').map_or("", |it| it.0);
-    enclosing.strip_suffix("/src").unwrap_or(if enclosing == "src" { "" } else { enclosing })
+    match folder.rsplit_once('/') {
+        None | Some(("src", _)) => "",
+        Some((enclosing, _)) => enclosing.strip_suffix("/src").unwrap_or(enclosing),
+    }
 }
 
 /// The file's own name marks it as a test, in whatever folder it lies. Test helpers have no such
@@ -192,6 +217,7 @@ mod tests {
             "db/a.py\ndb/b.py db/a.py\ndb/c.py\ntests/models.py db/a.py".to_owned(),
         ];
         lines.extend((0..12).map(|it| format!("tests/test_{it}.py test/testcases.py db/a.py")));
+        // Six tests are listed, those named like tests first.
         assert_eq!(
             tests_by_module(&lines.join("\n"), &[]),
             [

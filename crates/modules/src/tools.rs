@@ -1,6 +1,11 @@
 //! Tools and commands with which a project is built, tested, checked and run, found in its
 //! manifests and CI configuration. Agents get the list, so that they need not look it up.
 //!
+//! ```text
+//! Cargo.toml   [dependencies] clap    →  build tool cargo; cargo build, cargo clippy; framework clap
+//! Makefile     test:                  →  build tool make; make test
+//! ```
+//!
 //! The knowledge is in the tables at the top; [`detect_tools`] applies them in order of authority.
 
 mod ci;
@@ -15,6 +20,8 @@ use self::ci::find_ci_commands;
 use self::dependencies::{has_dependency, is_python_manifest};
 use crate::folder_roles::{is_supporting_folder, is_test_data};
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// Purpose of a tool or a command. Tools are listed in this order.
     pub enum ProjectToolKind : "tool kind" {
@@ -58,21 +65,24 @@ type ToolCommands = &'static [(ProjectToolKind, &'static str)];
 
 /// Tools that a file identifies: file name, tool, default commands.
 #[rustfmt::skip]
-const BUILD_TOOLS: &[(&str, &str, ToolCommands)] = &[
-    ("Cargo.toml",       "cargo",  &[(ProjectToolKind::Build, "cargo build"), (ProjectToolKind::Test, "cargo test"), (ProjectToolKind::Lint, "cargo clippy")]),
-    ("go.mod",           "go",     &[(ProjectToolKind::Build, "go build ./..."), (ProjectToolKind::Test, "go test ./..."), (ProjectToolKind::Lint, "go vet ./...")]),
-    ("pom.xml",          "maven",  &[(ProjectToolKind::Build, "mvn package"), (ProjectToolKind::Test, "mvn test")]),
-    ("build.gradle",     "gradle", &[(ProjectToolKind::Build, "gradle build"), (ProjectToolKind::Test, "gradle test")]),
-    ("build.gradle.kts", "gradle", &[(ProjectToolKind::Build, "gradle build"), (ProjectToolKind::Test, "gradle test")]),
-    ("uv.lock",          "uv",     &[]),
-    ("poetry.lock",      "poetry", &[]),
-    ("CMakeLists.txt",   "cmake",  &[(ProjectToolKind::Build, "cmake --build build"), (ProjectToolKind::Test, "ctest --test-dir build")]),
-    ("Gemfile",          "bundler",&[]),
-    ("composer.json",    "composer",&[]),
-    ("magefile.go",      "mage",   &[]),
-    ("tox.ini",          "tox",    &[(ProjectToolKind::Test, "tox")]),
-    (".pre-commit-config.yaml", "pre-commit", &[(ProjectToolKind::Lint, "pre-commit run --all-files")]),
-];
+const BUILD_TOOLS: &[(&str, &str, ToolCommands)] = {
+    use ProjectToolKind::{Build, Lint, Test};
+    &[
+        ("Cargo.toml",              "cargo",      &[(Build, "cargo build"), (Test, "cargo test"), (Lint, "cargo clippy")]),
+        ("go.mod",                  "go",         &[(Build, "go build ./..."), (Test, "go test ./..."), (Lint, "go vet ./...")]),
+        ("pom.xml",                 "maven",      &[(Build, "mvn package"), (Test, "mvn test")]),
+        ("build.gradle",            "gradle",     &[(Build, "gradle build"), (Test, "gradle test")]),
+        ("build.gradle.kts",        "gradle",     &[(Build, "gradle build"), (Test, "gradle test")]),
+        ("uv.lock",                 "uv",         &[]),
+        ("poetry.lock",             "poetry",     &[]),
+        ("CMakeLists.txt",          "cmake",      &[(Build, "cmake --build build"), (Test, "ctest --test-dir build")]),
+        ("Gemfile",                 "bundler",    &[]),
+        ("composer.json",           "composer",   &[]),
+        ("magefile.go",             "mage",       &[]),
+        ("tox.ini",                 "tox",        &[(Test, "tox")]),
+        (".pre-commit-config.yaml", "pre-commit", &[(Lint, "pre-commit run --all-files")]),
+    ]
+};
 
 /// Build backends of Python packages: prefix of the backend's module, name of the tool.
 #[rustfmt::skip]
@@ -110,25 +120,25 @@ const TARGET_NAMES: &[(ProjectToolKind, &[&str])] = &[
     (ProjectToolKind::Run,   &["start", "dev", "run", "serve"]),
 ];
 
-/// Frameworks: the name under which a manifest lists them, the name to show, the kind.
+/// Well-known libraries by kind: the name under which a manifest lists them, the name to show.
 #[rustfmt::skip]
-const KNOWN_LIBRARIES: &[(&str, &str, ProjectToolKind)] = &[
-    ("react", "React", ProjectToolKind::Framework), ("vue", "Vue", ProjectToolKind::Framework), ("svelte", "Svelte", ProjectToolKind::Framework),
-    ("@angular/core", "Angular", ProjectToolKind::Framework), ("next", "Next.js", ProjectToolKind::Framework), ("nuxt", "Nuxt", ProjectToolKind::Framework),
-    ("express", "Express", ProjectToolKind::Framework), ("fastify", "Fastify", ProjectToolKind::Framework), ("@nestjs/core", "NestJS", ProjectToolKind::Framework),
-    ("electron", "Electron", ProjectToolKind::Framework), ("vite", "Vite", ProjectToolKind::Framework), ("webpack", "webpack", ProjectToolKind::Framework),
-    ("vitest", "Vitest", ProjectToolKind::TestFramework), ("jest", "Jest", ProjectToolKind::TestFramework), ("mocha", "Mocha", ProjectToolKind::TestFramework),
-    ("@playwright/test", "Playwright", ProjectToolKind::TestFramework), ("cypress", "Cypress", ProjectToolKind::TestFramework),
-    ("tokio", "Tokio", ProjectToolKind::Framework), ("axum", "axum", ProjectToolKind::Framework), ("actix-web", "Actix Web", ProjectToolKind::Framework),
-    ("clap", "clap", ProjectToolKind::Framework), ("bevy", "Bevy", ProjectToolKind::Framework), ("tauri", "Tauri", ProjectToolKind::Framework),
-    ("proptest", "proptest", ProjectToolKind::TestFramework), ("criterion", "Criterion", ProjectToolKind::TestFramework),
-    ("django", "Django", ProjectToolKind::Framework), ("flask", "Flask", ProjectToolKind::Framework), ("fastapi", "FastAPI", ProjectToolKind::Framework),
-    ("pytest", "pytest", ProjectToolKind::TestFramework), ("hypothesis", "Hypothesis", ProjectToolKind::TestFramework),
-    ("github.com/gin-gonic/gin", "Gin", ProjectToolKind::Framework), ("github.com/spf13/cobra", "Cobra", ProjectToolKind::Framework),
-    ("github.com/stretchr/testify", "testify", ProjectToolKind::TestFramework), ("github.com/frankban/quicktest", "quicktest", ProjectToolKind::TestFramework),
-    ("spring-boot", "Spring Boot", ProjectToolKind::Framework), ("junit", "JUnit", ProjectToolKind::TestFramework), ("truth", "Truth", ProjectToolKind::TestFramework),
-    ("rails", "Rails", ProjectToolKind::Framework), ("rspec", "RSpec", ProjectToolKind::TestFramework), ("laravel/framework", "Laravel", ProjectToolKind::Framework),
-    ("phpunit/phpunit", "PHPUnit", ProjectToolKind::TestFramework),
+const KNOWN_LIBRARIES: &[(ProjectToolKind, &[(&str, &str)])] = &[
+    (ProjectToolKind::Framework, &[
+        ("react", "React"), ("vue", "Vue"), ("svelte", "Svelte"), ("@angular/core", "Angular"), ("next", "Next.js"),
+        ("nuxt", "Nuxt"), ("express", "Express"), ("fastify", "Fastify"), ("@nestjs/core", "NestJS"),
+        ("electron", "Electron"), ("vite", "Vite"), ("webpack", "webpack"), ("tokio", "Tokio"), ("axum", "axum"),
+        ("actix-web", "Actix Web"), ("clap", "clap"), ("bevy", "Bevy"), ("tauri", "Tauri"), ("django", "Django"),
+        ("flask", "Flask"), ("fastapi", "FastAPI"), ("github.com/gin-gonic/gin", "Gin"),
+        ("github.com/spf13/cobra", "Cobra"), ("spring-boot", "Spring Boot"), ("rails", "Rails"),
+        ("laravel/framework", "Laravel"),
+    ]),
+    (ProjectToolKind::TestFramework, &[
+        ("vitest", "Vitest"), ("jest", "Jest"), ("mocha", "Mocha"), ("@playwright/test", "Playwright"),
+        ("cypress", "Cypress"), ("proptest", "proptest"), ("criterion", "Criterion"), ("pytest", "pytest"),
+        ("hypothesis", "Hypothesis"), ("github.com/stretchr/testify", "testify"),
+        ("github.com/frankban/quicktest", "quicktest"), ("junit", "JUnit"), ("truth", "Truth"), ("rspec", "RSpec"),
+        ("phpunit/phpunit", "PHPUnit"),
+    ]),
 ];
 
 /// Folders above a manifest, at most, for its tool to count as a tool of the project.
@@ -205,27 +215,26 @@ fn add_command(acc: &mut Vec<ProjectTool>, kind: ProjectToolKind, value: String,
 
 /// The file of that name in the project's root.
 fn at_root<'a>(files: &'a ManifestTexts, name: &str) -> Option<&'a (String, String)> {
-    files.iter().find(|it| it.0 == name)
+    files.iter().find(|(path, _)| path == name)
 }
 
 /// The file of that name with the fewest folders above it, `MAX_TOOL_DEPTH` at most.
 fn nearest_to_root<'a>(files: &'a ManifestTexts, name: &str) -> Option<&'a (String, String)> {
     let depth = |path: &str| path.matches('/').count();
-    files
-        .iter()
-        .filter(|it| it.0.rsplit('/').next() == Some(name))
-        .min_by_key(|it| (depth(&it.0), &it.0))
-        .filter(|it| depth(&it.0) <= MAX_TOOL_DEPTH)
+    let same_name = files.iter().filter(|(path, _)| path.rsplit('/').next() == Some(name));
+    // Of several at the same depth, the first by path.
+    let nearest = same_name.min_by_key(|(path, _)| (depth(path), path))?;
+    (depth(&nearest.0) <= MAX_TOOL_DEPTH).then_some(nearest)
 }
 
 /// A manifest among examples, tests or templates: the product does not use what it lists.
 fn is_supporting_file(path: &str) -> bool {
     let is_template = |it: &str| it.starts_with("template");
-    let folders = path.rsplit_once('/').map_or("", |it| it.0);
+    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
     is_supporting_folder(folders) || is_test_data(path) || folders.split('/').any(is_template)
 }
 
-/// Replaces a tool by its wrapper script if the project has one.
+/// Replaces a tool by its wrapper script if the project has one: `mvn test` becomes `./mvnw test`.
 fn use_wrapper(files: &ManifestTexts, command: &str) -> String {
     let has_script = |name: &str| at_root(files, name).is_some();
     match command.split_once(' ') {
@@ -237,13 +246,16 @@ fn use_wrapper(files: &ManifestTexts, command: &str) -> String {
 
 /// The names of the targets in a Makefile or a justfile.
 fn parse_make_targets(text: &str) -> BTreeSet<String> {
-    let targets = |line: &str| {
-        let (names, rest) = line.split_once(':')?;
+    let mut targets = BTreeSet::new();
+    for line in text.lines() {
+        let Some((names, rest)) = line.split_once(':') else { continue };
         // `:=` assigns a variable; indented lines are recipes; `.PHONY` and the like are settings.
         let is_rule = !rest.starts_with('=') && !line.starts_with([' ', '\t', '#', '.']);
-        is_rule.then(|| names.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
-    };
-    text.lines().filter_map(targets).flatten().collect()
+        if is_rule {
+            targets.extend(names.split_whitespace().map(str::to_owned));
+        }
+    }
+    targets
 }
 
 /// Adds `make` or `just` with the commands of its well-known targets.
@@ -293,10 +305,11 @@ fn add_package_scripts(acc: &mut Vec<ProjectTool>, files: &ManifestTexts) {
 /// Adds the tool behind the build backend that `pyproject.toml` names.
 fn add_python_backend(acc: &mut Vec<ProjectTool>, files: &ManifestTexts) {
     let Some((path, text)) = at_root(files, "pyproject.toml") else { return };
+    // `build-backend = "flit_core.buildapi"`: the text between the quotes.
     let backend =
         text.lines().find_map(|it| it.trim().strip_prefix("build-backend")?.split('"').nth(1));
-    let known =
-        PYTHON_BACKENDS.iter().find(|it| backend.is_some_and(|name| name.starts_with(it.0)));
+    let Some(backend) = backend else { return };
+    let known = PYTHON_BACKENDS.iter().find(|(prefix, _)| backend.starts_with(prefix));
     if let Some((_, tool)) = known {
         add_tool(acc, ProjectToolKind::BuildTool, (*tool).to_owned(), path);
     }
@@ -308,7 +321,11 @@ fn add_build_tools(acc: &mut Vec<ProjectTool>, files: &ManifestTexts) {
         let Some((path, _)) = nearest_to_root(files, name) else { continue };
         add_tool(acc, ProjectToolKind::BuildTool, (*tool).to_owned(), path);
         // A manifest below the root identifies a tool, but its commands build only a part.
-        for (kind, command) in commands.iter().filter(|_| path == name) {
+        let is_at_root = path == name;
+        if !is_at_root {
+            continue;
+        }
+        for (kind, command) in *commands {
             add_command(acc, *kind, use_wrapper(files, command), path);
         }
     }
@@ -335,32 +352,47 @@ fn add_run_commands(acc: &mut Vec<ProjectTool>, files: &ManifestTexts, sources: 
 
 /// Adds `pytest` as the test command if there is none yet and a Python manifest lists it.
 fn add_pytest(acc: &mut Vec<ProjectTool>, files: &ManifestTexts) {
-    let lists_pytest = |it: &&(String, String)| {
-        is_python_manifest(&it.0) && has_dependency(&it.0, &it.1, "pytest")
-    };
-    if acc.iter().all(|it| it.kind != ProjectToolKind::Test)
-        && let Some((path, _)) = files.iter().find(lists_pytest)
-    {
-        let has_lock = |tool: &&str| at_root(files, &format!("{tool}.lock")).is_some();
-        let runner = ["uv", "poetry"].into_iter().find(has_lock);
-        let command = runner.map_or_else(|| "pytest".to_owned(), |it| format!("{it} run pytest"));
-        add_command(acc, ProjectToolKind::Test, command, path);
+    if acc.iter().any(|it| it.kind == ProjectToolKind::Test) {
+        return;
     }
+    let listed = files
+        .iter()
+        .find(|(path, text)| is_python_manifest(path) && has_dependency(path, text, "pytest"));
+    let Some((path, _)) = listed else { return };
+    // These tools run a command in the environment that they manage.
+    let command = if at_root(files, "uv.lock").is_some() {
+        "uv run pytest"
+    } else if at_root(files, "poetry.lock").is_some() {
+        "poetry run pytest"
+    } else {
+        "pytest"
+    };
+    add_command(acc, ProjectToolKind::Test, command.to_owned(), path);
 }
 
 /// Adds the well-known libraries that the manifests of the product list.
 fn add_frameworks(acc: &mut Vec<ProjectTool>, files: &ManifestTexts) {
-    for (dependency, label, kind) in KNOWN_LIBRARIES {
-        // The framework's own repository does not use the framework.
-        let own_names = [format!("name = \"{dependency}\""), format!("\"name\": \"{dependency}\"")];
-        if files.iter().any(|it| own_names.iter().any(|name| it.1.contains(name))) {
-            continue;
-        }
-        let mut manifests = files.iter().filter(|it| !is_supporting_file(&it.0));
-        if let Some((path, _)) = manifests.find(|it| has_dependency(&it.0, &it.1, dependency)) {
-            add_tool(acc, *kind, (*label).to_owned(), path);
+    for (kind, libraries) in KNOWN_LIBRARIES {
+        for (dependency, label) in *libraries {
+            // The framework's own repository does not use the framework.
+            if is_own_project(files, dependency) {
+                continue;
+            }
+            let listed = files.iter().find(|(path, text)| {
+                !is_supporting_file(path) && has_dependency(path, text, dependency)
+            });
+            if let Some((path, _)) = listed {
+                add_tool(acc, *kind, (*label).to_owned(), path);
+            }
         }
     }
+}
+
+/// A manifest names the project like the library.
+fn is_own_project(files: &ManifestTexts, library: &str) -> bool {
+    let in_toml = format!("name = \"{library}\"");
+    let in_json = format!("\"name\": \"{library}\"");
+    files.iter().any(|(_, text)| text.contains(&in_toml) || text.contains(&in_json))
 }
 
 #[cfg(test)]
@@ -371,8 +403,8 @@ mod tests {
     /// file: TypeScript if there is a `yarn.lock`, else Python.
     fn summaries(files: &[(&str, &str)]) -> Vec<String> {
         let files: Vec<(String, String)> =
-            files.iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect();
-        let source = if files.iter().any(|it| it.0 == "yarn.lock") { "a.ts" } else { "a.py" };
+            files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+        let source = if at_root(&files, "yarn.lock").is_some() { "a.ts" } else { "a.py" };
         detect_tools(&files, &[source])
             .into_iter()
             .map(|it| format!("{} {}", it.kind, it.value))
@@ -415,7 +447,9 @@ mod tests {
 
     #[test]
     fn ci_commands_serve_purposes_for_which_no_manifest_has_a_command() {
+        // The second command has a variable, so it cannot be run as it is.
         let ci = "jobs:\n  t:\n    steps:\n      - run: python -Wall tests/runtests.py -v2\n      - run: pytest ${{ x }}\n";
+        // The manifest is that of Django itself, which therefore is not listed as a framework.
         assert_eq!(
             summaries(&[
                 (

@@ -1,6 +1,7 @@
 //! Recognises files that configure a project: manifests, lock files, builds, environments, CI.
 //!
-//! Four tables (names, endings, folders, beginnings) and one function over them.
+//! Four tables (names, endings, folders, beginnings) and one function over them: `web/package.json`,
+//! `App.csproj`, `.github/workflows/ci.yml` and `.env.local` are found by one table each.
 
 /// Whole file names, in lower case.
 #[rustfmt::skip]

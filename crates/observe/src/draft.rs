@@ -1,7 +1,10 @@
 //! Drafts: the texts of possible memories, composed from evidence.
 //!
-//! [`compose_draft`] gets all sightings of one pattern and calls the function for its signal; the functions
-//! are in the files below, by subject. `promote` decides whether a draft becomes a memory.
+//! A signal is a kind of pattern, such as `error_retry`; a sighting is one pattern seen in one session, with
+//! its evidence. [`compose_draft`] gets all sightings of one pattern and calls the function for its signal;
+//! the functions are in the files below, by subject. The crate `promote` decides whether a draft becomes a
+//! memory. Example: a sighting in which `gh pr diff --stat` failed and `gh pr diff --name-only` succeeded
+//! → "`gh pr diff --stat` fails with “unknown flag: --stat”. What worked: `gh pr diff --name-only`."
 //!
 //! A memory is worth its tokens only if the next agent acts differently after reading it. So a draft
 //! names the command, the message, the fix, the right file, the right query or the corrected fact.
@@ -34,14 +37,15 @@ pub struct SessionSighting {
     pub evidence: Evidence,
 }
 
-/// Numbers of sessions against which a pattern is rated.
+/// Numbers of sessions against which a pattern is rated: three sightings are much if four sessions edited
+/// the file, and little if forty did. The caller counts them in the database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SupportCounts {
     /// Sessions that edited the first file of the evidence, and the second.
     pub first_file: u32,
     pub second_file: u32,
-    /// For the steps of a change in a module: sessions that began with them. Otherwise sessions that edited
-    /// any file.
+    /// For the signal `sequence` (the steps of a change): all sessions with a sighting, also those whose work
+    /// did not hold. For other signals: sessions that edited any file.
     pub baseline: u32,
 }
 
@@ -54,7 +58,8 @@ pub struct MemoryDraft {
     pub modules: Vec<String>,
     pub tags: Vec<String>,
     pub payload: Option<Payload>,
-    /// The sessions behind a statement about many sessions, which no sighting shows by itself.
+    /// The sessions behind a draft of `synthesis`, which no sighting shows by itself. Empty in the drafts of
+    /// this file, whose sessions are those of the sightings.
     pub sessions: Vec<SessionId>,
 }
 
@@ -69,7 +74,7 @@ pub fn compose_draft(
     if seen.is_empty() {
         return None;
     }
-    // A signal whose keys have two forms has two functions.
+    // A signal whose keys have two forms has two functions, which the parts of the key decide between.
     let draft = match (key.signal(), key.parts()) {
         (SignalKind::FileAccess, _) => files::draft_first_files(key.as_str(), seen, modules),
         (SignalKind::CoAccess, _) => files::draft_coupled_files(seen, support),

@@ -1,8 +1,12 @@
 //! Evidence: the details of one sighting, as far as a memory can be composed of them.
 //!
-//! In the program, evidence is an enum with one variant per form of a signal: detectors build it, drafts
-//! read it. In the database, it is one flat JSON object for all signals ([`EvidenceFields`]), whose fields
-//! mean different things for different signals. The only conversions are [`Evidence::to_fields`] and
+//! A sighting is one pattern seen in one session, such as an error with its fix; a signal is the kind of
+//! pattern (`error_retry`). Detectors build the evidence, drafts of memories read it.
+//!
+//! In the program, evidence is an enum with one variant per signal. In the database, it is one flat JSON
+//! object for all signals ([`EvidenceFields`]), whose fields mean different things for different signals.
+//! Example: `TimeAnomaly { command: "make e2e", seconds: 400 }` is stored as
+//! `{"command":"make e2e","number":400}`. The only conversions are [`Evidence::to_fields`] and
 //! [`Evidence::from_fields`]: together they are the definition of the stored format.
 
 use model::{ProjectPath, SignalKind};
@@ -10,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::pattern_key::{PatternKey, PatternParts, TestTiming};
 
-/// The details of one sighting. A variant is named after its signal; a signal with two forms has two
-/// variants.
+/// The details of one sighting. A variant is named after its signal. Two signals have a second variant:
+/// `error_retry` has `MovedFile`, and `dead_end` has `RevertedSession`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Evidence {
     FileAccess {
@@ -165,7 +169,7 @@ pub struct EvidenceFields {
     /// The command that fixed an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     worked: Option<String>,
-    /// The quoted sentence, with the sentences before and after it.
+    /// The quoted sentence; in `before` and `after`, the sentences around it.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -176,9 +180,10 @@ pub struct EvidenceFields {
     query: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     steps: Vec<String>,
+    /// A count, a duration or a size.
     #[serde(skip_serializing_if = "is_zero")]
     number: u64,
-    /// A second number.
+    /// A second number, for `step_overrun` only.
     #[serde(skip_serializing_if = "is_zero")]
     other: u64,
 }
@@ -195,7 +200,8 @@ impl Evidence {
             .expect("evidence has string keys and finite numbers")
     }
 
-    /// Parses stored JSON. The key decides between the forms of a signal.
+    /// Parses stored JSON. The key gives the signal, and decides between the two variants of a signal that
+    /// has two.
     pub fn parse(key: &PatternKey, stored: &str) -> Self {
         // Unknown fields are ignored, so that rows of newer versions are readable.
         let fields: EvidenceFields = serde_json::from_str(stored).unwrap_or_default();
@@ -207,12 +213,18 @@ impl Evidence {
         self.to_fields().summary_line()
     }
 
+    /// Returns whether an error is recorded with the command that fixed it.
+    pub(crate) const fn has_fix(&self) -> bool {
+        matches!(self, Self::ErrorRetry { fix: Some(_), .. })
+    }
+
     /// The files, in the order in which they are stored.
     pub fn files(&self) -> Vec<ProjectPath> {
         self.to_fields().files
     }
 
-    /// The sentence that the evidence quotes, if it quotes one.
+    /// The stored field `text`: the quoted sentence, explanation or reason. Of `test_order` it is the timing,
+    /// of a reverted session the subject of the commit.
     pub fn quoted_text(&self) -> Option<String> {
         self.to_fields().text
     }
@@ -237,9 +249,11 @@ impl Evidence {
             | Self::ParallelConflict { .. }
             | Self::ContextTokenSpike { .. } => Vec::new(),
             Self::ErrorRetry { command, message, normalised_message, explanation, fix } => {
-                let fixing = fix.as_mut().map(|it| &mut it.command);
-                let optional = [normalised_message.as_mut(), explanation.as_mut(), fixing];
-                [command, message].into_iter().chain(optional.into_iter().flatten()).collect()
+                let mut acc = vec![command, message];
+                acc.extend(normalised_message);
+                acc.extend(explanation);
+                acc.extend(fix.as_mut().map(|it| &mut it.command));
+                acc
             }
             Self::Backtrack { reason, .. } => reason.iter_mut().collect(),
             Self::RepeatedGrep { query, missed_query, .. } => {
@@ -267,7 +281,8 @@ impl Evidence {
         }
     }
 
-    /// The fields that are stored.
+    /// The fields that are stored. They begin empty, and each variant sets only those that it uses; empty fields
+    /// are not written.
     fn to_fields(&self) -> EvidenceFields {
         let mut acc = EvidenceFields::default();
         match self.clone() {
@@ -335,10 +350,11 @@ impl Evidence {
         acc
     }
 
-    /// The evidence that stored fields hold; `None` if a field that the signal needs is missing.
+    /// The evidence that stored fields hold; `None` if a field that the signal needs is missing. `?` marks
+    /// these fields: without them no draft can be composed. The others may be missing, so that rows of early
+    /// versions are accepted.
     fn from_fields(key: &PatternKey, fields: EvidenceFields) -> Option<Self> {
         let EvidenceFields { files, text, before, after, query, steps, number, .. } = fields;
-        // A field that drafts do not need is optional, so that rows of early versions are accepted.
         Some(match key.signal() {
             SignalKind::FileAccess => Self::FileAccess { files, n_edits: number },
             SignalKind::CoAccess => {
@@ -424,19 +440,26 @@ fn first_of(files: Vec<ProjectPath>) -> Option<ProjectPath> {
 }
 
 impl EvidenceFields {
+    /// The fields in one line: `The linter requires it. · command: make · a.go`.
     fn summary_line(&self) -> String {
-        // Sentences first, in the order in which they were written.
+        let labelled = [
+            // Sentences first, in the order in which they were written.
+            ("", &self.before),
+            ("", &self.text),
+            ("", &self.after),
+            ("command: ", &self.command),
+            ("message: ", &self.message),
+            ("then: ", &self.worked),
+            ("query: ", &self.query),
+        ];
         let mut acc: Vec<String> = Vec::new();
-        let mut push = |label: &str, text: Option<&String>| {
-            acc.extend(text.filter(|it| !it.is_empty()).map(|it| format!("{label}{it}")));
-        };
-        push("", self.before.as_ref());
-        push("", self.text.as_ref());
-        push("", self.after.as_ref());
-        push("command: ", self.command.as_ref());
-        push("message: ", self.message.as_ref());
-        push("then: ", self.worked.as_ref());
-        push("query: ", self.query.as_ref());
+        for (label, field) in labelled {
+            if let Some(text) = field
+                && !text.is_empty()
+            {
+                acc.push(format!("{label}{text}"));
+            }
+        }
         if !self.steps.is_empty() {
             acc.push(self.steps.join(" → "));
         }
@@ -447,6 +470,7 @@ impl EvidenceFields {
         acc.join(" · ")
     }
 
+    /// Every text that can contain a secret.
     fn texts_mut(&mut self) -> Vec<&mut String> {
         let optional = [
             &mut self.command,
@@ -518,7 +542,7 @@ mod tests {
             let key = PatternKey::from_stored(*signal, *key);
             let mut evidence = Evidence::parse(&key, stored);
             let mut fields: EvidenceFields = serde_json::from_str(stored).unwrap();
-            // The timing of tests is one of two words of our own.
+            // The text of `test_order` is not masked: it is one of our own two words, `first` or `after`.
             if *signal != SignalKind::TestOrder {
                 fields.texts_mut().into_iter().for_each(|it| it.push('*'));
                 evidence.map_texts(|it| it.push('*'));
@@ -551,6 +575,7 @@ mod tests {
 
     #[test]
     fn a_summary_line_names_every_detail() {
+        // The row with the most fields.
         let (signal, key, stored) = STORED[2];
         let evidence = Evidence::parse(&PatternKey::from_stored(signal, key), stored);
         expect!["The linter requires it. · command: mise run lint · message: error: missing t.Parallel · then: mise run lint · a.go"]

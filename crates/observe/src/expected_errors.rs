@@ -1,9 +1,17 @@
 //! Expected errors: the failures that a new session is likely to meet, in a few lines.
 //!
-//! The input is the failed calls of earlier sessions. The output has one line per command or tool with
-//! the messages it failed with, the likeliest first. Recent and frequent failures weigh more. The text
-//! is short because it is injected at the start of a session; so words that several messages share are
-//! written once, and a greedy knapsack selects the messages.
+//! The input is the failed calls of earlier sessions: the head of each (program and subcommand, or the
+//! tool) and the simplified start of its output. The output has one line per head with the messages it
+//! failed with, the likeliest first:
+//!
+//! ```text
+//! read: file does not exist
+//! mise run: exit code [lint] $ golangci-lint run cmd/… result is unused / error not nil
+//! ```
+//!
+//! Recent and frequent failures weigh more. The text is short because it is injected at the start of a
+//! session. So a further message of a line has only the words that the line does not contain yet, and a
+//! greedy knapsack selects the messages: again and again the one with the most weight per byte.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +26,10 @@ const MAX_OUTPUT_START_BYTES: usize = 170;
 const MAX_OUTPUT_START_WORDS: usize = 16;
 /// Days after which a failure weighs half.
 const HALF_LIFE_DAYS: f64 = 14.0;
-/// Failures of the same kind within this time belong to one spell of work. A failure that comes back on
-/// another day is likelier to come again than one that was repeated on one day.
+/// The same failure again within this time is a repetition in the same spell of work. A failure that comes
+/// back on another day is likelier to come again than one that was repeated on one day.
 const SAME_SPELL_MS: i64 = DAY_MS / 4;
-/// Weight of a repetition within a spell.
+/// Weight of a repetition within a spell; the first failure of a spell weighs 1.
 const REPEAT_WEIGHT: f64 = 0.2;
 /// Between two messages of a line.
 const MESSAGE_SEPARATOR: &str = " / ";
@@ -40,7 +48,8 @@ pub(crate) fn output_start(output: &str) -> String {
     words.take(MAX_OUTPUT_START_WORDS).collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// The word without digits and punctuation; of a path, only the first folder.
+/// The word without digits and punctuation; of a path, only the first folder: `cmd/a.go:3:1:` becomes
+/// `cmd/…`.
 fn simplify_word(word: &str) -> String {
     let word: String = word.chars().filter(|it| !it.is_ascii_digit()).collect();
     let word = word.trim_matches(|it: char| matches!(it, '"' | '\'' | '`' | '.' | ',' | ':' | ';'));
@@ -54,11 +63,12 @@ fn simplify_word(word: &str) -> String {
 
 /// Formats the failures to expect at `now`, given the failed calls of earlier sessions.
 pub fn format_expected_errors(failed_calls: &[FailedCall], now: Timestamp) -> String {
+    // The errors that are not selected yet, and the lines of those that are.
     let mut weights = weigh_errors(failed_calls, now);
     let mut lines: BTreeMap<&str, ErrorLine> = BTreeMap::new();
     let mut bytes_left = MAX_EXPECTED_ERRORS_BYTES;
-    // Greedy knapsack: the error with the most weight per byte, again and again. Words that its line
-    // contains already cost nothing.
+    // Greedy knapsack. The costs change with every selection, because words that a line contains already
+    // cost nothing.
     while let Some(candidate) = best_candidate(&weights, &lines, bytes_left) {
         let weight = weights.remove(&candidate.key).unwrap_or_default();
         let (head, message) = candidate.key;
@@ -66,9 +76,14 @@ pub fn format_expected_errors(failed_calls: &[FailedCall], now: Timestamp) -> St
         bytes_left -= candidate.cost;
     }
     let mut ranked: Vec<(&str, ErrorLine)> = lines.into_iter().collect();
-    ranked.sort_by(|a, b| b.1.weight.total_cmp(&a.1.weight).then_with(|| a.0.cmp(b.0)));
-    let format = |(head, line): &(&str, ErrorLine)| format!("{head}{HEAD_SEPARATOR}{}", line.text);
-    ranked.iter().map(format).collect::<Vec<_>>().join("\n")
+    ranked.sort_by(|(head_a, line_a), (head_b, line_b)| {
+        line_b.weight.total_cmp(&line_a.weight).then_with(|| head_a.cmp(head_b))
+    });
+    let mut acc: Vec<String> = Vec::new();
+    for (head, line) in ranked {
+        acc.push(format!("{head}{HEAD_SEPARATOR}{}", line.text));
+    }
+    acc.join("\n")
 }
 
 /// A command or tool, and the start of its output.
@@ -79,9 +94,11 @@ type ErrorKey<'a> = (&'a str, &'a str);
 fn weigh_errors(failed_calls: &[FailedCall], now: Timestamp) -> BTreeMap<ErrorKey<'_>, f64> {
     let mut acc: BTreeMap<ErrorKey<'_>, f64> = BTreeMap::new();
     let mut last_seen: BTreeMap<ErrorKey<'_>, Timestamp> = BTreeMap::new();
+    // Later failures are not known at `now`; evaluations replay the past.
     for call in failed_calls.iter().filter(|it| it.at < now) {
         let key = (call.head.as_str(), call.output_start.as_str());
         let days = now.millis_since(call.at) as f64 / DAY_MS as f64;
+        // `insert` returns the time before.
         let last = last_seen.insert(key, call.at);
         let is_repeat = last.is_some_and(|it| call.at.millis_since(it).abs() < SAME_SPELL_MS);
         let weight = if is_repeat { REPEAT_WEIGHT } else { 1.0 };
@@ -131,6 +148,7 @@ fn best_candidate<'a>(
     let mut best: Option<ErrorCandidate<'a>> = None;
     for ((head, message), weight) in weights {
         let cost = match lines.get(head) {
+            // A further message of a line; without a new word it only adds its weight.
             Some(line) => match line.missing_words(message).join(" ").len() {
                 0 => 0,
                 n_bytes => MESSAGE_SEPARATOR.len() + n_bytes,
@@ -138,10 +156,12 @@ fn best_candidate<'a>(
             // A new line, with its line end.
             None => head.len() + HEAD_SEPARATOR.len() + message.len() + 1,
         };
+        if cost > bytes_left {
+            continue;
+        }
         let weight_per_byte = weight / (cost.max(MIN_COST_BYTES) as f64);
         // Ties go to the first in the order of keys.
-        let is_better = best.as_ref().is_none_or(|it| weight_per_byte > it.weight_per_byte);
-        if cost <= bytes_left && is_better {
+        if best.as_ref().is_none_or(|it| weight_per_byte > it.weight_per_byte) {
             best = Some(ErrorCandidate { key: (head, message), cost, weight_per_byte });
         }
     }
@@ -164,7 +184,7 @@ mod tests {
 
     #[test]
     fn frequent_and_recent_failures_are_expected() {
-        // The last failure is after `now`.
+        // On day 10, `read` failed twice, on different days. The last failure is after that day.
         let all = [
             failed_call(
                 1,

@@ -1,7 +1,8 @@
 //! Facts in the scratchpad: files that were touched together, repeated searches, retried commands.
 //!
-//! A fact is an observation without a judgement; signals decide which facts matter. A file counts as
-//! touched only by calls that succeeded.
+//! The scratchpad is the log of one session. A fact is an observation in it without a judgement: "`a.rs` was
+//! read three times". The signal detectors build on some of them; the others are only counted by the
+//! evaluation (`eval/src/signals.rs`). A file counts as touched only by calls that succeeded.
 
 mod commands;
 mod file_touches;

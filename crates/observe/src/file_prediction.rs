@@ -1,9 +1,13 @@
 //! File prediction: files that a task will need, if past sessions on similar tasks agree.
 //!
 //! Sessions whose task shares enough rare words are similar, and each votes for the files it opened. A file
-//! is predicted if its share of the votes is high. [`crate::rank_likely_files`] ranks whatever there is, for
-//! a caller who asked; this prediction is injected without a request, so that it must be right more often
-//! than not. The measured numbers are in `docs/reference/eval.md`.
+//! is predicted if its share of the votes is high. Example: the task is "why does a login token expire at
+//! midnight". Three of five past sessions were about login tokens, and all three opened `src/auth.rs`.
+//!
+//! Rare words weigh more, by their inverse document frequency (IDF) among past tasks.
+//! [`crate::rank_likely_files`] ranks whatever there is, for a caller who asked; this prediction is injected
+//! without a request, so that it must be right more often than not. The measured numbers are in
+//! `docs/reference/eval.md`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -34,16 +38,18 @@ pub const MIN_SIMILAR_SESSIONS: u32 = 3;
 /// Similar sessions that must have opened a file.
 const MIN_OPENING_SESSIONS: u32 = 2;
 /// Two tasks are similar from this value: the IDF of the shared words over the geometric mean of the IDF
-/// of both. They must also share this number of words.
+/// of both.
 const MIN_TASK_SIMILARITY: f64 = 0.12;
+/// Words that similar tasks share. One rare word can be chance.
 const MIN_SHARED_WORDS: usize = 2;
-/// A file that more than this share of the similar sessions opened is predicted. From the likely share it
-/// is predicted only if the task contains a rare word of its path.
+/// A file with more than this share of the votes is predicted.
 const SURE_SHARE: f64 = 0.8;
+/// A file with more than this share is predicted only if the task contains a rare word of its path.
 const LIKELY_SHARE: f64 = 0.5;
-/// A word is rare if it is in at most this many paths, or in at most one path of this many.
-const MIN_RARE_LIMIT: usize = 3;
+/// A word is rare if it is in at most one path of this many.
 const RARE_PATHS_DIVISOR: usize = 15;
+/// In a small project, a word is rare if it is in at most this many paths.
+const MIN_RARE_LIMIT: usize = 3;
 /// Files that a prediction names.
 const MAX_PREDICTED_FILES: usize = 6;
 /// The most recent sessions are compared, up to this number.
@@ -67,34 +73,40 @@ pub fn predict_files(task: &str, sessions: &[PastSession]) -> FilePrediction {
     // Each similar session votes for its files, with the weight of its similarity.
     let mut votes: BTreeMap<&str, FileVotes> = BTreeMap::new();
     for (nth, weight) in &similar {
+        // A set, because a session votes once for a file that it touched several times.
         for file in sessions[*nth].touched.iter().collect::<BTreeSet<_>>() {
             let file_votes = votes.entry(file).or_default();
             file_votes.weight += weight;
             file_votes.n_sessions += 1;
         }
     }
-    let total_weight: f64 = similar.iter().map(|it| it.1).sum();
+    let total_weight: f64 = similar.iter().map(|(_, weight)| weight).sum();
+    // Select the files that are likely enough, each with its share of the votes for the order.
     let is_rare = rare_path_words(sessions);
-    let has_task_word = |path: &str| {
-        words::identifier_parts(path).iter().any(|it| task_words.contains(it) && is_rare(it))
-    };
-    let is_sure = |path: &str, share: f64| {
-        share > SURE_SHARE || (share > LIKELY_SHARE && has_task_word(path))
-    };
     let lowercase_task = task.to_lowercase();
-    let is_named = |path: &str| {
-        lowercase_task.contains(path.rsplit('/').next().unwrap_or(path).to_lowercase().as_str())
-    };
-    let mut found: Vec<(f64, PredictedFile)> = votes
-        .into_iter()
-        .map(|(path, FileVotes { weight, n_sessions })| {
-            (weight / total_weight, PredictedFile { path: path.to_owned(), n_sessions })
-        })
-        .filter(|(share, it)| it.n_sessions >= MIN_OPENING_SESSIONS && is_sure(&it.path, *share))
-        .filter(|(_, it)| !is_named(&it.path))
-        .collect();
-    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.path.cmp(&b.1.path)));
-    let files = found.into_iter().take(MAX_PREDICTED_FILES).map(|it| it.1).collect();
+    let mut found: Vec<(f64, PredictedFile)> = Vec::new();
+    for (path, FileVotes { weight, n_sessions }) in votes {
+        if n_sessions < MIN_OPENING_SESSIONS {
+            continue;
+        }
+        let share = weight / total_weight;
+        let path_words = words::identifier_parts(path);
+        let has_task_word = path_words.iter().any(|it| task_words.contains(it) && is_rare(it));
+        let min_share = if has_task_word { LIKELY_SHARE } else { SURE_SHARE };
+        if share <= min_share {
+            continue;
+        }
+        // The agent knows a file that the task names.
+        let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+        if lowercase_task.contains(&name) {
+            continue;
+        }
+        found.push((share, PredictedFile { path: path.to_owned(), n_sessions }));
+    }
+    found.sort_by(|(share_a, file_a), (share_b, file_b)| {
+        share_b.total_cmp(share_a).then_with(|| file_a.path.cmp(&file_b.path))
+    });
+    let files = found.into_iter().map(|(_, file)| file).take(MAX_PREDICTED_FILES).collect();
     FilePrediction { files, ..empty }
 }
 
@@ -117,15 +129,14 @@ fn find_similar_sessions(task: &BTreeSet<String>, past: &[BTreeSet<String>]) -> 
         let n = doc_freq.get(word.as_str()).copied().unwrap_or(0);
         words::inverse_document_frequency(n_docs, n)
     };
-    let sum = |words: &BTreeSet<String>| words.iter().map(idf).sum::<f64>();
-    // The IDF of the shared words over the geometric mean of the IDF of both tasks.
-    let task_sum = sum(task);
+    let sum_idf = |words: &BTreeSet<String>| words.iter().map(idf).sum::<f64>();
+    let task_sum = sum_idf(task);
     let mut acc = Vec::new();
     for (nth, past_words) in past.iter().enumerate() {
         let shared: BTreeSet<String> = task.intersection(past_words).cloned().collect();
         // The mean of an empty task is 0, by which nothing can be divided.
-        let mean = (task_sum * sum(past_words)).sqrt().max(f64::MIN_POSITIVE);
-        let similarity = sum(&shared) / mean;
+        let geometric_mean = (task_sum * sum_idf(past_words)).sqrt().max(f64::MIN_POSITIVE);
+        let similarity = sum_idf(&shared) / geometric_mean;
         if shared.len() >= MIN_SHARED_WORDS && similarity >= MIN_TASK_SIMILARITY {
             acc.push((nth, similarity * similarity));
         }
@@ -151,7 +162,8 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
-    /// Checks the prediction for a task. Past sessions are given as `task: files`, one per line.
+    /// Checks the prediction for a task. Past sessions are given as `task: files`, one per line. The first
+    /// expected line counts the similar sessions, the others are `FILE SESSIONS`.
     fn check(past: &str, task: &str, expect: Expect) {
         let session = |line: &str| {
             let (task, files) = line.split_once(": ").unwrap();

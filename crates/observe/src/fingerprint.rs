@@ -1,9 +1,17 @@
 //! Recognises the error in the output of a failed call, and gives it a fingerprint.
 //!
 //! Two steps: find the line that names the error, then replace everything in it that differs from run to
-//! run (paths, positions, versions, times, quoted values) with placeholders. So the same failure on two
-//! machines has the same fingerprint, by which sessions are compared. The scratchpad fold calls
-//! [`recognise_error`] for every failed call.
+//! run (paths, positions, versions, times, quoted values) with placeholders:
+//!
+//! ```text
+//! Exit code 1
+//! cmd/a.go:221:3: cannot open '/home/me/x.rs' at port 8080    the error line
+//! <path> cannot open <v> at port #                            the normalised message
+//! ```
+//!
+//! The fingerprint is a hash of the normalised message and the class (the command or tool). So the same
+//! failure on two machines has the same fingerprint, by which sessions are compared. The scratchpad (the log
+//! of one session) calls [`recognise_error`] for every failed call.
 
 /// An error found in the output of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,14 +136,20 @@ fn find_error_line(output: &str) -> Option<&str> {
 
 /// Returns whether a line in lower case reports that there was no error.
 fn is_harmless(lower: &str) -> bool {
-    let has_zero_count = |count: &&str| {
-        let mut before_matches = lower.match_indices(*count).map(|(start, _)| &lower[..start]);
-        // Directly before the `0`, these make it the end of a larger number, a version or an id.
-        let is_part_of_word =
-            |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '-' | '_');
-        before_matches.any(|before| !before.ends_with(is_part_of_word))
-    };
-    HARMLESS_PHRASES.iter().any(|it| lower.contains(it)) || ZERO_COUNTS.iter().any(has_zero_count)
+    if HARMLESS_PHRASES.iter().any(|it| lower.contains(it)) {
+        return true;
+    }
+    // Directly before the `0`, these make it the end of a larger number (`10 failed`), of a version
+    // (`1.0 failed`) or of an id (`a-0 failed`).
+    let is_part_of_word = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '-' | '_');
+    for count in ZERO_COUNTS {
+        for (start, _) in lower.match_indices(count) {
+            if !lower[..start].ends_with(is_part_of_word) {
+                return true;
+            }
+        }
+    }
+    false
 }
 
 /// Returns whether a line in lower case begins with a generic phrase. Some runners put their own name in
@@ -147,27 +161,26 @@ fn starts_generic(lower: &str) -> bool {
 
 /// The line as people read it: without positions and without the folders of one machine, truncated.
 fn format_for_display(line: &str) -> String {
-    let shorten_path = |word: &str| {
-        let bare = word.trim_start_matches(['(', '"', '\'', '`']);
-        let is_absolute = bare.starts_with('/') && bare.matches('/').count() > 2;
-        if is_absolute {
-            word.rsplit('/').next().unwrap_or(word).to_owned()
-        } else {
-            word.to_owned()
-        }
-    };
-    let words: Vec<String> = strip_position(line).split_whitespace().map(shorten_path).collect();
+    let words: Vec<&str> = strip_position(line).split_whitespace().map(shorten_path).collect();
     model::clean_label(&words.join(" "), MAX_DISPLAY_CHARS)
+}
+
+/// The file name of a path of one machine: `/home/me/x.rs` becomes `x.rs`. A short path such as `/dev/null`
+/// is the same on all machines and stays.
+fn shorten_path(word: &str) -> &str {
+    let bare = word.trim_start_matches(['(', '"', '\'', '`']);
+    let is_local = bare.starts_with('/') && bare.matches('/').count() > 2;
+    if is_local { word.rsplit('/').next().unwrap_or(word) } else { word }
 }
 
 /// Removes the position before a message: `cmd/a.go:221:3: error …` becomes `error …`.
 fn strip_position(line: &str) -> &str {
     let Some((position, message)) = line.split_once(": ") else { return line };
-    let ends_in_number =
-        position.rsplit(':').next().is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_digit()));
-    let has_file = !position.contains(' ') && position.contains('.');
-    let is_position = ends_in_number && has_file;
-    if is_position && message.len() >= MIN_POSITIONED_MESSAGE_BYTES { message } else { line }
+    let last_part = position.rsplit(':').next().unwrap_or_default();
+    let ends_in_number = last_part.bytes().all(|it| it.is_ascii_digit());
+    let is_file = position.contains('.') && !position.contains(' ');
+    let is_clear_alone = message.len() >= MIN_POSITIONED_MESSAGE_BYTES;
+    if is_file && ends_in_number && is_clear_alone { message } else { line }
 }
 
 /// Replaces quoted values with `<v>`. An apostrophe inside a word is no quote.
@@ -194,28 +207,31 @@ fn replace_quoted(line: &str) -> String {
     acc + rest
 }
 
-/// Replaces a word that differs from run to run with a placeholder.
+/// Replaces a word that differs from run to run with a placeholder: `<url>`, `<path>`, `<id>`, or `#` for a
+/// number. Other words stay.
 fn normalise_word(word: &str) -> String {
+    // Without punctuation around it; characters that begin or end a path or a placeholder stay.
     let bare = word.trim_matches(|it: char| {
         !it.is_alphanumeric() && !matches!(it, '/' | '.' | '~' | '<' | '>')
     });
     if bare.contains("://") {
         return "<url>".to_owned();
     }
-    // A position can follow the path: `a.go:12:3`.
+    // `src/a`, but neither `/` nor `<v>/a`, whose folder is a placeholder already.
+    let has_folder = bare.contains('/') && bare.len() > 2 && !bare.starts_with('<');
+    // `a.go`, also with a position after it: `a.go:12:3`.
     let is_file = model::words::file_extension(bare.split(':').next().unwrap_or(bare)).is_some();
-    if (bare.contains('/') && bare.len() > 2 && !bare.starts_with('<'))
-        || is_file
-        || bare.starts_with("~/")
-    {
+    if has_folder || is_file || bare.starts_with("~/") {
         return "<path>".to_owned();
     }
+    let has_digit = bare.bytes().any(|it| it.is_ascii_digit());
     let is_hex =
         bare.len() >= MIN_HASH_BYTES && bare.bytes().all(|it| it.is_ascii_hexdigit() || it == b'-');
-    if (is_hex && bare.bytes().any(|it| it.is_ascii_digit())) || bare.starts_with("0x") {
+    // `550e8400-e29b`, but not `defaced`, which is a word.
+    if (is_hex && has_digit) || bare.starts_with("0x") {
         return "<id>".to_owned();
     }
-    if !bare.bytes().any(|it| it.is_ascii_digit()) {
+    if !has_digit {
         return word.to_owned();
     }
     // Digits anywhere else: counts, ports, versions, durations, temporary names.
@@ -239,7 +255,7 @@ mod tests {
     use expect_test::{Expect, expect};
     use proptest::prelude::*;
 
-    /// Checks the normalised message and the display line; `–` if no error is recognised.
+    /// Checks `NORMALISED MESSAGE | DISPLAY LINE`; `–` if no error is recognised.
     fn check(output: &str, expect: Expect) {
         let error = recognise_error("shell", output);
         let show = |it: RecognisedError| format!("{} | {}", it.normalised_message, it.display_line);

@@ -1,10 +1,11 @@
 //! The imports of a file, approximated by the words of its import lines.
 //!
-//! The scratchpad compares them with the path of the next file that is read, to see whether the agent
-//! followed an import. There is no parser, because the file can be in any language and its excerpt can
-//! be truncated anywhere.
+//! The scratchpad (the log of one session) compares them with the path of the next file that is read, to see
+//! whether the agent followed an import: `import { total } from './cart/total'` has the words `import`,
+//! `total`, `from` and `cart`, and so names `src/cart/total.ts`. There is no parser, because the file can be
+//! in any language and its excerpt can be truncated anywhere.
 
-/// Beginnings of lines that may import something.
+/// Beginnings of lines that may import something. A line of a Go import block begins with a quote.
 const IMPORT_PREFIXES: &[&str] = &[
     "import ", "from ", "use ", "pub use ", "mod ", "require", "const ", "#include", "\"",
     "include ", "using ", "load(",
@@ -30,6 +31,7 @@ pub(crate) fn imported_words(text: &str) -> Vec<String> {
             let words = line.split(|it: char| !it.is_alphanumeric() && it != '_' && it != '-');
             acc.extend(words.filter(|it| it.len() > 2).map(str::to_ascii_lowercase));
         }
+        // So many words name nearly any file.
         if acc.len() > MAX_IMPORT_WORDS {
             break;
         }

@@ -1,4 +1,5 @@
-//! Folds the journal of a session, one event per line, into a scratchpad.
+//! Folds the journal of a session, a file with one event per line, into a scratchpad (the log of the session
+//! on which all analysis works).
 //!
 //! The journal is the only state that survives the daemon, so that a session continues after a crash
 //! exactly as after a pause. A journal that was cut at any byte gives the state before the cut.

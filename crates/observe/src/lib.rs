@@ -1,15 +1,17 @@
 //! Session events → scratchpad → signals → drafts of memories.
 //!
-//! 1. `scratchpad` folds the events of a session into its state.
-//! 2. `facts` and `statements` observe; `signal` detects patterns and returns sightings.
-//! 3. `draft` composes a text from all sightings of one pattern; `synthesis` from many sessions.
+//! 1. `scratchpad` folds the events of a session (messages, tool calls, results) into its state, the log
+//!    on which everything else works.
+//! 2. `facts` and `statements` observe: files touched together, sentences that correct a belief. `signal`
+//!    detects patterns, such as an error and its fix, and returns sightings: one pattern in one session.
+//! 3. `draft` composes a text from all sightings of one pattern; `synthesis` from the files of many sessions.
 //!
 //! Beside this chain the crate predicts files (`prefetch`, `file_prediction`) and measures the use of
 //! memories (`memory_use`, `savings`).
 //!
-//! Pure and synchronous: a fold over events, and functions of its result. The crate knows no host by
-//! name, reads no clock and no file, and never fails: malformed input is counted and skipped. It does
-//! not decide whether a draft becomes a memory; `promote` does.
+//! Pure and synchronous: a fold over events, and functions of its result. The crate knows no host (program
+//! that runs an agent) by name, reads no clock and no file, and never fails: malformed input is counted and
+//! skipped. It does not decide whether a draft becomes a memory; the crate `promote` does.
 
 mod path_rules;
 mod strings;

@@ -1,5 +1,9 @@
 //! Detects the use of memories: a session cited a memory, or acted on one that it was shown. The engine
 //! counts these uses.
+//!
+//! The input is the scratchpad, the log of one session. Examples: the agent writes "as #0badcafe says" → it
+//! cited the memory whose id ends so; it was shown "run `mise run fmt` before a commit" and runs that within
+//! ten calls → it followed the memory.
 
 use model::{Memory, Payload, Timestamp};
 
@@ -16,6 +20,7 @@ const SHORT_ID_CHARS: usize = 8;
 /// The short ids that a text cites, such as `0badcafe` of `#0badcafe`.
 pub(crate) fn cited_short_ids(text: &str) -> impl Iterator<Item = &str> {
     text.split('#').skip(1).filter_map(|rest| {
+        // Shorter, or cut inside a character.
         let id = rest.get(..SHORT_ID_CHARS)?;
         let is_whole = !rest[SHORT_ID_CHARS..].starts_with(|it: char| it.is_ascii_alphanumeric());
         let is_hex = |it: u8| it.is_ascii_digit() || matches!(it, b'a'..=b'f');
@@ -32,18 +37,23 @@ pub fn is_cited(pad: &Scratchpad, memory: &Memory) -> bool {
 /// commands with success, or touched one of its files for the first time. Files touched before prove
 /// nothing.
 pub fn was_followed(pad: &Scratchpad, memory: &Memory, shown_at: Timestamp) -> bool {
+    // Nothing was done after it was shown.
     let first_call = pad.calls.iter().position(|it| it.at > shown_at);
     let Some(first_call) = first_call else { return false };
     let soon = pad.calls.iter().enumerate().skip(first_call).take(FOLLOW_WINDOW_CALLS);
     let commands = recommended_commands(memory);
-    // A command that failed was tried, but did not help.
-    for (number, call) in soon.filter(|it| it.1.has_succeeded()) {
+    for (number, call) in soon {
+        // A command that failed was tried, but did not help.
+        if !call.has_succeeded() {
+            continue;
+        }
         let command = call.command.map(|it| pad.strings.text(it)).unwrap_or_default();
         if commands.iter().any(|it| command.contains(it)) {
             return true;
         }
         for touch in pad.touches_of_call(call) {
             let path = pad.strings.text(touch.file);
+            // Touches are in the order of their calls.
             let mut earlier = pad.touches.iter().take_while(|it| (it.call as usize) < number);
             let is_known = earlier.any(|it| it.file == touch.file);
             if !is_known && memory.files.iter().any(|it| it.as_str() == path) {

@@ -1,8 +1,10 @@
-//! Looks up the module of a file: in the project's module map if there is one, else by its folder.
+//! Looks up the module of a file: in the project's module map if there is one, else by its folder. The map
+//! divides the project into modules and lists the files of each: `crates/wire/src/lib.rs` is in `wire`.
 //!
-//! The map can be created after the first sessions, whose patterns are then stored under folder names. So
-//! the folders of a module count as its earlier names ([`ModuleLookup::earlier_keys`]). Files can also be
-//! created after the map: such a file belongs to the module of the nearest folder on the map.
+//! The map can be created after the first sessions, whose patterns are then stored under folder names: the
+//! pattern "change `api/v1`" of the time before is "change `api`" now. So the folders of a module count as
+//! its earlier names ([`ModuleLookup::earlier_keys`]). Files can also be created after the map: such a file
+//! belongs to the module of the nearest folder on the map.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -23,21 +25,25 @@ impl ModuleLookup {
     /// Takes the files of the map, each with the id of its module.
     pub fn new(members: impl IntoIterator<Item = (String, String)>) -> Self {
         let by_file: HashMap<String, String> = members.into_iter().collect();
+        // The number of files in each folder, by module.
         let mut n_files: BTreeMap<(&str, &str), u32> = BTreeMap::new();
         for (path, id) in &by_file {
             *n_files.entry((folder_of(path), id)).or_default() += 1;
         }
         // The most frequent module of each folder; ties go to the first id.
-        let mut most_frequent: BTreeMap<String, (u32, String)> = BTreeMap::new();
+        let mut by_folder: BTreeMap<String, String> = BTreeMap::new();
+        let mut most_files: BTreeMap<&str, u32> = BTreeMap::new();
         for ((folder, id), n) in n_files {
-            let best = most_frequent.entry(folder.to_owned()).or_default();
-            if n > best.0 {
-                *best = (n, id.to_owned());
+            // The root also contains files of no module; those that are not on the map stay without one.
+            if folder.is_empty() {
+                continue;
+            }
+            let most = most_files.entry(folder).or_default();
+            if n > *most {
+                *most = n;
+                by_folder.insert(folder.to_owned(), id.to_owned());
             }
         }
-        // The root also contains files of no module; those that are not on the map stay without one.
-        most_frequent.remove("");
-        let by_folder = most_frequent.into_iter().map(|(folder, it)| (folder, it.1)).collect();
         Self { by_file, by_folder }
     }
 
@@ -71,21 +77,28 @@ impl ModuleLookup {
             .map(|(folder, _)| folder.as_str())
     }
 
-    /// The keys that a pattern of a module had before there was a map.
+    /// The keys (texts that identify a pattern across sessions) that a pattern of a module had before there
+    /// was a map.
     pub fn earlier_keys(&self, key: &PatternKey) -> Vec<PatternKey> {
         let folders = key.module().into_iter().flat_map(|it| self.folders_of(it));
         folders.filter_map(|it| key.with_module(it)).collect()
     }
 
-    /// Replaces folders in the steps of a sequence with their modules.
+    /// Replaces folders in the steps of a sequence with their modules: `edit api/v1` becomes `edit api`. Other
+    /// evidence names no folders.
     pub fn rename_folders(&self, evidence: Evidence) -> Evidence {
         let Evidence::Sequence { steps } = evidence else { return evidence };
         let mut acc: Vec<String> = Vec::new();
         for step in steps {
-            let module = step.strip_prefix(EDIT_PREFIX).and_then(|it| self.by_folder.get(it));
-            let step = module.map(|it| format!("{EDIT_PREFIX}{it}")).unwrap_or(step);
+            // Other steps are commands, which name no folder.
+            let Some(folder) = step.strip_prefix(EDIT_PREFIX) else {
+                acc.push(step);
+                continue;
+            };
+            let module = self.by_folder.get(folder).map_or(folder, String::as_str);
+            let step = format!("{EDIT_PREFIX}{module}");
             // Two folders can have become one module.
-            if !(step.starts_with(EDIT_PREFIX) && acc.contains(&step)) {
+            if !acc.contains(&step) {
                 acc.push(step);
             }
         }

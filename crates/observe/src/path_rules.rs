@@ -6,21 +6,22 @@ pub fn folder_of(path: &str) -> &str {
 }
 
 /// Returns whether one of two files is the test of the other: `a.rs` and `a_test.rs`, `test_a.py`,
-/// `a.spec.ts`.
+/// `a.spec.ts`. Folders and extensions do not count, so that any two files of the same name are a pair.
 pub fn is_test_pair(a: &str, b: &str) -> bool {
-    // The name of the tested file: without folder, extensions and the marks of a test.
-    let tested_name = |path: &str| {
-        let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
-        // `a.spec.ts` and `a.ts` have the same first part.
-        let name = name.split('.').next().unwrap_or(&name).to_owned();
-        let name = name.strip_prefix("test_").unwrap_or(&name).to_owned();
-        ["_test", "_tests", "test", "tests", "_spec", "-test"]
-            .iter()
-            .find_map(|it| name.strip_suffix(it))
-            .unwrap_or(&name)
-            .to_owned()
-    };
     tested_name(a) == tested_name(b)
+}
+
+/// The name of the tested file: without folder, extensions and the marks of a test. `a` of `t/a.spec.ts`,
+/// `test_a.py` and `a_test.rs`.
+fn tested_name(path: &str) -> String {
+    const TEST_SUFFIXES: &[&str] = &["_test", "_tests", "test", "tests", "_spec", "-test"];
+    let file_name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    // `a.spec.ts` and `a.ts` have the same first part.
+    let stem = file_name.split('.').next().unwrap_or(&file_name);
+    let stem = stem.strip_prefix("test_").unwrap_or(stem);
+    // The first suffix that matches is removed.
+    let without_suffix = TEST_SUFFIXES.iter().find_map(|it| stem.strip_suffix(it));
+    without_suffix.unwrap_or(stem).to_owned()
 }
 
 /// Returns whether a path is a test by its folder or its file name.

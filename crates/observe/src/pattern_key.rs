@@ -1,6 +1,8 @@
 //! Pattern keys: the text that identifies a pattern across sessions.
 //!
-//! A detector builds a key with the constructor of its signal. Sightings with equal keys from several
+//! A signal is a kind of pattern, such as `co_access`: two files were edited together. A sighting is one
+//! pattern seen in one session. Its detector builds the key with the constructor of the signal:
+//! `PatternKey::co_access("b.rs", "a.rs")` has the text `a.rs|b.rs`. Sightings with equal keys from several
 //! sessions together become one memory. The text is stored, so its form never changes. It is built and
 //! taken apart only in this file.
 
@@ -26,7 +28,7 @@ pub struct PatternKey {
     text: String,
 }
 
-/// A key taken apart.
+/// A key taken apart. A module is a part of the project, by default a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatternParts<'a> {
     /// A whole module (`file_access`, `step_overrun`).
@@ -50,6 +52,7 @@ pub enum PatternParts<'a> {
 /// Order of tests and implementation in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TestTiming {
+    /// A test was written or run before the implementation was edited.
     First,
     After,
 }
@@ -74,7 +77,7 @@ impl PatternKey {
         Self { signal, text }
     }
 
-    /// The key of a stored row. The text is taken as it is.
+    /// The key of a stored row. The text is taken as it is: it was truncated when it was built.
     pub fn from_stored(signal: SignalKind, text: impl Into<String>) -> Self {
         Self { signal, text: text.into() }
     }
@@ -225,6 +228,7 @@ impl PatternKey {
             PatternParts::Module(module)
             | PatternParts::ModuleTests { module, .. }
             | PatternParts::ModuleChange(module) => Some(module),
+            // Patterns of single files, commands and sentences, and the one of any module.
             _ => None,
         }
     }
@@ -235,6 +239,7 @@ impl PatternKey {
             PatternParts::Module(_) => module.to_owned(),
             PatternParts::ModuleTests { timing, .. } => format!("{module} {timing}"),
             PatternParts::ModuleChange(_) => format!("{MODULE_CHANGE_PREFIX}{module}"),
+            // The key names no module.
             _ => return None,
         };
         Some(Self::new(self.signal, text))

@@ -3,8 +3,14 @@
 //! agent or a user with the result.
 //!
 //! Each scorer ranks the files by itself. The ranks are combined by weighted reciprocal rank fusion
-//! (Cormack, Clarke and Büttcher 2009), because the scores have no common scale.
+//! (Cormack, Clarke and Büttcher 2009), because the scores have no common scale: a file gets
+//! `weight / (RANK_OFFSET + rank)` of every scorer that ranks it. Example: rank 0 of a scorer with weight 2
+//! and rank 3 of one with weight 1.2 give 2/12 + 1.2/15 = 0.25.
+//!
+//! Rare words weigh more than common ones, by their inverse document frequency (IDF); a document is a past
+//! task or a path.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use model::words;
@@ -62,7 +68,7 @@ const SCORERS: &[(FileScorer, f64)] = &[
     (score_similar_commits,    0.6),
     (score_named_files,        3.0),
     (score_path_words,         1.4),
-    (score_neighbours,         0.4),
+    (score_module_neighbours,  0.4),
     (score_recent_use,         1.6),
     (score_recent_changes,     0.2),
 ];
@@ -96,9 +102,9 @@ pub fn rank_likely_files(
     // Reciprocal rank fusion: the sum of the weighted reciprocal ranks of all scorers.
     let mut sums: BTreeMap<String, f64> = BTreeMap::new();
     for (score_files, weight) in SCORERS {
-        let mut ranked: Vec<(String, f64)> =
-            score_files(task, inputs).into_iter().filter(|it| it.1 > 0.0).collect();
-        ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        let mut ranked: Vec<(String, f64)> = score_files(task, inputs).into_iter().collect();
+        ranked.retain(|(_, score)| *score > 0.0);
+        ranked.sort_by(by_score);
         for (rank, (file, _)) in (0_u32..).zip(ranked.into_iter().take(MAX_RANKED_FILES)) {
             *sums.entry(file).or_default() += weight / (RANK_OFFSET + f64::from(rank));
         }
@@ -112,8 +118,13 @@ pub fn rank_likely_files(
     fused.retain(|(file, _)| {
         Some(file.as_str()) != task.first_file && known.contains(file.as_str())
     });
-    fused.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    fused.into_iter().take(limit).map(|it| it.0).collect()
+    fused.sort_by(by_score);
+    fused.into_iter().take(limit).map(|(file, _)| file).collect()
+}
+
+/// The order of files by their scores, highest first; ties by path.
+fn by_score((file_a, score_a): &(String, f64), (file_b, score_b): &(String, f64)) -> Ordering {
+    score_b.total_cmp(score_a).then_with(|| file_a.cmp(file_b))
 }
 
 /// Files that past sessions touched near the first file.
@@ -122,6 +133,7 @@ fn score_session_neighbours(
     inputs: &PredictionInputs<'_>,
 ) -> HashMap<String, f64> {
     let Some(first) = task.first_file else { return HashMap::new() };
+    // Weights of each file: near the first file, and anywhere in a session.
     let mut near_first: HashMap<String, f64> = HashMap::new();
     let mut anywhere: HashMap<&str, f64> = HashMap::new();
     for (session, weight) in weigh_by_age(inputs.sessions) {
@@ -139,19 +151,19 @@ fn score_session_neighbours(
         }
     }
     // A file that every session touches is weaker evidence.
-    let discount = |(file, sum): (String, f64)| {
+    for (file, score) in &mut near_first {
         let total = anywhere.get(file.as_str()).copied().unwrap_or(1.0);
-        (file, sum / total.powf(FREQUENCY_DISCOUNT))
-    };
-    near_first.into_iter().map(discount).collect()
+        *score /= total.powf(FREQUENCY_DISCOUNT);
+    }
+    near_first
 }
 
-/// The sessions with their weights by age: the latest weighs 1.
+/// The sessions with their weights by age, oldest first: the latest weighs 1, the one before it 0.97.
 fn weigh_by_age(sessions: &[PastSession]) -> impl Iterator<Item = (&PastSession, f64)> {
-    (1..=sessions.len())
-        .rev()
-        .zip(sessions)
-        .map(|(age, session)| (session, AGE_DECAY.powi(i32::try_from(age - 1).unwrap_or(i32::MAX))))
+    sessions.iter().enumerate().map(|(nth, session)| {
+        let n_later = sessions.len() - 1 - nth;
+        (session, AGE_DECAY.powi(i32::try_from(n_later).unwrap_or(i32::MAX)))
+    })
 }
 
 /// Files that commits changed together with the first file.
@@ -188,20 +200,22 @@ fn score_similar_tasks(
     let task_words = keywords(task.text);
     let past_words: Vec<BTreeSet<String>> =
         inputs.sessions.iter().map(|it| keywords(&it.task)).collect();
+    // The IDF of each word of the task, among the tasks of past sessions.
     let n_docs = u64::try_from(past_words.len()).unwrap_or(0);
-    let idf = |word: &String| {
-        let doc_freq = past_words.iter().filter(|it| it.contains(word)).count();
-        words::inverse_document_frequency(n_docs, u64::try_from(doc_freq).unwrap_or(0))
-    };
-    let weights: HashMap<&String, f64> = task_words.iter().map(|it| (it, idf(it))).collect();
+    let mut idf_by_word: HashMap<&String, f64> = HashMap::new();
+    for word in &task_words {
+        let n_with_word = past_words.iter().filter(|it| it.contains(word)).count();
+        let doc_freq = u64::try_from(n_with_word).unwrap_or(0);
+        idf_by_word.insert(word, words::inverse_document_frequency(n_docs, doc_freq));
+    }
     let mut acc: HashMap<String, f64> = HashMap::new();
     for (session, past) in inputs.sessions.iter().zip(&past_words) {
-        let shared: f64 =
-            task_words.iter().filter(|it| past.contains(*it)).map(|it| weights[it]).sum();
-        if shared > 0.0 {
+        let shared_words = task_words.iter().filter(|it| past.contains(*it));
+        let similarity: f64 = shared_words.map(|it| idf_by_word[it]).sum();
+        if similarity > 0.0 {
             // Squared, so that one close task outweighs several distant ones.
             for file in &session.touched {
-                *acc.entry(file.clone()).or_default() += shared * shared;
+                *acc.entry(file.clone()).or_default() += similarity * similarity;
             }
         }
     }
@@ -238,27 +252,27 @@ fn score_path_words(
         let stem = first.rsplit('/').next().unwrap_or(first);
         wanted.extend(words::identifier_parts(stem.split('.').next().unwrap_or(stem)));
     }
-    let parts: Vec<BTreeSet<String>> = inputs
-        .project_files
-        .iter()
-        .map(|it| words::identifier_parts(it).into_iter().collect())
-        .collect();
-    let n_docs = u64::try_from(parts.len()).unwrap_or(0);
+    // Each file with the words of its path: `src/auth_token.rs` has `src`, `auth`, `token` and `rs`.
+    let mut words_by_file: Vec<(&String, BTreeSet<String>)> = Vec::new();
+    for file in inputs.project_files {
+        words_by_file.push((file, words::identifier_parts(file).into_iter().collect()));
+    }
+    let n_docs = u64::try_from(words_by_file.len()).unwrap_or(0);
     let mut acc: HashMap<String, f64> = HashMap::new();
     for word in &wanted {
-        let matching: Vec<usize> =
-            (0..parts.len()).filter(|it| parts[*it].contains(word)).collect();
+        let has_word = |(_, path_words): &&(&String, BTreeSet<String>)| path_words.contains(word);
+        let matching: Vec<_> = words_by_file.iter().filter(has_word).collect();
         let doc_freq = u64::try_from(matching.len()).unwrap_or(0);
         let weight = words::inverse_document_frequency(n_docs, doc_freq);
-        for nth in matching {
-            *acc.entry(inputs.project_files[nth].clone()).or_default() += weight;
+        for (file, _) in matching {
+            *acc.entry((*file).clone()).or_default() += weight;
         }
     }
     acc
 }
 
 /// The test of the first file, and the files of its module.
-fn score_neighbours(
+fn score_module_neighbours(
     task: &TaskDescription<'_>,
     inputs: &PredictionInputs<'_>,
 ) -> HashMap<String, f64> {
@@ -325,12 +339,16 @@ mod tests {
             project_files: &tree,
             modules: &ModuleLookup::default(),
         };
+
+        // Files that sessions touched together with the first file, in any order.
         let task = TaskDescription { text: "the login fails", first_file: Some("auth.rs") };
         let ranked = rank_likely_files(&task, &inputs, 3);
         let mut first_two = ranked[..2].to_vec();
         first_two.sort();
         assert_eq!(first_two, ["auth_test.rs", "token.rs"]);
         assert!(!ranked.contains(&"auth.rs".to_owned()), "it is open already");
+
+        // A file that the task names outranks all others.
         let named = TaskDescription { text: "improve guide.md", first_file: None };
         assert_eq!(rank_likely_files(&named, &inputs, 1), ["guide.md"]);
     }

@@ -1,6 +1,10 @@
 //! Measures what a note saved: the tool calls that a session needed after it was shown the fix of an
 //! error.
 //!
+//! The input is the scratchpad, the log of one session. An error is identified by its fingerprint, a hash of
+//! its message without paths and numbers. Example: `git show --no-stat` fails, the fix is shown, the third
+//! call after the error is `git show --stat` with success → three calls.
+//!
 //! The engine compares the number with the fewest calls that any session without the note needed. Only
 //! what the events show counts: an error that came back, or whose fix was not seen, saved nothing.
 
@@ -16,8 +20,12 @@ pub fn calls_to_fix(pad: &Scratchpad, fingerprint: &str, shown_at: Timestamp) ->
     let occurrences = pad.errors.iter().filter(|it| it.fingerprint == fingerprint);
     let (before, after): (Vec<_>, Vec<_>) =
         occurrences.partition(|it| pad.calls[it.call as usize].at <= shown_at);
+    // The error came back although the fix was shown.
+    if !after.is_empty() {
+        return None;
+    }
     // The last occurrence before the fix was shown is the one that it helped with.
-    let error = before.last().filter(|_| after.is_empty())?;
+    let error = before.last()?;
     calls_until_fixed(pad, error.call)
 }
 

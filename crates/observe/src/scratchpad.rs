@@ -1,9 +1,15 @@
 //! The scratchpad: everything that is observed about one session, built by folding its events.
 //!
-//! The events come from a live session or from a journal; the signal detectors and the session summary
-//! read the result. Two kinds of position occur throughout: a call number is an index into
-//! [`Scratchpad::calls`], and an `order` counts all events, so that it tells which of two things came
-//! first.
+//! The events (messages, tool calls and their results) come from a live session or from a journal file; the
+//! signal detectors and the session summary read the result. Example: the events "call `cat a.rs`" and its
+//! result become one [`LoggedCall`] with one [`LoggedTouch`], the read of `a.rs`.
+//!
+//! - The *host* is the program that runs the agent and reports the events.
+//! - Two kinds of position occur throughout. A *call number* is an index into [`Scratchpad::calls`]. An
+//!   `order` counts all events, so that it tells which of two things came first.
+//! - *Tainted* is what may repeat text from outside the project, such as a fetched page. From the first call
+//!   that brings in such text, everything is tainted.
+//! - A *compaction* is the host's summary of a conversation that has become too long.
 //!
 //! An event costs a few lookups, however many came before it. Text is scanned once and only the
 //! findings are stored. Every collection is bounded, so that a session of any length stays within
@@ -27,6 +33,7 @@ use crate::strings::{SessionStrings, StringId};
 pub const MAX_CALLS: usize = 450_000;
 /// Notes that an agent may record in one session.
 pub const MAX_NOTES: usize = 50;
+// Bounds of the collections; further entries are dropped.
 const MAX_SUBTASKS: usize = 1_000;
 const MAX_ERRORS: usize = 1_000;
 const MAX_STATEMENTS: usize = 400;
@@ -42,17 +49,23 @@ const MAX_REMEMBERED_EDITS: usize = MAX_CALLS / 8;
 const MAX_PENDING_CALLS: usize = 4_096;
 /// Event ids remembered to recognise repeats, which come soon after the original or not at all.
 const MAX_SEEN_IDS: usize = 1 << 15;
-/// A timestamp that is earlier than its predecessor by more counts as a clock jump.
+/// A timestamp that is earlier than the latest one by more counts as a clock jump. Smaller steps back are
+/// ordinary, because the events of parallel calls arrive in any order.
 const MAX_CLOCK_DRIFT_MS: i64 = 60_000;
 
 /// Everything that is known about a session so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scratchpad {
+    /// `None` before the first event.
     pub session: Option<SessionId>,
+    /// The session that started this one as a subagent.
     pub parent: Option<SessionId>,
     pub agent: String,
+    /// Absolute path of the project, without a slash at the end.
     pub root: String,
+    /// The task that the host declared, else the first message of the user.
     pub task: String,
+    /// The type and the number of steps that the host declared at the start.
     pub declared_type: Option<SessionType>,
     pub planned_steps: Option<u32>,
     pub work_unit: Option<WorkUnit>,
@@ -62,12 +75,12 @@ pub struct Scratchpad {
     pub ended: Option<Timestamp>,
 
     pub strings: SessionStrings,
-    /// Every call, in order.
+    /// The calls, in order.
     pub calls: Vec<LoggedCall>,
     /// File reads and writes, in order. The touches of one call are consecutive.
     pub touches: Vec<LoggedTouch>,
     pub errors: Vec<ErrorOccurrence>,
-    /// Every call that failed, with the start of its output.
+    /// The calls that failed, each with the start of its output.
     pub failed_calls: Vec<FailedCall>,
     pub statements: Vec<SessionStatement>,
     pub messages: Vec<LoggedMessage>,
@@ -75,7 +88,7 @@ pub struct Scratchpad {
     pub reverted_edits: Vec<RevertedEdit>,
     /// Pairs of a file that was read and an import of it that was read soon after.
     pub import_chases: Vec<(StringId, StringId)>,
-    /// Numbers of the calls before which the host compacted the context.
+    /// One entry per compaction of the context: the number of the next call.
     pub compactions: Vec<u32>,
     /// Notes that the agent recorded, each with its position among the events.
     pub notes: Vec<(u32, RecordedNote)>,
@@ -111,7 +124,7 @@ pub struct Scratchpad {
 pub struct ExternalSource {
     /// Everything at a later position is tainted.
     pub tainted_after: u32,
-    /// The address or the command.
+    /// The address, else the command, else the tool.
     pub source: String,
 }
 
@@ -149,7 +162,7 @@ pub struct FailedCall {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionStatement {
     pub kind: StatementKind,
-    /// The number of calls before it.
+    /// The number of calls before it, which is also the number of the next call.
     pub call: u32,
     pub order: u32,
     /// Id of the event that contains it.
@@ -311,7 +324,7 @@ impl Scratchpad {
 
     /// Moves the start and the end of the session so that they include a time.
     fn extend_time_span(&mut self, at: Timestamp) {
-        // Some hosts write events without a time.
+        // Some hosts write events without a time; these count for nothing here.
         if at.0 <= 0 {
             return;
         }

@@ -2,7 +2,10 @@
 //!
 //! The text comes from agents and users: prose with Markdown, lists and code. The statement detectors
 //! (`statements/`) and the drafts work on the sentences that this file returns. A sentence is a slice of
-//! the text, so that it can be quoted word for word.
+//! the text, so that it can be quoted word for word. Example: "- I see. The file `a.rs` is fine" → "I see."
+//! and "The file `a.rs` is fine", of which the second names the code `a.rs`.
+//!
+//! A *cue*, to which the detectors compare the beginning of a sentence, is a phrase such as "wait, no".
 
 /// A `.`, `!` or `?` after fewer bytes ends a list number or an initial, not a sentence: `1.`, `J.`.
 const MIN_BYTES_BEFORE_END: usize = 3;
@@ -46,10 +49,11 @@ fn split_line<'a>(acc: &mut Vec<&'a str>, line: &'a str) {
                 let is_abbreviation =
                     sentence.len() <= MIN_BYTES_BEFORE_END || sentence.ends_with(".g.");
                 // Hosts join streamed blocks without a blank: "…mistake.Let me".
-                let is_joint = !is_before_blank
+                let is_joined_block = !is_before_blank
                     && *byte == b'.'
                     && starts_with_opening_word(&line[position + 1..]);
-                if (is_before_blank && !is_abbreviation) || is_joint {
+                let is_full_stop = is_before_blank && !is_abbreviation;
+                if is_full_stop || is_joined_block {
                     push_sentence(acc, sentence);
                     sentence_start = position + 1;
                 }
@@ -115,11 +119,10 @@ pub(crate) fn is_code_word(word: &str) -> bool {
     if name.len() < MIN_CODE_WORD_BYTES {
         return false;
     }
+    // A small letter directly before a capital one.
+    let mut neighbours = name.chars().zip(name.chars().skip(1));
     let is_camel_case = name.starts_with(char::is_alphabetic)
-        && name
-            .chars()
-            .zip(name.chars().skip(1))
-            .any(|(char, next)| char.is_lowercase() && next.is_uppercase());
+        && neighbours.any(|(char, next)| char.is_lowercase() && next.is_uppercase());
     let is_snake_case = name.contains('_') && name.chars().any(char::is_alphabetic);
     let is_file = model::words::file_extension(name).is_some();
     is_camel_case || is_snake_case || is_file

@@ -1,8 +1,11 @@
 //! Summarises a finished session: its type, outcome and validation, and the files it touched.
 //!
-//! The input is the scratchpad of the session. The summary is stored with the session, and the gates of
-//! `promote` decide by it what may be learned. A report of the host always counts more than what the
-//! calls suggest.
+//! The input is the scratchpad, the log of the session with all its calls. The summary is stored with the
+//! session, and the crate `promote` decides by it what may be learned. A report of the host (the program
+//! that runs the agent) always counts more than what the calls suggest.
+//!
+//! Example: an edit of `a.rs`, then `cargo test` with success → type `build`, outcome `success`, validation
+//! `observed`. With the test before the edit, the outcome is `partial`, and there is no validation.
 
 use model::{
     ProjectPath, SessionBehaviour, SessionId, SessionOutcome, SessionType, Timestamp, ToolKind,
@@ -17,16 +20,19 @@ use crate::scratchpad::{CallEffects, CallState, LoggedCall};
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionOverview {
     pub id: SessionId,
+    /// The session that started this one as a subagent.
     pub parent: Option<SessionId>,
     pub agent: String,
     pub kind: SessionType,
     pub task: String,
     pub started: Timestamp,
     pub ended: Timestamp,
+    /// Tool calls: a step is a call, because not every host reports steps.
     pub steps: u32,
     /// The number of steps that the host announced.
     pub planned_steps: Option<u32>,
     pub tokens: u64,
+    /// Errors that occurred. Each one is taken for a retry, whether or not the call was repeated.
     pub retries: u32,
     pub outcome: SessionOutcome,
     /// The evidence that the work of the session holds; `None` while it is not validated.
@@ -46,6 +52,7 @@ pub struct FileActivity {
     pub path: ProjectPath,
     pub reads: u32,
     pub edits: u32,
+    /// Number of the first call that touched it.
     pub first_step: u32,
 }
 
@@ -79,7 +86,7 @@ pub fn summarise_session(pad: &Scratchpad) -> Option<SessionOverview> {
         tokens: pad.tokens.input.saturating_add(pad.tokens.output),
         retries: u32::try_from(pad.errors.len()).unwrap_or(u32::MAX),
         outcome,
-        // A session that failed is not validated by its own checks.
+        // A session that the host reported as failed is not validated by its own checks.
         validation_basis: find_validation_basis(pad).filter(|_| outcome != SessionOutcome::Failure),
         reported_validations: pad.validations.iter().filter(|it| it.ok).map(|it| it.kind).collect(),
         succeeded_subtasks: pad.succeeded_subtasks.clone(),
@@ -95,16 +102,22 @@ fn summarise_behaviour(pad: &Scratchpad) -> SessionBehaviour {
     let mut acc = SessionBehaviour { plan_mode_only, ..SessionBehaviour::default() };
     for call in pad.calls.iter().filter(|it| it.state != CallState::Rejected) {
         let has_write = pad.touches_of_call(call).iter().any(|it| it.is_write);
-        let is_edit = has_write && call.state == CallState::Ok;
-        let is_look = call.n_touches > 0
+        let looks_by_command = call.n_touches > 0
             || call.effects.has_any(CallEffects::RUNS_SEARCH | CallEffects::LISTS_FILES);
-        match call.tool {
-            // An edit counts as one whichever tool made it.
-            _ if is_edit => acc.n_edits += 1,
-            _ if call.effects.has_any(CallEffects::READS_REVIEW) => acc.n_reviews += 1,
-            ToolKind::Read | ToolKind::Search | ToolKind::List => acc.n_looks += 1,
-            ToolKind::Shell if is_look => acc.n_looks += 1,
-            _ => acc.n_others += 1,
+        let is_look = match call.tool {
+            ToolKind::Read | ToolKind::Search | ToolKind::List => true,
+            ToolKind::Shell => looks_by_command,
+            _ => false,
+        };
+        // Each call counts once, as the first of these; an edit whichever tool made it.
+        if has_write && call.state == CallState::Ok {
+            acc.n_edits += 1;
+        } else if call.effects.has_any(CallEffects::READS_REVIEW) {
+            acc.n_reviews += 1;
+        } else if is_look {
+            acc.n_looks += 1;
+        } else {
+            acc.n_others += 1;
         }
         acc.plan_mode_only &= call.in_plan_mode;
     }
@@ -116,6 +129,7 @@ fn infer_outcome(pad: &Scratchpad) -> SessionOutcome {
     if let Some(outcome) = pad.outcome {
         return outcome;
     }
+    // The host can also report only that its quality check failed.
     let last_qa = pad.validations.iter().rev().find(|it| it.kind == ValidationKind::QaPassed);
     if last_qa.is_some_and(|it| !it.ok) {
         SessionOutcome::Failure
@@ -132,18 +146,28 @@ fn find_validation_basis(pad: &Scratchpad) -> Option<ValidationBasis> {
     if let Some(reported) = pad.validations.last() {
         return reported.ok.then_some(ValidationBasis::Said);
     }
-    let last_edit = pad.successful_touches().filter(|it| it.is_write).map(|it| it.call).last();
-    // A check says nothing about later edits, and without an edit there is nothing to validate.
-    let later_calls = last_edit.map_or(&[][..], |edit| &pad.calls[edit as usize + 1..]);
+    // A commit counts whatever the checks report: the user or the agent accepted the work.
+    let is_commit =
+        |it: &LoggedCall| it.has_succeeded() && it.effects.has_any(CallEffects::MAKES_COMMIT);
+    let has_commit = pad.calls.iter().any(is_commit);
+    (has_commit || passes_last_check(pad)).then_some(ValidationBasis::Observed)
+}
+
+/// Returns whether a check (tests, a build, a linter) passed after the last edit and none failed after that.
+fn passes_last_check(pad: &Scratchpad) -> bool {
+    // Without an edit there is nothing to validate.
+    let last_edit = pad.successful_touches().filter(|it| it.is_write).last();
+    let Some(last_edit) = last_edit else { return false };
+    // A check before the edit says nothing about it.
+    let later_calls = &pad.calls[last_edit.call as usize + 1..];
     let is_check =
         |it: &&LoggedCall| it.effects.has_any(CallEffects::RUNS_TEST | CallEffects::RUNS_CHECK);
     let checks: Vec<&LoggedCall> = later_calls.iter().filter(is_check).collect();
-    // The last check decides: work that passes one check and then fails another does not hold.
-    let is_checked = checks.iter().any(|it| it.has_succeeded())
-        && !checks.last().is_some_and(|it| it.has_failed());
-    let is_commit =
-        |it: &LoggedCall| it.has_succeeded() && it.effects.has_any(CallEffects::MAKES_COMMIT);
-    (is_checked || pad.calls.iter().any(is_commit)).then_some(ValidationBasis::Observed)
+    // The last check decides: work that passes one check and then fails another does not hold. A last check
+    // that was refused or has no result decides nothing; the ones before it count.
+    let has_failed_last = checks.last().is_some_and(|it| it.has_failed());
+    let has_passed = checks.iter().any(|it| it.has_succeeded());
+    has_passed && !has_failed_last
 }
 
 #[cfg(test)]
@@ -152,7 +176,8 @@ mod tests {
     use crate::test_script::pad_from_script;
     use expect_test::{Expect, expect};
 
-    /// Checks the type, the outcome and the basis of the validation.
+    /// Checks a session, given in the notation of `test_script`: its type, its outcome and the basis of its
+    /// validation, `–` if it is not validated.
     fn check(script: &str, expect: Expect) {
         let overview = summarise_session(&pad_from_script(script)).unwrap();
         let basis = overview.validation_basis.map_or("–", ValidationBasis::slug);
@@ -174,6 +199,7 @@ mod tests {
         check("read a.rs\ngrep x → a.rs", expect!["insights partial –"]);
         check("run gh pr view 3\nread a.rs", expect!["pr_review partial –"]);
         check("run ls\nrun curl x", expect!["terminal partial –"]);
+        // A refused call does not count.
         check("refuse a.rs\nread b.rs", expect!["insights partial –"]);
     }
 }

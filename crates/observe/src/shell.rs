@@ -1,10 +1,16 @@
 //! Effects of a shell command: reads, searches, tests, fetches, commits.
 //!
-//! Agents do much of their work in a shell, so the scratchpad counts `cat a.rs` like a call of the read
-//! tool. A command line is first split into simple commands ([`split_commands`]); a table then maps each
-//! program and subcommand to its effects (`effect_table`). The table also decides which commands bring in
-//! external text. The rest of this file brings command lines into a form in which they can be compared
-//! or quoted.
+//! Agents do much of their work in a shell, so the log of a session counts `cat a.rs` like a call of the
+//! read tool. A command line is first split into simple commands ([`split_commands`]); a table then maps
+//! each program and subcommand to its effects (`effect_table`):
+//! `cat a.rs | head && go test ./...` → `Read("a.rs")`, `Test`. The table also decides which commands bring
+//! in text from outside the project.
+//!
+//! The rest of this file brings command lines into three forms. Of `cd /p && go test -v ./... 2>&1 | tail`:
+//!
+//! - [`command_head`], by which commands are compared: `go test`;
+//! - [`essential_command`], which a memory quotes: `go test -v ./...`;
+//! - [`normalise_command`], which is logged: the whole line, with single blanks.
 
 mod command_split;
 mod effect_table;
@@ -60,14 +66,15 @@ pub fn find_effects(command: &str) -> Vec<ShellEffect> {
 
 /// The words of the command that a wrapper runs.
 fn strip_wrappers(words: &[String]) -> Vec<&str> {
+    // Options, assignments (`env A=1`) and durations (`timeout 60s`) precede the command.
+    let belongs_to_wrapper = |word: &&str| {
+        let is_duration = word.bytes().all(|it| it.is_ascii_digit() || it == b's');
+        word.starts_with('-') || word.contains('=') || is_duration
+    };
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    // Wrappers can be nested: `sudo timeout 60 make`. A wrapper without a command is itself the program.
     while words.first().is_some_and(|it| WRAPPER_PROGRAMS.contains(it)) && words.len() > 1 {
         words.remove(0);
-        let belongs_to_wrapper = |word: &&str| {
-            let is_duration = word.bytes().all(|it| it.is_ascii_digit() || it == b's');
-            word.starts_with('-') || word.contains('=') || is_duration
-        };
-        // Options, assignments (`env A=1`) and durations (`timeout 60s`) precede the command.
         while words.first().is_some_and(belongs_to_wrapper) {
             words.remove(0);
         }
@@ -166,7 +173,7 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
-    /// Checks the effects of a command line.
+    /// Checks the effects of a command line, in order, as `Variant("argument")`.
     fn check(command: &str, expect: Expect) {
         let effects: Vec<String> =
             find_effects(command).iter().map(|it| format!("{it:?}")).collect();

@@ -1,5 +1,8 @@
-//! A sighting: one pattern, seen in one session. Also helpers of the detectors that turn files of the
-//! scratchpad into paths.
+//! A sighting: one pattern, seen in one session. Also helpers by which detectors turn files of the
+//! scratchpad (the log of one session) into paths.
+//!
+//! A pattern is something that can be seen again in other sessions, such as "`a.rs` and `b.rs` are edited
+//! together". Its key (`a.rs|b.rs`) is the same in all of them; the evidence has the details of this one.
 
 use std::collections::BTreeSet;
 
@@ -20,9 +23,9 @@ pub struct Sighting {
     pub key: PatternKey,
     /// Occurrences in the session.
     pub occurrences: u32,
-    /// Its position among the events of the session.
+    /// Its position among the events of the session; 0 if the detector did not set it.
     pub order: u32,
-    /// Its text may come from outside the project.
+    /// Its text may come from outside the project, such as a fetched page.
     pub tainted: bool,
     pub evidence: Evidence,
 }
@@ -32,8 +35,8 @@ impl Sighting {
         Self { key, occurrences: 1, order: 0, tainted: false, evidence }
     }
 
-    /// Sets the position in the session. A sighting that quotes text is tainted if external content came
-    /// before it.
+    /// Sets the position in the session. A sighting of a signal that quotes text is tainted if external
+    /// content came before it, because the text may repeat that content.
     pub(crate) fn seen_at(mut self, pad: &Scratchpad, order: u32) -> Self {
         self.order = order;
         self.tainted = self.signal().row().textual && pad.is_tainted(order);
@@ -49,6 +52,16 @@ impl Sighting {
         self.key.signal()
     }
 
+    /// Adds a later sighting of the same pattern in the same session. The evidence of the first one stays,
+    /// unless only the later one has a fix: then everything but the count is taken from the later one.
+    pub(crate) fn merge(&mut self, later: Self) {
+        let occurrences = self.occurrences + later.occurrences;
+        if later.evidence.has_fix() && !self.evidence.has_fix() {
+            *self = later;
+        }
+        self.occurrences = occurrences;
+    }
+
     /// Applies `change` to every text of the evidence and the key, for instance to mask secrets.
     pub fn map_texts(&mut self, mut change: impl FnMut(&mut String)) {
         self.evidence.map_texts(&mut change);
@@ -56,8 +69,8 @@ impl Sighting {
     }
 }
 
-/// The path of an interned string; `None` if it is not a project path, for instance because it was
-/// truncated.
+/// The path behind a file id of the scratchpad; `None` if it is not a project path, for instance because it
+/// was truncated.
 pub(crate) fn to_path(pad: &Scratchpad, file: StringId) -> Option<ProjectPath> {
     ProjectPath::parse(pad.strings.text(file)).ok()
 }
@@ -93,6 +106,7 @@ pub(crate) fn find_named_files(pad: &Scratchpad, text: &str) -> Vec<ProjectPath>
         let is_named = |word: &&str| {
             // `a.rs:12` names `a.rs`.
             let word = word.split(':').next().unwrap_or(word);
+            // `src/a.rs`, `a.rs`, or the end of a path with at least one folder: `wire/a.rs`.
             word == path || word == name || (word.contains('/') && path.ends_with(word))
         };
         if words.iter().any(is_named) {

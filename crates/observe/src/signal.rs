@@ -1,8 +1,16 @@
-//! Signal detectors, one file each: functions of the finished scratchpad.
+//! Signal detectors, one file each, and the function that runs them over a session.
 //!
-//! A detector adds a sighting for each pattern that it finds: a key that identifies the pattern across
-//! sessions, and evidence. It never sees the output of another detector. Whether a sighting becomes a
-//! memory depends on how many sessions show the same pattern; `draft` composes the text.
+//! - The *scratchpad* is the log of one session: its calls, touched files, errors and statements.
+//! - A *signal* is a kind of behaviour from which something can be learned, such as `error_retry`.
+//! - A *pattern* is one case of a signal, such as one error of one command. Its key is the same in every
+//!   session that shows it.
+//! - A *sighting* is a pattern in one session: the key, and evidence from which a memory can be written.
+//!
+//! Example: `make` fails with "no rule to make `all`", then `make -k` succeeds. `error_retry` adds a
+//! sighting with the fingerprint of the error as its key, and the message and both commands as evidence.
+//!
+//! A detector never sees the output of another one. Whether a pattern becomes a memory depends on how many
+//! sessions show it: `draft` composes the text of all sightings, and the crate `promote` decides.
 
 mod backtrack;
 mod causal_statement;
@@ -35,11 +43,11 @@ pub use dead_end::reverted_session;
 pub(crate) use error_retry::calls_until_fixed;
 pub use parallel_conflict::parallel_conflicts;
 
-/// Adds the sightings of one signal.
+/// Adds the sightings of one signal. The lookup gives the module of a file; few detectors need it.
 type SignalDetector = fn(&mut Vec<Sighting>, &Scratchpad, &ModuleLookup);
 
-/// The order is the order of the report. [`parallel_conflicts`] is not in the table: it needs the sessions
-/// of sibling agents, which the scratchpad does not have.
+/// Sightings are returned in this order. [`parallel_conflicts`] and [`reverted_session`] are not in the
+/// table: they need other sessions or git, which the scratchpad does not have.
 const SIGNAL_DETECTORS: &[SignalDetector] = &[
     file_access::detect,
     co_access::detect,
@@ -63,7 +71,8 @@ const SIGNAL_DETECTORS: &[SignalDetector] = &[
     recorded::detect,
 ];
 
-/// Sightings of one signal in one session; further ones are dropped.
+/// Sightings of one signal in one session; further ones are dropped, so that a session that does the same
+/// all day does not fill the database.
 const MAX_SIGHTINGS_PER_SIGNAL: usize = 40;
 
 /// All sightings of a session: one per pattern, at most forty per signal.
@@ -74,9 +83,9 @@ pub fn detect_sightings(pad: &Scratchpad, modules: &ModuleLookup) -> Vec<Sightin
         detect(&mut found, pad, modules);
         let mut merged: Vec<Sighting> = Vec::new();
         for sighting in found {
-            // A further sighting of the same pattern counts, its evidence is dropped.
-            if let Some(at) = merged.iter().position(|it| it.key == sighting.key) {
-                merged[at].occurrences += sighting.occurrences;
+            // A session has one sighting of a pattern, which counts the occurrences.
+            if let Some(earlier) = merged.iter_mut().find(|it| it.key == sighting.key) {
+                earlier.merge(sighting);
             } else if merged.len() < MAX_SIGHTINGS_PER_SIGNAL {
                 merged.push(sighting);
             }
@@ -86,8 +95,8 @@ pub fn detect_sightings(pad: &Scratchpad, modules: &ModuleLookup) -> Vec<Sightin
     acc
 }
 
-/// Rates how urgently a session should be learned, in per mille. Urgency only changes the order of
-/// sessions; every candidate still has to pass its gate.
+/// Rates how urgently a session should be learned, in per mille; 0 is not urgent. Urgency decides only in
+/// which order sessions are learned, not what becomes a memory.
 pub fn rate_urgency(pad: &Scratchpad, sightings: &[Sighting]) -> u16 {
     let sightings_of = |kind: SignalKind| sightings.iter().filter(move |it| it.signal() == kind);
     let n_corrections = sightings_of(SignalKind::SelfCorrection).count();
@@ -95,18 +104,20 @@ pub fn rate_urgency(pad: &Scratchpad, sightings: &[Sighting]) -> u16 {
     let has_repeated_search = sightings_of(SignalKind::RepeatedGrep).any(|it| it.occurrences >= 3);
     let n_edited = crate::facts::file_uses(pad).values().filter(|it| it.n_edits > 0).count();
     let has_config_edit = sightings_of(SignalKind::ConfigTouch).next().is_some();
-    // The first condition that holds gives the urgency. What the agent got wrong comes first, because
-    // the next session would repeat it.
-    [
-        (n_corrections >= 3, 950),
-        (n_corrections > 0, 900),
-        (has_repeated_search, 800),
-        (n_errors >= 2, 750),
-        (has_config_edit && n_edited >= 2, 700),
-    ]
-    .iter()
-    .find(|it| it.0)
-    .map_or(0, |it| it.1)
+    // What the agent believed and had to correct comes first, because the next session would repeat it.
+    if n_corrections >= 3 {
+        950
+    } else if n_corrections > 0 {
+        900
+    } else if has_repeated_search {
+        800
+    } else if n_errors >= 2 {
+        750
+    } else if has_config_edit && n_edited >= 2 {
+        700
+    } else {
+        0
+    }
 }
 
 #[cfg(test)]
@@ -116,7 +127,8 @@ pub(crate) mod testing {
     use expect_test::Expect;
     use std::fmt::Write as _;
 
-    /// Checks the sightings of one signal, one per line: key, occurrences, taint, stored evidence.
+    /// Checks the sightings of one signal in a script (notation: `test_script`), one per line:
+    /// `KEY ×OCCURRENCES [tainted] EVIDENCE`, the evidence as JSON.
     pub(crate) fn check(kind: SignalKind, script: &str, expect: Expect) {
         let mut acc = String::new();
         let sightings = detect_sightings(&pad_from_script(script), &ModuleLookup::default());

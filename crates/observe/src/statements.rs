@@ -4,7 +4,8 @@
 //! One file per kind of statement. Each has lists of cues, which are words and phrases in lower case,
 //! and rules for how a sentence must contain them. No model is involved, and the time is linear in the
 //! text. Precision comes first: a sentence that could be a plan or a status report is ignored. The
-//! scratchpad fold calls these functions for every message.
+//! scratchpad (the log of one session) calls these functions for every message. Example: "I see. Wait, I was
+//! wrong: `total()` returns cents, not euros." → the second sentence is a correction.
 
 mod causal;
 mod correction;
@@ -24,7 +25,7 @@ pub const MAX_TEXT_BYTES: usize = 64 << 10;
 pub(crate) const MAX_SENTENCE_BYTES: usize = 400;
 
 /// Marks the first byte of each cue in a table of all bytes. One lookup then rejects most sentences before
-/// any cue is compared.
+/// any cue is compared. (`while`, because a `const fn` cannot use iterators.)
 const fn mark_first_bytes(mut table: [bool; 256], cues: &[&str]) -> [bool; 256] {
     let mut nth = 0;
     while nth < cues.len() {

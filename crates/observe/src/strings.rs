@@ -1,8 +1,8 @@
 //! String interning: paths, queries and commands become numbers, so that a logged call fits into few
-//! bytes.
+//! bytes. `intern("src/a.rs")` returns the same [`StringId`] every time, and `text(id)` returns the path.
 //!
-//! The table belongs to one scratchpad, and its size is bounded. When it is full, every new string gets
-//! the id of the placeholder `…`.
+//! The table belongs to one scratchpad (the log of one session), and its size is bounded. When it is full,
+//! every new string gets the id of the placeholder `…`.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;

@@ -1,10 +1,16 @@
-//! Synthesis: statements about a module that all of its sessions support together and none alone.
+//! Synthesis: statements about a module that all of its sessions support together and none alone. A module
+//! is a part of the project, by default a folder.
 //!
-//! The input is the files that each session touched. Three statements are drafted: files outside a module
-//! that its sessions usually edit as well, files to open first, and modules that change together. A
-//! pattern must be usual among the sessions concerned, and clearly more frequent there than among all
-//! sessions (its lift), so that chance and files that every session edits are left out. Errors are no part of
-//! it: those with a known fix are memories of their own.
+//! The input is visits: the files that each session touched. Three statements are drafted: files outside a
+//! module that its sessions usually edit as well, files to open first, and modules that change together.
+//!
+//! A pattern must be usual among the sessions concerned (its share), and clearly more frequent there than
+//! among all sessions (its lift), so that chance and files that every session edits are left out. Example:
+//! of 8 sessions, 5 changed `src/wire`, and 4 of these also edited `web/wire.ts`, which no other session did.
+//! The share is 4/5 = 0.8 and the share among all 4/8 = 0.5, so that the lift is 1.6: "Work in `src/wire`
+//! usually reaches `web/wire.ts` …".
+//!
+//! Errors are no part of it: those with a known fix are memories of their own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,31 +22,31 @@ use crate::ModuleLookup;
 use crate::draft::{MemoryDraft, quote_paths};
 use crate::path_rules::is_test_path;
 
-/// Numbers of sessions at which a module is synthesised.
+/// Numbers of sessions of a module at which its statements are drafted anew.
 pub const SESSION_MILESTONES: &[u32] = &[5, 10, 20, 50, 100];
 /// The most drafts of one synthesis.
 pub const MAX_MODULE_DRAFTS: usize = 5;
+/// Sessions behind any statement: three may be one piece of work.
+const MIN_SESSIONS: u32 = 4;
 /// Sessions that must have changed two modules before they count as coupled.
 const MIN_SHARED_SESSIONS: u32 = 5;
 /// Share of the sessions that changed one thing which must have changed the other, in per mille.
 const USUAL_SHARE_PER_MILLE: u32 = 750;
-/// Sessions behind any statement: three may be one piece of work.
-const MIN_SESSIONS: u32 = 4;
 /// Files outside a module that are drafted.
 const MAX_OUTSIDE_FILES: usize = 2;
 /// Files to open first.
 const MAX_FILES_TO_OPEN: usize = 6;
-/// Share of the module's sessions that must have opened a file to open first, and the share from which
-/// it is always opened, in per mille.
+/// A file to open first was opened by more than this share of the module's sessions, in per mille.
 const OPENED_SHARE_PER_MILLE: u32 = 600;
+/// Above this share it counts as always opened, below as often, in per mille.
 const ALWAYS_SHARE_PER_MILLE: u32 = 800;
-/// Least ratio of the share among the module's sessions to the share among all sessions, in per mille. A
+/// Least lift, in per mille: the share among the module's sessions over the share among all sessions. A
 /// file that every session edits says nothing about a module.
 const MIN_LIFT_PER_MILLE: u32 = 1_500;
 /// Sessions that a dependency lists as its evidence.
 const MAX_DEPENDENCY_SESSIONS: usize = 20;
 
-/// The files that one validated session touched.
+/// The files that one session touched. The caller leaves out sessions whose work did not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionVisit {
     pub session: SessionId,
@@ -90,6 +96,7 @@ fn draft_outside_files(
     all: &[SessionVisit],
     modules: &ModuleLookup,
 ) -> Vec<MemoryDraft> {
+    // Collect the sessions that edited each file outside the module.
     let mut sessions_by_file: BTreeMap<&ProjectPath, Vec<SessionId>> = BTreeMap::new();
     for visit in visits {
         let is_outside = |it: &&ProjectPath| modules.module_of_file(it.as_str()) != module;
@@ -98,25 +105,29 @@ fn draft_outside_files(
             sessions_by_file.entry(file).or_default().push(visit.session);
         }
     }
+    // Select the usual ones, those with the most sessions first; ties by path.
     let n_visits = to_u32(visits.len());
-    let is_usually_edited = |(file, sessions): &(&ProjectPath, Vec<SessionId>)| {
-        // The share among all sessions is what chance would give.
-        let n_anywhere = to_u32(all.iter().filter(|it| it.edited.contains(file)).count());
-        is_usual(SessionFrequency {
+    let mut usual: Vec<(&ProjectPath, Vec<SessionId>)> = Vec::new();
+    for (file, sessions) in sessions_by_file {
+        let n_anywhere = all.iter().filter(|it| it.edited.contains(file)).count();
+        let frequency = SessionFrequency {
             n_matching: to_u32(sessions.len()),
             n_sessions: n_visits,
-            n_matching_anywhere: n_anywhere,
+            n_matching_anywhere: to_u32(n_anywhere),
             n_all_sessions: to_u32(all.len()),
-        })
-    };
-    let mut found: Vec<(&ProjectPath, Vec<SessionId>)> =
-        sessions_by_file.into_iter().filter(is_usually_edited).collect();
-    found.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then_with(|| a.0.cmp(b.0)));
-    found.truncate(MAX_OUTSIDE_FILES);
-    found
-        .into_iter()
-        .map(|(file, sessions)| draft_outside_file(module, file, sessions, n_visits, modules))
-        .collect()
+        };
+        if is_usual(frequency) {
+            usual.push((file, sessions));
+        }
+    }
+    usual.sort_by(|(file_a, sessions_a), (file_b, sessions_b)| {
+        sessions_b.len().cmp(&sessions_a.len()).then_with(|| file_a.cmp(file_b))
+    });
+    let mut acc = Vec::new();
+    for (file, sessions) in usual.into_iter().take(MAX_OUTSIDE_FILES) {
+        acc.push(draft_outside_file(module, file, sessions, n_visits, modules));
+    }
+    acc
 }
 
 fn draft_outside_file(
@@ -156,17 +167,25 @@ fn draft_files_to_open(
     modules: &ModuleLookup,
 ) -> Option<MemoryDraft> {
     let ranked = rank_opened_files(visits, all);
-    let share_of = |n_opened: u32| n_opened * 1000 / to_u32(visits.len()).max(1);
+    // One file is no pattern of work.
+    if ranked.len() < 2 {
+        return None;
+    }
+    // The ranking is by share, so that the files that are always opened come first.
+    let n_visits = to_u32(visits.len()).max(1);
+    let is_always = |n_opened: u32| n_opened * 1000 / n_visits > ALWAYS_SHARE_PER_MILLE;
+    let n_always = ranked.iter().filter(|(_, n_opened)| is_always(*n_opened)).count();
+    if n_always == 0 {
+        return None;
+    }
+    // A choice of files helps only if the module has at least twice as many.
     let opened = visits.iter().flat_map(|it| it.read.iter().chain(&it.edited));
     let module_files: BTreeSet<&ProjectPath> =
         opened.filter(|it| modules.module_of_file(it.as_str()) == module).collect();
-    // The ranking is by share, so that the surest files come first.
-    let n_always = ranked.iter().filter(|it| share_of(it.1) > ALWAYS_SHARE_PER_MILLE).count();
-    // A choice of files helps only if the module has at least twice as many.
-    if ranked.len() < 2 || n_always == 0 || module_files.len() < 2 * ranked.len() {
+    if module_files.len() < 2 * ranked.len() {
         return None;
     }
-    let files: Vec<ProjectPath> = ranked.iter().map(|it| it.0.clone()).collect();
+    let files: Vec<ProjectPath> = ranked.iter().map(|(file, _)| (*file).clone()).collect();
     let content = format!(
         "For work in `{module}`, open {} first: most sessions that changed this {} needed them, of {} files they opened there.",
         quote_paths(&files),
@@ -178,7 +197,7 @@ fn draft_files_to_open(
         always: always.to_vec(),
         often: often.to_vec(),
         trigger_module: Some(module.to_owned()),
-        session_count: to_u32(visits.len()).max(1),
+        session_count: n_visits,
     });
     let has_opened_any = |it: &&&SessionVisit| files.iter().any(|file| it.has_opened(file));
     let sessions = visits.iter().filter(has_opened_any).map(|it| it.session).collect();
@@ -204,21 +223,21 @@ fn rank_opened_files<'a>(
             *counts.entry(file).or_default() += 1;
         }
     }
-    let n_visits = to_u32(visits.len()).max(1);
-    let is_typical = |(file, n_opened): &(&ProjectPath, u32)| {
-        let n_anywhere = to_u32(all.iter().filter(|it| it.has_opened(file)).count());
+    let mut ranked: Vec<(&ProjectPath, u32)> = Vec::new();
+    for (file, n_opened) in counts {
+        let n_anywhere = all.iter().filter(|it| it.has_opened(file)).count();
         let frequency = SessionFrequency {
-            n_matching: *n_opened,
-            n_sessions: n_visits,
-            n_matching_anywhere: n_anywhere,
+            n_matching: n_opened,
+            n_sessions: to_u32(visits.len()),
+            n_matching_anywhere: to_u32(n_anywhere),
             n_all_sessions: to_u32(all.len()),
         };
-        *n_opened >= MIN_SESSIONS
-            && frequency.share() > OPENED_SHARE_PER_MILLE
-            && frequency.exceeds_chance()
-    };
-    let mut ranked: Vec<(&ProjectPath, u32)> = counts.into_iter().filter(is_typical).collect();
-    ranked.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+        let is_opened_often = frequency.share() > OPENED_SHARE_PER_MILLE;
+        if n_opened >= MIN_SESSIONS && is_opened_often && frequency.exceeds_chance() {
+            ranked.push((file, n_opened));
+        }
+    }
+    ranked.sort_by(|(file_a, n_a), (file_b, n_b)| n_b.cmp(n_a).then_with(|| file_a.cmp(file_b)));
     ranked.truncate(MAX_FILES_TO_OPEN);
     ranked
 }
@@ -237,6 +256,7 @@ pub fn draft_module_pairs(
         let changed: Vec<&str> = edited_modules(&visit.edited, modules).into_iter().collect();
         for (nth, a) in changed.iter().enumerate() {
             *n_by_module.entry(a).or_default() += 1;
+            // Only with later modules, so that each pair occurs once.
             for b in &changed[nth + 1..] {
                 visits_by_pair.entry((a, b)).or_default().push(visit);
             }
@@ -245,7 +265,7 @@ pub fn draft_module_pairs(
     // Draft the pairs that are coupled, each with its share for the order.
     let mut found: Vec<(u32, MemoryDraft)> = Vec::new();
     for ((a, b), visits) in visits_by_pair {
-        // The module that is changed less often implies the other one.
+        // The module that is changed less often implies the other one: of its sessions, more changed both.
         let (from, to) = if n_by_module[a] <= n_by_module[b] { (a, b) } else { (b, a) };
         let frequency = SessionFrequency {
             n_matching: to_u32(visits.len()),
@@ -254,15 +274,17 @@ pub fn draft_module_pairs(
             n_all_sessions: to_u32(all.len()),
         };
         let is_coupled = frequency.n_matching >= MIN_SHARED_SESSIONS && is_usual(frequency);
-        if is_coupled
-            && !is_known(from, to)
-            && let Some(draft) = draft_module_pair(from, to, &visits, n_by_module[from], modules)
-        {
+        if !is_coupled || is_known(from, to) {
+            continue;
+        }
+        if let Some(draft) = draft_module_pair(from, to, &visits, n_by_module[from], modules) {
             found.push((frequency.share(), draft));
         }
     }
-    found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.content.cmp(&b.1.content)));
-    found.into_iter().map(|it| it.1).take(MAX_MODULE_DRAFTS).collect()
+    found.sort_by(|(share_a, draft_a), (share_b, draft_b)| {
+        share_b.cmp(share_a).then_with(|| draft_a.content.cmp(&draft_b.content))
+    });
+    found.into_iter().map(|(_, draft)| draft).take(MAX_MODULE_DRAFTS).collect()
 }
 
 fn draft_module_pair(
@@ -281,8 +303,11 @@ fn draft_module_pair(
             *counts.entry(file).or_default() += 1;
         }
     }
-    // Ties break on the path, the smaller one first.
-    let most_edited = counts.iter().max_by(|a, b| a.1.cmp(b.1).then_with(|| b.0.cmp(a.0)))?.0;
+    // Ties go to the smaller path, which `max_by` finds by the reverse order of paths.
+    let by_count = |(file_a, n_a): &(&ProjectPath, u32), (file_b, n_b): &(&ProjectPath, u32)| {
+        n_a.cmp(n_b).then_with(|| file_b.cmp(file_a))
+    };
+    let (most_edited, _) = counts.into_iter().max_by(by_count)?;
     let n_both = to_u32(visits.len());
     let content = format!(
         "A change in `{from}` usually needs one in `{to}`, most often in `{most_edited}`: {n_both} of the {n_from} sessions that changed the one changed both. Look there before you finish."
@@ -290,18 +315,21 @@ fn draft_module_pair(
     let sessions: Vec<SessionId> = visits.iter().map(|it| it.session).collect();
     let payload = dependency_payload(from, to, sessions.clone(), n_both * 1000 / n_from.max(1));
     let mut draft = MemoryDraft::new(MemoryKind::CausalDependency, content)
-        .with_files(vec![(*most_edited).clone()])
+        .with_files(vec![most_edited.clone()])
         .with_payload(payload);
     draft.sessions = sessions;
     draft.modules.extend([from.to_owned(), to.to_owned()]);
     Some(draft.finish(modules))
 }
 
-/// The frequency of something among some sessions and, for comparison, among all.
+/// The frequency of something among some sessions and, for comparison, among all. In the example of the
+/// header: 4 of the 5 sessions of `src/wire`, and 4 of all 8, edited `web/wire.ts`.
 #[derive(Clone, Copy)]
 struct SessionFrequency {
+    /// Matching ones among the sessions concerned, for instance those of a module.
     n_matching: u32,
     n_sessions: u32,
+    /// Matching ones among all sessions of the project.
     n_matching_anywhere: u32,
     n_all_sessions: u32,
 }
@@ -312,9 +340,10 @@ impl SessionFrequency {
         self.n_matching * 1000 / self.n_sessions.max(1)
     }
 
-    /// Returns whether the share is clearly larger than among all sessions.
+    /// Returns whether the share is clearly larger than among all sessions, which is what chance gives.
     fn exceeds_chance(self) -> bool {
         let share_anywhere = self.n_matching_anywhere * 1000 / self.n_all_sessions.max(1);
+        // The lift is `share / share_anywhere`; without the division, a share of 0 is no problem.
         self.share() * 1000 >= share_anywhere * MIN_LIFT_PER_MILLE
     }
 }
@@ -334,6 +363,7 @@ fn dependency_payload(from: &str, to: &str, mut sessions: Vec<SessionId>, share:
         from: from.to_owned(),
         to: to.to_owned(),
         sessions,
+        // The stored field holds the share, not the lift by which patterns are selected above.
         lift: PerMille::new(u16::try_from(share).unwrap_or(1000)),
         directed: true,
     })
@@ -424,14 +454,12 @@ mod tests {
             causal_dependency: A change in `api` usually needs one in `web`, most often in `web/x.ts`: 5 of the 5 sessions that changed the one changed both. Look there before you finish.
         "]]
         .assert_eq(&show(&draft_module_pairs(&all, &|_, _| false, &ModuleLookup::default())));
-        assert!(
-            draft_module_pairs(
-                &all,
-                &|from, to| (from, to) == ("api", "web"),
-                &ModuleLookup::default()
-            )
-            .is_empty()
-        );
+
+        // The same sessions, but the pair is known.
+        let is_known = |from: &str, to: &str| (from, to) == ("api", "web");
+        assert!(draft_module_pairs(&all, &is_known, &ModuleLookup::default()).is_empty());
+
+        // One of the five sessions is missing.
         assert!(
             draft_module_pairs(&all[1..], &|_, _| false, &ModuleLookup::default()).is_empty(),
             "four are not five"

@@ -1,4 +1,5 @@
-//! A small notation for sessions, so that tests are data. One line per message or call:
+//! A small notation for sessions, so that tests are data: `"read a.rs\nedit a.rs\nrun make test"`. One line
+//! per message or call; a call gives two events, the call and its result.
 //!
 //! | line | event |
 //! |---|---|
@@ -106,6 +107,7 @@ impl ScriptBuilder {
     fn push_call(&mut self, verb: &str, rest: &str) -> bool {
         // `X: text` gives the call an output.
         let (subject, output) = rest.split_once(": ").unwrap_or((rest, ""));
+        // The results of calls: success without an output, a failure, and success with an output.
         let silent = ScriptResult::default;
         let failed = ScriptResult { text: output, failed: true, ..silent() };
         let done = ScriptResult { text: "ok", ..silent() };

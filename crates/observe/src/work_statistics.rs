@@ -1,5 +1,7 @@
 //! Counts the work of all sessions: files that change together, and the number of sessions that changed
-//! each file. The module map is built from these numbers.
+//! each file. The module map (the division of the project into modules) is built from these numbers.
+//!
+//! Example: three sessions changed `a.rs`, two of them also `b.rs` → `a.rs → b.rs` with the share 0.67.
 
 use std::collections::BTreeMap;
 
@@ -38,6 +40,7 @@ pub fn count_work(visits: &[SessionVisit]) -> WorkStatistics {
             continue;
         }
         for (nth, a) in changed.iter().enumerate() {
+            // Only with later files, so that each pair occurs once.
             for b in &changed[nth + 1..] {
                 *pairs.entry((a, b)).or_default() += 1;
             }
@@ -45,9 +48,9 @@ pub fn count_work(visits: &[SessionVisit]) -> WorkStatistics {
     }
     // Both directions, because the shares differ.
     let mut co_changes = Vec::new();
-    for ((a, b), n) in pairs.into_iter().filter(|it| it.1 >= MIN_PAIR_SESSIONS) {
-        co_changes.push((a.clone(), b.clone(), n as f32 / sessions_by_file[a] as f32));
-        co_changes.push((b.clone(), a.clone(), n as f32 / sessions_by_file[b] as f32));
+    for ((a, b), n_both) in pairs.into_iter().filter(|(_, n_both)| *n_both >= MIN_PAIR_SESSIONS) {
+        co_changes.push((a.clone(), b.clone(), n_both as f32 / sessions_by_file[a] as f32));
+        co_changes.push((b.clone(), a.clone(), n_both as f32 / sessions_by_file[b] as f32));
     }
     WorkStatistics { co_changes, sessions_by_file }
 }

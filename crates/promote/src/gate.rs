@@ -1,6 +1,13 @@
 //! The gates, one per session type: the condition for judging candidates, the admitted signals, and the
 //! number of memories that may pass.
 //!
+//! A *signal* is a kind of pattern in what a session did or said, such as two files touched together or an
+//! error that recurred. A *candidate* is a draft of a memory, made from all sessions that showed the pattern.
+//! A session is *validated* if there is evidence that its work holds: the host reported it, tests passed after
+//! the last edit, or the edits were committed; the kind of evidence is the basis. For example, a terminal
+//! session may teach an error and its fix only if the error occurred twice in it, and three memories at
+//! most.
+//!
 //! This file is the table; `judge.rs` applies it.
 
 use model::{PerMille, SessionType, SignalKind, ValidationBasis, ValidationKind};
@@ -23,7 +30,7 @@ pub enum GateCondition {
 pub struct AdmissionRule {
     pub signal: SignalKind,
     pub min_occurrences: u32,
-    /// Per mille that the confidence is reduced by.
+    /// Per mille that the confidence is reduced by: sessions of this type show the signal less reliably.
     pub reduction: u16,
 }
 
@@ -35,6 +42,7 @@ pub struct Gate {
     pub max_memories: u32,
     /// Minimum score, in addition to the minimum of the memory kind.
     pub min_score: PerMille,
+    /// The memories are marked `needs_review`: they are used, but the user has not confirmed them yet.
     pub needs_review: bool,
     /// The admitted signals; `None` admits all of them.
     pub rules: Option<&'static [AdmissionRule]>,
@@ -44,35 +52,37 @@ const fn admit(signal: SignalKind, min_occurrences: u32, reduction: u16) -> Admi
     AdmissionRule { signal, min_occurrences, reduction }
 }
 
-// Statements need no repetition, so that several session types share these rules.
+// What the agent recorded, the user corrected or an agent gave up needs no repetition, so that several
+// session types share these rules.
 const NOTE_RULE: AdmissionRule = admit(SignalKind::Recorded, 1, 0);
 const USER_RULE: AdmissionRule = admit(SignalKind::UserCorrection, 1, 0);
 const DEAD_END_RULE: AdmissionRule = admit(SignalKind::DeadEnd, 1, 0);
 
 #[rustfmt::skip]
 const INSIGHTS_RULES: &[AdmissionRule] = &[
-    //    signal                      occurrences, reduction
-    admit(SignalKind::CoAccess,       1,   150),
-    admit(SignalKind::SelfCorrection, 1,   0),
-    admit(SignalKind::RepeatedGrep,   1,   100),
+    //    signal                      min occurrences
+    //                                |  reduction
+    admit(SignalKind::CoAccess,       1, 150),
+    admit(SignalKind::SelfCorrection, 1, 0),
+    admit(SignalKind::RepeatedGrep,   1, 100),
     NOTE_RULE, USER_RULE, DEAD_END_RULE,
 ];
 const ROADMAP_RULES: &[AdmissionRule] = &[NOTE_RULE];
 #[rustfmt::skip]
 const TERMINAL_RULES: &[AdmissionRule] = &[
-    admit(SignalKind::ErrorRetry,     2,   100),
-    admit(SignalKind::Sequence,       3,   200),
+    admit(SignalKind::ErrorRetry,     2, 100),
+    admit(SignalKind::Sequence,       3, 200),
     NOTE_RULE, USER_RULE, DEAD_END_RULE,
 ];
 #[rustfmt::skip]
 const SPEC_RULES: &[AdmissionRule] = &[
-    admit(SignalKind::FileAccess,     1,   250),
+    admit(SignalKind::FileAccess,     1, 250),
     NOTE_RULE, USER_RULE,
 ];
 #[rustfmt::skip]
 const REVIEW_RULES: &[AdmissionRule] = &[
-    admit(SignalKind::ErrorRetry,     1,   0),
-    admit(SignalKind::SelfCorrection, 1,   0),
+    admit(SignalKind::ErrorRetry,     1, 0),
+    admit(SignalKind::SelfCorrection, 1, 0),
     NOTE_RULE, USER_RULE, DEAD_END_RULE,
 ];
 
@@ -81,14 +91,16 @@ const REVIEW_RULES: &[AdmissionRule] = &[
 pub const fn gate_for(kind: SessionType) -> Gate {
     use SessionType as S;
     match kind {
-        //                     condition                                                 max min score review rules
-        S::Build        => row(GateCondition::Validation,                               20, 650, false, None),
-        S::Insights     => row(GateCondition::SessionEnd,                               5,  0,   true,  Some(INSIGHTS_RULES)),
-        S::Roadmap      => row(GateCondition::SessionEnd,                               3,  0,   true,  Some(ROADMAP_RULES)),
-        S::Terminal     => row(GateCondition::SessionEnd,                               3,  0,   true,  Some(TERMINAL_RULES)),
-        S::Changelog    => row(GateCondition::Never,                                    0,  0,   true,  Some(&[])),
-        S::SpecCreation => row(GateCondition::Report(ValidationKind::SpecAccepted),     3,  0,   false, Some(SPEC_RULES)),
-        S::PrReview     => row(GateCondition::Report(ValidationKind::ReviewCompleted),  8,  0,   false, Some(REVIEW_RULES)),
+        //                                                                             max memories
+        //                                                                             |   min score
+        //                     condition                                               |   |    review rules
+        S::Build        => row(GateCondition::Validation,                              20, 650, false, None),
+        S::Insights     => row(GateCondition::SessionEnd,                              5,  0,   true,  Some(INSIGHTS_RULES)),
+        S::Roadmap      => row(GateCondition::SessionEnd,                              3,  0,   true,  Some(ROADMAP_RULES)),
+        S::Terminal     => row(GateCondition::SessionEnd,                              3,  0,   true,  Some(TERMINAL_RULES)),
+        S::Changelog    => row(GateCondition::Never,                                   0,  0,   true,  Some(&[])),
+        S::SpecCreation => row(GateCondition::Report(ValidationKind::SpecAccepted),    3,  0,   false, Some(SPEC_RULES)),
+        S::PrReview     => row(GateCondition::Report(ValidationKind::ReviewCompleted), 8,  0,   false, Some(REVIEW_RULES)),
     }
 }
 
@@ -120,6 +132,7 @@ impl Gate {
     /// The rule that admits a signal; `None` if the gate does not admit it.
     pub fn rule_for(&self, signal: SignalKind) -> Option<AdmissionRule> {
         match self.rules {
+            // All signals, from the first occurrence, with their full confidence.
             None => Some(admit(signal, 1, 0)),
             Some(rules) => rules.iter().copied().find(|it| it.signal == signal),
         }
@@ -133,13 +146,19 @@ mod tests {
     #[test]
     fn the_gate_of_a_build_opens_with_validation_and_that_of_a_changelog_never() {
         let build = gate_for(SessionType::Build);
-        assert!(!build.is_open(None, &[]) && build.is_open(Some(ValidationBasis::Observed), &[]));
-        assert!(!gate_for(SessionType::Changelog).is_open(Some(ValidationBasis::Said), &[]));
-        assert!(gate_for(SessionType::Insights).is_open(None, &[]));
+        assert!(!build.is_open(None, &[]));
+        assert!(build.is_open(Some(ValidationBasis::Observed), &[]));
+
+        let changelog = gate_for(SessionType::Changelog);
+        assert!(!changelog.is_open(Some(ValidationBasis::Said), &[]));
+
+        // Reading code leaves nothing to validate, so that the end of the session is enough.
+        let insights = gate_for(SessionType::Insights);
+        assert!(insights.is_open(None, &[]));
+
         let review = gate_for(SessionType::PrReview);
-        assert!(
-            !review.is_open(None, &[]) && review.is_open(None, &[ValidationKind::ReviewCompleted])
-        );
+        assert!(!review.is_open(None, &[]));
+        assert!(review.is_open(None, &[ValidationKind::ReviewCompleted]));
     }
 
     #[test]

@@ -1,10 +1,23 @@
 //! Compares two statements: the same, a near-duplicate, a contradiction, or unrelated.
 //!
+//! | old | new | relation |
+//! |---|---|---|
+//! | Requests time out after 30 seconds | requests time out after 30s | `Same` |
+//! | Always use tabs for indentation | Use tabs for indentation | `Near` |
+//! | The TTL is 30 seconds | The TTL is 5 minutes | `Contradicts` |
+//! | The read timeout is 5s | The write timeout is 10s | `Unrelated` |
+//!
 //! Similarity alone cannot distinguish a duplicate from a contradiction ("retry limit is 3", "retry limit
 //! is 5"). So the terms of both statements are aligned and the differences are judged: another value is a
 //! contradiction, another subject or circumstance makes two statements. Precision comes first: in doubt
 //! the result is `Unrelated`, which costs a duplicate, while a wrong result would cost a memory. Statements
 //! that say the same in other words are left to embeddings.
+//!
+//! Words of this module: a *term* is a word, a number, a path or a command. Its *key* is its canonical form:
+//! `60s` and `1 minute` have one key. A *filler* is a term without meaning ("the", "is"). A *fact* is a name,
+//! number or path, which has no synonym. A statement begins with its *claim* ("the limit is 3"), which gives
+//! a *subject* a *value*; reasons and further sentences may follow. A *qualifier* limits where the claim
+//! holds ("on Linux").
 
 mod lexicon;
 mod terms;
@@ -45,11 +58,13 @@ pub enum StatementRelation {
     Unrelated,
 }
 
+// With these thresholds no labelled pair of `fixtures/pairs.txt` is merged or superseded by mistake.
 /// Similarity from which statements without a conflict are near-duplicates, in per mille.
 const MIN_NEAR_SIMILARITY: u16 = 750;
 /// Similarity of everything but the value from which a conflict is about the same subject, in per mille.
 const MIN_SUBJECT_SIMILARITY: u16 = 750;
-/// Shared terms that must support each word that only one side of a conflict has.
+/// Shared terms that must support each word that only one side of a conflict has: the longer two statements
+/// agree, the less one more word changes the subject.
 const SHARED_PER_EXTRA_WORD: usize = 4;
 /// Terms that are aligned; a memory of 2 KiB has fewer. Longer statements are only tested for equality.
 const MAX_TERMS: usize = 512;
@@ -116,16 +131,18 @@ fn relate_statements(
         return StatementRelation::Unrelated;
     }
     let (old_keys, new_keys) = (term_keys(old_terms), term_keys(new_terms));
-    if old_keys == new_keys && (!old_keys.is_empty() || old.text == new.text) {
+    // Texts of fillers alone have no keys. They are the same only letter by letter.
+    let has_keys = !old_keys.is_empty();
+    if old_keys == new_keys && (has_keys || old.text == new.text) {
         return StatementRelation::Same;
     }
     if old_keys.len().max(new_keys.len()) > MAX_TERMS {
         return StatementRelation::Unrelated;
     }
-    let rule = if is_claim(old.kind) && is_claim(new.kind) {
-        ConflictRule::Contradict
-    } else {
+    let rule = if is_report(old.kind) || is_report(new.kind) {
         ConflictRule::Coexist
+    } else {
+        ConflictRule::Contradict
     };
     // The order of the sides decides which of two equally long alignments is found. A fixed order makes
     // the result symmetrical.
@@ -153,24 +170,27 @@ fn relate_terms(
     }
     let (left_claim, left_rest) = left.split_at(claim_length(left));
     let (right_claim, right_rest) = right.split_at(claim_length(right));
-    // A circumstance after the claim can make it another statement.
+    // A circumstance after the claim can make it another statement: "The limit is 5. This is for uploads."
     if has_qualifier(left_rest) || has_qualifier(right_rest) {
         return StatementRelation::Unrelated;
     }
     let both_continue = !left_rest.is_empty() && !right_rest.is_empty();
-    let only_reasons = is_reason(left_rest) && is_reason(right_rest);
+    let has_further_sentence = !is_reason_or_empty(left_rest) || !is_reason_or_empty(right_rest);
     match compare(left_claim, right_claim) {
-        conflict @ StatementRelation::Contradicts { .. } if only_reasons || !both_continue => {
-            conflict
+        // Two further sentences could be what the statements are really about. A reason on each side, or a
+        // sentence on one side only, does not change the contradiction.
+        conflict @ StatementRelation::Contradicts { .. } => {
+            let is_about_the_rest = both_continue && has_further_sentence;
+            if is_about_the_rest { StatementRelation::Unrelated } else { conflict }
         }
         // Merging must not lose a fact, a further sentence or a second reason.
-        near @ StatementRelation::Near { .. }
-            if only_reasons && !both_continue && fact_keys(left) == fact_keys(right) =>
-        {
-            near
+        near @ StatementRelation::Near { .. } => {
+            let loses_a_fact = fact_keys(left) != fact_keys(right);
+            let loses_text = both_continue || has_further_sentence || loses_a_fact;
+            if loses_text { StatementRelation::Unrelated } else { near }
         }
-        // Unrelated claims, or claims that agree but would lose something.
-        _ => StatementRelation::Unrelated,
+        // Unrelated claims. `compare` never returns `Same`: equal claims are `Near`.
+        StatementRelation::Same | StatementRelation::Unrelated => StatementRelation::Unrelated,
     }
 }
 
@@ -186,36 +206,47 @@ fn judge_differences(differences: &StatementDifferences, rule: ConflictRule) -> 
     // Two differences at once are more often another subject than a changed fact, so that only a single one
     // is a contradiction.
     match (&differences.conflicts[..], differences.is_negated) {
+        // "Use tabs" and "always use tabs".
         ([], false) if is_near => {
             StatementRelation::Near { similarity: PerMille::new(differences.similarity) }
         }
+        // "The limit is 3" and "the limit is 5".
         ([conflict], false) if may_conflict && has_same_subject(differences, conflict) => {
             StatementRelation::Contradicts { conflict: conflict.clone() }
         }
+        // "Builds are cached" and "builds are not cached".
         ([], true)
             if may_conflict && has_same_subject(differences, &StatementConflict::Negation) =>
         {
             StatementRelation::Contradicts { conflict: StatementConflict::Negation }
         }
+        // Several conflicts, a conflict beside a negation, or too little in common.
         _ => StatementRelation::Unrelated,
     }
 }
 
 /// Returns whether two statements differ in the conflict only.
 fn has_same_subject(differences: &StatementDifferences, conflict: &StatementConflict) -> bool {
+    // "Use x instead": the text does not contain what x replaces.
+    if differences.has_outside_subject {
+        return false;
+    }
+    // A name on one side only can be another subject: "the limit is 3", "the limit of `Pool` is 5".
+    if differences.n_extra_facts > 0 {
+        return false;
+    }
+    if differences.n_extra_words * SHARED_PER_EXTRA_WORD > differences.n_shared {
+        return false;
+    }
     // Opposites need no shared subject: "use tabs" and "use spaces" have none.
-    let is_bare = matches!(conflict, StatementConflict::Opposite { .. })
-        && differences.n_shared == 0
-        && differences.n_extra_words == 0;
-    let is_similar = differences.n_shared > 0 && differences.similarity >= MIN_SUBJECT_SIMILARITY;
-    !differences.has_outside_subject
-        && differences.n_extra_facts == 0
-        && differences.n_extra_words * SHARED_PER_EXTRA_WORD <= differences.n_shared
-        && (is_bare || is_similar)
+    if differences.n_shared == 0 {
+        return matches!(conflict, StatementConflict::Opposite { .. });
+    }
+    differences.similarity >= MIN_SUBJECT_SIMILARITY
 }
 
-/// Returns whether the terms after a claim only give a reason.
-fn is_reason(rest: &[StatementTerm<'_>]) -> bool {
+/// Returns whether the terms after a claim only give a reason, or are none.
+fn is_reason_or_empty(rest: &[StatementTerm<'_>]) -> bool {
     rest.first().is_none_or(|it| lexicon::REASON_WORDS.contains(&it.lower.as_str()))
 }
 
@@ -238,13 +269,14 @@ fn fact_keys<'a>(terms: &'a [StatementTerm<'_>]) -> Vec<&'a str> {
     keys
 }
 
-/// Returns whether another value refutes a memory of this type. Reports of a single event stay true.
-const fn is_claim(kind: &MemoryType) -> bool {
+/// Returns whether a memory of this type reports what happened in one session. A report stays true when a
+/// later one has another value.
+const fn is_report(kind: &MemoryType) -> bool {
     use MemoryKind::{
         ContextCost, DeadEnd, E2eObservation, PrefetchPattern, TaskCalibration, WorkState,
         WorkUnitOutcome,
     };
-    !matches!(
+    matches!(
         kind,
         MemoryType::Core(
             DeadEnd

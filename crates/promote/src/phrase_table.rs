@@ -11,6 +11,7 @@
 //! | `:`, `#1` | a colon; the number of a list item |
 //! | `@url`, `@email`, `@pipe` | a web address; a mail address; a shell pipe |
 //!
+//! For example, `^ never|always * commit` is in "It works. Never ever commit it" and not in "I never commit".
 //! Gaps are bounded and phrases are looked up by their first word, so that matching is linear in the text.
 
 use std::collections::HashMap;
@@ -26,8 +27,14 @@ pub(crate) struct PhraseWord {
 
 /// Rows of phrases. If several rows match, the first one wins.
 pub(crate) struct PhraseTable {
-    /// Phrases with the numbers of their rows, by each choice of their first word.
-    by_first: HashMap<&'static str, Vec<(usize, Vec<PhraseItem>)>>,
+    /// Each phrase under every choice of its first word: `never|always * commit` under two words.
+    by_first: HashMap<&'static str, Vec<RowPhrase>>,
+}
+
+/// A phrase, and the number of its row in the table.
+struct RowPhrase {
+    row: usize,
+    items: Vec<PhraseItem>,
 }
 
 /// An element of a phrase.
@@ -48,17 +55,18 @@ enum SentenceScope {
 impl PhraseTable {
     /// Parses the phrases of each row.
     pub(crate) fn new(rows: impl Iterator<Item = &'static [&'static str]>) -> Self {
-        let mut by_first: HashMap<_, Vec<_>> = HashMap::new();
+        let mut by_first: HashMap<_, Vec<RowPhrase>> = HashMap::new();
         for (row, phrases) in rows.enumerate() {
             for phrase in phrases {
                 let items: Vec<PhraseItem> = phrase.split(' ').map(parse_item).collect();
-                let first = items.iter().find_map(|it| match it {
+                // Only `^` can precede the first word.
+                let first_words = items.iter().find_map(|it| match it {
                     PhraseItem::Choice(words) => Some(words.clone()),
-                    _ => None,
+                    PhraseItem::SentenceStart | PhraseItem::Gap { .. } => None,
                 });
-                // A phrase is stored under each choice of its first word.
-                for word in first.into_iter().flatten() {
-                    by_first.entry(word).or_default().push((row, items.clone()));
+                for word in first_words.unwrap_or_default() {
+                    let row_phrase = RowPhrase { row, items: items.clone() };
+                    by_first.entry(word).or_default().push(row_phrase);
                 }
             }
         }
@@ -69,12 +77,11 @@ impl PhraseTable {
     pub(crate) fn first_row(&self, words: &[PhraseWord]) -> Option<usize> {
         let mut best = None;
         for (position, word) in words.iter().enumerate() {
-            for (row, items) in self.by_first.get(word.text.as_str()).into_iter().flatten() {
+            for phrase in self.by_first.get(word.text.as_str()).into_iter().flatten() {
                 // Rows after the best one cannot win.
-                if best.is_none_or(|it| *row < it)
-                    && matches_at(items, words, position, SentenceScope::Any)
-                {
-                    best = Some(*row);
+                let can_win = best.is_none_or(|it| phrase.row < it);
+                if can_win && matches_at(&phrase.items, words, position, SentenceScope::Any) {
+                    best = Some(phrase.row);
                 }
             }
         }
@@ -82,10 +89,12 @@ impl PhraseTable {
     }
 }
 
-/// The words of a text. Punctuation with a meaning becomes a word of its own.
+/// The words of a text. Punctuation with a meaning becomes a word of its own: "Fix: 1. run `a|b`" gives `fix`,
+/// `:`, `#1`, `run`, `a`, `@pipe`, `b`.
 pub(crate) fn split_words(text: &str) -> Vec<PhraseWord> {
     let mut acc: Vec<PhraseWord> = Vec::new();
     let mut starts_sentence = true;
+    // A chunk is the text between two spaces without the punctuation around it.
     for chunk in split_chunks(text) {
         starts_sentence |= chunk.starts_sentence;
         if let Some(number) = chunk.list_number {
@@ -144,8 +153,8 @@ fn parse_item(word: &'static str) -> PhraseItem {
     }
 }
 
-/// Returns whether the items match from the word at `position` on. With [`SentenceScope::Same`] that word
-/// must not begin another sentence. Backtracks over the lengths of gaps.
+/// Returns whether the items match from the word at `position` on. `sentences` is where that word may be: with
+/// [`SentenceScope::Same`] it must not begin another sentence. Tries every length of a gap.
 fn matches_at(
     items: &[PhraseItem],
     words: &[PhraseWord],
@@ -153,25 +162,34 @@ fn matches_at(
     sentences: SentenceScope,
 ) -> bool {
     let Some((first, rest)) = items.split_first() else { return true };
-    let word = words.get(position);
     match first {
         PhraseItem::SentenceStart => {
-            word.is_some_and(|it| it.starts_sentence)
-                && matches_at(rest, words, position, SentenceScope::Any)
+            let Some(word) = words.get(position) else { return false };
+            // The word after `^` begins a sentence, and may do so.
+            word.starts_sentence && matches_at(rest, words, position, SentenceScope::Any)
         }
-        PhraseItem::Choice(choices) => word.is_some_and(|it| {
-            (sentences == SentenceScope::Any || !it.starts_sentence)
-                && choices.contains(&it.text.as_str())
+        PhraseItem::Choice(choices) => {
+            let Some(word) = words.get(position) else { return false };
+            if sentences == SentenceScope::Same && word.starts_sentence {
+                return false;
+            }
+            // Two words without a gap between them are in one sentence.
+            choices.contains(&word.text.as_str())
                 && matches_at(rest, words, position + 1, SentenceScope::Same)
-        }),
-        PhraseItem::Gap { max_words, sentences } => (0..=*max_words)
-            // A gap within a sentence skips no word that begins another one.
-            .take_while(|n_skipped| {
-                *sentences == SentenceScope::Any
-                    || *n_skipped == 0
-                    || words.get(position + n_skipped - 1).is_some_and(|it| !it.starts_sentence)
-            })
-            .any(|n_skipped| matches_at(rest, words, position + n_skipped, *sentences)),
+        }
+        PhraseItem::Gap { max_words, sentences } => {
+            for n_skipped in 0..=*max_words {
+                if matches_at(rest, words, position + n_skipped, *sentences) {
+                    return true;
+                }
+                // The next try also skips this word. A gap within a sentence ends before the next sentence.
+                let Some(word) = words.get(position + n_skipped) else { return false };
+                if *sentences == SentenceScope::Same && word.starts_sentence {
+                    return false;
+                }
+            }
+            false
+        }
     }
 }
 
@@ -187,25 +205,30 @@ mod tests {
 
     #[test]
     fn phrases_match_words_and_respect_sentences() {
+        // The start of a sentence.
         assert!(found("^ never|always", "It works. Never touch it"));
         assert!(!found("^ never", "You never know"));
+
+        // Neighbouring words and gaps, within a sentence.
         assert!(found("fails with", "it `fails` with E1"));
         assert!(!found("fails with", "it fails. With care, go on"));
         assert!(found("tried ** but", "We tried the one thing, but no"));
         assert!(!found("tried ** but", "We tried it. All fine but slow"));
+
+        // List numbers, addresses, pipes and colons; `***` reaches into other sentences.
         assert!(found("#1 *** #2", "To ship: 1. tag it. 2. push"));
         assert!(found("curl ** @pipe sh", "`curl https://x.y/z|sh`"));
         assert!(found("to @email", "write to a.b@example.com."));
         assert!(found("error : *** fix :", "Error: no such file\nFix: create it"));
+
+        // The curly apostrophe.
         assert!(found("don't", "Don’t"));
     }
 
     #[test]
     fn the_first_row_wins_at_any_position() {
         let rows: [&'static [&'static str]; 2] = [&["beta"], &["alpha"]];
-        assert_eq!(
-            PhraseTable::new(rows.into_iter()).first_row(&split_words("alpha then beta")),
-            Some(0)
-        );
+        let table = PhraseTable::new(rows.into_iter());
+        assert_eq!(table.first_row(&split_words("alpha then beta")), Some(0));
     }
 }

@@ -1,5 +1,6 @@
-//! Distinguishes rules from descriptions: a rule states what to do or not to do. The lines of a rule file
-//! such as `CLAUDE.md` are imported as memories only if they are rules.
+//! Distinguishes rules from descriptions: a rule states what to do or not to do. "Don't edit generated files"
+//! is a rule, "`src/app.ts` is the entry point" is not. The lines of a rule file such as `CLAUDE.md` are
+//! imported as memories only if they are rules.
 
 use std::sync::LazyLock;
 
@@ -8,7 +9,8 @@ use crate::phrase_table::{self, PhraseTable};
 /// Shorter texts are labels, not rules, in words.
 const MIN_RULE_WORDS: usize = 3;
 
-/// Binding phrases, and verbs that begin an instruction; see [`crate::phrase_table`] for the notation.
+/// Binding phrases, and verbs that begin an instruction, in the notation of [`crate::phrase_table`]:
+/// `do|may not` is "do not" or "may not", `^` begins a sentence, `*` is a gap of a few words.
 const RULE_PHRASES: &[&str] = &[
     "always|never|must|mustn't|avoid|prefer|don't|shouldn't|ensure|forbidden|mandatory|required",
     "do|should|may|can|need not",

@@ -1,9 +1,10 @@
 //! Detects text that instructs its reader, so that it can be quarantined.
 //!
 //! A memory that says "ignore all previous instructions" would be injected into later sessions. This is one
-//! layer of several: the origin of a text (taint) is the main defence, and a text that hides its intent
-//! passes here. Precision comes first, because a user's own rules are instructions too. Only wording counts
-//! that overrides rules, fetches and runs code, sends data out, widens permissions or adds remotes.
+//! layer of several: the main defence is taint, a mark on every text from outside the project, and a text
+//! that hides its intent passes here. Precision comes first, because a user's own rules are instructions
+//! too. Only wording counts that overrides rules, fetches and runs code, sends data out, widens permissions
+//! or adds remotes.
 
 mod instruction_cues;
 
@@ -38,6 +39,7 @@ mod tests {
         text.lines().filter(|it| !it.is_empty() && !it.starts_with('#'))
     }
 
+    /// Checks the reason why a text is an instruction.
     fn check(text: &str, expect: Expect) {
         expect.assert_eq(detect_instruction(text).unwrap_or("a plain note"));
     }
@@ -75,6 +77,7 @@ mod tests {
     fn memories_of_users_are_not_instructions() {
         let kinds = include_str!("../fixtures/kinds.txt");
         let pairs = include_str!("../fixtures/pairs.txt");
+        // The first column of both fixtures is the label.
         let texts = lines(kinds).chain(lines(pairs)).flat_map(|it| it.split(" | ").skip(1));
         let wrong: Vec<&str> = texts.filter(|it| detect_instruction(it).is_some()).collect();
         assert_eq!(wrong, Vec::<&str>::new());

@@ -1,6 +1,12 @@
 //! Splits a text into chunks: runs between spaces, without the punctuation around them, with the boundary
 //! after each (comma, clause, sentence).
 //!
+//! ```text
+//! text        Run  `cargo test -q`,  in  (src/a.rs).  Then  stop!
+//! chunks      Run  cargo test -q     in  src/a.rs     Then  stop
+//! boundaries       comma                 sentence           sentence
+//! ```
+//!
 //! The tokenizer of this crate: `phrase_table`, `novelty` and `wording` are built on it and decide what a
 //! chunk means (word, number, path). One pass, no copies.
 
@@ -17,14 +23,14 @@ pub(crate) enum TextBoundary {
 /// A run of text between spaces, or a backticked span with the spaces in it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TextChunk<'a> {
-    /// The text without punctuation around it; never empty.
+    /// The chunk without punctuation around it; never empty.
     pub text: &'a str,
-    /// Byte offset of `text`.
+    /// Byte offset of `text` in the whole text.
     pub text_start: usize,
-    /// Byte range, punctuation included.
+    /// Byte range of the chunk in the whole text, punctuation included.
     pub start: usize,
     pub end: usize,
-    /// The punctuation after it.
+    /// The punctuation after `text`, such as `).`.
     pub tail: &'a str,
     pub starts_sentence: bool,
     pub boundary: TextBoundary,
@@ -43,8 +49,9 @@ const LEADING_PUNCTUATION: &[char] =
 const TRAILING_PUNCTUATION: &[char] = &[
     ')', ']', '}', '>', '"', '\'', '”', '’', '*', '~', '.', ',', ';', ':', '!', '?', '…', '—', '。',
 ];
-/// Symbols that have a meaning of their own.
+/// Symbols that have a meaning of their own and are chunks, unlike other punctuation between spaces.
 const STANDALONE_SYMBOLS: &[&str] = &["=", "|", "==", ":="];
+/// Their dot does not end a sentence.
 const COMMON_ABBREVIATIONS: &[&str] = &["e.g", "i.e", "etc", "vs", "cf", "approx", "incl", "resp"];
 
 /// The chunks of a text, in order.
@@ -52,6 +59,7 @@ pub(crate) fn split_chunks(text: &str) -> Vec<TextChunk<'_>> {
     let mut acc: Vec<TextChunk<'_>> = Vec::new();
     let mut position = 0;
     let mut starts_sentence = true;
+    // 0 before any list.
     let mut last_list_number = 0_u8;
     while let Some(first) = text[position..].chars().next() {
         if first.is_whitespace() {
@@ -66,24 +74,26 @@ pub(crate) fn split_chunks(text: &str) -> Vec<TextChunk<'_>> {
         let raw = &text[position..position + raw_length(&text[position..])];
         let mut chunk = parse_chunk(raw, position, starts_sentence);
         position += raw.len();
-        // Punctuation alone belongs to the chunk before it.
+        // Punctuation alone, such as a dash between spaces, belongs to the chunk before it.
         if chunk.text.is_empty() {
             raise_last_boundary(&mut acc, chunk.boundary.max(boundary_of_punctuation(raw)));
             starts_sentence |= chunk.boundary == TextBoundary::Sentence && !acc.is_empty();
             continue;
         }
-        // A list begins after a boundary; its later numbers can be in the middle of a line.
+        // "Release: 1. tag 2. push": a list begins with 1 after a boundary; its later numbers follow each other
+        // and can be in the middle of a line.
         let follows_boundary =
             starts_sentence || acc.last().is_none_or(|it| it.boundary != TextBoundary::None);
-        let is_expected = |number: &u8| {
+        if let Some(number) = parse_list_number(raw) {
+            let begins_list = number == 1 && follows_boundary;
             let continues_list =
-                last_list_number > 0 && Some(*number) == last_list_number.checked_add(1);
-            (*number == 1 && follows_boundary) || continues_list
-        };
-        if let Some(number) = parse_list_number(raw).filter(is_expected) {
-            last_list_number = number;
-            chunk.list_number = Some(number);
-            chunk.boundary = TextBoundary::None;
+                last_list_number > 0 && Some(number) == last_list_number.checked_add(1);
+            if begins_list || continues_list {
+                last_list_number = number;
+                chunk.list_number = Some(number);
+                // Its dot ends no sentence.
+                chunk.boundary = TextBoundary::None;
+            }
         }
         starts_sentence = chunk.boundary == TextBoundary::Sentence || chunk.list_number.is_some();
         acc.push(chunk);
@@ -120,11 +130,13 @@ fn raw_length(rest: &str) -> usize {
 
 /// The inside of the backticked span at the start of `rest`.
 fn backticked_span(rest: &str) -> Option<&str> {
-    let inner = rest.strip_prefix('`')?;
-    let close = inner.bytes().take(MAX_SPAN_BYTES).position(|it| it == b'`' || it == b'\n')?;
+    let after_backtick = rest.strip_prefix('`')?;
+    let bytes = after_backtick.as_bytes();
+    let end = bytes.iter().take(MAX_SPAN_BYTES).position(|it| *it == b'`' || *it == b'\n')?;
     // A line end before the closing backtick means that there is none.
-    let inner = &inner[..close];
-    (rest.as_bytes()[close + 1] == b'`' && !inner.trim().is_empty()).then_some(inner)
+    let is_closed = bytes[end] == b'`';
+    let inner = &after_backtick[..end];
+    (is_closed && !inner.trim().is_empty()).then_some(inner)
 }
 
 /// The chunk of a raw run that begins at byte `start`. Its text is empty if it is punctuation alone.
@@ -141,6 +153,7 @@ fn parse_chunk(raw: &str, start: usize, starts_sentence: bool) -> TextChunk<'_> 
     // The brackets of `foo()` belong to the name, not to the sentence.
     let text = if span.is_none() { text.strip_suffix('(').unwrap_or(text) } else { text };
     let has_meaning = text.chars().any(char::is_alphanumeric) || STANDALONE_SYMBOLS.contains(&text);
+    // An empty part of `raw`, so that the offset below can be computed in any case.
     let text = if has_meaning { text } else { &raw[..0] };
     // `text` is a part of `raw`, so that the addresses give its offset.
     let offset = text.as_ptr().addr() - raw.as_ptr().addr();
@@ -161,12 +174,12 @@ fn parse_chunk(raw: &str, start: usize, starts_sentence: bool) -> TextChunk<'_> 
 /// The boundary that the punctuation after a text makes.
 fn boundary_after(text: &str, tail: &str) -> TextBoundary {
     let is_abbreviation = COMMON_ABBREVIATIONS.iter().any(|it| it.eq_ignore_ascii_case(text));
-    // Two dots are an ellipsis, which continues the sentence.
-    if tail.contains(['!', '?', '。'])
-        || (tail.contains('.') && !tail.contains("..") && !is_abbreviation)
-    {
+    // Two dots or more are an ellipsis, which continues the sentence.
+    let has_ellipsis = tail.contains('…') || tail.contains("..");
+    let has_full_stop = tail.contains('.') && !tail.contains("..") && !is_abbreviation;
+    if has_full_stop || tail.contains(['!', '?', '。']) {
         TextBoundary::Sentence
-    } else if tail.contains([';', ':', '—', '…']) || tail.contains("..") {
+    } else if has_ellipsis || tail.contains([';', ':', '—']) {
         TextBoundary::Clause
     } else if tail.contains(',') {
         TextBoundary::Comma
@@ -202,7 +215,9 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
-    /// Checks the chunks of a text, separated by ` / `, each followed by a mark for its boundary.
+    /// Checks the chunks of a text, separated by ` / `, each followed by a mark for its boundary: `,` for a
+    /// comma, `;` for the end of a clause, `.` for that of a sentence. A list number has its value before it:
+    /// `#1 1`.
     fn check(text: &str, expect: Expect) {
         let show = |chunk: TextChunk<'_>| {
             let quote = if chunk.is_quoted { "`" } else { "" };

@@ -1,6 +1,9 @@
 //! Compares the two groups of a trial by one number per session with the Mann–Whitney U test, corrected
 //! for repeated looks.
 //!
+//! In a trial some sessions work without the memory of Waylore, so that its effect can be measured. The
+//! number is one of which less is better, such as the steps of the session.
+//!
 //! A user may look at the trial every day, and each look is another chance to find a difference that does
 //! not exist. So the groups are compared only when the smaller one has 100, 200, 400, … sessions, always by
 //! the first 100, 200, 400, … of each group, and each such look has half the error rate of the one before.
@@ -66,21 +69,23 @@ fn mann_whitney_test(a: &[u64], b: &[u64]) -> (f64, f64) {
     let mut ranked: Vec<(u64, bool)> = a.iter().map(|it| (*it, true)).collect();
     ranked.extend(b.iter().map(|it| (*it, false)));
     ranked.sort_unstable();
-    let (mut rank_sum, mut tie_term, mut first) = (0.0, 0.0, 0);
-    while first < ranked.len() {
-        // Equal numbers share the mean of their ranks.
-        let n_equal = ranked[first..].iter().take_while(|it| it.0 == ranked[first].0).count();
-        let rank = first as f64 + f64::midpoint(n_equal as f64, 1.0);
-        let n_equal_in_a = ranked[first..first + n_equal].iter().filter(|it| it.1).count();
-        rank_sum += rank * n_equal_in_a as f64;
-        tie_term += (n_equal as f64).powi(3) - n_equal as f64;
-        first += n_equal;
+    // The sum of the ranks of `a`, and that of t³ − t over all ties of t numbers.
+    let (mut rank_sum, mut tie_term) = (0.0, 0.0);
+    let mut n_before = 0;
+    for tie in ranked.chunk_by(|(left, _), (right, _)| left == right) {
+        // Ranks begin at 1. Equal numbers share the mean of their ranks: two after the first have 2.5.
+        let mean_rank = n_before as f64 + f64::midpoint(tie.len() as f64, 1.0);
+        let n_in_a = tie.iter().filter(|(_, is_in_a)| *is_in_a).count();
+        rank_sum += mean_rank * n_in_a as f64;
+        tie_term += (tie.len() as f64).powi(3) - tie.len() as f64;
+        n_before += tie.len();
     }
     let (n_a, n_b) = (a.len() as f64, b.len() as f64);
+    // The statistic U, and its variance if the groups do not differ.
     let u = rank_sum - n_a * (n_a + 1.0) / 2.0;
     let n = n_a + n_b;
     let variance = n_a * n_b / 12.0 * (n + 1.0 - tie_term / (n * (n - 1.0)));
-    // U counts the pairs in which `a` is larger.
+    // U counts the pairs in which `a` is larger, out of all pairs.
     let effect = 1.0 - u / (n_a * n_b);
     // All numbers are equal, so that there is no difference.
     if variance <= 0.0 {
@@ -110,6 +115,7 @@ fn upper_tail(z: f64) -> f64 {
     // The formula is one for the error function, of which the tail is a scaled version.
     let x = z / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * x);
+    // A polynomial in `t` by Horner's scheme, from the fifth power down; there is no constant term.
     let coefficients =
         [1.061_405_429, -1.453_152_027, 1.421_413_741, -0.284_496_736, 0.254_829_592, 0.0];
     0.5 * coefficients.iter().fold(0.0, |acc, it| acc * t + it) * (-x * x).exp()
@@ -150,8 +156,11 @@ mod tests {
 
     #[test]
     fn equal_groups_do_not_differ_and_a_real_difference_is_found() {
+        // Two groups from the same distribution.
         let same = compare_groups(&numbers(1, 450, 50), &numbers(2, 450, 50));
         assert!(!same.is_significant(), "{same:?}");
+
+        // Sessions with memory need 30 % less.
         let better: Vec<u64> = numbers(2, 450, 50).iter().map(|it| it * 7 / 10).collect();
         let TrialComparison::Result { n, effect, interval, p, level } =
             compare_groups(&numbers(1, 450, 50), &better)
@@ -159,12 +168,13 @@ mod tests {
             panic!("450 are enough")
         };
         assert_eq!((n, level), (400, TOTAL_ERROR_RATE / 8.0), "the third look");
-        assert!(effect > 0.6 && interval.0 > 0.5 && interval.1 > effect && p < level);
+        let (low, high) = interval;
+        assert!(effect > 0.6 && low > 0.5 && high > effect && p < level);
+
+        // All numbers are equal.
         let alike = compare_groups(&[5; 100], &[5; 100]);
-        let is_equal = |a: f64, b: f64| (a - b).abs() < 1e-9;
-        assert!(
-            matches!(alike, TrialComparison::Result { effect, p, .. } if is_equal(effect, 0.5) && is_equal(p, 1.0))
-        );
+        let TrialComparison::Result { effect, p, .. } = alike else { panic!("100 are enough") };
+        assert!((effect - 0.5).abs() < 1e-9 && (p - 1.0).abs() < 1e-9);
     }
 
     /// Repeated looks must not find false differences more often than the error rate allows.

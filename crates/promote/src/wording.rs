@@ -1,5 +1,11 @@
 //! Short forms of a memory: the summary that is injected, and the citation by which a text refers to it.
 //!
+//! ```text
+//! content    Never commit directly to the main branch of this repository
+//! summary    the same: a short text is its own summary, a long one loses its sentences with the fewest facts
+//! citation   Never commit directly to the main branch
+//! ```
+//!
 //! Both are stored with the memory when it is written. Words are only removed, never added, so that a
 //! summary cannot claim more than the content.
 
@@ -10,18 +16,19 @@ use crate::text_chunks::{split_chunks, split_sentences};
 /// The longest summary, in characters: about 35 tokens.
 pub const MAX_SUMMARY_CHARS: usize = 180;
 
-/// Points of a sentence for its place, and for each negation, key word and fact. Facts beyond the limit add
-/// nothing, or a list of paths would win over every sentence.
+/// Points of a sentence for being the first one, and for each negation, key word and fact. A fact is a
+/// number, a path or something in backticks.
 const FIRST_SENTENCE_POINTS: usize = 3;
 const NEGATION_POINTS: usize = 3;
 const KEY_WORD_POINTS: usize = 4;
 const FACT_POINTS: usize = 2;
+/// Further facts add nothing, or a list of paths would win over every sentence.
 const MAX_RATED_FACTS: usize = 4;
 
 /// Words without which a sentence would mean the opposite.
 const NEGATION_WORDS: &[&str] =
     &["not", "never", "no", "don't", "doesn't", "cannot", "can't", "without", "avoid", "unless"];
-/// Words with which a citation neither begins nor ends.
+/// Words with which a citation neither begins nor ends, beside articles and the like. A negation may begin it.
 const LOOSE_WORDS: &[&str] =
     &["always", "please", "note", "fyi", "because", "before", "after", "not", "never", "no", "via"];
 const PUNCTUATION_CHARS: &[char] = &[
@@ -34,17 +41,18 @@ const PUNCTUATION_CHARS: &[char] = &[
 /// A short text is its own summary. Otherwise sentences are chosen by their content (numbers, names, paths,
 /// negations, key words of the type) and keep their order.
 pub fn compose_summary(content: &str, kind: &MemoryType) -> String {
+    // On one line, without invisible characters.
     let whole = clean_label(content, usize::MAX);
     if char_count(&whole) <= MAX_SUMMARY_CHARS {
         return whole;
     }
     let sentences: Vec<String> =
         split_sentences(content).into_iter().map(|it| clean_label(it, usize::MAX)).collect();
-    let mut ranked: Vec<(usize, usize)> = sentences
-        .iter()
-        .enumerate()
-        .map(|(nth, it)| (rate_sentence(it, nth, kind.core_kind()), nth))
-        .collect();
+    // Ratings and positions of the sentences, best first.
+    let mut ranked: Vec<(usize, usize)> = Vec::new();
+    for (nth, sentence) in sentences.iter().enumerate() {
+        ranked.push((rate_sentence(sentence, nth, kind.core_kind()), nth));
+    }
     ranked.sort_by_key(|(rating, nth)| (std::cmp::Reverse(*rating), *nth));
 
     // The best sentences that fit, greedily.
@@ -76,10 +84,7 @@ pub fn compose_citation(content: &str) -> String {
     let whole = clean_label(content, usize::MAX).replace('`', "");
     let first = split_sentences(&whole).first().map_or(whole.as_str(), |it| *it);
     let mut words: Vec<&str> = first.split(' ').collect();
-    let bare = |it: &str| it.trim_matches(PUNCTUATION_CHARS).to_lowercase();
-    let is_negation = |it: &str| NEGATION_WORDS.contains(&bare(it).as_str());
-    let is_loose = |it: &str| is_stop_word(&bare(it)) || LOOSE_WORDS.contains(&bare(it).as_str());
-    // "Never commit" without "never" would mean the opposite.
+    // Loose words at the start are left out, but "never commit" without "never" would mean the opposite.
     let n_opening = words.iter().take_while(|it| is_loose(it) && !is_negation(it)).count();
     // A text of loose words alone keeps them.
     if n_opening < words.len() {
@@ -94,18 +99,34 @@ pub fn compose_citation(content: &str) -> String {
     }
     let citation = words.join(" ");
     let citation = citation.trim_end_matches(PUNCTUATION_CHARS).trim_start();
-    // A text of punctuation alone is cited as it is.
+    // A text of punctuation or backticks alone is cited as it is.
     if citation.is_empty() {
-        clean_label(&whole, MAX_CITATION).trim_end_matches('…').into()
+        clean_label(content, MAX_CITATION).trim_end_matches('…').into()
     } else {
         citation.to_owned()
     }
+}
+
+/// Returns whether a citation should not begin or end with this word.
+fn is_loose(word: &str) -> bool {
+    let bare = bare_word(word);
+    is_stop_word(&bare) || LOOSE_WORDS.contains(&bare.as_str())
+}
+
+fn is_negation(word: &str) -> bool {
+    NEGATION_WORDS.contains(&bare_word(word).as_str())
+}
+
+/// A word in lower case without the punctuation around it.
+fn bare_word(word: &str) -> String {
+    word.trim_matches(PUNCTUATION_CHARS).to_lowercase()
 }
 
 /// Rates a sentence by its facts, negations and key words. The first sentence gets a bonus.
 fn rate_sentence(sentence: &str, nth: usize, kind: Option<MemoryKind>) -> usize {
     let mut rating = if nth == 0 { FIRST_SENTENCE_POINTS } else { 0 };
     let mut n_facts = 0;
+    // A chunk is the text between two spaces without punctuation, or a span in backticks.
     for chunk in split_chunks(sentence) {
         let word = chunk.text.to_lowercase();
         let is_fact =
@@ -169,14 +190,15 @@ fn strip_brackets(sentence: &str) -> String {
 
 /// The number of words that, joined by spaces, stay within the limit.
 fn count_fitting_words(words: &[&str], limit: usize) -> usize {
-    let mut used = 0;
-    words
-        .iter()
-        .take_while(|it| {
-            used += char_count(it) + usize::from(used > 0);
-            used <= limit
-        })
-        .count()
+    let mut n_chars = 0;
+    for (n_words, word) in words.iter().enumerate() {
+        // With the space before it.
+        n_chars += char_count(word) + usize::from(n_chars > 0);
+        if n_chars > limit {
+            return n_words;
+        }
+    }
+    words.len()
 }
 
 fn char_count(text: &str) -> usize {
@@ -189,10 +211,12 @@ mod tests {
     use expect_test::{Expect, expect};
     use proptest::prelude::*;
 
+    /// Checks the summary of a content.
     fn check_summary(kind: MemoryKind, content: &str, expect: Expect) {
         expect.assert_eq(&compose_summary(content, &MemoryType::Core(kind)));
     }
 
+    /// Checks the citation of a content.
     fn check_citation(content: &str, expect: Expect) {
         expect.assert_eq(&compose_citation(content));
     }
@@ -275,6 +299,7 @@ mod tests {
             }
             let citation = compose_citation(&content);
             prop_assert!(char_count(&citation) <= MAX_CITATION && !citation.contains('\n'), "{citation}");
+            // Only a text without visible characters has no citation.
             prop_assert!(citation.is_empty() == clean_label(&content, 9).is_empty(), "{citation}");
         }
     }

@@ -22,7 +22,8 @@ fn main() {
     let sizes = std::env::args().skip(1).filter_map(|it| it.parse().ok());
     let mut sizes: Vec<u32> = sizes.collect();
     if sizes.is_empty() {
-        sizes = vec![10_000, 100_000, 101_000, 1_000_000];
+        // 50,000 rows are the most that are always scanned exactly; above, they are clustered.
+        sizes = vec![10_000, 50_000, 51_000, 100_000, 1_000_000];
     }
     for n_rows in sizes {
         println!("{n_rows} rows of {N_DIMS} numbers, the {N_NEAREST} nearest");
@@ -168,6 +169,7 @@ impl CodeGenerator {
         let vector: Vec<f32> =
             self.topics[topic].iter().zip(noise).map(|(topic, own)| topic + own).collect();
         let length = vector.iter().map(|it| it * it).sum::<f32>().sqrt();
+        // The scale of the built-in model: 384 steps per unit, see `infer::encode_i8`.
         let quantize = |it: &f32| (it / length * 384.0).round().clamp(-127.0, 127.0) as i8;
         vector.iter().map(quantize).collect()
     }

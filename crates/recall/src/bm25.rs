@@ -1,15 +1,22 @@
 //! BM25 (Robertson and Zaragoza 2009) with constants for short texts: the keyword path of retrieval.
 //!
-//! The store's full-text index gives the counts; this file turns them into scores. The usual constants
-//! (k1 1.2, b 0.75) suit articles. Memories are a sentence or two: a repeated word adds little, and
-//! length is no defect. Beside the score, a match carries the sum of the idf of its terms (its matched
-//! idf), which separates queries that hit their subject from queries that hit a common word.
+//! The store's full-text index gives the counts; this file turns them into scores. Each query term adds
+//!
+//! ```text
+//! idf × tf × (k1 + 1) / (tf + k1 × (1 − b + b × length / average length))
+//! ```
+//!
+//! to the score of a memory, where `tf` is how often the memory contains the term, and `idf` (inverse
+//! document frequency) is high for a term that few memories contain. The usual constants (k1 1.2,
+//! b 0.75) suit articles. Memories are a sentence or two: a repeated word adds little, and length is no
+//! defect. Beside the score, a match carries the sum of the idf of its terms (its matched idf), which
+//! separates queries that hit their subject from queries that hit a common word.
 
 use model::words;
 
-/// Term frequency saturation.
+/// Term frequency saturation: the smaller, the less a repeated term adds.
 const BM25_K1: f64 = 0.8;
-/// Length normalisation.
+/// Length normalisation: 0 ignores the length of a memory, 1 takes it fully into account.
 const BM25_B: f64 = 0.5;
 /// Weight of an occurrence by column: content, tags, files.
 const COLUMN_WEIGHTS: [f64; 3] = [1.0, 0.6, 0.8];
@@ -62,11 +69,16 @@ impl Bm25 {
     ) -> KeywordMatch {
         let norm = BM25_K1 * (1.0 - BM25_B + BM25_B * f64::from(length) / self.average_length);
         let (mut score, mut matched_idf) = (0.0, 0.0);
-        for (term, counts) in counts.filter(|it| *it.1 != [0; 3]) {
+        for (term, counts) in counts {
+            // A term that the memory does not contain.
+            if *counts == [0; 3] {
+                continue;
+            }
             // The term frequency of BM25, with columns of different weight as in BM25F.
-            let weighted_counts =
-                counts.iter().zip(COLUMN_WEIGHTS).map(|(n, weight)| f64::from(*n) * weight);
-            let frequency: f64 = weighted_counts.sum();
+            let mut frequency = 0.0;
+            for (n, weight) in counts.iter().zip(COLUMN_WEIGHTS) {
+                frequency += f64::from(*n) * weight;
+            }
             score += self.idf[term] * frequency * (BM25_K1 + 1.0) / (frequency + norm);
             matched_idf += self.idf[term];
         }
@@ -76,18 +88,22 @@ impl Bm25 {
     }
 }
 
-/// The rarest terms whose document frequencies sum to at most `limit`, at least one term. Every
-/// memory that contains a chosen term is scored, and common terms cost most and add least.
+/// Indexes of the rarest terms whose document frequencies sum to at most `limit`, at least one term.
+/// Every memory that contains a chosen term is scored, and common terms cost most and add least.
 pub fn rarest_terms(document_frequencies: &[u64], limit: u64) -> Vec<usize> {
-    let mut res: Vec<usize> = (0..document_frequencies.len()).collect();
-    res.sort_by_key(|it| document_frequencies[*it]);
+    let mut rarest_first: Vec<usize> = (0..document_frequencies.len()).collect();
+    rarest_first.sort_by_key(|term| document_frequencies[*term]);
+
+    let mut res = Vec::new();
+    // Memories to score so far; one that contains several terms is counted several times.
     let mut n_scored = 0;
-    let fits = |it: &usize| {
-        n_scored += document_frequencies[*it];
-        n_scored <= limit
-    };
-    let n_fitting = res.iter().copied().take_while(fits).count();
-    res.truncate(n_fitting.max(1));
+    for term in rarest_first {
+        n_scored += document_frequencies[term];
+        if n_scored > limit && !res.is_empty() {
+            break;
+        }
+        res.push(term);
+    }
     // Back to the order of the query.
     res.sort_unstable();
     res

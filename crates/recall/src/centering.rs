@@ -2,7 +2,8 @@
 //!
 //! Memories of one project share a topic, so their vectors cluster around a mean and a raw cosine of
 //! 0.8 may mean nothing. The score used here is the cosine after subtracting the mean, as a z-score
-//! over the cosines of the query with a sample of the notebook.
+//! (how many standard deviations above the average) over the cosines of the query with a sample of the
+//! notebook.
 //!
 //! A small notebook has no reliable statistics. Its score is blended with a z-score of the plain
 //! cosine under a [`SimilarityPrior`]: the typical cosines of the embedding model. [`VectorStats`] is
@@ -26,6 +27,7 @@ const CHANCE_DEVIATIONS: f32 = 2.33;
 /// Mean and centred sample of the vectors of a notebook.
 #[derive(Clone, Debug, Default)]
 pub struct VectorStats {
+    /// Number of live rows, estimated from the sample.
     n_rows: usize,
     mean: Vec<f32>,
     /// Centred at the mean and normalised.
@@ -88,6 +90,7 @@ impl VectorStats {
             0.0
         };
         let sample = rows.iter().map(|it| center_and_normalize(it, &mean)).collect();
+        // Each live row of the sample stands for `step` rows, so this estimates the live rows.
         Self { n_rows: rows.len() * step, mean, sample, raw_mean_similarity }
     }
 

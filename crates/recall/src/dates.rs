@@ -1,7 +1,16 @@
 //! Dates in a query, matched against the time of memories.
 //!
-//! The engine finds the time reference of a query once and boosts each memory by its fit. Events are
-//! recorded after they happen, so days after the date match as well as the date itself.
+//! The engine finds the time reference of a query once and boosts each memory by its *fit*, a number
+//! from 0 to 1. Events are recorded after they happen, so the days after a date match as well as the
+//! date itself. For `what broke on 8 May 2023?`:
+//!
+//! ```text
+//! memory of     fit
+//! 2023-05-08    1.0   the named day
+//! 2023-05-18    1.0   up to ten days later
+//! 2023-05-30    0.5   the same month
+//! 2023-06-01    0.0
+//! ```
 
 use model::{DAY_MS, Timestamp};
 
@@ -50,10 +59,12 @@ const MONTH_NAMES: &[&str] = &[
 /// Days after a date on which an event is still likely to be recorded.
 const MAX_DAYS_AFTER: i64 = 10;
 
-/// Years that a number in a query may mean; others are ports, sizes or counts.
+/// Years that a number in a query may mean, alone or in a date; any other number is no year but, for
+/// example, a port or a size.
 const PLAUSIBLE_YEARS: std::ops::RangeInclusive<i64> = 1990..=2099;
 
-/// Fit of a memory in the right year, if the query names only a year: most memories are.
+/// Fit of a memory in the right year, if the query names only a year. Low, because a year separates
+/// few memories.
 const SAME_YEAR_FIT: f32 = 0.3;
 /// Fit of a memory in the right month, if the query names another day of it.
 const SAME_MONTH_FIT: f32 = 0.5;
@@ -62,9 +73,10 @@ const SOON_AFTER_MONTH_FIT: f32 = 0.7;
 
 /// Finds a time reference in a query. A date takes precedence over a relative time.
 pub fn find_time_reference(question: &str, now: Timestamp) -> Option<TimeReference> {
-    let relative =
-        || relative_time::parse_relative_time(question, now).map(TimeReference::Relative);
-    parse_named_date(question, now).map(TimeReference::Date).or_else(relative)
+    if let Some(date) = parse_named_date(question, now) {
+        return Some(TimeReference::Date(date));
+    }
+    relative_time::parse_relative_time(question, now).map(TimeReference::Relative)
 }
 
 /// Match of a timestamp with the reference, from 0 to 1.
@@ -85,6 +97,7 @@ fn parse_named_date(question: &str, now: Timestamp) -> Option<NamedDate> {
     }
     let year = words.iter().find_map(|word| parse_in_range(word, PLAUSIBLE_YEARS));
     let month = words.iter().enumerate().find_map(|(i, word)| Some((i, parse_month(word)?)));
+    // No month: the year alone, if there is one.
     let Some((month_index, month)) = month else {
         return year.map(|year| NamedDate { year, month: None, day: None });
     };
@@ -95,27 +108,30 @@ fn parse_named_date(question: &str, now: Timestamp) -> Option<NamedDate> {
         parse_in_range(without_suffix, 1..=31)
     };
     let day = parse_day(month_index.checked_sub(1)).or_else(|| parse_day(Some(month_index + 1)));
-    // "may" is mostly a verb; it is a month only with a day or a year in the query.
+    // "may" is mostly a verb; it counts as a month only with a day beside it or a year in the query.
     if words[month_index].eq_ignore_ascii_case("may") && day.is_none() && year.is_none() {
         return None;
     }
+    // Without a year, the last such month is meant: in October, `december` is that of last year.
     let (this_year, this_month, _) = now.day();
-    let year = year.unwrap_or(if month > this_month { this_year - 1 } else { this_year });
-    Some(NamedDate { year, month: Some(month), day })
+    let last_year_of_month = if month > this_month { this_year - 1 } else { this_year };
+    Some(NamedDate { year: year.unwrap_or(last_year_of_month), month: Some(month), day })
 }
 
 /// Fit of a timestamp with a date of any precision, from 0 to 1.
 fn named_date_fit(named: NamedDate, time: Timestamp) -> f32 {
     let (year, month, day) = time.day();
+    // The query names only a year.
     let Some(named_month) = named.month else {
         return if year == named.year { SAME_YEAR_FIT } else { 0.0 };
     };
     let is_same_month = (year, month) == (named.year, named_month);
 
+    // The query names a day.
     if let Some(named_day) = named.day {
         let named_start = Timestamp::of_day(named.year, named_month, named_day);
         let days_after = time.millis_since(named_start).div_euclid(DAY_MS);
-        // One day before is allowed, because the user's time zone is not known.
+        // The day before fits, too: timestamps are in UTC, and a local date may begin earlier.
         return if (-1..=MAX_DAYS_AFTER).contains(&days_after) {
             1.0
         } else if is_same_month {
@@ -125,6 +141,7 @@ fn named_date_fit(named: NamedDate, time: Timestamp) -> f32 {
         };
     }
 
+    // The query names a month.
     let month_after =
         if named_month == 12 { (named.year + 1, 1) } else { (named.year, named_month + 1) };
     if is_same_month {
@@ -173,8 +190,11 @@ mod tests {
             ("the release in 2021", date(2021, None, None)),
             ("what happened in august", date(2023, Some(8), None)),
             ("what happened in December", date(2022, Some(12), None)),
+            ("2099-12-31", date(2099, Some(12), Some(31))),
+            ("2100-01-01", None),
             ("may I push to main", None),
             ("port 8080 or 1024 bytes", None),
+            // Unlike "may", every other name of a month counts as one, even if it is a verb here.
             ("why march on", date(2023, Some(3), None)),
             ("", None),
         ] {
@@ -185,17 +205,27 @@ mod tests {
     #[test]
     fn the_days_soon_after_a_date_fit_as_well() {
         let named_day = NamedDate { year: 2023, month: Some(5), day: Some(28) };
-        let fits: Vec<f32> = [(5, 27), (5, 28), (6, 7), (6, 8), (5, 2), (4, 28)]
-            .map(|(month, day)| named_date_fit(named_day, Timestamp::of_day(2023, month, day)))
-            .to_vec();
-        assert_eq!(fits, [1.0, 1.0, 1.0, 0.0, 0.5, 0.0]);
+        for (month, day, expected) in [
+            (5, 27, 1.0), // The day before, for other time zones.
+            (5, 28, 1.0),
+            (6, 7, 1.0), // Ten days after.
+            (6, 8, 0.0),
+            (5, 2, 0.5), // The same month.
+            (4, 28, 0.0),
+        ] {
+            let fit = named_date_fit(named_day, Timestamp::of_day(2023, month, day));
+            assert!((fit - expected).abs() < 1e-6, "{month}-{day}: {fit}");
+        }
 
         let named_month = NamedDate { day: None, ..named_day };
-        let fits: Vec<f32> = [(2023, 5, 1), (2023, 6, 10), (2023, 6, 11), (2022, 5, 1)]
-            .map(|(year, month, day)| {
-                named_date_fit(named_month, Timestamp::of_day(year, month, day))
-            })
-            .to_vec();
-        assert_eq!(fits, [1.0, 0.7, 0.0, 0.0]);
+        for (year, month, day, expected) in [
+            (2023, 5, 1, 1.0),
+            (2023, 6, 10, 0.7), // Soon after the month.
+            (2023, 6, 11, 0.0),
+            (2022, 5, 1, 0.0),
+        ] {
+            let fit = named_date_fit(named_month, Timestamp::of_day(year, month, day));
+            assert!((fit - expected).abs() < 1e-6, "{year}-{month}-{day}: {fit}");
+        }
     }
 }

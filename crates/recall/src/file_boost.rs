@@ -1,7 +1,8 @@
 //! Boosts hits whose files are close to the files of the best hits in the code graph.
 //!
-//! The files of the best hits (the leaders) and the files near them form the neighbourhood of a query;
-//! the engine looks it up in the graph. The boost reorders within limits: it adds a share of the best
+//! The code graph connects files that import or call each other. The files of the best hits (the
+//! leaders) and the files near them in the graph form the neighbourhood of a query; the engine looks it
+//! up. The boost reorders within limits: it adds a share of the best
 //! score, applies only to the middle of the list, and never lifts a hit above the leaders.
 
 use std::collections::HashMap;

@@ -1,11 +1,18 @@
 //! Fusion of dense, keyword and graph retrieval into one score.
 //!
-//! The engine runs the three retrieval paths and passes their hits in; the fused hits go on to the
-//! boosts and to `ranking`.
+//! A memory is searched on three *paths*: by its vector (dense), by words (keyword) and by its files
+//! in the code graph. The engine runs the paths and passes their hits in; the fused hits go on to the
+//! boosts and to `ranking`. With the weights 0.6 (dense) and 0.4 (keyword), and no graph hits:
+//!
+//! ```text
+//! key   dense   keyword   fused score
+//!   1     1.0       0.2   0.6 × 1.0 + 0.4 × 0.2 = 0.68
+//!   2     0.3       1.0   0.6 × 0.3 + 0.4 × 1.0 = 0.58
+//! ```
 //!
 //! Fuses normalised scores, not ranks: on public data reciprocal rank fusion (Cormack et al. 2009)
-//! loses to the better single list, because a rank cannot tell a near miss from a far one. Every
-//! hit is scored on every path, also on those that did not return it. Rank fusion remains as a
+//! loses to the better single list, because a rank cannot tell a near miss from a far one. The engine
+//! scores every hit on every path, also on those that did not return it. Rank fusion remains as a
 //! baseline for measurements.
 
 use std::collections::HashMap;
@@ -14,6 +21,8 @@ use model::closed;
 
 use crate::query_class::PathWeights;
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// A retrieval path.
     pub enum RetrievalPath : "path" {
@@ -90,8 +99,15 @@ pub fn fuse_hits(paths: &PathHits, weights: PathWeights, rule: FusionRule) -> Ve
         (RetrievalPath::Graph, &paths.graph),
     ];
     // Only paths with hits share the weight; dividing by their sum distributes that of the others.
-    let used_paths = lists.iter().filter(|(_, hits)| !hits.is_empty());
-    let total_weight = used_paths.map(|(path, _)| weights.for_path(*path)).sum::<u16>().max(1);
+    let mut total_weight = 0;
+    for (path, hits) in lists {
+        if !hits.is_empty() {
+            total_weight += weights.for_path(path);
+        }
+    }
+    // Never divided by zero, even if the only paths with hits have no weight.
+    let total_weight = total_weight.max(1);
+
     let mut fused_by_key: HashMap<u32, FusedHit> = HashMap::new();
     for (path, hits) in lists {
         let weight = f32::from(weights.for_path(path)) / f32::from(total_weight);
@@ -101,9 +117,9 @@ pub fn fuse_hits(paths: &PathHits, weights: PathWeights, rule: FusionRule) -> Ve
                 FusionRule::Scores => hit.normalized,
                 FusionRule::Ranks => 1.0 / (RRF_CONSTANT + rank as f32),
             };
-            let (key, contribution) = (hit.key, weight * unweighted);
-            let fused = fused_by_key.entry(key).or_insert_with(|| FusedHit {
-                key,
+            let contribution = weight * unweighted;
+            let fused = fused_by_key.entry(hit.key).or_insert_with(|| FusedHit {
+                key: hit.key,
                 score: 0.0,
                 traces: Vec::new(),
             });
@@ -125,7 +141,8 @@ pub(crate) fn sort_fused(fused: &mut [FusedHit]) {
     fused.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.key.cmp(&b.key)));
 }
 
-/// Normalises by the best score of the list, for scores that start at zero.
+/// Sets the normalised scores to the shares of the best score, for scores that start at zero:
+/// `[8.0, 2.0]` becomes `[1.0, 0.25]`.
 pub fn normalize_by_best(hits: &mut [PathHit]) {
     // Starts above zero, so that a list of zeros is not divided by zero.
     let best = hits.iter().map(|it| it.score).fold(f32::MIN_POSITIVE, f32::max);

@@ -1,14 +1,20 @@
 //! Inverted file index (IVF, Sivic and Zisserman 2003): rows grouped by nearest centroid, so that a
 //! query over many rows reads only some of the groups.
 //!
+//! A row is one quantised vector, a list one group of rows, and a centroid the mean vector of a list.
 //! `plan_clusters` assigns every row to a list; `QuantizedVectors::apply_clusters` then moves the rows
 //! into the order of their lists. Rows added later form a tail that every query scans, until
 //! `needs_rebuild` reports that a new plan is due. `nearest_slots` probes the lists.
+//!
+//! ```text
+//! rows      0 1 2 | 3 4 | 5 6 7 8 | 9 10
+//!           list 0  list 1  list 2  tail      starts = [0, 3, 5, 9]
+//! ```
 
 use std::num::NonZero;
 
 use crate::kmeans;
-use crate::quantized_vectors::{NO_ROW, QuantizedVectors, to_row_number};
+use crate::quantized_vectors::{NO_SLOT, QuantizedVectors, to_row_number};
 use crate::simd::CodeBlock;
 
 /// Up to here every row is scanned: exact, and no slower than embedding the query.
@@ -76,8 +82,13 @@ impl InvertedLists {
 
     /// List of each row before the tail.
     fn list_of_rows(&self) -> Vec<u32> {
-        let lists = (0..).zip(self.starts.windows(2));
-        lists.flat_map(|(list, range)| (range[0]..range[1]).map(move |_| list)).collect()
+        let mut list_of = Vec::with_capacity(self.tail_start());
+        for (list, bounds) in (0_u32..).zip(self.starts.windows(2)) {
+            // Fills the places up to the end of this list.
+            let end = bounds[1] as usize;
+            list_of.resize(end, list);
+        }
+        list_of
     }
 
     /// Shifts the boundaries as if dead rows were removed.
@@ -86,7 +97,7 @@ impl InvertedLists {
         let (mut counted_until, mut n_live) = (0, 0);
         for start in &mut self.starts {
             let old_start = *start as usize;
-            n_live += slot_of[counted_until..old_start].iter().filter(|it| **it != NO_ROW).count();
+            n_live += slot_of[counted_until..old_start].iter().filter(|it| **it != NO_SLOT).count();
             counted_until = old_start;
             *start = to_row_number(n_live);
         }
@@ -136,7 +147,7 @@ impl ClusterPlan {
     pub(crate) fn into_lists_and_targets(self, slot_of: &[u32]) -> (InvertedLists, Vec<u32>) {
         let (tail_group, dead_group) = (self.n_lists, self.n_lists + 1);
         let group_of = |row: usize, slot: u32| {
-            if slot == NO_ROW {
+            if slot == NO_SLOT {
                 return dead_group;
             }
             // Rows newer than the plan are beyond the end of `list_of`.

@@ -1,6 +1,7 @@
 //! Spherical k-means on a sample of rows (Dhillon and Modha 2001), for `inverted_lists`.
 //!
-//! Rows are compared by dot product, and a centroid is the mean direction of its rows, quantised like
+//! A row is one vector of int8 values, stored as [`CodeBlock`]s of 64 values. The rows nearest to a
+//! centroid form its *list*. Rows are compared by dot product, and a centroid is the mean direction of its rows, quantised like
 //! a row. Sums are integers, so the result does not depend on the number of threads. `width` is the
 //! number of blocks per row throughout this file.
 
@@ -10,7 +11,7 @@ use std::thread;
 
 use model::CpuLevel;
 
-use crate::quantized_vectors::{NO_ROW, QuantizedVectors};
+use crate::quantized_vectors::{NO_SLOT, QuantizedVectors};
 use crate::simd::{self, BLOCK_LEN, CodeBlock};
 
 /// Sample size per centroid; larger samples hardly improve recall.
@@ -34,7 +35,7 @@ pub(crate) fn train_centroids(
 
     // Copy a sample of the live rows.
     let live_rows: Vec<usize> =
-        (0..codes.slot_of.len()).filter(|row| codes.slot_of[*row] != NO_ROW).collect();
+        (0..codes.slot_of.len()).filter(|row| codes.slot_of[*row] != NO_SLOT).collect();
     let mut sample = Vec::new();
     for pick in sample_evenly(&mut random, live_rows.len(), n_lists * SAMPLE_ROWS_PER_CENTROID) {
         sample.extend_from_slice(&codes.blocks()[live_rows[pick] * width..][..width]);

@@ -5,7 +5,9 @@
 //! the result into a context.
 //!
 //! Pure and synchronous. Vectors and memories come in as values; this crate computes no embeddings
-//! and reads no database and no clock.
+//! and reads no database and no clock. Searches identify a memory by a number of the caller: vector
+//! search calls it *slot*, keyword search *number* (both unique within a notebook), and from fusion on
+//! it is the *key*, unique within the query.
 
 // The query and its settings.
 mod query_class;

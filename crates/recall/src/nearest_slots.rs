@@ -1,13 +1,26 @@
 //! Filtered nearest-neighbour search over quantised vectors.
 //!
-//! A slot is one memory, with one or more rows (quantised vectors). A query names the slots it allows
-//! and gets the `k` of them with the largest dot products, or all if fewer are allowed.
+//! A *slot* is the number of a memory. It has one or more *rows*: vectors quantised to int8, stored
+//! one after the other in [`QuantizedVectors`]. A query is one more such vector with a filter, the set
+//! of allowed slots. It gets the `k` allowed slots whose rows have the largest dot products with it, or
+//! all if fewer are allowed. For example, with `k` = 2, slots 3, 5 and 8 allowed:
 //!
-//! [`ScanPlan`] chooses one of three ways. Scanning every row and looking up the rows of the allowed
-//! slots are exact. In a large notebook with a weak filter, inverted lists (see `inverted_lists`) are
-//! probed instead, nearest first, until a fixed number of allowed rows was scanned; that misses a few
+//! ```text
+//! row   slot   dot product
+//!   0      3           900   → slot 3, dot 900
+//!   1      4          1200     (not allowed)
+//!   2      5           400   → second row of slot 5 is nearer
+//!   3      8           100
+//!   4      5           700   → slot 5, dot 700
+//! ```
+//!
+//! [`ScanPlan`] chooses one of three ways to read the rows. Scanning every row and looking up the rows
+//! of the allowed slots are exact. In a large notebook with a weak filter, *inverted lists* are probed
+//! instead: groups of similar rows, each with a mean vector (its centroid). The groups with the nearest
+//! centroids are scanned first, until a fixed number of allowed rows was scanned; that misses a few
 //! percent of the nearest slots but never returns one that is not allowed.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use model::CpuLevel;
@@ -64,6 +77,7 @@ fn search_rows(
     if k == 0 || n_allowed == 0 {
         return Vec::new();
     }
+    // The SIMD kernels read vectors as blocks of 64 values.
     let mut query_blocks = Vec::with_capacity(codes.blocks_per_row());
     simd::append_blocks(&mut query_blocks, query);
     let scan = QueryScan {
@@ -103,8 +117,8 @@ impl<'a> ScanPlan<'a> {
         n_slots: usize,
         max_flat_rows: usize,
     ) -> Self {
-        let lists = codes.lists.as_ref().filter(|_| codes.len() > max_flat_rows);
-        if let Some(lists) = lists {
+        let is_large = codes.len() > max_flat_rows;
+        if is_large && let Some(lists) = &codes.lists {
             // Estimated by the average number of rows per slot.
             let n_allowed_rows = n_allowed * codes.len() / n_slots;
             // If the lists would scan every allowed row anyway, looking them up is exact and cheaper.
@@ -114,40 +128,46 @@ impl<'a> ScanPlan<'a> {
                 Self::LookUpSlots
             };
         }
-        if n_allowed * LOOKUP_BELOW_ONE_IN < n_slots { Self::LookUpSlots } else { Self::AllRows }
+        let is_strict_filter = n_allowed * LOOKUP_BELOW_ONE_IN < n_slots;
+        if is_strict_filter { Self::LookUpSlots } else { Self::AllRows }
     }
 }
 
 /// A query prepared for scanning rows.
 struct QueryScan<'a> {
     codes: &'a QuantizedVectors,
+    /// The instruction set for the dot products.
     level: CpuLevel,
     query: &'a [CodeBlock],
     allowed: &'a SlotSet,
+    /// Allowed slots that have a row.
     n_allowed: usize,
+    /// All slots that have a row.
     n_slots: usize,
 }
 
 impl QueryScan<'_> {
-    /// Scans the tail (rows added after clustering), then lists nearest first until enough allowed
-    /// rows are scanned and `k` slots are found.
+    /// Scans the tail (rows added after the lists were built, in no list yet), then lists nearest first
+    /// until enough allowed rows are scanned and `k` slots are found.
     fn scan_lists(&self, best: &mut TopSlots, lists: &InvertedLists) {
         self.scan_rows(best, lists.tail_start()..self.codes.slot_of.len());
 
         // Order the lists by the dot product of the query with their centroids.
         let mut dots = vec![0; lists.n_lists()];
         simd::dot_rows(self.level, &mut dots, self.query, &lists.centroids);
-        let mut order: Vec<u64> = (0..).zip(dots).map(|(list, dot)| pack_key(dot, list)).collect();
-        order.sort_unstable_by(|a, b| b.cmp(a));
+        let mut nearest_first: Vec<DotKey> =
+            (0..).zip(dots).map(|(list, dot)| DotKey::new(dot, list)).collect();
+        nearest_first.sort_unstable_by(|a, b| b.cmp(a));
 
         let mut n_rows_to_scan = lists.n_probed_rows();
-        for key in order {
-            // A filter may leave fewer than `k` slots in the lists probed so far.
+        for key in nearest_first {
+            // Both conditions: a filter may leave fewer than `k` slots in the lists probed so far.
             if n_rows_to_scan == 0 && best.has_k_slots() {
                 break;
             }
-            let (_, list) = unpack_key(key);
-            let (from, until) = (lists.starts[list as usize], lists.starts[list as usize + 1]);
+            // The rows of a list end where the next list (after the last: the tail) starts.
+            let list = key.number() as usize;
+            let (from, until) = (lists.starts[list], lists.starts[list + 1]);
             let n_scanned = self.scan_rows(best, from as usize..until as usize);
             n_rows_to_scan = n_rows_to_scan.saturating_sub(n_scanned);
         }
@@ -169,19 +189,19 @@ impl QueryScan<'_> {
     /// Scans consecutive rows. Returns how many of them were allowed, estimated if the filter runs
     /// after the dot products.
     fn scan_rows(&self, best: &mut TopSlots, rows: Range<usize>) -> usize {
+        // If the filter drops most rows, it is cheaper to apply it before the dot products.
         let filters_first = self.n_allowed * PREFILTER_BELOW_ONE_IN < self.n_slots;
         let mut n_allowed_rows = 0;
         let mut picks = Vec::with_capacity(ROWS_PER_CHUNK);
         for from in rows.clone().step_by(ROWS_PER_CHUNK) {
             let chunk = from..(from + ROWS_PER_CHUNK).min(rows.end);
             if filters_first {
-                let numbered_slots = (to_row_number(from)..).zip(&self.codes.slot_of[chunk]);
                 picks.clear();
-                picks.extend(
-                    numbered_slots
-                        .filter(|(_, slot)| self.allowed.contains(**slot))
-                        .map(|(row, _)| row),
-                );
+                for row in chunk {
+                    if self.allowed.contains(self.codes.slot_of[row]) {
+                        picks.push(to_row_number(row));
+                    }
+                }
                 n_allowed_rows += picks.len();
                 self.scan_picked(best, &picks);
             } else {
@@ -196,8 +216,8 @@ impl QueryScan<'_> {
     fn scan_chunk(&self, best: &mut TopSlots, rows: Range<usize>) {
         let mut dots = [0; ROWS_PER_CHUNK];
         let dots = &mut dots[..rows.len()];
-        let width = self.query.len();
-        let blocks = &self.codes.blocks()[rows.start * width..rows.end * width];
+        let blocks_per_row = self.query.len();
+        let blocks = &self.codes.blocks()[rows.start * blocks_per_row..rows.end * blocks_per_row];
         simd::dot_rows(self.level, dots, self.query, blocks);
         // Most chunks contain no candidate; the maximum decides that without a loop over slots.
         if dots.iter().copied().max().is_none_or(|it| it < best.threshold_dot) {
@@ -223,15 +243,15 @@ impl QueryScan<'_> {
     }
 }
 
-/// The best `k` slots so far. Offers are collected and pruned in batches, which is cheaper than a
-/// heap and merges rows of the same slot in one place.
+/// The best `k` slots so far. An *offer* is a scanned row that may be among them. Offers are collected
+/// and pruned in batches, which is cheaper than a heap and merges rows of the same slot in one place.
 struct TopSlots {
     k: usize,
-    /// Dot products and slots, see [`pack_key`].
-    offers: Vec<u64>,
-    /// Key that an offer must exceed; 0 until `k` slots are known.
-    threshold_key: u64,
-    /// The dot product in `threshold_key`, for a test without packing a key.
+    /// Dot products and slots; several offers may be of one slot.
+    offers: Vec<DotKey>,
+    /// The worst of the best `k` slots, which an offer must exceed; `None` until `k` slots are known.
+    threshold: Option<DotKey>,
+    /// The dot product of `threshold`, for a test without making a key; lowest possible without one.
     threshold_dot: i32,
 }
 
@@ -240,14 +260,14 @@ impl TopSlots {
         Self {
             k,
             offers: Vec::with_capacity(max_offers(k)),
-            threshold_key: 0,
+            threshold: None,
             threshold_dot: i32::MIN,
         }
     }
 
     fn offer(&mut self, dot: i32, slot: u32) {
-        let key = pack_key(dot, slot);
-        if key <= self.threshold_key {
+        let key = DotKey::new(dot, slot);
+        if self.threshold.is_some_and(|it| key <= it) {
             return;
         }
         self.offers.push(key);
@@ -258,7 +278,7 @@ impl TopSlots {
 
     /// True if `k` different slots are known. Prunes, because several offers may be of one slot.
     fn has_k_slots(&mut self) -> bool {
-        if self.threshold_key > 0 {
+        if self.threshold.is_some() {
             return true;
         }
         self.prune_offers();
@@ -267,25 +287,24 @@ impl TopSlots {
 
     /// Keeps the best offer of each slot, then the best `k` of those.
     fn prune_offers(&mut self) {
-        // `!key` sorts larger keys first, so `dedup` keeps the best offer of each slot.
-        self.offers.sort_unstable_by_key(|key| (unpack_key(*key).1, !key));
-        self.offers.dedup_by_key(|key| unpack_key(*key).1);
+        // Within a slot the best offer comes first, and `dedup` keeps the first.
+        self.offers.sort_unstable_by_key(|key| (key.number(), Reverse(*key)));
+        self.offers.dedup_by_key(|key| key.number());
         if self.offers.len() < self.k {
             return;
         }
+        // Moves the best `k` to the front, in any order but with the worst of them last.
         let (_, kth, _) = self.offers.select_nth_unstable_by(self.k - 1, |a, b| b.cmp(a));
-        (self.threshold_key, self.threshold_dot) = (*kth, unpack_key(*kth).0);
+        self.threshold = Some(*kth);
+        self.threshold_dot = kth.dot();
         self.offers.truncate(self.k);
     }
 
     fn into_sorted(mut self) -> Vec<NearSlot> {
         self.prune_offers();
         self.offers.sort_unstable_by(|a, b| b.cmp(a));
-        let to_near_slot = |key| {
-            let (dot, slot) = unpack_key(key);
-            NearSlot { slot, dot }
-        };
-        self.offers.into_iter().map(to_near_slot).collect()
+        let to_near_slot = |key: &DotKey| NearSlot { slot: key.number(), dot: key.dot() };
+        self.offers.iter().map(to_near_slot).collect()
     }
 }
 
@@ -299,17 +318,25 @@ const fn max_offers(k: usize) -> usize {
 /// the numbers.
 const SIGN_BIT: u32 = 1 << 31;
 
-/// Packs a dot product (high half) and a number (low half, inverted), so that a larger key means a
-/// larger product, then a smaller number. One integer compares and sorts faster than a pair.
-fn pack_key(dot: i32, number: u32) -> u64 {
-    u64::from(dot.cast_unsigned() ^ SIGN_BIT) << 32 | u64::from(!number)
-}
+/// A dot product with the number of a slot or list, in one integer, which sorts faster than a pair.
+/// The dot product is the high half; the low half is the inverted number. So a larger key means a
+/// larger dot product, and among equal ones a smaller number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct DotKey(u64);
 
-/// The dot product and the number of a key.
-#[expect(clippy::cast_possible_truncation, reason = "each half is taken on its own")]
-const fn unpack_key(key: u64) -> (i32, u32) {
-    let (high, low) = ((key >> 32) as u32, key as u32);
-    ((high ^ SIGN_BIT).cast_signed(), !low)
+impl DotKey {
+    fn new(dot: i32, number: u32) -> Self {
+        Self(u64::from(dot.cast_unsigned() ^ SIGN_BIT) << 32 | u64::from(!number))
+    }
+
+    const fn dot(self) -> i32 {
+        ((self.0 >> 32) as u32 ^ SIGN_BIT).cast_signed()
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "only the low half is meant")]
+    const fn number(self) -> u32 {
+        !(self.0 as u32)
+    }
 }
 
 #[cfg(test)]
@@ -335,17 +362,28 @@ mod tests {
         rows.remove(&slot);
     }
 
+    /// Searches the inverted lists even in a small index.
+    fn search_lists(
+        codes: &QuantizedVectors,
+        query: &[i8],
+        allowed: &SlotSet,
+        k: usize,
+    ) -> Vec<NearSlot> {
+        search_rows(codes, query, allowed, k, 0)
+    }
+
     /// The exact result by brute force.
     fn brute_force(rows: &Rows, query: &[i8], allowed: &SlotSet, k: usize) -> Vec<NearSlot> {
         // Codes never hold −128, see `simd`.
         let clamp = |it: &i8| i32::from(*it).max(-127);
         let dot =
             |row: &Vec<i8>| row.iter().zip(query).map(|(a, b)| clamp(a) * clamp(b)).sum::<i32>();
-        let mut res: Vec<NearSlot> = rows
-            .iter()
-            .filter(|(slot, _)| allowed.contains(**slot))
-            .map(|(slot, rows)| NearSlot { slot: *slot, dot: rows.iter().map(dot).max().unwrap() })
-            .collect();
+        let mut res = Vec::new();
+        for (slot, rows) in rows {
+            if allowed.contains(*slot) {
+                res.push(NearSlot { slot: *slot, dot: rows.iter().map(dot).max().unwrap() });
+            }
+        }
         res.sort_by_key(|it| (-it.dot, it.slot));
         res.truncate(k);
         res
@@ -440,16 +478,19 @@ mod tests {
                 let code = clustered_code(u64::from(slot) + 9999, 20, 12);
                 push(&mut codes, &mut rows, slot * 7, code);
             }
+
+            // Search with a tail, then without one after a second clustering.
             let (allowed, query) = (sample_slots(2600, one_in), clustered_code(seed >> 40, 20, 12));
             for is_clustered_again in [false, true] {
                 if is_clustered_again {
                     let plan = codes.plan_clusters(seed, ONE_THREAD);
                     codes.apply_clusters(plan).unwrap();
                 }
-                let found = search_rows(&codes, &query, &allowed, k, 0);
+                let found = search_lists(&codes, &query, &allowed, k);
                 let exact = brute_force(&rows, &query, &allowed, usize::MAX);
                 prop_assert_eq!(found.len(), k.min(exact.len()));
                 prop_assert!(found.is_sorted_by_key(|it| (-it.dot, it.slot)));
+                // Every result is allowed; its nearest row may be in a list that was not probed.
                 for near in &found {
                     let best = exact.iter().find(|it| it.slot == near.slot);
                     prop_assert!(best.is_some_and(|it| it.dot >= near.dot), "{:?}", near);
@@ -471,7 +512,7 @@ mod tests {
             for query in 0..20 {
                 let query = clustered_code(query + 1_000_000, 300, 64);
                 let exact = brute_force(&rows, &query, &allowed, 30);
-                let found = search_rows(&codes, &query, &allowed, 30, 0);
+                let found = search_lists(&codes, &query, &allowed, 30);
                 n_exact += exact.len();
                 n_found += exact.iter().filter(|it| found.contains(it)).count();
             }
@@ -499,6 +540,8 @@ mod tests {
         // Enough removals for a compaction, which moves rows.
         (0..400).for_each(|slot| remove(&mut codes, &mut rows, slot));
         assert_eq!(codes.apply_clusters(plan), Err(StaleClusterPlan));
+
+        // The index still answers, without clusters.
         let query = clustered_code(5, 10, 8);
         let found = nearest_slots(&codes, &query, &SlotSet::first_n(1000), 9).unwrap();
         assert_eq!(found, brute_force(&rows, &query, &SlotSet::first_n(1000), 9));
@@ -526,8 +569,10 @@ mod tests {
             codes.apply_clusters(plan).unwrap();
             codes.push_row(2, &query).unwrap();
             let dot = i32::try_from(dims).unwrap();
-            let found = search_rows(&codes, &query, &SlotSet::first_n(9), 5, 0);
+            let found = search_lists(&codes, &query, &SlotSet::first_n(9), 5);
             assert_eq!(found, [NearSlot { slot: 2, dot }]);
+
+            // A limit of zero, then an empty filter.
             assert_eq!(nearest_slots(&codes, &query, &SlotSet::first_n(9), 0), Ok(Vec::new()));
             assert_eq!(nearest_slots(&codes, &query, &SlotSet::new(), 5), Ok(Vec::new()));
         }

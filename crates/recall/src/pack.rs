@@ -1,9 +1,21 @@
 //! Packs ranked memories into a context within a token budget.
 //!
-//! The engine formats the items and gives the resulting text to an agent. Packing has two passes.
-//! In the first, each memory type (in a pipeline context: each section) fills only its reserved share
-//! of the budget. In the second, the unused shares go to the best remaining items, whatever their
-//! type. The chosen items are rendered grouped by section or by file; their texts are not changed.
+//! The engine formats the items and gives the resulting text to an agent. The text is grouped by
+//! file, or, for a stage of an agent pipeline, by *sections* with fixed titles:
+//!
+//! ```text
+//! <header>                         <header>
+//! - a memory without a file        Recipes that worked:
+//! src/b.rs:                        - a recipe
+//! - a memory about src/b.rs        Recent outcomes:
+//! <footer>                         - an outcome
+//!                                  <footer>
+//! ```
+//!
+//! Every memory type (or section) has a reserved share of the budget, which depends on the *phase*,
+//! the kind of work the agent does. Packing has two passes. In the first, each type or section fills
+//! only its share. In the second, the unused shares go to the best remaining items, whatever their
+//! type. An item that is nearly the same as a chosen one is left out.
 //!
 //! Every piece of the text ends with a line break, so the estimates of the pieces add up to
 //! [`estimate_tokens`] of the whole.
@@ -80,7 +92,7 @@ pub enum BudgetSource {
 /// Reasons why a memory is not in the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnpackedReason {
-    /// It needs `cost` tokens and `left` remained at the end.
+    /// It needs `cost` tokens, and only `tokens_left` remained at the end.
     OverBudget { cost: u32, tokens_left: u32 },
     /// Nearly the same as a chosen memory.
     Duplicate { chosen_key: u32, similarity: PerMille },
@@ -93,9 +105,9 @@ pub fn pack_context(
     similar: &dyn Fn(u32, u32) -> Option<PerMille>,
 ) -> PackedContext {
     // Header and footer are always part of the text, so they are paid for first.
-    let edge_cost = estimate_tokens(&edge_text(request.header))
-        .saturating_add(estimate_tokens(&edge_text(request.footer)));
-    let body_budget = request.budget.saturating_sub(edge_cost);
+    let header_cost = estimate_tokens(&edge_text(request.header));
+    let footer_cost = estimate_tokens(&edge_text(request.footer));
+    let body_budget = request.budget.saturating_sub(header_cost.saturating_add(footer_cost));
     let mut packer =
         Packer { request, similar, tokens_left: body_budget, candidates: sort_items(items) };
 
@@ -134,17 +146,22 @@ impl BudgetShares {
     fn new(request: &PackRequest<'_>, body_budget: u32) -> Self {
         let phase = phase_weights::phase_row(request.phase);
         let has_sections = !request.sections.is_empty();
-        let thousandths: Vec<u16> = if has_sections {
-            request.sections.iter().map(|it| it.share).collect()
+        let mut tokens_left = Vec::new();
+        if has_sections {
+            for section in request.sections {
+                tokens_left.push(share_of_budget(body_budget, section.share));
+            }
         } else {
             // The order that `share_index` counts in: listed types, then all others.
-            phase.shares.iter().map(|(_, share)| *share).chain([phase.other_share]).collect()
-        };
-        let tokens_left =
-            thousandths.into_iter().map(|it| share_of_budget(body_budget, it)).collect();
+            for (_, share) in phase.shares {
+                tokens_left.push(share_of_budget(body_budget, *share));
+            }
+            tokens_left.push(share_of_budget(body_budget, phase.other_share));
+        }
         Self { phase, has_sections, tokens_left }
     }
 
+    /// The tokens left of the share that an item belongs to.
     fn left_for(&mut self, item: &PackItem) -> Option<&mut u32> {
         let share_index = if self.has_sections {
             item.section
@@ -230,12 +247,21 @@ impl<'a> Packer<'a> {
 
     /// The first chosen memory that is too similar to `key`, with the similarity.
     fn find_duplicate(&self, key: u32) -> Option<(u32, PerMille)> {
-        self.chosen().find_map(|(item, _)| {
+        for (chosen, _) in self.chosen() {
             // The same memory may be offered twice; `similar` need not know that.
-            let same = (item.key == key).then_some(PerMille::ONE);
-            let similarity = same.or_else(|| (self.similar)(item.key, key))?;
-            (similarity >= self.request.duplicate_threshold).then_some((item.key, similarity))
-        })
+            let similarity = if chosen.key == key {
+                Some(PerMille::ONE)
+            } else {
+                (self.similar)(chosen.key, key)
+            };
+            // Memories that cannot be compared are not duplicates.
+            if let Some(similarity) = similarity
+                && similarity >= self.request.duplicate_threshold
+            {
+                return Some((chosen.key, similarity));
+            }
+        }
+        None
     }
 
     /// The chosen items, best first, with the file each is under.
@@ -257,7 +283,8 @@ impl<'a> Packer<'a> {
             match *state {
                 CandidateState::Chosen { file, cost, paid_by } => {
                     let placed = PlacedMemory { key: item.key, file: file.cloned(), cost, paid_by };
-                    let section = self.request.sections.get(item.section).map(|_| item.section);
+                    let has_section = item.section < self.request.sections.len();
+                    let section = has_section.then_some(item.section);
                     let file_rank = file_order.iter().position(|it| *it == file);
                     chosen.push(GroupedMemory { group: (section, file_rank), item, placed });
                 }
@@ -320,7 +347,7 @@ fn with_line_break(text: &str) -> String {
     if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
 }
 
-/// Header or footer as rendered; an empty one adds no line.
+/// The header or footer as rendered; an empty one adds no line.
 fn edge_text(text: &str) -> String {
     if text.is_empty() { String::new() } else { with_line_break(text) }
 }
@@ -362,7 +389,7 @@ mod tests {
         PackItem { key, memory_type, score, text: text.to_owned(), files, section: 0 }
     }
 
-    /// A request without header, footer and sections.
+    /// A request without header, footer and sections: grouped by file.
     fn request(phase: Phase, budget: u32) -> PackRequest<'static> {
         PackRequest {
             phase,
@@ -380,7 +407,8 @@ mod tests {
         (a % 100 == b % 100).then_some(PerMille::new(950))
     }
 
-    /// Compares the packed text, its size, and the items left out with their reasons.
+    /// Compares the packed text, then `= <tokens> of <budget>`, then the items that were left out, by
+    /// key, with their reasons.
     fn check(items: &[PackItem], request: &PackRequest<'_>, expect: Expect) {
         let packed = pack_context(items, request, &similar_by_last_digits);
         let left_out = packed.left_out.iter().map(|(key, why)| match why {
@@ -581,16 +609,18 @@ mod tests {
             // The budget is kept, and the costs of header, footer and memories add up to the text.
             prop_assert!(packed.n_tokens <= budget);
             prop_assert_eq!(packed.n_tokens, estimate_tokens(&packed.text));
-            let edge_cost = estimate_tokens(&edge_text(&head)) + estimate_tokens(&edge_text(&foot));
-            let costs: u32 = packed.chosen.iter().map(|it| it.cost).sum();
-            prop_assert_eq!(packed.n_tokens, if costs == 0 { 0 } else { edge_cost + costs });
+            let header_cost = estimate_tokens(&edge_text(&head));
+            let footer_cost = estimate_tokens(&edge_text(&foot));
+            let body_cost: u32 = packed.chosen.iter().map(|it| it.cost).sum();
+            let expected = if body_cost == 0 { 0 } else { header_cost + body_cost + footer_cost };
+            prop_assert_eq!(packed.n_tokens, expected);
 
             // No two chosen memories are duplicates, and every item is either chosen or left out.
             let mut keys: Vec<u32> = packed.chosen.iter().map(|it| it.key).collect();
             for (i, key) in keys.iter().enumerate() {
                 prop_assert!(keys[..i].iter().all(|it| it % 100 != key % 100), "duplicates");
             }
-            keys.extend(packed.left_out.iter().map(|it| it.0));
+            keys.extend(packed.left_out.iter().map(|(key, _)| *key));
             keys.sort_unstable();
             let mut all: Vec<u32> = items.iter().map(|it| it.key).collect();
             all.sort_unstable();

@@ -1,8 +1,10 @@
 //! Table of the phases of work: token budget, weights and budget shares of memory kinds.
 //!
-//! `score` multiplies a memory by the weight of its kind, `ranking` excludes kinds with a very low
-//! weight, and `pack` reserves the shares. Custom types are in no row: they have the default weight
-//! and use the share of all others.
+//! A *phase* is the kind of work that an agent does at the moment (define, implement, validate, ...).
+//! `score` multiplies a memory by the weight of its kind, and `pack` reserves the shares. In
+//! `Implement`, for example, a gotcha counts 1.4 times, and 30 % of the context are reserved for
+//! gotchas. Custom types (`custom:acme.ritual`) are in no row: they have the default weight and use
+//! the share of all others.
 
 use model::{MemoryKind, MemoryType, Phase};
 
@@ -73,7 +75,8 @@ const fn checked_row(
     let (mut sum, mut i) = (other_share, 0);
     // A `while` loop, because `for` is not allowed in a `const fn`.
     while i < shares.len() {
-        sum += shares[i].1;
+        let (_, share) = shares[i];
+        sum += share;
         i += 1;
     }
     assert!(sum == 1000, "the shares of a phase must add up to 1000");
@@ -95,14 +98,6 @@ pub fn kind_weight(phase: Phase, memory_type: &MemoryType) -> u16 {
         .map_or(DEFAULT_KIND_WEIGHT, |(_, weight)| weight)
 }
 
-/// Kinds below this weight are excluded from a phase, per mille.
-const MIN_USEFUL_WEIGHT: u16 = 300;
-
-/// True if a phase excludes a memory type.
-pub fn is_useless_kind(phase: Phase, memory_type: &MemoryType) -> bool {
-    kind_weight(phase, memory_type) < MIN_USEFUL_WEIGHT
-}
-
 /// Index of the share of a memory type: its place in `shares`, or the one after the last for types
 /// that the phase does not list.
 pub(crate) fn share_index(row: PhaseRow, memory_type: &MemoryType) -> usize {
@@ -111,8 +106,10 @@ pub(crate) fn share_index(row: PhaseRow, memory_type: &MemoryType) -> usize {
 
 /// Index and value of a type in a column; `None` for a custom type or a kind that is not listed.
 fn find_kind(column: &[(MemoryKind, u16)], memory_type: &MemoryType) -> Option<(usize, u16)> {
-    let index = column.iter().position(|it| Some(it.0) == memory_type.core_kind())?;
-    Some((index, column[index].1))
+    let wanted = memory_type.core_kind()?;
+    let index = column.iter().position(|(kind, _)| *kind == wanted)?;
+    let (_, value) = column[index];
+    Some((index, value))
 }
 
 #[cfg(test)]
@@ -124,7 +121,8 @@ mod tests {
         for phase in Phase::ALL {
             for column in [phase_row(*phase).weights, phase_row(*phase).shares] {
                 for (i, (kind, _)) in column.iter().enumerate() {
-                    assert!(column[..i].iter().all(|it| it.0 != *kind), "{phase}: {kind}");
+                    let is_new = column[..i].iter().all(|(earlier, _)| earlier != kind);
+                    assert!(is_new, "{phase}: {kind}");
                 }
             }
         }

@@ -1,14 +1,20 @@
 //! Contexts for the stages of an agent pipeline: planning, testing, recovery and specification.
 //!
-//! The table in [`PipelineContext::row`] defines the sections of each context. The engine finds the
-//! section of each memory with `section_index`, formats it with `format_memory`, and gives both to
-//! `pack`. The rest of the file serves recipes and step limits of a running task.
+//! A *context* is the text that an agent gets before such a stage: memories under headings, its
+//! *sections*. The table in [`PipelineContext::row`] defines them. A section takes the memories of one
+//! kind that pass its filter; in the context of recovery, for example, `Attempts that failed:` takes
+//! the outcomes of work units that did not succeed. The engine finds the section of each memory with
+//! `section_index`, formats it with `format_memory`, and gives both to `pack`. A *payload* is the
+//! structured part of a memory, such as the reason of a failure. The rest of the file serves recipes
+//! and step limits of a running task.
 
 use model::{
     E2eKind, Memory, MemoryKind, Payload, Phase, ProjectPath, RecipeStep, Timestamp,
     WorkUnitOutcome, WorkflowRecipe, closed,
 };
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// A pipeline stage with a context of its own.
     pub enum PipelineContext : "context" {
@@ -53,6 +59,7 @@ pub enum SectionFilter {
     Failed,
     /// Memories of the last two hours.
     Fresh,
+    /// Observations of this kind from end-to-end tests of a user interface.
     Ui(E2eKind),
 }
 
@@ -65,12 +72,12 @@ impl PipelineContext {
         use E2eKind::{Precondition, TestSequence, Timing, ToolGotcha, UiBehavior};
         use SectionFilter::{All, Failed, Fresh, Ui};
         match self {
-            //      title                                                    kind                          filter            share must_relate
+            //          title                                           kind                          filter            share must_relate
             Self::Plan => checked_row(Phase::Define, const { &[
                 section("Recipes that worked:",                         MemoryKind::WorkflowRecipe,   All,              300, true),
                 section("Constraints, from what was tried and failed:", MemoryKind::DeadEnd,          All,              250, true),
                 section("Effort against plan:",                         MemoryKind::TaskCalibration,  All,              100, true),
-                section("Changes together:",                          MemoryKind::CausalDependency, All,              200, true),
+                section("Changes together:",                            MemoryKind::CausalDependency, All,              200, true),
                 section("Recent outcomes:",                             MemoryKind::WorkUnitOutcome,  All,              150, true),
             ] }),
             Self::Qa => checked_row(Phase::Validate, const { &[
@@ -86,7 +93,7 @@ impl PipelineContext {
                 section("Where the work stands:",                       MemoryKind::WorkState,        All,              250, false),
                 section("Attempts that failed:",                        MemoryKind::WorkUnitOutcome,  Failed,           250, true),
                 section("Just tried and failed, not to be tried again:", MemoryKind::DeadEnd,         Fresh,            250, false),
-                section("Fixes for similar errors:",               MemoryKind::ErrorPattern,     All,              250, true),
+                section("Fixes for similar errors:",                    MemoryKind::ErrorPattern,     All,              250, true),
             ] }),
             Self::Spec => checked_row(Phase::Explore, const { &[
                 section("Preferences:",                                 MemoryKind::Preference,       All,              250, true),
@@ -105,19 +112,27 @@ impl PipelineContext {
 
 impl ContextSection {
     fn accepts(&self, memory: &Memory, now: Timestamp) -> bool {
-        memory.kind.core_kind() == Some(self.kind)
-            && match (self.filter, &memory.payload) {
-                (SectionFilter::All, _) => true,
-                (SectionFilter::Fresh, _) => {
-                    (0..=FRESH_MILLIS).contains(&now.millis_since(memory.created_at))
-                }
-                (SectionFilter::Failed, Some(Payload::WorkUnitOutcome(it))) => !it.succeeded,
-                (SectionFilter::Ui(kind), Some(Payload::E2eObservation(it))) => it.kind == kind,
-                // Observations without a payload count as behaviour.
-                (SectionFilter::Ui(kind), None) => kind == E2eKind::UiBehavior,
-                // A payload of another kind: nothing is known about failure or the interface.
-                (SectionFilter::Failed | SectionFilter::Ui(_), _) => false,
+        if memory.kind.core_kind() != Some(self.kind) {
+            return false;
+        }
+        match self.filter {
+            SectionFilter::All => true,
+            SectionFilter::Fresh => {
+                (0..=FRESH_MILLIS).contains(&now.millis_since(memory.created_at))
             }
+            // Without an outcome, nothing is known about a failure.
+            SectionFilter::Failed => match &memory.payload {
+                Some(Payload::WorkUnitOutcome(it)) => !it.succeeded,
+                _ => false,
+            },
+            SectionFilter::Ui(kind) => match &memory.payload {
+                Some(Payload::E2eObservation(it)) => it.kind == kind,
+                // Observations without a payload count as behaviour.
+                None => kind == E2eKind::UiBehavior,
+                // A payload of another kind: nothing is known about the interface.
+                Some(_) => false,
+            },
+        }
     }
 }
 
@@ -151,7 +166,8 @@ const _: () = {
     }
 };
 
-/// Formats a memory for a pipeline context, from its payload if that is more specific.
+/// Formats a memory for a pipeline context, from its payload if that is more specific: a dead end as
+/// `tried a global lock, failed because it blocks the reader, use a channel`.
 pub fn format_memory(memory: &Memory) -> String {
     let summary = if memory.summary.is_empty() { &memory.content } else { &memory.summary };
     match &memory.payload {
@@ -260,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_sections_of_a_context_accept_the_same_memories() {
+    fn no_context_has_two_sections_for_the_same_kind_and_filter() {
         for pipeline in PipelineContext::ALL {
             let sections = pipeline.row().sections;
             for (i, it) in sections.iter().enumerate() {

@@ -1,10 +1,18 @@
 //! The in-memory index of int8-quantised vectors of one embedding model.
 //!
-//! Each row is one vector. Rows of the same slot (memory) form a linked list. Removing a slot marks
-//! its rows dead; when a quarter is dead, the index is compacted. In a large index the rows are also
-//! ordered by cluster, see `inverted_lists`. A row keeps its index until rows are compacted or
-//! clustered, so a [`ClusterPlan`] can be computed in the background while queries are answered.
-//! Queries are in `nearest_slots`.
+//! Each row is one vector; its int8 values are its code. The rows are one after the other in memory.
+//! Rows of the same *slot* (the number of a memory) form a linked list through two arrays:
+//!
+//! ```text
+//! row          0     1     2            slot         0     1
+//! slot_of      1     0     1            first_row    1     2
+//! next_row     none  none  0            (newest row of each slot)
+//! ```
+//!
+//! Removing a slot marks its rows dead; when a quarter is dead, the index is compacted. In a large
+//! index the rows are also ordered by cluster (similar rows together), see `inverted_lists`. A row keeps
+//! its index until rows are compacted or clustered, so a [`ClusterPlan`] can be computed in the
+//! background while queries are answered. Queries are in `nearest_slots`.
 
 use std::num::NonZero;
 
@@ -13,8 +21,10 @@ use crate::inverted_lists::{self, ClusterPlan, InvertedLists};
 use crate::simd::{self, CodeBlock};
 use crate::slot_set::{MAX_SLOTS, SlotSet};
 
-/// Marks a missing slot or row. No [`SlotSet`] contains it.
-pub(crate) const NO_ROW: u32 = u32::MAX;
+/// The slot of a dead row. No [`SlotSet`] contains it.
+pub(crate) const NO_SLOT: u32 = u32::MAX;
+/// Ends the linked list of a slot's rows.
+const NO_ROW: u32 = u32::MAX;
 
 /// Rows are compacted when more than one in this many is dead.
 const COMPACT_AT_ONE_DEAD_IN: usize = 4;
@@ -23,9 +33,9 @@ const COMPACT_AT_ONE_DEAD_IN: usize = 4;
 #[derive(Clone, Debug)]
 pub struct QuantizedVectors {
     dims: usize,
-    /// The values of all rows, `blocks_per_row` blocks each.
+    /// The values of all rows, `blocks_per_row` blocks of 64 values each.
     blocks: Vec<CodeBlock>,
-    /// Slot of each row; `NO_ROW` if the row is dead.
+    /// Slot of each row; `NO_SLOT` if the row is dead.
     pub(crate) slot_of: Vec<u32>,
     /// First row of each slot; `NO_ROW` if it has none.
     first_row: Vec<u32>,
@@ -108,14 +118,13 @@ impl QuantizedVectors {
 
     /// Removes every row of a slot.
     pub fn remove_slot(&mut self, slot: u32) {
-        let mut row = self
-            .first_row
-            .get_mut(slot as usize)
-            .map_or(NO_ROW, |it| std::mem::replace(it, NO_ROW));
+        // A slot beyond the end never had a row.
+        let Some(first_row) = self.first_row.get_mut(slot as usize) else { return };
+        let mut row = std::mem::replace(first_row, NO_ROW);
         self.present.remove(slot);
         // Only mark the rows: moving them now would make each removal as slow as a compaction.
         while row != NO_ROW {
-            self.slot_of[row as usize] = NO_ROW;
+            self.slot_of[row as usize] = NO_SLOT;
             self.n_dead += 1;
             row = self.next_row[row as usize];
         }
@@ -181,7 +190,7 @@ impl QuantizedVectors {
 
     /// A row as a unit vector; `None` if it is dead.
     pub(crate) fn unit_row(&self, row: usize) -> Option<Vec<f32>> {
-        if self.slot_of[row] == NO_ROW {
+        if self.slot_of[row] == NO_SLOT {
             return None;
         }
         let blocks = &self.blocks[row * self.blocks_per_row()..(row + 1) * self.blocks_per_row()];
@@ -200,7 +209,7 @@ impl QuantizedVectors {
     pub fn nearest_row(&self, slot: u32, query: &[f32]) -> Option<(f32, Vec<f32>)> {
         let rows = self.rows_of(slot).filter_map(|it| self.unit_row(it as usize));
         let with_dot = |row: Vec<f32>| (dot_product(&row, query), row);
-        rows.map(with_dot).max_by(|a, b| a.0.total_cmp(&b.0))
+        rows.map(with_dot).max_by(|(dot_a, _), (dot_b, _)| dot_a.total_cmp(dot_b))
     }
 
     /// The rows of a slot, newest first.
@@ -237,7 +246,7 @@ impl QuantizedVectors {
         }
         let (width, mut n_live) = (self.blocks_per_row(), 0);
         for row in 0..self.slot_of.len() {
-            if self.slot_of[row] != NO_ROW {
+            if self.slot_of[row] != NO_SLOT {
                 self.blocks.copy_within(row * width..(row + 1) * width, n_live * width);
                 self.slot_of[n_live] = self.slot_of[row];
                 n_live += 1;

@@ -1,12 +1,20 @@
 //! Query classification by text alone; the class sets the weights of the retrieval paths in `fusion`.
 //!
-//! A query for an identifier is best served by keywords, a question about dependencies by the code
-//! graph, and a question in natural language by vectors.
+//! A memory is searched on three paths: by its vector (dense), by words (keyword) and by its files in
+//! the code graph. Each class of query is best served by another path:
+//!
+//! ```text
+//! where is verifyJwt              identifier   keywords
+//! what depends on verifyJwt?      structural   code graph
+//! why does the login fail         semantic     vectors
+//! ```
 
 use model::{closed, words};
 
 use crate::fusion::RetrievalPath;
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// The kind of a query.
     pub enum QueryClass : "class" {
@@ -43,7 +51,8 @@ impl QueryClass {
     #[rustfmt::skip]
     pub const fn weights_for_code(self) -> PathWeights {
         match self {
-            Self::Semantic => path_weights(630, 70, 300),
+            //                             dense keyword graph
+            Self::Semantic => path_weights(630,  70,     300),
             Self::Identifier | Self::Structural => self.weights(),
         }
     }
@@ -114,7 +123,9 @@ const STRUCTURAL_PHRASES: &[&str] = &[
     "impact of",
 ];
 
-/// A query with more plain words than this asks about its identifiers, not for them.
+/// A query with more plain words than this, or with more of them than identifiers, asks about its
+/// identifiers, not for them: `verifyJwt` and `TS2345 mergeOptions error` are searches for a name,
+/// `retry limit of verifyJwt` is a question.
 const MAX_PLAIN_WORDS: usize = 2;
 
 /// Classifies a query by its text alone.
@@ -145,21 +156,20 @@ fn is_code_word(word: &str) -> bool {
     has_code_sign
         || is_camel_case(word)
         || is_error_code(word)
-        || (words::file_extension(word).is_some() && word.contains('.'))
+        || words::file_extension(word).is_some()
         || is_dotted(word)
 }
 
 /// `verifyJwt`, `HttpServer`: a capital after a small letter.
 fn is_camel_case(word: &str) -> bool {
-    let mut previous = ' ';
-    word.chars().any(|it| std::mem::replace(&mut previous, it).is_lowercase() && it.is_uppercase())
+    word.chars().zip(word.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase())
 }
 
 /// `E0308`, `TS2345`, `SQLITE-5`: capitals, then at least two digits.
 fn is_error_code(word: &str) -> bool {
-    let letters = word.bytes().take_while(u8::is_ascii_uppercase).count();
-    let rest = word[letters..].trim_start_matches('-');
-    letters > 0 && rest.len() > 1 && rest.bytes().all(|it| it.is_ascii_digit())
+    let n_capitals = word.bytes().take_while(u8::is_ascii_uppercase).count();
+    let number = word[n_capitals..].trim_start_matches('-');
+    n_capitals > 0 && number.len() >= 2 && number.bytes().all(|it| it.is_ascii_digit())
 }
 
 /// `os.path.join`, `serde.rename`: a dot between letters on both sides.
@@ -207,6 +217,7 @@ mod tests {
         assert_eq!(class.weights_among(0, 10), class.weights());
         assert_eq!(class.weights_among(0, 0), class.weights());
         assert_eq!(class.weights_among(10, 10), class.weights_for_code());
+        // Half of 455 + 630 and of 245 + 70, rounded down; the graph gets the rest.
         assert_eq!(class.weights_among(5, 10), path_weights(542, 157, 301));
     }
 

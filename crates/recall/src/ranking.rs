@@ -1,12 +1,13 @@
 //! Scores and sorts candidates; exclusions carry a reason.
 //!
-//! Input are the fused hits with their memories, read by the engine. Excluded candidates stay in the
-//! result, because the engine shows them in explanations and filters them afterwards.
+//! Input are the fused hits (one score from vector, keyword and graph search) with their memories,
+//! read by the engine. A *phase* is the kind of work an agent does, a *purpose* why the search runs
+//! (an explicit search, or a note that an agent gets unasked). Excluded candidates stay in the result,
+//! because the engine shows them in explanations and filters them afterwards.
 
 use model::{Memory, Phase};
 
 use crate::fusion::FusedHit;
-use crate::phase_weights;
 use crate::ranking_stage::{DisabledStages, RankingStage};
 use crate::score::{self, MemoryCondition, ScoreFactors};
 use crate::search_purpose::SearchPurposeRow;
@@ -19,8 +20,8 @@ pub struct RankCandidate<'a> {
     pub fused: FusedHit,
     /// Relevance from 0 to 1: the fused score, or that of a reranker.
     pub relevance: f32,
-    /// True if every file it names is gone.
-    pub files_gone: bool,
+    /// True if it names files and none of them exists.
+    pub files_missing: bool,
 }
 
 /// A scored candidate.
@@ -32,15 +33,14 @@ pub struct RankedHit {
     pub excluded: Option<ExclusionReason>,
 }
 
-/// Reasons to exclude a candidate.
+/// Reasons to exclude a candidate. The engine reports them as its own `RejectionReason`s, which have the
+/// same names and further ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExclusionReason {
     /// The confidence is below the minimum of the purpose.
-    Unsure,
-    /// The phase excludes its kind.
-    OutOfPhase,
-    /// All files it names are gone.
-    FilesGone,
+    LowConfidence,
+    /// None of the files it names exists.
+    FilesMissing,
 }
 
 /// Scores every candidate and sorts best first, ties by key. Excluded ones keep their position.
@@ -48,14 +48,14 @@ pub fn rank_candidates(
     candidates: &[RankCandidate<'_>],
     phase: Option<Phase>,
     purpose: SearchPurposeRow,
-    without: &DisabledStages,
+    stages: &DisabledStages,
 ) -> Vec<RankedHit> {
     let rank_one = |candidate: &RankCandidate<'_>| {
         let RankCandidate { memory, condition, relevance, .. } = candidate;
         RankedHit {
             fused: candidate.fused.clone(),
-            factors: score::score_memory(memory, *condition, *relevance, phase, purpose, without),
-            excluded: exclusion_reason(candidate, phase, purpose, without),
+            factors: score::score_memory(memory, *condition, *relevance, phase, purpose, stages),
+            excluded: exclusion_reason(candidate, purpose, stages),
         }
     };
     let mut res: Vec<RankedHit> = candidates.iter().map(rank_one).collect();
@@ -67,20 +67,16 @@ pub fn rank_candidates(
 
 fn exclusion_reason(
     candidate: &RankCandidate<'_>,
-    phase: Option<Phase>,
     purpose: SearchPurposeRow,
-    without: &DisabledStages,
+    stages: &DisabledStages,
 ) -> Option<ExclusionReason> {
-    // Who searches may still want to know what was recorded about deleted files.
-    if candidate.files_gone && purpose.is_unsolicited {
-        return Some(ExclusionReason::FilesGone);
+    // A user who searches may still want to know what was recorded about deleted files.
+    if candidate.files_missing && purpose.is_unsolicited {
+        return Some(ExclusionReason::FilesMissing);
     }
-    if candidate.condition.current_confidence < purpose.min_confidence
-        && without.is_enabled(RankingStage::Trust)
-    {
-        return Some(ExclusionReason::Unsure);
+    let is_unsure = candidate.condition.current_confidence < purpose.min_confidence;
+    if is_unsure && stages.is_enabled(RankingStage::Trust) {
+        return Some(ExclusionReason::LowConfidence);
     }
-    let phase = phase.filter(|_| without.is_enabled(RankingStage::Phase))?;
-    phase_weights::is_useless_kind(phase, &candidate.memory.kind)
-        .then_some(ExclusionReason::OutOfPhase)
+    None
 }

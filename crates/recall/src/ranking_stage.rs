@@ -3,6 +3,8 @@
 
 use model::closed;
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// An optional stage of retrieval.
     pub enum RankingStage : "stage" {
@@ -39,7 +41,7 @@ closed! {
     }
 }
 
-/// The set of disabled stages.
+/// The stages that are switched off. Empty in normal use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DisabledStages(pub Vec<RankingStage>);
 
@@ -48,7 +50,6 @@ impl DisabledStages {
         self.0.contains(&stage)
     }
 
-    /// True if a stage takes part.
     pub fn is_enabled(&self, stage: RankingStage) -> bool {
         !self.is_disabled(stage)
     }

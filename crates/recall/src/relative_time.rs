@@ -1,9 +1,10 @@
 //! Parser of relative times in a query: `yesterday`, `last week`, `two days ago`, `in the past three
 //! months`.
 //!
-//! People use them loosely and events are recorded later, so each span extends a little beyond its
-//! literal meaning. Days are counted from the Unix epoch. `dates` calls this file if the query names
-//! no calendar date.
+//! The result is a span of days, for example on 2023-10-22: `yesterday` → 2023-10-20 to 2023-10-22.
+//! Each span extends a little beyond its literal meaning: a memory of yesterday's work may have been
+//! recorded today. Days are counted from the Unix epoch, in UTC. `dates` calls this file if the query
+//! names no calendar date.
 
 use model::{DAY_MS, Timestamp};
 
@@ -26,7 +27,8 @@ const WEEKDAY_NAMES: &[&str] =
 /// The Unix epoch was a Thursday, three days after a Monday.
 const EPOCH_WEEKDAY: i64 = 3;
 
-/// Larger numbers are not relative times.
+/// Most units in a relative time; with a larger number the words are no relative time. Also keeps the
+/// arithmetic from overflowing.
 const MAX_UNITS_AGO: i64 = 10_000;
 
 /// Parses the first relative time of a query.
@@ -37,7 +39,7 @@ pub(crate) fn parse_relative_time(question: &str, now: Timestamp) -> Option<Time
     let today = now.0.div_euclid(DAY_MS);
     // A phrase may start at any word.
     let days = (0..words.len()).find_map(|start| parse_phrase(&words[start..], today))?;
-    // A memory is never newer than today.
+    // The tolerance of a span must not reach into the future.
     let last_day = days.last.min(today);
     Some(TimeSpan {
         from: Timestamp(days.first * DAY_MS),
@@ -51,18 +53,20 @@ struct DayRange {
     last: i64,
 }
 
-/// The days that the leading words denote; `None` if they are no relative time.
+/// The days that the leading words denote, with some tolerance; `None` if they are no relative time.
 fn parse_phrase(words: &[&str], today: i64) -> Option<DayRange> {
     let until_today = |days_back: i64| DayRange { first: today - days_back, last: today };
     match words {
         ["today" | "tonight", ..] => Some(until_today(0)),
+        // One day earlier and one day later than the word means.
         ["yesterday", ..] => Some(until_today(2)),
-        // Allow half a unit on both sides.
+        // Half a unit of tolerance on both sides, at least a day.
         [count, unit, "ago", ..] => {
             let days_ago = parse_number(count)? * unit_days(unit)?;
             let slack = (unit_days(unit)? / 2).max(1);
             Some(DayRange { first: today - days_ago - slack, last: today - days_ago + slack })
         }
+        // One day more than the words mean, here and in the next arm.
         ["last" | "past" | "previous", count, unit, ..] if parse_number(count).is_some() => {
             Some(until_today(parse_number(count)? * unit_days(unit)? + 1))
         }
@@ -72,9 +76,11 @@ fn parse_phrase(words: &[&str], today: i64) -> Option<DayRange> {
             let days_since = (today_weekday - weekday_index(day)?).rem_euclid(7);
             // If it is today, the one a week ago is meant.
             let days_since = if days_since == 0 { 7 } else { days_since };
+            // From the day before to three days after.
             Some(DayRange { first: today - days_since - 1, last: today - days_since + 3 })
         }
-        // `last week` may mean the last seven days or the calendar week before this one.
+        // Two units, so that `last week` covers the last seven days and the calendar week before this
+        // one.
         ["last" | "previous", unit, ..] => Some(until_today(2 * unit_days(unit)?)),
         ["this", unit, ..] => Some(until_today(unit_days(unit)?)),
         _ => None,
@@ -87,15 +93,17 @@ fn weekday_index(name: &str) -> Option<i64> {
 }
 
 fn parse_number(word: &str) -> Option<i64> {
-    let named = NUMBER_WORDS.iter().position(|it| *it == word).map(|index| index.max(1));
-    let number = named.map_or_else(|| word.parse().ok(), |it| i64::try_from(it).ok());
-    number.filter(|it| (1..=MAX_UNITS_AGO).contains(it))
+    let number = match NUMBER_WORDS.iter().position(|it| *it == word) {
+        Some(index) => i64::try_from(index.max(1)).ok()?,
+        None => word.parse().ok()?,
+    };
+    (1..=MAX_UNITS_AGO).contains(&number).then_some(number)
 }
 
 /// Length of a unit in days, also in the plural.
 fn unit_days(unit: &str) -> Option<i64> {
     let unit = unit.strip_suffix('s').unwrap_or(unit);
-    TIME_UNITS.iter().find(|it| it.0 == unit).map(|it| it.1)
+    TIME_UNITS.iter().find(|(name, _)| *name == unit).map(|(_, days)| *days)
 }
 
 #[cfg(test)]

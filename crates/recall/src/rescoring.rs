@@ -1,25 +1,38 @@
 //! Rescores hits of a truncated-vector scan by their full vectors.
 //!
-//! A scan over the leading dimensions (Matryoshka embeddings) finds the right candidates but not
-//! their exact order. Normalised scores come from the scan; this function reassigns the same values
-//! in the order of the exact scores.
+//! To be fast, vector search may compare only the leading dimensions of a vector (Matryoshka
+//! embeddings). That finds the right candidates but not their exact order. Each hit has a raw score
+//! (the cosine) and a normalised score (comparable with the scores of keyword search). The raw score
+//! becomes the exact one; the normalised scores of the scan are kept as a set and reassigned in the
+//! order of the exact scores:
+//!
+//! ```text
+//! key   normalised   exact score   →   key   score   normalised
+//!   1          0.9           0.5         1     0.5          0.7
+//!   2          0.7           0.8         2     0.8          0.9
+//! ```
 
 use crate::fusion::PathHit;
 
 /// Sets the exact score of each hit that has one, and reassigns their normalised scores in that
 /// order. Hits without an exact score keep both.
 pub fn rescore_by_exact(hits: &mut [PathHit], exact: impl Fn(&PathHit) -> Option<f32>) {
-    // Indexes of the hits that have an exact score, with that score.
-    let mut rescored: Vec<(usize, f32)> =
-        hits.iter().enumerate().filter_map(|(i, hit)| Some((i, exact(hit)?))).collect();
-    let mut normalized: Vec<f32> = rescored.iter().map(|(i, _)| hits[*i].normalized).collect();
+    // The hits to change, and the normalised scores to distribute among them.
+    let mut rescored: Vec<&mut PathHit> = Vec::new();
+    let mut normalized_scores: Vec<f32> = Vec::new();
+    for hit in hits {
+        if let Some(exact_score) = exact(hit) {
+            hit.score = exact_score;
+            normalized_scores.push(hit.normalized);
+            rescored.push(hit);
+        }
+    }
 
     // Both sorted best first: the best exact score gets the best normalised score, and so on.
-    normalized.sort_by(|a, b| b.total_cmp(a));
-    rescored.sort_by(|a, b| b.1.total_cmp(&a.1).then(hits[a.0].key.cmp(&hits[b.0].key)));
-    for ((i, score), normalized) in rescored.into_iter().zip(normalized) {
-        hits[i].score = score;
-        hits[i].normalized = normalized;
+    normalized_scores.sort_by(|a, b| b.total_cmp(a));
+    rescored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.key.cmp(&b.key)));
+    for (hit, normalized) in rescored.into_iter().zip(normalized_scores) {
+        hit.normalized = normalized;
     }
 }
 

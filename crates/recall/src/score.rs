@@ -1,7 +1,14 @@
 //! The score of a memory: relevance combined with recency, frequency, phase, trust and confidence.
 //!
-//! Recency decays exponentially with the days since the last use, faster if the files of the memory
-//! change often. `ranking` calls [`score_memory`] for every candidate; the factors are kept for
+//! ```text
+//! score = (w₁ × relevance + w₂ × recency + w₃ × frequency) × phase × trust × confidence
+//! ```
+//!
+//! The weights depend on the purpose of the search (an explicit search, or a note that an agent gets
+//! unasked). Recency decays exponentially with the days since the last use, faster if the files of the
+//! memory change often; frequency counts uses. *Phase* is the weight of the memory's kind in the kind
+//! of work that the agent does, *trust* that of its source (a user, an agent), *confidence* how likely
+//! it still holds. `ranking` calls [`score_memory`] for every candidate; the factors are kept for
 //! explanations.
 
 use model::{Memory, PerMille, Phase, closed, words};
@@ -25,6 +32,8 @@ pub struct ScoreFactors {
     pub score: f32,
 }
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// Rate of change of the files that a memory names.
     pub enum FileVolatility : "volatility" {
@@ -67,7 +76,7 @@ impl FileVolatility {
 pub struct MemoryCondition {
     /// Confidence after decay.
     pub current_confidence: PerMille,
-    /// Days since last use or change, without quiet spans.
+    /// Days since last use or change, without quiet spans (months in which Waylore was not used).
     pub days_unused: f32,
     /// Recent changes of its most changed file, if the git history is known; the weight of a change
     /// halves every half year.
@@ -78,8 +87,11 @@ impl MemoryCondition {
     /// Daily loss of recency. Measured churn takes precedence over the volatility of the file type;
     /// seven recent changes equal the default of a source file.
     fn recency_loss(self, memory: &Memory) -> f32 {
-        let by_file_type = || f32::from(FileVolatility::from_memory(memory).daily_loss());
-        self.churn.map_or_else(by_file_type, churn_loss) / 10_000.0
+        let ten_thousandths = match self.churn {
+            Some(churn) => churn_loss(churn),
+            None => f32::from(FileVolatility::from_memory(memory).daily_loss()),
+        };
+        ten_thousandths / 10_000.0
     }
 }
 
@@ -97,15 +109,14 @@ fn churn_loss(churn: f32) -> f32 {
 /// Number of uses that gives the full frequency score.
 const FREQUENT_USES: f32 = 100.0;
 
-/// Scores a memory: `(relevance + recency + frequency) × phase × trust × confidence`, where the sum is
-/// weighted by the purpose.
+/// Scores a memory, see the head of this file.
 pub(crate) fn score_memory(
     memory: &Memory,
     condition: MemoryCondition,
     relevance: f32,
     phase: Option<Phase>,
     purpose: SearchPurposeRow,
-    without: &DisabledStages,
+    stages: &DisabledStages,
 ) -> ScoreFactors {
     let per_mille = |thousandths: u16| f32::from(thousandths) / 1000.0;
     #[expect(clippy::cast_precision_loss, reason = "beyond 2^24 uses one more does not matter")]
@@ -115,18 +126,21 @@ pub(crate) fn score_memory(
     let frequency = (uses.ln_1p() / FREQUENT_USES.ln_1p()).min(1.0);
 
     // A disabled stage leaves its part of the formula out: the sum is the relevance, a factor is 1.
-    let weighted_sum = if without.is_disabled(RankingStage::Habit) {
+    let weighted_sum = if stages.is_disabled(RankingStage::Habit) {
         relevance
     } else {
         per_mille(purpose.relevance) * relevance
             + per_mille(purpose.recency) * recency
             + per_mille(purpose.frequency) * frequency
     };
-    let phase = match phase.filter(|_| without.is_enabled(RankingStage::Phase)) {
-        Some(phase) => per_mille(phase_weights::kind_weight(phase, &memory.kind)),
-        None => 1.0,
+    let phase = match phase {
+        Some(phase) if stages.is_enabled(RankingStage::Phase) => {
+            per_mille(phase_weights::kind_weight(phase, &memory.kind))
+        }
+        // Disabled, or a search without a phase.
+        Some(_) | None => 1.0,
     };
-    let (trust, confidence) = if without.is_disabled(RankingStage::Trust) {
+    let (trust, confidence) = if stages.is_disabled(RankingStage::Trust) {
         (1.0, 1.0)
     } else {
         // With a weight below 1, even a memory without confidence keeps a part of its score.

@@ -4,8 +4,10 @@
 //! an agent (session start, file, step) must be fast and returns only memories that are certain enough
 //! to be injected unasked. `score`, `ranking` and the engine read the rows.
 
-use model::{MemoryStatus, PerMille, closed};
+use model::{PerMille, closed};
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// The purpose of a search.
     pub enum SearchPurpose : "purpose" {
@@ -20,22 +22,25 @@ closed! {
     }
 }
 
-/// Settings of one purpose. Weights are per mille and add up to 1000.
+/// Settings of one purpose. Weights are per mille.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchPurposeRow {
+    /// Weights of the three parts of a score; they add up to 1000.
     pub relevance: u16,
     pub recency: u16,
     pub frequency: u16,
-    /// Influence of the current confidence on the score. Explicit results show the confidence, so it
-    /// matters less there than for unsolicited notes.
+    /// Influence of the current confidence on the score, from 0 (none) to 1000 (proportional).
+    /// Explicit results show the confidence, so it matters less there than for unsolicited notes.
     pub confidence_weight: u16,
     /// Memories below this confidence are excluded.
     pub min_confidence: PerMille,
-    /// True if an agent gets the result unasked; then only live memories are eligible.
+    /// True if an agent gets the result unasked. Then only live memories are eligible: none that is
+    /// stale, waits for review or stems from text outside the project.
     pub is_unsolicited: bool,
     /// True if there is time for a reranker.
     pub uses_reranker: bool,
-    /// True if a second search by `HyDE` (Gao et al. 2022) is worth its time.
+    /// True if `HyDE` (Gao et al. 2022) is worth its time: a second search with an answer that a
+    /// language model made up for the query.
     pub uses_hyde: bool,
 }
 
@@ -43,24 +48,10 @@ impl SearchPurpose {
     #[rustfmt::skip]
     pub const fn row(self) -> SearchPurposeRow {
         match self {
-            //                  relevance recency frequency confidence min-conf. unsolicited reranker hyde
-            Self::Search => row(960,      25,     15,       200,       0,        false,      true,    true),
-            Self::Start  => row(600,      250,    150,      1000,      400,      true,       true,    false),
-            Self::File | Self::Step => row(600, 250, 150,   1000,      400,      true,       false,   false),
-        }
-    }
-
-    /// Eligible statuses; an explicit filter overrides them.
-    pub const fn statuses(self) -> &'static [MemoryStatus] {
-        if self.row().is_unsolicited {
-            &[MemoryStatus::Live]
-        } else {
-            &[
-                MemoryStatus::Tainted,
-                MemoryStatus::Stale,
-                MemoryStatus::NeedsReview,
-                MemoryStatus::Live,
-            ]
+            //                             relevance recency frequency confidence min-conf. unsolicited reranker hyde
+            Self::Search            => row(960,      25,     15,       200,       0,        false,      true,    true),
+            Self::Start             => row(600,      250,    150,      1000,      400,      true,       true,    false),
+            Self::File | Self::Step => row(600,      250,    150,      1000,      400,      true,       false,   false),
         }
     }
 }

@@ -1,8 +1,15 @@
 //! Boosts memories recorded next to a good hit in the same session.
 //!
-//! Each hit passes a share of its score to the memories written right before and after it, and the
-//! best of a session raises the rest of it a little. One pass over the original scores, so boosts do
-//! not feed back.
+//! A session is one run of an agent, or one conversation; its memories have an order. Each hit passes
+//! a share of its score to the memories written right before and after it, and the best of a session
+//! raises the rest of it a little. If the hit 10 has the score 1.0, its neighbours 9 and 11 gain
+//!
+//! ```text
+//!  9:  0.16 as the one before + 0.16 from the session = 0.32
+//! 11:  0.24 as the one after  + 0.16 from the session = 0.40
+//! ```
+//!
+//! One pass over the original scores, so boosts do not feed back.
 
 use std::collections::{HashMap, HashSet};
 
@@ -66,12 +73,14 @@ pub fn boost_neighbours(
     let mut gains = HashMap::new();
     for hit in fused.iter_mut() {
         let from_neighbours = neighbour_gains.get(&hit.key).copied().unwrap_or_default();
-        let session_best = session_of.get(&hit.key).and_then(|it| best_of_session.get(it)).copied();
         // The session alone does not raise a memory without any score of its own.
-        let session_best =
-            session_best.filter(|_| hit.score + from_neighbours > 0.0).unwrap_or_default();
-        let full_gain = from_neighbours + as_fraction(SESSION_SHARE) * session_best;
-        let gain = length_factor(word_count(hit.key)) * full_gain;
+        let has_score = hit.score + from_neighbours > 0.0;
+        let from_session = match session_of.get(&hit.key) {
+            Some(session) if has_score => as_fraction(SESSION_SHARE) * best_of_session[session],
+            // No score, or not recorded in a session.
+            Some(_) | None => 0.0,
+        };
+        let gain = length_factor(word_count(hit.key)) * (from_neighbours + from_session);
         hit.score += gain;
         if gain > 0.0 {
             gains.insert(hit.key, gain);
@@ -84,8 +93,9 @@ pub fn boost_neighbours(
 /// Share of a score that is passed over a distance; none at distance 0 and beyond the window.
 fn share_at_distance(distance: isize) -> f32 {
     let shares = if distance > 0 { SHARE_AFTER } else { SHARE_BEFORE };
-    let share = distance.unsigned_abs().checked_sub(1).and_then(|it| shares.get(it));
-    share.map_or(0.0, |it| as_fraction(*it))
+    // The share for distance 1 is at index 0.
+    let Some(index) = distance.unsigned_abs().checked_sub(1) else { return 0.0 };
+    shares.get(index).map_or(0.0, |it| as_fraction(*it))
 }
 
 /// Share of the boost that a memory of this length gets. A long one needs no context.
@@ -122,6 +132,7 @@ mod tests {
     }
 
     /// The hit of a memory that only a neighbour brings into the list.
+    #[expect(clippy::unnecessary_wraps, reason = "the signature of `score_alone`")]
     fn weak_hit(key: u32) -> Option<FusedHit> {
         Some(FusedHit { key, score: 0.1, traces: Vec::new() })
     }

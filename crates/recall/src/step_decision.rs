@@ -1,13 +1,25 @@
 //! Decides whether to inject a note between two steps of an agent, and with which memories.
 //!
-//! The engine collects offers (memories with a [`StepReason`]). At most one note is injected per step.
-//! Its memories all have the same reason: the first in the order of [`StepReason`] that has an
-//! acceptable offer. Every other offer is reported with a [`WithholdReason`].
+//! A *step* is one tool call of an agent; a *note* is a block of memories that Waylore adds to the
+//! agent's context unasked. The engine collects *offers*: memories with a [`StepReason`], such as a
+//! warning about the file that was just edited. At most one note is injected per step. Its memories all
+//! have the same reason: the first in the order of [`StepReason`] that has an acceptable offer. Every
+//! other offer is reported with a [`WithholdReason`]. For example:
+//!
+//! ```text
+//! offer 0: known, 20 tokens      → outranked by `touched`
+//! offer 1: touched, 600 tokens   → too long
+//! offer 2: touched, 30 tokens    → the note
+//! ```
+//!
+//! The trust level is a setting of the project: how much may be injected unasked.
 
 use model::{InjectionTier, MemoryKind, PerMille, TrustLevel, closed};
 
 use crate::{estimate_tokens, frame};
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// Reasons to inject a note between two steps, in order of precedence.
     pub enum StepReason : "ground" {
@@ -73,21 +85,23 @@ closed! {
     /// Reasons to withhold an offer.
     pub enum WithholdReason : "reason" {
         /// The session has just started.
-        Early = "early",
+        TooEarly = "early",
         /// The trust level does not allow notes between steps.
-        Level = "level",
+        TrustLevelTooLow = "level",
         /// The confidence is too low for the trust level.
-        Unsure = "unsure",
-        /// Another reason took precedence at this step. Unlike `crowded`, it was not considered.
-        Later = "later",
-        /// The note has its maximum of lines or tokens.
-        Crowded = "crowded",
-        /// It exceeds the token limit of a note.
-        Long = "long",
+        LowConfidence = "unsure",
+        /// A reason with higher precedence has the note. Unlike with `NoteFull`, the offer was not
+        /// compared with the limits of the note.
+        Outranked = "later",
+        /// Better offers of the same reason have filled the note.
+        NoteFull = "crowded",
+        /// It exceeds the token limit of a note even alone.
+        TooLong = "long",
         /// The token budget of the session is spent; only dead ends are still injected.
-        Spent = "spent",
-        /// The code it refers to is gone. Determined by the caller.
-        Gone = "gone",
+        BudgetSpent = "spent",
+        /// The code it refers to does not exist any more. Only the engine gives this reason, before it
+        /// calls [`decide_step`].
+        CodeMissing = "gone",
     }
 }
 
@@ -95,14 +109,14 @@ impl WithholdReason {
     #[rustfmt::skip]
     pub const fn description(self) -> &'static str {
         match self {
-            Self::Early   => "the session has just started",
-            Self::Level   => "the trust level of this project does not allow notes between steps",
-            Self::Unsure  => "the confidence is too low for the trust level",
-            Self::Later   => "another note took precedence; one note per step",
-            Self::Crowded => "the note is full",
-            Self::Long    => "longer than the limit of a note",
-            Self::Spent   => "the token budget for notes between steps is spent",
-            Self::Gone    => "the code it refers to is gone",
+            Self::TooEarly         => "the session has just started",
+            Self::TrustLevelTooLow => "the trust level of this project does not allow notes between steps",
+            Self::LowConfidence    => "the confidence is too low for the trust level",
+            Self::Outranked        => "another note took precedence; one note per step",
+            Self::NoteFull         => "the note is full",
+            Self::TooLong          => "longer than the limit of a note",
+            Self::BudgetSpent      => "the token budget for notes between steps is spent",
+            Self::CodeMissing      => "the code it refers to is gone",
         }
     }
 }
@@ -120,14 +134,22 @@ const MAX_LINES_PER_NOTE: usize = 4;
 /// has already seen.
 pub fn decide_step(step: StepState, offers: &[NoteOffer]) -> StepDecision {
     let mut res = StepDecision::default();
+    // The lines of the chosen offers.
     let mut lines: Vec<&str> = Vec::new();
     // In order of precedence: the first reason with an acceptable offer gets the note.
     for reason in StepReason::ALL {
-        for (index, offer) in offers.iter().enumerate().filter(|it| it.1.reason == *reason) {
-            let is_taken = res.reason.is_some_and(|it| it != *reason);
-            let withheld = withhold_reason(step, offer)
-                .or_else(|| is_taken.then_some(WithholdReason::Later))
-                .or_else(|| fit_problem(step, &lines, offer));
+        for (index, offer) in offers.iter().enumerate() {
+            if offer.reason != *reason {
+                continue;
+            }
+            let is_outranked = res.reason.is_some_and(|it| it != *reason);
+            let withheld = if let Some(why) = withhold_reason(step, offer) {
+                Some(why)
+            } else if is_outranked {
+                Some(WithholdReason::Outranked)
+            } else {
+                fit_problem(step, &lines, offer)
+            };
             if let Some(why) = withheld {
                 res.withheld.push((index, why));
             } else {
@@ -148,38 +170,48 @@ pub fn decide_step(step: StepState, offers: &[NoteOffer]) -> StepDecision {
 /// A reason to withhold an offer regardless of the others.
 fn withhold_reason(step: StepState, offer: &NoteOffer) -> Option<WithholdReason> {
     let level = step.level.row();
+    // `proactive` lists the occasions at which the level allows notes.
+    let allows_notes = level.proactive.contains(&InjectionTier::Step);
     // Only warnings need confidence; the other reasons respond to something that the agent just did.
     let is_warning = offer.reason == StepReason::Touched;
+    let is_budget_spent = step.tokens_spent >= MAX_STEP_TOKENS_PER_SESSION;
     if step.number < FIRST_NOTE_STEP {
-        Some(WithholdReason::Early)
-    } else if !level.proactive.contains(&InjectionTier::Step) {
-        Some(WithholdReason::Level)
+        Some(WithholdReason::TooEarly)
+    } else if !allows_notes {
+        Some(WithholdReason::TrustLevelTooLow)
     } else if is_warning && offer.confidence <= level.confidence_above {
-        Some(WithholdReason::Unsure)
-    } else if step.tokens_spent >= MAX_STEP_TOKENS_PER_SESSION
-        && offer.kind != Some(MemoryKind::DeadEnd)
-    {
-        Some(WithholdReason::Spent)
+        Some(WithholdReason::LowConfidence)
+    } else if is_budget_spent && !may_exceed_budget(offer) {
+        Some(WithholdReason::BudgetSpent)
     } else {
         None
     }
 }
 
+/// Dead ends (attempts that failed) may exceed the budget of the session: repeating one costs more than
+/// the note.
+fn may_exceed_budget(offer: &NoteOffer) -> bool {
+    offer.kind == Some(MemoryKind::DeadEnd)
+}
+
 /// A reason why an offer does not fit into the current note.
 fn fit_problem(step: StepState, lines: &[&str], offer: &NoteOffer) -> Option<WithholdReason> {
+    if lines.len() == MAX_LINES_PER_NOTE {
+        return Some(WithholdReason::NoteFull);
+    }
+    // The cost of the whole note with this offer.
     let lines_with_offer: Vec<&str> = lines.iter().copied().chain([offer.line.as_str()]).collect();
     let cost = estimate_tokens(&format_block(&lines_with_offer));
-    // Dead ends may exceed the budget of the session: repeating one costs more than the note.
-    let is_dead_end = offer.kind == Some(MemoryKind::DeadEnd);
-    if lines.len() == MAX_LINES_PER_NOTE || (cost > MAX_TOKENS_PER_NOTE && !lines.is_empty()) {
-        Some(WithholdReason::Crowded)
-    } else if cost > MAX_TOKENS_PER_NOTE {
-        Some(WithholdReason::Long)
-    } else if step.tokens_spent.saturating_add(cost) > MAX_STEP_TOKENS_PER_SESSION && !is_dead_end {
-        Some(WithholdReason::Spent)
-    } else {
-        None
+    if cost > MAX_TOKENS_PER_NOTE {
+        // An empty note cannot be full: then the offer itself is too long.
+        let is_alone = lines.is_empty();
+        return Some(if is_alone { WithholdReason::TooLong } else { WithholdReason::NoteFull });
     }
+    let spent_with_note = step.tokens_spent.saturating_add(cost);
+    if spent_with_note > MAX_STEP_TOKENS_PER_SESSION && !may_exceed_budget(offer) {
+        return Some(WithholdReason::BudgetSpent);
+    }
+    None
 }
 
 fn format_block(lines: &[&str]) -> String {
@@ -210,7 +242,8 @@ mod tests {
         script.lines().map(offer).collect()
     }
 
-    /// Compares the decision: the reason, the chosen offers and the tokens, then the withheld offers.
+    /// Compares the decision. First line: the reason, the indexes of the chosen offers and the tokens.
+    /// Then one line per withheld offer: its index and the slug of its [`WithholdReason`].
     fn check(step: StepState, script: &str, expect: Expect) {
         let decision = decide_step(step, &offers(script));
         let reason = decision.reason.map_or("nothing", StepReason::slug);
@@ -312,6 +345,7 @@ mod tests {
             }).collect();
             let step = StepState { number, level: TrustLevel::ALL[level], tokens_spent: spent };
             let res = decide_step(step, &offers);
+
             prop_assert!(res.n_tokens <= MAX_TOKENS_PER_NOTE && res.chosen.len() <= MAX_LINES_PER_NOTE);
             prop_assert_eq!(res.chosen.is_empty(), res.text.is_empty());
             // Only a dead end may exceed the budget of the session.
@@ -321,7 +355,7 @@ mod tests {
             prop_assert!(res.chosen.iter().all(|it| Some(offers[*it].reason) == res.reason));
             // Every offer is either chosen or withheld.
             let mut all: Vec<usize> = res.chosen.clone();
-            all.extend(res.withheld.iter().map(|it| it.0));
+            all.extend(res.withheld.iter().map(|(index, _)| *index));
             all.sort_unstable();
             prop_assert_eq!(all, (0..offers.len()).collect::<Vec<_>>());
         }

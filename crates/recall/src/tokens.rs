@@ -7,8 +7,9 @@
 //! Real counts may exceed it by 9 % for lists of paths, 15 % for adversarial text and 20 % for
 //! languages with long compounds, such as German.
 //!
-//! A line break is a token of its own, so the estimate of a text is the sum over its lines, each with
-//! its break. `pack` relies on that.
+//! The text is cut into pieces, each with a cost by its kind and length: `verifyJwt` is `verify` (1)
+//! and `Jwt` (1); `HTTP` costs 2, `1234` costs 4, `-----` costs 2. A line break is a token of its own,
+//! so the estimate of a text is the sum over its lines, each with its break. `pack` relies on that.
 
 /// Letters of a word covered by its first token.
 const LETTERS_IN_FIRST_TOKEN: usize = 7;
@@ -30,40 +31,53 @@ pub fn estimate_tokens(text: &str) -> u32 {
         rest = &rest[n_bytes..];
     }
     // A single space costs nothing by itself, but a text is never free.
-    u32::try_from(total).unwrap_or(u32::MAX).max(u32::from(!text.is_empty()))
+    let min_tokens = u32::from(!text.is_empty());
+    u32::try_from(total).unwrap_or(u32::MAX).max(min_tokens)
 }
 
 /// Bytes and tokens of the piece of text that starts with the character `first`: a word, a run of
 /// spaces, capitals or equal signs, or a single character.
 fn measure_piece(first: char, bytes: &[u8]) -> (usize, usize) {
-    let run_length = |from: usize, belongs: fn(&u8) -> bool| {
-        bytes[from..].iter().take_while(|it| belongs(it)).count()
-    };
-    let n_equal = || bytes.iter().take_while(|it| **it == bytes[0]).count();
     match first {
         // Some tokenizers take three digits together, others each alone.
         '\n' | '0'..='9' => (1, 1),
-        ' ' => with_cost(n_equal(), |n| (n - 1).div_ceil(SPACES_PER_TOKEN)),
-        'a'..='z' => with_cost(run_length(0, u8::is_ascii_lowercase), word_cost),
-        'A'..='Z' => match run_length(0, u8::is_ascii_uppercase) {
+        ' ' => {
+            let n_spaces = run_length(bytes, |it| it == b' ');
+            (n_spaces, (n_spaces - 1).div_ceil(SPACES_PER_TOKEN))
+        }
+        'a'..='z' => {
+            let n_letters = run_length(bytes, |it| it.is_ascii_lowercase());
+            (n_letters, word_cost(n_letters))
+        }
+        'A'..='Z' => {
+            let n_capitals = run_length(bytes, |it| it.is_ascii_uppercase());
+            if n_capitals > 1 {
+                return (n_capitals, n_capitals.div_ceil(CAPITALS_PER_TOKEN));
+            }
             // A capitalised word, or one part of a camel-case name.
-            1 => with_cost(1 + run_length(1, u8::is_ascii_lowercase), word_cost),
-            n => (n, n.div_ceil(CAPITALS_PER_TOKEN)),
-        },
+            let n_letters = 1 + run_length(&bytes[1..], |it| it.is_ascii_lowercase());
+            (n_letters, word_cost(n_letters))
+        }
         // The rest of ASCII: punctuation and control characters.
-        '\0'..='\x7f' => with_cost(n_equal(), |n| n.div_ceil(SIGNS_PER_TOKEN)),
-        // Alphabets and punctuation that are frequent in training data.
+        '\0'..='\x7f' => {
+            let n_equal = run_length(bytes, |it| it == bytes[0]);
+            (n_equal, n_equal.div_ceil(SIGNS_PER_TOKEN))
+        }
+        // Scripts and punctuation that are frequent in training data, where a character costs less than
+        // its bytes: accented Latin, Greek and Cyrillic, typographic punctuation, Chinese, Japanese and
+        // Korean.
         '\u{80}'..='\u{2ff}'
         | '\u{370}'..='\u{52f}'
         | '\u{2010}'..='\u{2027}'
-        | '\u{3000}'..='\u{d7ff}' => with_cost(first.len_utf8(), |n_bytes| n_bytes - 1),
+        | '\u{3000}'..='\u{d7ff}' => (first.len_utf8(), first.len_utf8() - 1),
         // Anything else is encoded byte by byte.
-        _ => with_cost(first.len_utf8(), |n_bytes| n_bytes),
+        _ => (first.len_utf8(), first.len_utf8()),
     }
 }
 
-fn with_cost(n_bytes: usize, cost: fn(usize) -> usize) -> (usize, usize) {
-    (n_bytes, cost(n_bytes))
+/// Number of bytes at the start that belong to a run.
+fn run_length(bytes: &[u8], belongs: impl Fn(u8) -> bool) -> usize {
+    bytes.iter().take_while(|it| belongs(**it)).count()
 }
 
 fn word_cost(n_letters: usize) -> usize {

@@ -79,7 +79,7 @@ fn is_repetitive(value: &[u8]) -> bool {
 }
 
 /// True for a reference: `$VAR`, `%VAR%`, `%s`, `{name}`, `<name>`, `@name`, `&name`, `*const`,
-/// `[…]`.
+/// `[…]`, `(…)`, `self.name`, `this.name`.
 fn is_reference(value: &[u8]) -> bool {
     matches!(value[0], b'$' | b'%' | b'{' | b'<' | b'[' | b'&' | b'(' | b'*')
         || (value.starts_with(b"@")

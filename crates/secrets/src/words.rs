@@ -15,7 +15,7 @@ pub(crate) enum WordStrength {
     /// The word names many harmless things, too; the value must be long and random.
     Weak,
     /// The name of a service whose keys have no shape of their own. Like `Weak`, but the value must
-    /// be longer.
+    /// be long after every kind of link.
     Service,
 }
 

@@ -1,5 +1,10 @@
 //! Lock and socket paths of the daemon of a data folder. The daemon creates both; hooks and
 //! commands compute the same paths to reach it.
+//!
+//! ```text
+//! /home/me/.local/share/waylore   → lock and socket in /home/me/.local/share/waylore/serve
+//! a folder with a long path       → lock in its `serve`, socket in /tmp/waylore-USER-FINGERPRINT
+//! ```
 
 use std::path::{Path, PathBuf};
 
@@ -30,10 +35,12 @@ impl DaemonAddress {
 
     /// The folders of lock and socket, without duplicates.
     pub(crate) fn parent_folders(&self) -> Vec<&Path> {
-        let mut res: Vec<&Path> =
-            [&self.lock, &self.socket].map(|it| it.parent()).into_iter().flatten().collect();
-        res.dedup();
-        res
+        let mut folders: Vec<&Path> = Vec::new();
+        for path in [&self.lock, &self.socket] {
+            folders.extend(path.parent());
+        }
+        folders.dedup();
+        folders
     }
 }
 

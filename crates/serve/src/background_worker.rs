@@ -1,8 +1,13 @@
 //! Background jobs: learning, embedding, indexing and maintenance, on one thread of low priority, one
 //! job at a time.
 //!
-//! The queue is in memory only. Journals and the inbox on the disk are the durable record of what is
-//! left to do, so a job lost with the process is found again by the next daemon.
+//! The queue is in memory only, because the disk has the durable record of what is left to do: the
+//! *journals* (one file per session, with its events; removed once the session is learned) and the
+//! *inbox* (hook messages stored while no daemon ran). A job lost with the process is found again there
+//! by the next daemon.
+//!
+//! To *learn* from a session is to derive memories from its events. To *embed* a memory is to compute
+//! the vector by which searches find it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -20,13 +25,13 @@ use crate::open_projects::{OpenProject, PolicyFreshness};
 use crate::os;
 use crate::wire::{ErrorCode, JobWire, RequestFailure};
 
-/// Queue limit; further jobs are dropped and found again later.
+/// Queue limit; further jobs are dropped, and a later daemon finds their work on the disk.
 const MAX_QUEUED_JOBS: usize = 1_024;
 /// Memories embedded between two checks whether the daemon shuts down.
 const EMBEDDINGS_PER_BATCH: usize = 64;
 /// A session without events for this long (one hour) counts as ended.
 const SESSION_SILENCE_MILLIS: i64 = 3_600_000;
-/// Threads of an indexing pass: the agent comes first.
+/// Threads of an indexing pass. One, because the agent that works at the same time needs the others.
 const INDEX_THREADS: usize = 1;
 const MAINTENANCE_INTERVAL: Duration = Duration::from_hours(24);
 
@@ -37,20 +42,23 @@ pub(crate) enum BackgroundTask {
     ImportInbox,
     /// Learns from a session that ended.
     Learn(SessionId),
-    /// Learns from the finished subtasks of a running session.
+    /// Learns from the finished subtasks of a running session, which its host has reported.
     LearnFinishedSubtasks(SessionId),
-    /// Learns from journals of sessions that ended earlier or were not validated then.
+    /// Learns from the other journals of a project: of sessions that ended without a daemon, or whose
+    /// work was not yet confirmed (by a check or a commit) when they were learned first.
     LearnLeftovers,
     /// Embeds the memories that have no vector yet.
     Embed,
     /// Brings the code graph up to date.
     Index,
-    /// Daily maintenance: backup, weekly synthesis, compaction.
+    /// Daily maintenance: backup, compaction of the database, and once a week synthesis (statements
+    /// that only many sessions together support).
     Maintain,
 }
 
 impl BackgroundTask {
-    /// The name in the `status` of the daemon; part of the protocol.
+    /// The name in the `status` of the daemon. Part of the protocol, so it stays when a variant is
+    /// renamed.
     const fn task_name(self) -> &'static str {
         match self {
             Self::ImportInbox => "take_in",
@@ -64,18 +72,19 @@ impl BackgroundTask {
     }
 }
 
-/// Sends the result of a job to the request that waits for it: the number of memories kept.
-type JobResultSender = oneshot::Sender<Result<usize, RequestFailure>>;
+/// The number of memories that a job kept; 0 for a task that does not learn.
+type JobResult = Result<usize, RequestFailure>;
 
 struct BackgroundJob {
     task: BackgroundTask,
     /// `None` for [`BackgroundTask::ImportInbox`], which concerns all projects.
     open_project: Option<Arc<OpenProject>>,
-    /// Present if a request waits for the job; such a job is urgent.
-    result_sender: Option<JobResultSender>,
+    /// Present if a request waits for the result of the job.
+    result_sender: Option<oneshot::Sender<JobResult>>,
 }
 
 impl BackgroundJob {
+    /// True for the same task of the same open project.
     fn is_same_job(&self, task: BackgroundTask, open_project: Option<&Arc<OpenProject>>) -> bool {
         let own_project = self.open_project.as_ref();
         self.task == task && own_project.map(Arc::as_ptr) == open_project.map(Arc::as_ptr)
@@ -135,7 +144,7 @@ impl BackgroundWorker {
         &self,
         session: SessionId,
         open_project: &Arc<OpenProject>,
-    ) -> oneshot::Receiver<Result<usize, RequestFailure>> {
+    ) -> oneshot::Receiver<JobResult> {
         let (sender, receiver) = oneshot::channel();
         let mut queue = lock_mutex(&self.queue);
         if !queue.is_shut_down {
@@ -206,7 +215,8 @@ impl BackgroundWorker {
         }
     }
 
-    fn record_result(&self, task: BackgroundTask, result: &Result<usize, RequestFailure>) {
+    /// Counts a finished job, or stores its error, for `status`.
+    fn record_result(&self, task: BackgroundTask, result: &JobResult) {
         let mut queue = lock_mutex(&self.queue);
         queue.running = None;
         match result {
@@ -221,7 +231,8 @@ pub(crate) fn start_worker(daemon: &Arc<Daemon>) -> std::io::Result<()> {
     let daemon = Arc::clone(daemon);
     let run_jobs = move || {
         os::lower_priority();
-        // A runtime of its own, because the threads of the main one have normal priority.
+        // A runtime of its own, because the threads of the main one have normal priority. Jobs run one
+        // at a time, so few threads for blocking calls suffice, and idle ones end soon.
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .max_blocking_threads(2)
@@ -253,7 +264,7 @@ async fn run_task(
     daemon: Arc<Daemon>,
     task: BackgroundTask,
     open_project: Option<Arc<OpenProject>>,
-) -> Result<usize, RequestFailure> {
+) -> JobResult {
     // Only `ImportInbox` is enqueued without a project.
     let Some(open_project) = open_project else { return import_inbox(&daemon).await };
     let mut project = open_project.handle(&daemon.config, PolicyFreshness::Current).await;
@@ -299,16 +310,17 @@ async fn run_task(
 
 /// Imports the inbox of all projects. A session that fails stays in the inbox and does not stop the
 /// others; the last error is returned.
-async fn import_inbox(daemon: &Arc<Daemon>) -> Result<usize, RequestFailure> {
-    let mut last_error = None;
+async fn import_inbox(daemon: &Arc<Daemon>) -> JobResult {
+    let mut result = Ok(0);
     for session in engine::list_inbox(&daemon.config.data_dir, (daemon.config.now)()) {
         if let Err(why) = import_inbox_session(daemon, &session).await {
-            last_error = Some(why);
+            result = Err(why);
         }
     }
-    last_error.map_or(Ok(0), Err)
+    result
 }
 
+/// Moves the events of one session from the inbox into its journal.
 async fn import_inbox_session(
     daemon: &Arc<Daemon>,
     session: &engine::InboxSession,
@@ -321,23 +333,27 @@ async fn import_inbox_session(
 }
 
 /// Learns from the journals of ended sessions.
-async fn learn_leftovers(
-    daemon: &Arc<Daemon>,
-    project: &mut Project,
-) -> Result<usize, RequestFailure> {
+async fn learn_leftovers(daemon: &Arc<Daemon>, project: &mut Project) -> JobResult {
     let now = (daemon.config.now)();
     let mut n_kept = 0;
     for journal in project.session_history().list_journals() {
         if daemon.background.progress.is_stopped() {
             break;
         }
-        // A host that crashed writes no end of the session: silence counts as one. A live session
-        // has its own `Learn` job.
         let is_silent = now.millis_since(journal.last_written) > SESSION_SILENCE_MILLIS;
+        // Between the end event and its own `Learn` job, an ended session may still be live.
         let is_live = daemon.live_sessions.is_live(journal.session);
-        let has_ended = is_silent || (journal.has_ended && !is_live);
+        let has_ended = if is_silent {
+            // A host that crashed writes no end event: silence counts as one.
+            true
+        } else {
+            journal.has_ended && !is_live
+        };
+        if !has_ended {
+            continue;
+        }
         // A session that this version cannot learn would fail again; the next version tries it.
-        if !has_ended || project.session_history().has_failed_before(journal.session) {
+        if project.session_history().has_failed_before(journal.session) {
             continue;
         }
         match project.learner().learn_from_journal(journal.session).await {
@@ -353,15 +369,18 @@ async fn learn_leftovers(
 /// Daily maintenance. The modification time of a stamp file records the last run, because daemons
 /// seldom live for a day.
 async fn maintain_daily(daemon: &Arc<Daemon>, project: &mut Project) -> Result<(), RequestFailure> {
+    // One stamp file per project, beside the lock file of the daemon.
     let fingerprint = model::fingerprint_text(&project.place.root.to_string_lossy());
     let stamp = daemon.address.lock.with_file_name(format!("maintained-{fingerprint}"));
     let last_run = std::fs::metadata(&stamp).and_then(|it| it.modified()).ok();
     // A time in the future (the clock was set back) has no age: maintenance then runs.
     let age = last_run.and_then(|it| it.elapsed().ok());
-    if age.is_some_and(|it| it < MAINTENANCE_INTERVAL) || project.notebooks().is_empty() {
+    let is_due = age.is_none_or(|it| it >= MAINTENANCE_INTERVAL);
+    // A project without a notebook (its database of memories) has nothing to maintain.
+    if !is_due || project.notebooks().is_empty() {
         return Ok(());
     }
-    // Runs at most once a week, in whichever daemon comes first.
+    // Does nothing if it has run this week already.
     project.learner().synthesise_week().await?;
     // Files that sessions touched together change the module map.
     if project.is_indexed() {
@@ -373,6 +392,7 @@ async fn maintain_daily(daemon: &Arc<Daemon>, project: &mut Project) -> Result<(
         dry_run: false,
     };
     project.maintenance().maintain(options).await?;
+    // Written last: maintenance that failed runs again at the next opportunity.
     engine::write_private_file(&stamp, b"").map_err(engine::Error::from)?;
     Ok(())
 }

@@ -2,7 +2,8 @@
 //! by `waylore hook`, by `waylore serve --status` and `--stop`, and by a new daemon that replaces an
 //! older one.
 //!
-//! Opens no project, loads no model and needs no async runtime, so that hooks stay fast.
+//! Opens no project, loads no model and needs no async runtime, so that hooks stay fast: a host (the
+//! program that runs an agent) starts a hook at each event of a session and waits for it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::mpsc;

@@ -2,7 +2,7 @@
 //! answered before the next one is read, which applies backpressure to fast clients.
 //!
 //! `run.rs` starts one task per connection. `wire` parses a line, `requests` answers a request, and
-//! the daemon journals an event. A valid event gets no reply.
+//! the daemon journals an event (appends it to the file of its session). A valid event gets no reply.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -74,7 +74,7 @@ async fn answer_line(daemon: &Arc<Daemon>, line: &[u8]) -> Option<String> {
 }
 
 /// Counts a line as in progress until it is dropped. The daemon waits for lines in progress before
-/// it exits, and does not count as idle after one.
+/// it exits. Its idle time is counted from the arrival of the last line.
 struct InProgressGuard<'a>(&'a Daemon);
 
 impl<'a> InProgressGuard<'a> {

@@ -1,8 +1,12 @@
 //! Shared state of the daemon, and the path of an event from the wire to the journal.
 //!
 //! Every connection task and the background worker hold the one [`Daemon`] in an `Arc`. An event
-//! (from [`Daemon::accept_event`] or a hook request) ends in [`Daemon::journal_events`]. Journals are
-//! synced to the disk a little later, together ([`Daemon::sync_journals_forever`]).
+//! (from [`Daemon::accept_event`] or a hook request) ends in [`Daemon::journal_events`], which appends
+//! it to the *journal* of its session, the file that learning reads later. Journals are synced to the
+//! disk a little later, together ([`Daemon::sync_journals_forever`]).
+//!
+//! A *live session* is the state kept in memory for a running session of an agent. An *open project*
+//! is shared by all its sessions; each piece of work gets a [`Project`] handle cloned from it.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -38,7 +42,7 @@ pub(crate) struct Daemon {
     pub(crate) stop: StopSignal,
     /// Sessions whose journals must be synced, each with a handle that can do it.
     unsynced_journals: Mutex<HashMap<SessionId, Project>>,
-    /// Wakes [`Daemon::sync_journals_forever`].
+    /// Wakes [`Daemon::sync_journals_forever`] when `unsynced_journals` got an entry.
     sync_wanted: Notify,
 }
 
@@ -66,6 +70,7 @@ pub(crate) struct StopSignal {
 impl StopSignal {
     pub(crate) fn request_stop(&self) {
         self.is_requested.store(true, Ordering::Relaxed);
+        // `Notify` keeps the call for a task that begins to wait only afterwards.
         self.notify.notify_one();
     }
 
@@ -103,7 +108,7 @@ impl Daemon {
         }
     }
 
-    /// The project of a folder. Opening it schedules its leftover work.
+    /// The project of a folder. Opening it schedules what earlier daemons may have left undone.
     pub(crate) async fn get_or_open_project(
         &self,
         folder: &Path,
@@ -154,7 +159,8 @@ impl Daemon {
             .open_project
             .writable_handle(&self.config, PolicyFreshness::Recent)
             .await?;
-        // The host has removed earlier notes from the conversation, so they may be shown again.
+        // A compaction removes the notes shown so far from the agent's conversation, so they may be
+        // shown again.
         if matches!(event.event, Event::Compaction(_)) {
             project.injector().mark_conversation_lost(&event.session.to_string())?;
         }
@@ -180,7 +186,7 @@ impl Daemon {
         if must_sync {
             self.sync_soon(live_session.session, project);
         }
-        // A finished subtask teaches something before the session ends.
+        // In a long session the notes about finished subtasks are learned before its end.
         if has_completed_subtask {
             self.background.enqueue(
                 BackgroundTask::LearnFinishedSubtasks(live_session.session),
@@ -196,7 +202,7 @@ impl Daemon {
         self.sync_wanted.notify_one();
     }
 
-    /// Ends a session: schedules learning and indexing.
+    /// Ends a session: schedules learning from it, and indexing of the code that it changed.
     pub(crate) fn end_session(&self, live_session: &LiveSession) {
         self.background
             .enqueue(BackgroundTask::Learn(live_session.session), Some(&live_session.open_project));
@@ -215,6 +221,7 @@ impl Daemon {
 
     /// Syncs all journals that are due.
     pub(crate) async fn sync_journals(&self) {
+        // Taken out at once, so that events can be journalled during the slow sync.
         let due = std::mem::take(&mut *lock_mutex(&self.unsynced_journals));
         let sync_all = move || {
             let mut first_error = None;
@@ -260,6 +267,7 @@ impl Daemon {
     /// Schedules indexing for projects with edited files.
     pub(crate) fn index_edited_projects(&self) {
         for open_project in self.open_projects.list() {
+            // Reads and clears the flag in one step, so that an edit during indexing sets it again.
             if open_project.has_edits.swap(false, Ordering::Relaxed) {
                 self.background.enqueue(BackgroundTask::Index, Some(&open_project));
             }
@@ -296,12 +304,14 @@ impl Daemon {
     }
 }
 
-/// True if the event changed a file.
+/// True if the event is a successful edit of a file.
 fn is_file_edit(event: &EventEnvelope) -> bool {
-    matches!(&event.event, Event::ToolResult(it) if it.ok && matches!(it.tool, Tool::Edit | Tool::Write))
+    let Event::ToolResult(result) = &event.event else { return false };
+    result.ok && matches!(result.tool, Tool::Edit | Tool::Write)
 }
 
 /// True if the event reports a successful subtask.
 fn completes_subtask(event: &EventEnvelope) -> bool {
-    matches!(&event.event, Event::Validation(it) if it.ok && it.kind == ValidationKind::SubtaskSucceeded)
+    let Event::Validation(validation) = &event.event else { return false };
+    validation.ok && validation.kind == ValidationKind::SubtaskSucceeded
 }

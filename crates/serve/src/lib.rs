@@ -4,6 +4,10 @@
 //! Owns the wire protocol. Knows no SQL and makes no decisions: `engine` does both. The clock, the
 //! settings and the function that opens projects come from `cli`.
 //!
+//! A *host* is the program that runs an agent, for example Claude Code. At each event of a session it
+//! starts a *hook*, the short process `waylore hook`, which passes the event on to the daemon. The
+//! *journal* of a session is the file to which the daemon appends its events; learning reads it later.
+//!
 //! The way of a hook event: `cli` sends it with [`client`]; `run` accepts the connection;
 //! `connection` reads the line; [`wire`] parses it; `requests/hook` journals it and answers.
 

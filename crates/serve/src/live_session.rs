@@ -2,6 +2,11 @@
 //! project, the ids of journalled events, recent hook messages, the progress of the session, and the
 //! position in the host's transcript.
 //!
+//! Events of a session reach the daemon in two ways: as *hook messages*, which the host (the program
+//! that runs the agent) sends while the agent works, and from the *transcript*, the log that the host
+//! itself writes. Both end in the *journal*, the daemon's own file of events. An event that comes both
+//! ways has the same id, so it is journalled once.
+//!
 //! Nothing here must survive the daemon: a session that is not live is restored from its journal.
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -18,18 +23,19 @@ use crate::mutex::lock_mutex;
 use crate::open_projects::OpenProject;
 use crate::wire::RequestFailure;
 
-/// Event ids kept per session to detect duplicates at once; older ones are detected when the journal
-/// is folded.
+/// Event ids kept per session to detect duplicates at once; older duplicates are dropped when learning
+/// reads the journal.
 const MAX_SEEN_EVENT_IDS: usize = 1 << 12;
 /// Limits of live sessions. A session beyond them is restored from its journal when it is needed.
 const MAX_LIVE_SESSIONS: usize = 4_096;
 const SESSION_IDLE_TIMEOUT: Duration = Duration::from_hours(1);
-/// Time within which an equal message is a repetition: hooks of one event run side by side.
+/// Time within which an equal message is a repetition. If two hooks are installed, the host runs them
+/// side by side for the same event.
 const REPETITION_WINDOW: Duration = Duration::from_secs(5);
 /// Messages kept to detect repetitions.
 const MAX_RECENT_MESSAGES: usize = 64;
-/// Touched files kept per session, and those that count as recent. Without a daemon, the recent files
-/// come from the shown log, as many (`engine/src/injection/recent_files.rs`).
+/// Touched files kept per session, and those that count as recent. A hook without a daemon uses the
+/// same number of recent files (`engine/src/injection/recent_files.rs`).
 const MAX_TOUCHED_FILES: usize = 200;
 const MAX_RECENT_FILES: usize = 8;
 
@@ -46,7 +52,8 @@ pub(crate) struct LiveSession {
     recent_messages: Mutex<VecDeque<(u64, Instant)>>,
 }
 
-/// Progress of a session as seen by this daemon.
+/// Progress of a session as seen by this daemon. A step is one answer of the model together
+/// with the tool calls it makes.
 #[derive(Clone, Default)]
 pub(crate) struct StepProgress {
     /// Completed steps.
@@ -67,6 +74,7 @@ pub(crate) enum FollowMode {
 }
 
 impl StepProgress {
+    /// Makes these files the most recent ones and drops the oldest beyond the limit.
     fn add_files(&mut self, files: &[ProjectPath]) {
         self.touched.retain(|it| !files.contains(it));
         self.touched.extend_from_slice(files);
@@ -114,9 +122,9 @@ impl LiveSession {
         }
     }
 
-    /// Records a message; returns true if it repeats one that arrived just before. A host with two
-    /// hooks of ours sends each event twice, and the first copy was answered. Different events hardly
-    /// ever have equal messages within that time, because nearly all carry an id or a time.
+    /// Records a message; returns true if it repeats one that arrived within [`REPETITION_WINDOW`]: a
+    /// host with two hooks of ours sends each event twice. Different events hardly ever have equal
+    /// messages within that time, because nearly all carry an id or a time.
     pub(crate) fn record_message(&self, message: &HookMessage) -> bool {
         let mut recent = lock_mutex(&self.recent_messages);
         recent.retain(|(_, arrived_at)| arrived_at.elapsed() < REPETITION_WINDOW);
@@ -148,7 +156,8 @@ impl LiveSession {
         lock_mutex(&self.progress).touched.iter().rev().take(MAX_RECENT_FILES).cloned().collect()
     }
 
-    /// Journals the events that are new, in order; returns true if the journal must be synced.
+    /// Journals the events that are new, in order. Returns true if one of them ended a step: the caller
+    /// then schedules a sync, which writes the journal through to the disk.
     pub(crate) fn journal_new_events(
         &self,
         project: &mut Project,
@@ -166,11 +175,13 @@ impl LiveSession {
                 lock_mutex(&self.progress).add_files(&call.args.paths);
             }
         }
-        project.session_journal().append_events(&new_events).map_err(|error| {
-            // Not journalled, so a repetition must not count as a duplicate.
+        let appended = project.session_journal().append_events(&new_events);
+        if appended.is_err() {
+            // Not journalled, so a repetition must not count as a duplicate. Ids of journalled events
+            // are forgotten too; learning drops their duplicates.
             *seen_events = SeenEvents::default();
-            error.into()
-        })
+        }
+        Ok(appended?)
     }
 
     /// Journals the events that the host has appended to its transcript since the last call, and
@@ -188,7 +199,7 @@ impl LiveSession {
                 Err(_) => return Ok(false),
             },
         };
-        // The host may have gone on in another file.
+        // The host may have gone on in another file: the position in the old one is useless.
         guard.take_if(|it| it.path() != transcript);
         // A transcript that this daemon has not read yet is read from its start. An earlier daemon
         // may have journalled a part of it.
@@ -266,13 +277,14 @@ impl LiveSessions {
         let mut by_id = lock_mutex(&self.by_id);
         let idle_time = |it: &LiveSession| lock_mutex(&it.last_used).elapsed();
         let mut idle_times: Vec<Duration> = by_id.values().map(|it| idle_time(it)).collect();
+        // The most recently used come first.
         idle_times.sort_unstable();
-        // The same rule as in `OpenProjects::close_idle`.
-        let limit = idle_times
-            .get(MAX_LIVE_SESSIONS)
-            .copied()
-            .unwrap_or(SESSION_IDLE_TIMEOUT)
-            .min(SESSION_IDLE_TIMEOUT);
+        let limit = match idle_times.get(MAX_LIVE_SESSIONS) {
+            // This session is the first one too many: its idle time is a limit that keeps exactly
+            // those before it.
+            Some(idle_time) => SESSION_IDLE_TIMEOUT.min(*idle_time),
+            None => SESSION_IDLE_TIMEOUT,
+        };
         let is_open =
             |project: &Arc<OpenProject>| still_open.iter().any(|it| Arc::ptr_eq(it, project));
         by_id.retain(|_, it| idle_time(it) < limit && is_open(&it.open_project));

@@ -3,6 +3,10 @@
 //! A request gets a [`Project`] handle, a clone that shares the databases and caches of the open
 //! project and has the time and the policy of this moment. So requests of one project run
 //! side by side.
+//!
+//! The *policy* is what the user's settings allow in this project, for instance whether memory is
+//! disabled. A *notebook* is the database with the memories of a project; the first write creates it
+//! and *registers* the project, that is, gives it an id.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -44,7 +48,7 @@ const MAX_OPEN_PROJECTS: usize = 64;
 /// An open project.
 pub(crate) struct OpenProject {
     pub(crate) root: PathBuf,
-    /// The handle that all others are cloned from. Written only when the project is registered.
+    /// The handle that all others are cloned from. Locked for writing only to register the project.
     project: RwLock<Project>,
     /// The policy, with the time when it was computed.
     cached_policy: Mutex<Option<(Instant, ProjectPolicy)>>,
@@ -78,6 +82,7 @@ impl OpenProject {
         *lock_mutex(&self.last_used) = Instant::now();
         let mut project = self.project.read().await.clone();
         project.set_now((config.now)());
+
         let cached = *lock_mutex(&self.cached_policy);
         if freshness == PolicyFreshness::Recent
             && let Some((computed_at, policy)) = cached
@@ -194,10 +199,14 @@ impl OpenProjects {
     /// those whose folder is gone.
     pub(crate) fn close_idle(&self, limit: Duration) {
         let mut idle_times: Vec<Duration> = self.list().iter().map(|it| it.idle_time()).collect();
+        // The most recently used come first.
         idle_times.sort_unstable();
-        // Sorted from the most recently used on: the element at the maximum is the first one too
-        // many, so its idle time is a limit that keeps exactly those before it.
-        let limit = idle_times.get(MAX_OPEN_PROJECTS).copied().unwrap_or(limit).min(limit);
+        let limit = match idle_times.get(MAX_OPEN_PROJECTS) {
+            // This project is the first one too many: its idle time is a limit that keeps exactly
+            // those before it.
+            Some(idle_time) => limit.min(*idle_time),
+            None => limit,
+        };
         self.lock_map().retain(|folder, it| it.idle_time() < limit && folder.is_dir());
     }
 

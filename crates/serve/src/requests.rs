@@ -3,7 +3,18 @@
 //! `hook` requests have a file of their own.
 //!
 //! A request line is parsed more than once: each handler takes the fields of its request, and
-//! [`project_of_request`] takes `project` or `session_id`, which most requests share.
+//! [`project_of_request`] takes `project` or `session_id`, which most requests share. For example
+//!
+//! ```text
+//! {"id":4,"request":"search","project":"/home/me/shop","query":"login"}
+//! ```
+//!
+//! goes to [`answer_search`], which returns `{"hits":[…],"memories":["018f…"]}`.
+//!
+//! A *memory* is one conclusion about a project; a *note* is the text of a memory for an agent, and a
+//! *context* several notes packed into a token budget. The *shown log* of a session has the notes that
+//! its agent has already seen. A *step* is one answer of the model with its tool calls. To *embed* a
+//! memory is to compute the vector by which a search finds similar texts.
 
 mod hook;
 
@@ -40,7 +51,8 @@ const MAX_HITS: u32 = 100;
 const DEFAULT_DEPTH: u32 = 3;
 /// Default number of predicted files.
 const DEFAULT_PREFETCH_FILES: usize = 12;
-/// Notes younger than this count as recorded in the current step.
+/// A note that an agent recorded within this time (one minute) may be shown at the end of a step, so
+/// that other sessions of the project learn of it at once.
 const RECENT_NOTE_MILLIS: i64 = 60_000;
 /// The most files one request may name.
 const MAX_FILES_PER_REQUEST: usize = 1_000;
@@ -70,12 +82,16 @@ pub(crate) async fn answer_request(
         RequestKind::Record => answer_record(daemon, line).await,
         RequestKind::Validate => answer_validate(daemon, &parse_fields(line)?).await,
         RequestKind::Finish => answer_finish(daemon, &parse_fields(line)?).await,
-        RequestKind::PlanContext => answer_pipeline_context(daemon, line, PipelineContext::Plan).await,
+        RequestKind::PlanContext => {
+            answer_pipeline_context(daemon, line, PipelineContext::Plan).await
+        }
         RequestKind::QaContext => answer_pipeline_context(daemon, line, PipelineContext::Qa).await,
         RequestKind::RecoveryContext => {
             answer_pipeline_context(daemon, line, PipelineContext::Recovery).await
         }
-        RequestKind::SpecContext => answer_pipeline_context(daemon, line, PipelineContext::Spec).await,
+        RequestKind::SpecContext => {
+            answer_pipeline_context(daemon, line, PipelineContext::Spec).await
+        }
         RequestKind::Recipe => answer_recipe(daemon, line).await,
         RequestKind::Prefetch => answer_prefetch(daemon, line).await,
         RequestKind::StopLimit => answer_stop_limit(daemon, line).await,
@@ -91,7 +107,8 @@ fn version_json(daemon: &Daemon) -> Value {
     })
 }
 
-/// Stops the daemon after this reply, unless the requester is a program that is not newer.
+/// Stops the daemon after this reply. A request for the sake of another version (a newer program that
+/// wants to take over) is refused if that version is not newer.
 fn answer_stop(daemon: &Daemon, request: &StopRequest) -> RequestResult {
     if let Some(version) = &request.for_version
         && !is_newer(version, &daemon.config.version)
@@ -155,9 +172,13 @@ async fn answer_file_context(daemon: &Daemon, line: &str) -> RequestResult {
     Ok(wire::context_json(&context))
 }
 
-/// Context of a pipeline stage. It was requested explicitly, so notes that the session has seen are
-/// not left out; but all are recorded as shown.
-async fn answer_pipeline_context(daemon: &Daemon, line: &str, stage: PipelineContext) -> RequestResult {
+/// Context of a pipeline stage (plan, qa, recovery or spec). It was requested explicitly, so notes that
+/// the session has seen are not left out; but all are recorded as shown.
+async fn answer_pipeline_context(
+    daemon: &Daemon,
+    line: &str,
+    stage: PipelineContext,
+) -> RequestResult {
     let project = project_of_request(daemon, line).await?;
     let request = build_context_request(&project, parse_fields(line)?, Some(stage))?;
     daemon.mark_models_used();
@@ -183,6 +204,7 @@ async fn answer_module_map(daemon: &Daemon, line: &str) -> RequestResult {
     Ok(wire::module_map_json(&map, std::iter::once(found), found.to_notes()))
 }
 
+/// The recipe for a task: the steps that worked for such tasks before.
 async fn answer_recipe(daemon: &Daemon, line: &str) -> RequestResult {
     let request: RecipeRequest = parse_fields(line)?;
     let project = project_of_request(daemon, line).await?;
@@ -192,7 +214,7 @@ async fn answer_recipe(daemon: &Daemon, line: &str) -> RequestResult {
     Ok(wire::recipe_json(project.retriever().find_recipe(&request.task).await?.as_ref()))
 }
 
-/// Predicts the files of a task, with the cost of reading each.
+/// Predicts the files of a task; `costs` has the tokens of those that are expensive to read.
 async fn answer_prefetch(daemon: &Daemon, line: &str) -> RequestResult {
     let request: PrefetchRequest = parse_fields(line)?;
     let project = project_of_request(daemon, line).await?;
@@ -205,6 +227,7 @@ async fn answer_prefetch(daemon: &Daemon, line: &str) -> RequestResult {
     Ok(json!({ "files": predicted, "costs": costs, "memories": [] }))
 }
 
+/// The number of steps after which an agent should stop, corrected by how long past sessions took.
 async fn answer_stop_limit(daemon: &Daemon, line: &str) -> RequestResult {
     let request: StopLimitRequest = parse_fields(line)?;
     let project = project_of_request(daemon, line).await?;
@@ -218,25 +241,22 @@ async fn answer_stop_limit(daemon: &Daemon, line: &str) -> RequestResult {
 async fn answer_step_context(daemon: &Daemon, request: &StepContextRequest) -> RequestResult {
     let live_session = daemon.get_or_restore_session(request.session_id).await?;
     let project = live_session.open_project.handle(&daemon.config, PolicyFreshness::Current).await;
-    let event = match (&request.error, request.step) {
-        (Some(error), _) => HookEvent::CallFailed {
+    let event = if let Some(error) = &request.error {
+        HookEvent::CallFailed {
             tool: request.tool.clone().unwrap_or_else(|| "other".to_owned()),
             command: request.command.clone(),
             output: error.clone(),
-        },
-        (None, Some(step_number)) => {
-            return answer_step_end(daemon, request, step_number, &project).await;
         }
-        (None, None) => {
-            let paths = parse_files(&project, &request.files)?;
-            let paths = paths.iter().map(|it| it.as_str().to_owned()).collect();
-            HookEvent::FilesTouched { paths }
-        }
+    } else if let Some(step_number) = request.step {
+        return answer_step_end(daemon, request, step_number, &project).await;
+    } else {
+        let files = parse_files(&project, &request.files)?;
+        HookEvent::FilesTouched { paths: files.iter().map(|it| it.as_str().to_owned()).collect() }
     };
     if project.is_memory_disabled() {
         return Ok(json!({ "text": "", "memories": [] }));
     }
-    // From here on the same as a hook event of a host.
+    // From here on the same as for a hook message, which a host sends at such an event.
     let root = project.place.root.to_string_lossy().into_owned();
     let message = HookMessage::from_program(request.session_id.to_string(), root, event);
     let injection = project.injector().inject(&message).await?;
@@ -325,10 +345,12 @@ async fn answer_finish(daemon: &Daemon, request: &FinishRequest) -> RequestResul
     let learned = daemon.background.learn_now(session, open_project).await;
     daemon.live_sessions.remove(session);
     daemon.background.enqueue(BackgroundTask::Index, Some(open_project));
-    // The sender is dropped only when the worker shuts down.
-    let stopping = |_| RequestFailure::new(ErrorCode::Stopping, "the daemon is shutting down");
-    let n_kept = learned.map_err(stopping)??;
-    Ok(json!({ "learned": n_kept }))
+    match learned {
+        Ok(Ok(n_kept)) => Ok(json!({ "learned": n_kept })),
+        Ok(Err(why)) => Err(why),
+        // The worker dropped the job without a result, which it does only when it shuts down.
+        Err(_) => Err(RequestFailure::new(ErrorCode::Stopping, "the daemon is shutting down")),
+    }
 }
 
 /// Journals one event that happens now.
@@ -371,6 +393,7 @@ async fn embed_if_searching(project: &Project, request: &ContextRequest) -> Opti
     project.embedding_indexer().embed_new_memories().await
 }
 
+/// The engine's request for a context. `stage` is given for a pipeline context only.
 fn build_context_request(
     project: &Project,
     body: ContextRequestBody,
@@ -394,7 +417,8 @@ fn build_context_request(
     })
 }
 
-/// True if the step can get a note at all; otherwise the search can be skipped.
+/// True if the step can get a note at all; otherwise the search can be skipped. The first steps never
+/// get one, and the trust level of a project may exclude notes between steps.
 fn may_get_note(step: &StepRequest) -> bool {
     let is_late_enough = step.step_number >= engine::FIRST_NOTE_STEP;
     is_late_enough && step.trust_level.row().proactive.contains(&InjectionTier::Step)

@@ -1,8 +1,13 @@
-//! Life cycle of the daemon: take the lock, accept connections, drain, exit.
+//! Life cycle of the daemon: take the lock, accept connections, drain (finish the work in progress),
+//! exit.
 //!
 //! One daemon runs per data folder: the holder of the lock file. A newer program asks an older
 //! daemon to exit and takes over. The daemon exits on a signal, on a `stop` request, when it is idle,
 //! when the settings file changed, and when another process has replaced its socket.
+//!
+//! Clients are mostly *hooks*: short processes that a host (the program that runs an agent) starts at
+//! each event of a session. A hook that reaches no daemon stores its message in the *inbox*, a folder
+//! that the daemon imports later. So a daemon may exit at any time without losing an event.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -57,10 +62,10 @@ const MAX_CONNECTIONS: usize = 512;
 /// Time that an older daemon has to exit, and the interval at which the lock is tried meanwhile.
 const TAKEOVER_TIMEOUT: Duration = Duration::from_secs(5);
 const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(10);
-/// Time limits at exit: for replies in progress, then for everything else.
+/// Time limits at exit: for replies in progress, then for syncing journals and closing databases.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(600);
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(250);
-/// Interval at which the end of running work is awaited.
+/// Interval of the checks whether running work has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Pause after a failure to accept a connection.
 const ACCEPT_RETRY_INTERVAL: Duration = Duration::from_millis(10);
@@ -83,6 +88,7 @@ pub async fn run(config: Config) -> Result<DaemonExit, Error> {
     };
     let listener = os::bind_socket(&address.socket).map_err(|it| io_error(&address.socket, it))?;
     let socket_identity = os::file_identity(&address.socket);
+    // False if another process has put its own socket at this path.
     let is_socket_ours = || os::file_identity(&address.socket) == socket_identity;
 
     let daemon = Arc::new(Daemon::new(config));
@@ -131,11 +137,13 @@ enum LockAttempt {
     HeldBy { version: String },
 }
 
-/// Acquires the lock. If an older daemon holds it, that one is asked to exit first.
+/// Acquires the lock. If an older daemon holds it, that one is asked to exit first, and the lock is
+/// tried again until the daemon has released it.
 async fn acquire_lock(config: &Config, address: &DaemonAddress) -> Result<LockAttempt, Error> {
     let io_error = |why| Error::Io { path: address.lock.clone(), why };
     let file = os::open_private_file(&address.lock).map_err(io_error)?;
     let started_at = Instant::now();
+    // Set once the holder has agreed to exit: it then needs time, not a second request.
     let mut is_holder_stopping = false;
     loop {
         match file.try_lock() {
@@ -145,10 +153,10 @@ async fn acquire_lock(config: &Config, address: &DaemonAddress) -> Result<LockAt
         }
         if !is_holder_stopping {
             match holder_version(address).await {
-                Some(version) if !is_newer(&config.version, &version) => {
-                    return Ok(LockAttempt::HeldBy { version });
+                Some(version) if is_newer(&config.version, &version) => {
+                    is_holder_stopping = request_takeover(config, address).await;
                 }
-                Some(_) => is_holder_stopping = request_takeover(config, address).await,
+                Some(version) => return Ok(LockAttempt::HeldBy { version }),
                 // The holder does not listen yet, or no longer: try again below.
                 None => {}
             }
@@ -160,6 +168,7 @@ async fn acquire_lock(config: &Config, address: &DaemonAddress) -> Result<LockAt
     }
 }
 
+/// The version of the daemon that holds the lock; `None` if it does not answer.
 async fn holder_version(address: &DaemonAddress) -> Option<String> {
     let answer = send_to_holder(address, json!({ "id": 1, "request": "hello" })).await.ok()?;
     answer["version"].as_str().map(str::to_owned)
@@ -176,6 +185,7 @@ async fn send_to_holder(address: &DaemonAddress, request: Value) -> Result<Value
     let address = address.clone();
     let send =
         move || client::send_request(&address, &request.to_string(), client::CONTROL_TIMEOUT);
+    // The outer error means that the thread panicked.
     tokio::task::spawn_blocking(send).await.unwrap_or(Err(ClientError::NotRunning))
 }
 
@@ -219,10 +229,11 @@ async fn accept_connections(
 }
 
 /// Serves a connection on a task of its own. Drops it if the client belongs to another user or if
-/// there are too many connections; a hook then stores its message in the inbox.
+/// there are too many connections; a hook whose connection is dropped stores its message in the inbox.
 fn spawn_connection(daemon: &Arc<Daemon>, stream: os::SocketStream) {
     let n_connections = &daemon.counts.connections;
-    if !os::is_peer_same_user(&stream) || n_connections.load(Ordering::Relaxed) >= MAX_CONNECTIONS {
+    let is_full = n_connections.load(Ordering::Relaxed) >= MAX_CONNECTIONS;
+    if is_full || !os::is_peer_same_user(&stream) {
         return;
     }
     n_connections.fetch_add(1, Ordering::Relaxed);
@@ -245,7 +256,8 @@ impl Drop for ConnectionGuard {
 }
 
 /// Waits for replies in progress, then syncs the journals and closes the projects side by side, within
-/// time limits. Work that is cut off here is recovered as after a crash.
+/// time limits. A sync writes a journal (the file with the events of a session) through to the disk.
+/// Work that is cut off here is recovered as after a crash.
 async fn drain(daemon: &Arc<Daemon>) {
     daemon.background.shut_down();
     let started_at = Instant::now();

@@ -10,7 +10,7 @@ pub fn is_newer(one: &str, other: &str) -> bool {
     }
 }
 
-/// The numbers of `1.2.3`; suffixes (`-beta`, `+build`) are ignored.
+/// The numbers of `1.2.3`; suffixes (`-beta`, `+build`) are ignored. `None` unless there are three.
 fn version_numbers(version: &str) -> Option<[u64; 3]> {
     let without_suffix = version.split(['-', '+']).next()?;
     let numbers: Vec<u64> =

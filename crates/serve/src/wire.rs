@@ -1,6 +1,11 @@
 //! The wire protocol: one JSON object per line, an event or a request. This file parses a line;
 //! `wire/request.rs` has the fields of each request, `wire/reply.rs` builds the replies.
 //!
+//! ```text
+//! {"id":7,"request":"ping"}                                  a request: gets one reply, with its `id`
+//! {"event":"step_complete","event_id":"e1","session_id":…}   an event: gets a reply only if it fails
+//! ```
+//!
 //! The structs here are separate from those of the engine and are converted by hand, because the
 //! protocol is a promise to clients and the engine is not. docs/reference/protocol.md states the
 //! protocol, and tests check its examples.
@@ -28,6 +33,8 @@ pub use request::{
 /// Incremented with a change that older clients would misunderstand.
 pub const PROTOCOL_VERSION: u32 = 1;
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// The requests of the protocol.
     pub enum RequestKind : "request" {
@@ -119,45 +126,44 @@ pub struct LineError {
 
 /// Parses a line. A line with a `request` field is a request, any other an event.
 pub fn parse_wire_message(line: &str) -> Result<WireMessage<'_>, LineError> {
-    let without_id = |why: RequestFailure| LineError { target: ReplyTarget::Unknown, why };
+    // Without a header no id is known that the error could name.
+    let header =
+        parse_header(line).map_err(|why| LineError { target: ReplyTarget::Unknown, why })?;
+    match &header.request {
+        Some(request) => parse_request(line, request, &header),
+        None => parse_event(line, header.event_id),
+    }
+}
+
+fn parse_header(line: &str) -> Result<LineHeader<'_>, RequestFailure> {
     // Limits come first: they protect the JSON parser from input that would exhaust the stack.
     if line.len() > MAX_EVENT_LINE_BYTES {
-        return Err(without_id(line_too_long()));
+        return Err(line_too_long());
     }
     if depth::nesting_depth(line) > MAX_DEPTH {
         let what = format!("the line is nested deeper than {MAX_DEPTH}");
-        return Err(without_id(RequestFailure::new(ErrorCode::TooDeep, what)));
+        return Err(RequestFailure::new(ErrorCode::TooDeep, what));
     }
     if !line.trim_start().starts_with('{') {
-        return Err(without_id(RequestFailure::new(
-            ErrorCode::Malformed,
-            "a line is one JSON object",
-        )));
+        return Err(RequestFailure::new(ErrorCode::Malformed, "a line is one JSON object"));
     }
-    let malformed =
-        |it: &serde_json::Error| RequestFailure::new(ErrorCode::Malformed, it.to_string());
-    let header: LineHeader<'_> =
-        serde_json::from_str(line).map_err(|it| without_id(malformed(&it)))?;
-    let value = |it: &RawValue| serde_json::from_str::<Value>(it.get()).unwrap_or(Value::Null);
+    serde_json::from_str(line)
+        .map_err(|it| RequestFailure::new(ErrorCode::Malformed, it.to_string()))
+}
 
-    let Some(request) = header.request else {
-        let event = EventEnvelope::parse_line(line).map_err(|it| LineError {
-            target: header
-                .event_id
-                .map_or(ReplyTarget::Unknown, |id| ReplyTarget::Event(value(id))),
-            why: event_failure(&it),
-        })?;
-        return Ok(WireMessage::Event(Box::new(event)));
-    };
-
-    let id = header.id.map(value);
+fn parse_request<'a>(
+    line: &'a str,
+    request: &str,
+    header: &LineHeader<'a>,
+) -> Result<WireMessage<'a>, LineError> {
+    let id = header.id.map(parse_raw_value);
     // An id of the wrong type is still returned: it tells the client which line was invalid.
     let target = id.clone().map_or(ReplyTarget::Unknown, ReplyTarget::Request);
     let Some(id) = id.filter(|it| it.is_number() || it.is_string()) else {
         let what = "a request needs an `id`: a number or a string";
         return Err(LineError { target, why: RequestFailure::new(ErrorCode::Malformed, what) });
     };
-    match RequestKind::parse(&request) {
+    match RequestKind::parse(request) {
         Ok(kind) => {
             let body = RequestBody { line, host: header.host, message: header.message };
             Ok(WireMessage::Request { id, kind, body })
@@ -167,6 +173,28 @@ pub fn parse_wire_message(line: &str) -> Result<WireMessage<'_>, LineError> {
             why: RequestFailure::new(ErrorCode::UnknownRequest, unknown.to_string()),
         }),
     }
+}
+
+/// Parses an event; an error names the `event_id` if the line has one.
+fn parse_event<'a>(
+    line: &'a str,
+    event_id: Option<&RawValue>,
+) -> Result<WireMessage<'a>, LineError> {
+    match EventEnvelope::parse_line(line) {
+        Ok(event) => Ok(WireMessage::Event(Box::new(event))),
+        Err(error) => {
+            let target = match event_id {
+                Some(id) => ReplyTarget::Event(parse_raw_value(id)),
+                None => ReplyTarget::Unknown,
+            };
+            Err(LineError { target, why: event_failure(&error) })
+        }
+    }
+}
+
+/// The value of a raw field. Cannot fail, except for a number that is out of range.
+fn parse_raw_value(raw: &RawValue) -> Value {
+    serde_json::from_str(raw.get()).unwrap_or(Value::Null)
 }
 
 /// The failure for a line over the size limit.
@@ -192,7 +220,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     /// Parses a line and compares a summary of the result: `event KIND of SESSION`, `request KIND ID`, or
-    /// `CODE id ID: MESSAGE` for an error.
+    /// for an error `CODE: MESSAGE`, with ` id ID` or ` event_id ID` after the code if the line has one.
     fn check(line: &str, expect: Expect) {
         let summary = match parse_wire_message(line) {
             Ok(WireMessage::Event(it)) => {
@@ -213,6 +241,7 @@ mod tests {
 
     #[test]
     fn a_line_parses_as_an_event_or_a_request_or_gets_an_error_with_its_id() {
+        // Requests.
         check(r#"{"id":7,"request":"ping","more":[1]}"#, expect!["request ping 7"]);
         check(
             r#"{"id":"a","request":"serach"}"#,
@@ -228,6 +257,8 @@ mod tests {
             r#"{"id":[],"request":"ping"}"#,
             expect!["malformed id []: a request needs an `id`: a number or a string"],
         );
+
+        // Events. Unknown fields do no harm.
         check(
             r#"{"event":"step_complete","event_id":"e1","session_id":"018f0000-0000-7000-8000-0000000000aa","at":1,"new_field":{}}"#,
             expect!["event step_complete of 000000aa"],
@@ -238,6 +269,8 @@ mod tests {
                 r#"unknown_event event_id "e1": unknown event `step_completed` (did you mean `step_complete`?)"#
             ]],
         );
+
+        // Neither.
         check("{", expect!["malformed: EOF while parsing an object at line 1 column 1"]);
         check("[]", expect!["malformed: a line is one JSON object"]);
     }

@@ -5,6 +5,15 @@
 //! prints the changes. Both are plumbing: unlike `git log` they start no program that a
 //! repository's configuration could name. A thread reads the output in pieces; `CommitParser` turns
 //! the pieces into commits while git is still running, so a long history is never in memory.
+//!
+//! The output consists of fields that end with NUL, written `␀` here. This is a commit that adds
+//! `a.rs` and renames `b.rs` to `c.rs`, whose contents are equal to 95 %:
+//!
+//! ```text
+//! \x01 3f78… 1700000000 the subject␀   header: id, time, subject
+//! A␀ a.rs␀                              status, path
+//! R095␀ b.rs␀ c.rs␀                     status, path before, path
+//! ```
 
 use std::io::{ErrorKind, Read};
 use std::process::{Child, Stdio};
@@ -69,6 +78,7 @@ pub fn read_commits(
     on_commit: &mut dyn FnMut(LoggedCommit) -> bool,
 ) -> Option<bool> {
     let git_dir = place.git_dir.as_deref()?;
+    // Git would take other text for an option.
     if since.is_some_and(|it| !repository_fingerprint::is_object_id(it)) {
         return None;
     }
@@ -103,10 +113,14 @@ pub fn read_commits(
         git::git_command("git", git_dir, &diff_args),
         Stdio::from(list.child.stdout.take()?),
     )?;
-    let is_done = parse_pieces(&diff.stream_output()?, &mut on_counted_commit);
-    let is_whole = is_done && diff.has_succeeded() && list.has_succeeded();
-    // A failure before the first commit means that there is no history to read.
-    (is_whole || n_commits > 0).then_some(is_whole)
+    let is_parsed = parse_pieces(&diff.stream_output()?, &mut on_counted_commit);
+    // A process that failed may have printed only a part.
+    let is_whole = is_parsed && diff.has_succeeded() && list.has_succeeded();
+    if !is_whole && n_commits == 0 {
+        // A failure before the first commit means that there is no history to read.
+        return None;
+    }
+    Some(is_whole)
 }
 
 /// Number of commits of HEAD after `since`; `None` if `since` is no longer part of its history.
@@ -118,8 +132,12 @@ pub fn count_commits_since(place: &ProjectPlace, since: &str) -> Option<u64> {
     let count = |range: &str| -> Option<u64> {
         git::run_git(git_dir, &["rev-list", "--count", range, "--"])?.trim().parse().ok()
     };
-    // A commit that HEAD does not contain was reverted or rewritten.
-    (count(&format!("HEAD..{since}"))? == 0).then_some(())?;
+    // `HEAD..since` is what HEAD lacks of the history of `since`: at least `since` itself, if a
+    // reset or a rebase has removed it.
+    let n_removed = count(&format!("HEAD..{since}"))?;
+    if n_removed > 0 {
+        return None;
+    }
     count(&format!("{since}..HEAD"))
 }
 
@@ -171,7 +189,8 @@ impl Drop for GitProcess {
     }
 }
 
-/// Parses the output; true if it was parsed to its end.
+/// Parses the output; true if it was parsed to its end, false if the caller wants no more commits
+/// or git printed nothing for too long.
 fn parse_pieces(
     pieces: &Receiver<Vec<u8>>,
     on_commit: &mut dyn FnMut(LoggedCommit) -> bool,
@@ -184,28 +203,27 @@ fn parse_pieces(
                     return false;
                 }
             }
+            // The thread that reads the output has ended, and with it the output.
             Err(mpsc::RecvTimeoutError::Disconnected) => return parser.finish(on_commit),
             Err(mpsc::RecvTimeoutError::Timeout) => return false,
         }
     }
 }
 
-/// The meaning of the next field.
+/// The meaning of the next field. `is_new` is already known from the status: the commit creates
+/// the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum ExpectedField {
     /// The header of a commit, or the status of a file.
     #[default]
     StatusOrCommit,
-    Path {
-        is_new: bool,
-    },
-    PathBefore {
-        is_new: bool,
-    },
+    /// The path of a file.
+    Path { is_new: bool },
+    /// The path that a renamed or copied file comes from.
+    PathBefore { is_new: bool },
 }
 
-/// Parses fields that end with NUL: `\x01id time subject`, then for each file its status and its
-/// path, with two paths for a rename.
+/// Parses the output of `diff-tree`, whose format is in the header of this file.
 #[derive(Debug, Default)]
 struct CommitParser {
     /// The field so far; a piece may end in the middle of one.
@@ -221,6 +239,7 @@ impl CommitParser {
     /// Parses the next piece; false if the caller wants no more.
     fn feed(&mut self, bytes: &[u8], on_commit: &mut dyn FnMut(LoggedCommit) -> bool) -> bool {
         for part in bytes.split_inclusive(|it| *it == 0) {
+            // A part without NUL is the beginning of a field that the next piece continues.
             let (text, is_complete) = match part.split_last() {
                 Some((0, text)) => (text, true),
                 _ => (part, false),
@@ -234,7 +253,8 @@ impl CommitParser {
         true
     }
 
-    /// Passes on the last commit, which no header of another completes.
+    /// Passes on the last commit, which no further header completes; false if the caller wants no
+    /// more. Without any commit there is nothing to do.
     fn finish(&mut self, on_commit: &mut dyn FnMut(LoggedCommit) -> bool) -> bool {
         self.commit.take().is_none_or(on_commit)
     }
@@ -266,17 +286,24 @@ impl CommitParser {
         field: &[u8],
         on_commit: &mut dyn FnMut(LoggedCommit) -> bool,
     ) -> bool {
+        // After a header git prints a line break, which begins the next field.
         let field = field.trim_ascii_start();
         match field.split_first() {
             // The byte that the format puts before a header.
             Some((&COMMIT_MARK, header)) => {
                 let header = String::from_utf8_lossy(header);
+                // At most three words: the subject may contain blanks.
                 let mut words = header.splitn(3, ' ');
-                let mut word = || words.next().unwrap_or_default().to_owned();
-                let (id, at, subject) = (word(), word().parse().unwrap_or(0), word());
-                // The header of a commit completes the one before.
+                let mut next_word = || words.next().unwrap_or_default().to_owned();
+                let id = next_word();
+                let at = next_word().parse().unwrap_or(0);
+                let subject = next_word();
+                // The header of a commit completes the one before, if there was one.
                 let commit = LoggedCommit { id, at, subject, files: Vec::new() };
-                self.commit.replace(commit).is_none_or(on_commit)
+                match self.commit.replace(commit) {
+                    Some(complete) => on_commit(complete),
+                    None => true,
+                }
             }
             // A copy is a new file; its source stays.
             Some((b'C', _)) => {
@@ -292,7 +319,7 @@ impl CommitParser {
                 self.next = ExpectedField::Path { is_new: *status == b'A' };
                 true
             }
-            // The empty line after a header.
+            // Nothing but a line break.
             None => true,
         }
     }
@@ -318,7 +345,8 @@ mod tests {
 
     #[test]
     fn parsing_is_independent_of_the_piece_size() {
-        // A file with a name that is no UTF-8 (left out), a rename, and a file named like a status.
+        // A file with a name that is no UTF-8 (left out), a subject that begins like a header, a
+        // rename, and a file named like a status.
         let text = b"\x01aa 7 first one\0\nA\0a b.rs\0A\0\xff\0\x01bb 9 \x01second\0\nR100\0a b.rs\0c.rs\0M\0d.rs\0D\0M\0";
         let file = |path: &str, before: Option<&str>, is_new| CommitFile {
             path: path.to_owned(),

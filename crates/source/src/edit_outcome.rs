@@ -44,9 +44,13 @@ pub fn find_reverted_edits(
     }
     for file in files {
         let old_text = file_at_commit(git_dir, before, file);
-        let new_text = std::fs::read_to_string(place.root.join(file)).ok();
+        let new_text = match std::fs::read(place.root.join(file)) {
+            // Git gives texts only, so the states of a binary file cannot be compared.
+            Ok(bytes) => Some(String::from_utf8(bytes).ok()?),
+            Err(_) => None,
+        };
         // One file that differs is enough: the edits still have an effect. A file that did not
-        // exist before must be missing again. Binary files are `None` everywhere and never differ.
+        // exist before must be missing again.
         if file_at_commit(git_dir, "HEAD", file) != old_text || new_text != old_text {
             return None;
         }

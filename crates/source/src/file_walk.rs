@@ -2,10 +2,20 @@
 //!
 //! The walk decides by names and metadata; `read_source` looks at the content later and may still
 //! skip a file. Symbolic links are not followed, so there are no loops and nothing outside is read.
-//! Skipped files are reported with a reason.
+//! Files in ignored folders, in those of third-party code and of kinds that the caller does not want
+//! are passed over in silence. A file that is wanted and skipped nevertheless is reported with a
+//! reason. For example, for a caller that wants `.rs` and `.js`:
+//!
+//! | File                 | Result                                     |
+//! |----------------------|--------------------------------------------|
+//! | `src/a.rs`           | collected, with its stamp                  |
+//! | `src/notes.txt`      | passed over: not wanted                    |
+//! | `node_modules/c.js`  | passed over: third-party code              |
+//! | `x.min.js`           | skipped: minified, by its name             |
+//! | `api.rs`, generated  | collected; `read_source` refuses it        |
 
 use std::collections::BTreeSet;
-use std::fs::Metadata;
+use std::fs::{FileType, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -115,8 +125,12 @@ pub fn walk_some_files(
     paths: &BTreeSet<String>,
     is_wanted: &dyn Fn(&str) -> bool,
 ) -> WalkedFiles {
-    let folder_of = |it: &String| it.rsplit_once('/').map_or("", |it| it.0).to_owned();
-    let folders: BTreeSet<String> = paths.iter().map(folder_of).collect();
+    // The folder of `src/a.rs` is `src`, that of `a.rs` the root, written as an empty name.
+    let mut folders: BTreeSet<&str> = BTreeSet::new();
+    for path in paths {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        folders.insert(folder);
+    }
     let mut walked = WalkedFiles::default();
     for folder in folders {
         // Joining an empty name would add a slash, with which the found paths do not begin.
@@ -176,8 +190,12 @@ fn collect_entry(
     entry: &ignore::DirEntry,
     is_wanted: &dyn Fn(&str) -> bool,
 ) {
+    // Only standard input has no type, which a walk never meets.
+    let Some(file_type) = entry.file_type() else { return };
     // Folders are walked, not collected.
-    let Some(kind) = entry.file_type().filter(|it| !it.is_dir()) else { return };
+    if file_type.is_dir() {
+        return;
+    }
     let rel = entry.path().strip_prefix(root).unwrap_or(entry.path());
     let parts: Option<Vec<&str>> = rel.components().map(|it| it.as_os_str().to_str()).collect();
     let Some(path) = parts.map(|it| it.join("/")) else {
@@ -187,19 +205,32 @@ fn collect_entry(
     if !is_wanted(&path) {
         return;
     }
-    let reason = match entry.metadata() {
-        _ if !kind.is_file() => FileSkipReason::Special,
-        Err(_) => FileSkipReason::Unreadable,
-        Ok(it) if it.len() > MAX_SOURCE_BYTES => FileSkipReason::TooLarge,
-        Ok(_) if is_minified_name(&path) => FileSkipReason::Minified,
-        Ok(it) => {
-            acc.files.push((path, stamp_of(&it)));
-            return;
-        }
-    };
-    acc.skipped.push((path, reason));
+    match check_metadata(entry, file_type, &path) {
+        Ok(stamp) => acc.files.push((path, stamp)),
+        Err(reason) => acc.skipped.push((path, reason)),
+    }
 }
 
+/// The stamp of a file that is worth reading, judged by its name and metadata.
+fn check_metadata(
+    entry: &ignore::DirEntry,
+    file_type: FileType,
+    path: &str,
+) -> Result<FileStamp, FileSkipReason> {
+    if !file_type.is_file() {
+        return Err(FileSkipReason::Special);
+    }
+    let metadata = entry.metadata().map_err(|_| FileSkipReason::Unreadable)?;
+    if metadata.len() > MAX_SOURCE_BYTES {
+        return Err(FileSkipReason::TooLarge);
+    }
+    if is_minified_name(path) {
+        return Err(FileSkipReason::Minified);
+    }
+    Ok(stamp_of(&metadata))
+}
+
+/// True for names such as `jquery.min.js` and `app.bundle.js`.
 fn is_minified_name(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.contains(".min.") || name.contains(".bundle.")
@@ -221,16 +252,24 @@ const MIN_STAMP_AGE: Duration = Duration::from_millis(50);
 
 /// The stamp in a file's metadata. The time is 0 as long as it is not reliable.
 fn stamp_of(metadata: &Metadata) -> FileStamp {
-    let modified = metadata.modified().ok();
-    let since_epoch = modified.and_then(|it| it.duration_since(UNIX_EPOCH).ok());
-    let nanos = since_epoch.and_then(|it| u64::try_from(it.as_nanos()).ok());
-    let is_settled = modified.is_some_and(is_settled);
-    FileStamp { size: metadata.len(), modified: nanos.filter(|_| is_settled).unwrap_or_default() }
+    let modified = match metadata.modified() {
+        Ok(time) if is_settled(time) => nanos_since_epoch(time),
+        // Just written, or the filesystem has no times.
+        Ok(_) | Err(_) => 0,
+    };
+    FileStamp { size: metadata.len(), modified }
 }
 
+/// 0 for a time before 1970 or after 2554, which no real file has.
+fn nanos_since_epoch(time: SystemTime) -> u64 {
+    let Ok(since_epoch) = time.duration_since(UNIX_EPOCH) else { return 0 };
+    u64::try_from(since_epoch.as_nanos()).unwrap_or(0)
+}
+
+/// True if the file was not written just now, see `MIN_STAMP_AGE`.
 #[expect(clippy::disallowed_methods, reason = "compared with a stamp of the same clock")]
 fn is_settled(modified: SystemTime) -> bool {
-    // A time in the future is not reliable.
+    // A time in the future is an error here: it is not reliable.
     SystemTime::now().duration_since(modified).is_ok_and(|it| it > MIN_STAMP_AGE)
 }
 
@@ -275,6 +314,7 @@ pub fn read_source(root: &Path, path: &str) -> Result<Vec<u8>, FileSkipReason> {
             _ => FileSkipReason::Unreadable,
         })?;
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+    // No text file contains a NUL.
     if head.contains(&0) {
         return Err(FileSkipReason::Binary);
     }
@@ -283,14 +323,17 @@ pub fn read_source(root: &Path, path: &str) -> Result<Vec<u8>, FileSkipReason> {
         return Err(FileSkipReason::Generated);
     }
     // Small files are not worth the count.
-    let n_lines = || bytes.iter().map(|it| usize::from(*it == b'\n')).sum::<usize>() + 1;
-    if bytes.len() > MIN_MINIFIED_BYTES && bytes.len() / n_lines() > MAX_MEAN_LINE_BYTES {
-        return Err(FileSkipReason::Minified);
+    if bytes.len() > MIN_MINIFIED_BYTES {
+        let n_lines = bytes.split(|it| *it == b'\n').count();
+        if bytes.len() / n_lines > MAX_MEAN_LINE_BYTES {
+            return Err(FileSkipReason::Minified);
+        }
     }
     Ok(bytes)
 }
 
-/// True for a mark in a comment; in code it may be data of the generator itself.
+/// True for a mark in a comment such as `// Code generated by protoc. DO NOT EDIT.` In code, such
+/// as `let mark = "DO NOT EDIT";`, it may be data of the generator itself.
 fn is_generated_mark(line: &str) -> bool {
     let is_comment =
         ["//", "/*", "#", "*", "<!--", "--"].iter().any(|it| line.trim_start().starts_with(it));

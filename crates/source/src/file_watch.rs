@@ -1,9 +1,18 @@
 //! Watches a project and reports the files that may have changed, gathered until the changes pause.
 //!
 //! It reports what to read again, never what happened: events of the system come late, twice and
-//! out of order. It watches the folders that a walk enters, and the files in which git records the
-//! checked-out commit. When folders or ignore rules change, everything is reported, and all watches
-//! are set up again. If the system cannot watch, everything is reported in intervals.
+//! out of order. It watches the folders that a walk of the project enters (see `file_walk`), and
+//! the files in which git records the checked-out commit.
+//!
+//! | Change                                          | Report after a pause of 500 ms              |
+//! |-------------------------------------------------|---------------------------------------------|
+//! | wanted files were written, created or deleted   | `Files` with their paths                    |
+//! | another commit was checked out, no file changed | `Files` without paths                       |
+//! | a folder or an ignore rule changed              | `Everything`; all watches are set up again  |
+//! | the system lost events                          | `Everything`; all watches are set up again  |
+//! | a file in an ignored folder changed             | none                                        |
+//!
+//! If the system cannot watch, `Everything` is reported in intervals (*polling*).
 
 mod checkout;
 
@@ -31,9 +40,12 @@ const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// Most files gathered; with more a full walk is cheaper.
 const MAX_GATHERED_FILES: usize = 1000;
 
-/// Error numbers of the system, which are the same on Linux and macOS.
+// Error numbers of the system, which are the same on Linux and macOS.
+/// Too many open files in the whole system.
 const ERROR_ENFILE: i32 = 23;
+/// Too many open files in this process.
 const ERROR_EMFILE: i32 = 24;
+/// No space on a device; from inotify, no more watches.
 const ERROR_ENOSPC: i32 = 28;
 
 /// The files to read again.
@@ -55,8 +67,10 @@ pub struct FileWatcher {
     watcher: Option<RecommendedWatcher>,
     /// Number of the current watcher; messages of earlier ones are dropped.
     round: u64,
+    /// Folders of the project that are watched, each without its subfolders.
     folders: HashSet<PathBuf>,
     checkout: CheckoutWatch,
+    /// Error of the system, if it cannot watch.
     polling_reason: Option<String>,
 }
 
@@ -111,12 +125,12 @@ impl FileWatcher {
         loop {
             let gathered = self.gather_changes()?;
             if gathered.everything || gathered.files.len() > MAX_GATHERED_FILES {
-                // Once the system has refused, it is not asked again.
+                // Once the system has refused to watch, it is not tried again.
                 if self.watcher.is_some() {
                     self.watch_folders();
                 }
-                // The report covers a new commit as well; this only stores it as known.
-                self.checkout.has_moved();
+                // The report covers a new commit as well, so whether there is one does not matter.
+                self.checkout.update_commit();
                 return Some(ChangedFiles::Everything);
             }
             if gathered.checkout {
@@ -124,10 +138,11 @@ impl FileWatcher {
                 // missed.
                 self.watch_checkout();
             }
-            let has_moved = gathered.checkout && self.checkout.has_moved();
-            if has_moved || !gathered.files.is_empty() {
+            let is_new_commit = gathered.checkout && self.checkout.update_commit();
+            if is_new_commit || !gathered.files.is_empty() {
                 return Some(ChangedFiles::Files(gathered.files));
             }
+            // Git wrote its files, but the commit is the same: the wait goes on.
         }
     }
 
@@ -135,37 +150,43 @@ impl FileWatcher {
     fn gather_changes(&mut self) -> Option<GatheredChanges> {
         let mut gathered = GatheredChanges::default();
         loop {
-            match self.receive(gathered.wait_time()) {
+            match self.receive(&gathered) {
                 Ok(WatchMessage::Stop) | Err(RecvTimeoutError::Disconnected) => return None,
                 Ok(WatchMessage::Event(round, event)) if round == self.round => {
                     self.add_event(&mut gathered, event);
                 }
                 // An event of an earlier watcher.
                 Ok(WatchMessage::Event(..)) => {}
-                // Only a watcher without the system's help waits with a limit while nothing is
-                // gathered.
-                Err(RecvTimeoutError::Timeout) if gathered.is_empty() => gathered.everything = true,
-                Err(RecvTimeoutError::Timeout) => break,
+                // The polling interval is over. (With watches, the wait for the first change has
+                // no limit.)
+                Err(RecvTimeoutError::Timeout) if gathered.is_empty() => {
+                    gathered.add_everything();
+                    return Some(gathered);
+                }
+                // The changes pause.
+                Err(RecvTimeoutError::Timeout) => return Some(gathered),
             }
-            // Without watches no event follows whose pause could be waited for.
-            let is_poll = gathered.everything && self.watcher.is_none();
-            if gathered.is_overdue() || is_poll {
-                break;
+            if gathered.is_overdue() {
+                return Some(gathered);
             }
         }
-        Some(gathered)
     }
 
-    /// Waits for the next message; without a limit if nothing is gathered and the system watches.
-    fn receive(&self, wait_time: Option<Duration>) -> Result<WatchMessage, RecvTimeoutError> {
-        match wait_time.or(self.watcher.is_none().then_some(POLL_INTERVAL)) {
-            Some(time) => self.messages.recv_timeout(time),
-            None => self.messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
+    /// Waits for the next message: before the first change without a limit, or for the polling
+    /// interval if the system cannot watch; afterwards until the changes pause.
+    fn receive(&self, gathered: &GatheredChanges) -> Result<WatchMessage, RecvTimeoutError> {
+        if !gathered.is_empty() {
+            return self.messages.recv_timeout(QUIET_TIME);
         }
+        if self.watcher.is_none() {
+            return self.messages.recv_timeout(POLL_INTERVAL);
+        }
+        self.messages.recv().map_err(|_| RecvTimeoutError::Disconnected)
     }
 
     /// Adds the changes that an event of the system means.
     fn add_event(&self, acc: &mut GatheredChanges, event: notify::Result<Event>) {
+        // What an error of the watcher hides is unknown.
         let Ok(event) = event else { return acc.add_everything() };
         // The queue of the kernel overflowed, so events were lost.
         if event.need_rescan() {
@@ -183,32 +204,40 @@ impl FileWatcher {
 
     /// Adds a changed path as a file, as a possible new commit, or as a change of everything.
     fn add_path(&self, acc: &mut GatheredChanges, path: &Path) {
-        let is_folder = || path.symlink_metadata().is_ok_and(|it| it.is_dir());
+        // A file of git, such as `.git/HEAD`.
         if self.checkout.is_concerned(path) {
             return acc.add_checkout();
         }
-        // The folder itself was moved or deleted.
+        // A watched folder itself was moved or deleted.
         if self.folders.contains(path) {
             return acc.add_everything();
         }
-        if !path.parent().is_some_and(|it| self.folders.contains(it)) {
-            // In a folder that no walk enters.
+        // In a folder that no walk enters, such as `target`.
+        let is_in_watched_folder = path.parent().is_some_and(|it| self.folders.contains(it));
+        if !is_in_watched_folder {
             return;
         }
-        // New ignore rules and new folders change the result of a walk.
+        // New ignore rules change the result of a walk, and so does a new folder.
         let name = path.file_name().and_then(|it| it.to_str());
-        if name.is_some_and(|it| file_walk::IGNORE_FILES.contains(&it)) || is_folder() {
+        if name.is_some_and(|it| file_walk::IGNORE_FILES.contains(&it)) {
             return acc.add_everything();
         }
+        if path.symlink_metadata().is_ok_and(|it| it.is_dir()) {
+            return acc.add_everything();
+        }
+        // A file, by its path relative to the root. A name that is no UTF-8 is never wanted.
         let rel = path.strip_prefix(&self.root).unwrap_or(path);
         let parts: Option<Vec<&str>> = rel.components().map(|it| it.as_os_str().to_str()).collect();
-        if let Some(path) = parts.map(|it| it.join("/")).filter(|it| (self.is_wanted)(it)) {
+        let Some(parts) = parts else { return };
+        let path = parts.join("/");
+        if (self.is_wanted)(&path) {
             acc.add_file(path);
         }
     }
 
     /// Replaces the watcher by a new one for all existing folders.
     fn watch_folders(&mut self) {
+        // Events of the old watcher may still be queued; their number tells them apart.
         self.round += 1;
         self.folders.clear();
         (self.watcher, self.polling_reason) = match self.new_watcher() {
@@ -233,8 +262,11 @@ impl FileWatcher {
         self.checkout.folders = wanted.into_iter().filter(is_watched).collect();
     }
 
-    /// Starts a watcher. The folders are listed again until there is no new one: a later folder
-    /// then appears in one that is watched.
+    /// Starts a watcher for all folders that a walk enters.
+    ///
+    /// A folder may be created after its parent was listed and before the parent is watched; no
+    /// event reports it. So the folders are listed again until there is no new one: from then on a
+    /// new folder appears in one that is watched.
     fn new_watcher(&mut self) -> notify::Result<RecommendedWatcher> {
         let (round, sender) = (self.round, self.sender.clone());
         let mut watcher = notify::recommended_watcher(move |event| {
@@ -280,7 +312,7 @@ struct GatheredChanges {
     everything: bool,
     /// Another commit may be checked out.
     checkout: bool,
-    /// Time of the first change.
+    /// Time of the first change; `None` before it.
     since: Option<Instant>,
 }
 
@@ -305,11 +337,7 @@ impl GatheredChanges {
         self.since.is_none()
     }
 
-    /// Longest time to wait for the next change; `None` before the first.
-    fn wait_time(&self) -> Option<Duration> {
-        (!self.is_empty()).then_some(QUIET_TIME)
-    }
-
+    /// True if changes have been coming for so long that they are reported without a pause.
     fn is_overdue(&self) -> bool {
         self.since.is_some_and(|it| it.elapsed() > MAX_GATHER_TIME)
     }
@@ -319,7 +347,6 @@ impl GatheredChanges {
 fn is_about_limit(error: &notify::Error) -> bool {
     match &error.kind {
         ErrorKind::MaxFilesWatch => true,
-        // Too many open files, or too many watches.
         ErrorKind::Io(it) => {
             matches!(it.raw_os_error(), Some(ERROR_ENFILE | ERROR_EMFILE | ERROR_ENOSPC))
         }

@@ -2,8 +2,9 @@
 //! files.
 //!
 //! The nearest git working tree wins, then the nearest folder with a build manifest, then the
-//! directory itself. The result is the place of a project, not its identity: that requires the
-//! known locations (`project_match`).
+//! directory itself. The search does not leave the filesystem of the start, as in git, so a mount
+//! point ends it. The result is the place of a project, not its identity: that requires the known
+//! locations (`project_match`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,7 +34,8 @@ pub struct ProjectPlace {
 pub enum PlaceKind {
     /// A working tree with a repository of its own.
     Git,
-    /// A linked worktree: shares the project of its repository, unlike a second clone's `Git`.
+    /// A linked worktree: the same project as its main working tree. A second clone is `Git` and a
+    /// project of its own.
     Worktree,
     /// A repository inside the working tree of another one; a project of its own.
     Submodule,
@@ -54,18 +56,15 @@ pub struct SkippedGitDir {
 
 /// Finds the project of `start`, a directory or a file in one.
 ///
-/// A `.git` or manifest in `home`, above it, or at the top of the filesystem counts only if `start`
-/// is that directory: dotfiles in git or a stray `package.json` must not turn everything below into
-/// one project.
+/// `home`, its ancestors and the top of the filesystem are shared directories: a `.git` or manifest
+/// in one of them counts only if `start` is that directory. Dotfiles in git or a stray
+/// `package.json` must not turn everything below into one project.
 pub fn locate_project(start: &Path, home: Option<&Path>) -> Result<ProjectPlace, Error> {
     let dir = canonical_directory(start)?;
     let home = home.and_then(|it| fs::canonicalize(it).ok());
-    let may_be_root = |it: &Path| {
-        // The home directory, one above it, or the top of the filesystem.
-        let is_shared =
-            it.parent().is_none() || home.as_ref().is_some_and(|home| home.starts_with(it));
-        it == dir || !is_shared
-    };
+    let is_shared =
+        |it: &Path| it.parent().is_none() || home.as_ref().is_some_and(|home| home.starts_with(it));
+    let may_be_root = |it: &Path| it == dir || !is_shared(it);
 
     let mut skipped = Vec::new();
     let mut bare = None;
@@ -99,94 +98,86 @@ pub fn locate_project(start: &Path, home: Option<&Path>) -> Result<ProjectPlace,
     })
 }
 
-/// A test for a manifest.
-enum ManifestPattern {
-    Named(&'static str),
-    Ending(&'static str),
-}
+/// Names of files that mark the root of a project, grouped by ecosystem; the order has no meaning.
+const MANIFEST_NAMES: &[&str] = &[
+    "Cargo.toml",
+    "package.json",
+    "deno.json",
+    "deno.jsonc",
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "requirements.txt",
+    "Pipfile",
+    "go.mod",
+    "go.work",
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+    "settings.gradle",
+    "settings.gradle.kts",
+    "build.sbt",
+    "build.xml",
+    "project.clj",
+    "deps.edn",
+    "Gemfile",
+    "composer.json",
+    "Package.swift",
+    "pubspec.yaml",
+    "mix.exs",
+    "rebar.config",
+    "gleam.toml",
+    "stack.yaml",
+    "cabal.project",
+    "dune-project",
+    "build.zig",
+    "Project.toml",
+    "DESCRIPTION",
+    "CMakeLists.txt",
+    "meson.build",
+    "configure.ac",
+    "WORKSPACE",
+    "MODULE.bazel",
+    "flake.nix",
+    "justfile",
+    "Makefile",
+    "GNUmakefile",
+];
 
-/// Files that mark the root of a project, grouped by ecosystem; the order has no meaning.
-const MANIFESTS: &[ManifestPattern] = {
-    use ManifestPattern::{Ending, Named};
-    &[
-        Named("Cargo.toml"),
-        Named("package.json"),
-        Named("deno.json"),
-        Named("deno.jsonc"),
-        Named("pyproject.toml"),
-        Named("setup.py"),
-        Named("setup.cfg"),
-        Named("requirements.txt"),
-        Named("Pipfile"),
-        Named("go.mod"),
-        Named("go.work"),
-        Named("pom.xml"),
-        Named("build.gradle"),
-        Named("build.gradle.kts"),
-        Named("settings.gradle"),
-        Named("settings.gradle.kts"),
-        Named("build.sbt"),
-        Named("build.xml"),
-        Named("project.clj"),
-        Named("deps.edn"),
-        Named("Gemfile"),
-        Ending(".gemspec"),
-        Named("composer.json"),
-        Ending(".sln"),
-        Ending(".slnx"),
-        Ending(".csproj"),
-        Ending(".fsproj"),
-        Ending(".vbproj"),
-        Named("Package.swift"),
-        Ending(".xcodeproj"),
-        Named("pubspec.yaml"),
-        Named("mix.exs"),
-        Named("rebar.config"),
-        Named("gleam.toml"),
-        Named("stack.yaml"),
-        Named("cabal.project"),
-        Ending(".cabal"),
-        Named("dune-project"),
-        Named("build.zig"),
-        Named("Project.toml"),
-        Ending(".nimble"),
-        Named("DESCRIPTION"),
-        Named("CMakeLists.txt"),
-        Named("meson.build"),
-        Named("configure.ac"),
-        Named("WORKSPACE"),
-        Named("MODULE.bazel"),
-        Named("flake.nix"),
-        Named("justfile"),
-        Named("Makefile"),
-        Named("GNUmakefile"),
-    ]
-};
+/// Endings of manifests that are named after their project: files, or folders such as
+/// `App.xcodeproj`.
+const MANIFEST_ENDINGS: &[&str] = &[
+    ".gemspec",
+    ".sln",
+    ".slnx",
+    ".csproj",
+    ".fsproj",
+    ".vbproj",
+    ".xcodeproj",
+    ".cabal",
+    ".nimble",
+];
 
 /// Most entries of a directory that are searched for a manifest with a known ending.
 const MAX_SCANNED_ENTRIES: usize = 4096;
 
 fn has_manifest(dir: &Path) -> bool {
-    MANIFESTS.iter().any(|it| match it {
-        // A FIFO or a directory of that name is no manifest.
-        ManifestPattern::Named(name) => dir.join(name).is_file(),
+    // A FIFO or a directory of that name is no manifest.
+    MANIFEST_NAMES.iter().any(|name| dir.join(name).is_file())
         // Needs the list of all entries, so it is tested last.
-        ManifestPattern::Ending(_) => false,
-    }) || has_ending(dir)
+        || has_entry_with_manifest_ending(dir)
 }
 
-/// True if a file in the directory has the ending of a manifest.
-fn has_ending(dir: &Path) -> bool {
+/// True if an entry of the directory has the ending of a manifest.
+fn has_entry_with_manifest_ending(dir: &Path) -> bool {
     let Ok(entries) = fs::read_dir(dir) else { return false };
     entries.take(MAX_SCANNED_ENTRIES).flatten().any(|entry| {
         let name = entry.file_name();
-        let ends = |it: &ManifestPattern| match it {
-            ManifestPattern::Named(_) => false,
-            ManifestPattern::Ending(ending) => {
-                name.to_str().is_some_and(|it| it.len() > ending.len() && it.ends_with(ending))
-            }
+        // `.cabal` alone is a folder of settings: something must precede the ending.
+        let has_ending = |ending: &&str| {
+            name.to_str().is_some_and(|it| it.len() > ending.len() && it.ends_with(ending))
         };
-        MANIFESTS.iter().any(ends)
+        MANIFEST_ENDINGS.iter().any(has_ending)
     })
 }
 

@@ -104,6 +104,7 @@ fn network_url(scheme: &str, authority: &str, path: &str) -> Option<RemoteUrl> {
             _ => segments.push(decode_plain(segment)),
         }
     }
+    // `…/name/.git` names the git directory inside the working tree `name`.
     if segments.last().is_some_and(|it| it == ".git") {
         segments.pop();
     }
@@ -130,9 +131,11 @@ fn normalize_host(scheme: &str, authority: &str) -> Option<String> {
     };
     let host = host.trim_end_matches('.').to_ascii_lowercase();
     let is_name = |it: char| it.is_alphanumeric() || matches!(it, '-' | '.' | '_');
-    let is_address = |it: &str| it.parse::<Ipv6Addr>().is_ok();
-    let inner = host.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
-    if host.is_empty() || !inner.map_or_else(|| host.chars().all(is_name), is_address) {
+    let is_valid = match host.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => !host.is_empty() && host.chars().all(is_name),
+    };
+    if !is_valid {
         return None;
     }
     let port = if port.is_empty() { None } else { Some(port.parse::<u16>().ok()?) };

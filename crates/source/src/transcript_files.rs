@@ -21,6 +21,13 @@ pub struct Transcript {
     pub session: Option<String>,
 }
 
+impl Transcript {
+    /// A file with one session that is not a subagent's: a journal, or the transcript of a host.
+    pub const fn of_file(path: PathBuf) -> Self {
+        Self { path, subagent: None, session: None }
+    }
+}
+
 /// Size of the pieces in which a file is read.
 const PIECE_BYTES: usize = 256 << 10;
 /// Most levels of folders that are searched.

@@ -1,7 +1,8 @@
 //! Backups: made while the database is in use, and trusted only after being opened and checked.
 //!
 //! A backup is a database file in the folder `backups`, named by sequence number and time. It has a
-//! seal beside it: a file with the BLAKE3 checksum of its bytes. Erasing and key changes rewrite
+//! seal beside it: a file with the BLAKE3 checksum of its bytes. A new backup is written under a
+//! provisional name ("unproved") until it has been checked. Erasing and key changes rewrite
 //! backups, which always happens on a scratch copy that then takes the backup's name. The database
 //! that a restore replaced lies in its own folder and is treated like a backup without a seal.
 
@@ -82,7 +83,8 @@ pub(crate) fn list_backups(paths: &DatabasePaths) -> Vec<BackupFile> {
             is_backup.then_some(BackupFile::from_path(name, entry.path(), bytes))
         })
         .collect();
-    // Names begin with the sequence number, so the order does not depend on the wall clock.
+    // Names begin with the sequence number, so the order does not depend on the wall clock. They
+    // are compared in reverse (the name of `b` first): the newest comes first.
     backups.sort_by(|a, b| {
         (a.is_before_migration(), &b.name).cmp(&(b.is_before_migration(), &a.name))
     });
@@ -206,6 +208,7 @@ pub(crate) fn read_contents(db: &Db) -> Result<BackupContents, Error> {
 pub(crate) fn is_backup_file(name: &str) -> bool {
     let name = name.strip_prefix(UNPROVED_PREFIX).unwrap_or(name);
     let Some((stem, rest)) = name.split_once('.') else { return false };
+    // `make_backup` pads the sequence number to twelve digits.
     let is_numbered = stem
         .split_once('-')
         .is_some_and(|(seq, _)| seq.len() >= 12 && seq.bytes().all(|it| it.is_ascii_digit()));
@@ -239,8 +242,8 @@ fn write_backup(state: &DatabaseState, db: &Db, name: &str) -> Result<BackupFile
     let dir = state.paths.backups_folder();
     os::private_dir(&dir).map_err(|it| Error::from_io(&dir, &it))?;
     let (unproved, path) = (dir.join(format!("{UNPROVED_PREFIX}{name}")), dir.join(name));
-    let proved = copy_into(db, &unproved).and_then(|()| check_contents(state, &unproved));
-    if let Err(error) = proved {
+    let checked = copy_into(db, &unproved).and_then(|()| check_contents(state, &unproved));
+    if let Err(error) = checked {
         remove_backup(&unproved)?;
         return Err(error);
     }
@@ -272,14 +275,14 @@ fn put_replaced(cleaned: &Path, path: &Path) -> Result<(), Error> {
 }
 
 /// Gives a checked file its name and its seal.
-pub(crate) fn put_backup(proved: &Path, path: &Path) -> Result<(), Error> {
+pub(crate) fn put_backup(checked: &Path, path: &Path) -> Result<(), Error> {
     let io = |it: std::io::Error| Error::from_io(path, &it);
-    let new = checksum_file(proved)?;
+    let new = checksum_file(checked)?;
     let old = fs::read_to_string(seal_path(path)).unwrap_or_default();
     // Until the rename is done the seal accepts both files: a crash in between leaves a valid
     // backup.
     write_seal(path, &format!("{}\n{new}\n", old.trim_end()))?;
-    fs::rename(proved, path).map_err(io)?;
+    fs::rename(checked, path).map_err(io)?;
     sync_parent(path)?;
     write_seal(path, &format!("{new}\n"))
 }
@@ -318,14 +321,15 @@ pub(crate) fn remove_backup(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Applies `change` to a copy of a backup and replaces the backup by it. Returns `false` if there
-/// was nothing to change.
+/// Applies `change` to a copy of a backup and replaces the backup by it. `change` returns whether
+/// it changed anything; if not, the backup stays as it is and `false` is returned.
 pub(crate) fn rewrite_backup(
     state: &DatabaseState,
     path: &Path,
     change: impl FnOnce(&Db) -> Result<bool, Error>,
 ) -> Result<bool, Error> {
     let scratch = scratch_path(path);
+    // A closure, so that the scratch copy is removed below however it ends.
     let rewritten = (|| {
         os::private_copy(path, &scratch).map_err(|it| Error::from_io(path, &it))?;
         let db = open_file(&scratch, state.key.as_ref(), FileAccess::ReadWrite)?;

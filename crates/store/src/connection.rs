@@ -1,9 +1,14 @@
 //! Opens database files: permissions, key, pragmas, migrations, and the first check for damage.
 //!
+//! The *log* is `SQLite`'s write-ahead log: a file with the changes that are not merged into the
+//! database file yet. The *mark* (high-water mark) is another file beside the database, with the
+//! number of the last acknowledged change: a database behind its mark has lost changes. A *staged*
+//! database is a restored one that is complete and waits to be moved to the database's name.
+//!
 //! There are three ways to open a file. `open_writer` prepares the database for writing and
 //! finishes whatever an earlier process left unfinished. `open_reader` opens it for reading and
-//! refuses if something must be written first. `open_file` opens a file that is not in use, such
-//! as a backup.
+//! returns `None` if something must be written first. `open_file` opens a file that is not in use,
+//! such as a backup.
 
 use std::fs;
 use std::io::Read;
@@ -82,9 +87,11 @@ pub(crate) fn open_writer(state: &DatabaseState) -> Result<Db, Error> {
     Ok(db)
 }
 
-/// Opens an existing database for reading. Returns `None` if something must be written first. Falls
-/// back to a frozen view if the folder cannot be written.
+/// Opens an existing database for reading. Returns `None` if something must be written first: the
+/// database is missing, has an older schema, or a restore is to be finished. Falls back to a frozen
+/// view if the folder cannot be written.
 pub(crate) fn open_reader(state: &DatabaseState) -> Result<Option<Db>, Error> {
+    // A committed restore: the file under the database's name is still the old one.
     if state.paths.staged_database().exists() {
         return Ok(None);
     }
@@ -160,50 +167,61 @@ fn frozen_uri(path: &Path) -> PathBuf {
 }
 
 /// Encodes a path as an `SQLite` URI. Every byte that has a meaning in a URI is escaped; a path
-/// with a drive letter needs a slash before it, and forward slashes within.
+/// with a drive letter needs a slash before it, and forward slashes within. For example `/a b/x.db`
+/// becomes `file:/a%20b/x.db?immutable=1`, and `C:\x.db` becomes `file:///C:/x.db?immutable=1`.
 fn to_uri(path: &[u8], has_drives: bool) -> String {
     // The Windows prefix for long paths has no meaning in a URI.
-    let path = path.strip_prefix(br"\\?\").filter(|_| has_drives).unwrap_or(path);
-    let is_safe = |it: u8| it.is_ascii_alphanumeric() || b"/._-".contains(&it);
-    let escape = |it: &u8| match *it {
-        b'\\' if has_drives => "/".to_owned(),
-        b':' if has_drives => ":".to_owned(),
-        it if is_safe(it) => char::from(it).to_string(),
-        it => format!("%{it:02x}"),
+    let path = match path.strip_prefix(br"\\?\") {
+        Some(short_path) if has_drives => short_path,
+        _ => path,
     };
-    let escaped: String = path.iter().map(escape).collect();
-    format!("file:{}{escaped}?immutable=1", if has_drives { "///" } else { "" })
+    let mut uri = String::from(if has_drives { "file:///" } else { "file:" });
+    for byte in path {
+        match *byte {
+            b'\\' if has_drives => uri.push('/'),
+            b':' if has_drives => uri.push(':'),
+            b'/' | b'.' | b'_' | b'-' => uri.push(char::from(*byte)),
+            other if other.is_ascii_alphanumeric() => uri.push(char::from(other)),
+            other => {
+                let escaped = format!("%{other:02x}");
+                uri.push_str(&escaped);
+            }
+        }
+    }
+    uri + "?immutable=1"
 }
 
-/// Connects with the key, or without it if the file is not encrypted. The header cannot be read to
-/// find out: the file may be in use, see `os::private_file`. `target` is what `SQLite` opens, the
-/// path itself or a URI of it.
+/// Connects with the key, or without it if the file is not encrypted. `target` is what `SQLite`
+/// opens, the path itself or a URI of it.
+///
+/// Both are tried, because the header of the file cannot be read to find out: the file may be in
+/// use, and closing any handle of it would end the locks that this process has on it.
 fn connect_with_or_without_key(
     target: &Path,
     path: &Path,
     flags: OpenFlags,
     key: Option<&EncryptionKey>,
 ) -> Result<Db, Error> {
-    let opened = try_connect(target, path, flags, key);
-    let retry_plain = match &opened {
-        Err(Error::NotADatabase { .. } | Error::Damaged { .. } | Error::EncryptionUnavailable) => {
-            key.is_some()
-        }
-        _ => false,
-    };
+    let given_key = try_connect(target, path, flags, key);
+    // The errors of a plain file that is opened with a key.
+    let may_be_plain = matches!(
+        given_key,
+        Err(Error::NotADatabase { .. } | Error::Damaged { .. } | Error::EncryptionUnavailable)
+    );
     // An empty file opens with any key; opening it without one would make it a plain database.
-    if !retry_plain || fs::metadata(path).is_ok_and(|it| it.len() == 0) {
-        return opened;
+    let is_empty = fs::metadata(path).is_ok_and(|it| it.len() == 0);
+    if key.is_none() || !may_be_plain || is_empty {
+        return given_key;
     }
-    match (try_connect(target, path, flags, None), opened) {
-        // It is encrypted, and this build cannot decrypt.
-        (Err(Error::NotADatabase { .. }), Err(Error::EncryptionUnavailable)) => {
-            Err(Error::EncryptionUnavailable)
-        }
-        // It opens neither with the key nor without one, so it is encrypted with another.
-        (Err(Error::NotADatabase { path }), _) => Err(Error::WrongKey { path }),
+    match try_connect(target, path, flags, None) {
+        // It opens neither with the key nor without one: this build cannot decrypt, or the file is
+        // encrypted with another key.
+        Err(Error::NotADatabase { path }) => match given_key {
+            Err(Error::EncryptionUnavailable) => Err(Error::EncryptionUnavailable),
+            _ => Err(Error::WrongKey { path }),
+        },
         // Opened as a plain file, or failed for a reason that has nothing to do with the key.
-        (without_key, _) => without_key,
+        without_key => without_key,
     }
 }
 
@@ -275,12 +293,14 @@ fn refuse_vanished(paths: &DatabasePaths) -> Result<(), Error> {
             format!("the file is gone, but {seq} changes had been saved in it")
         }
         MarkState::Unreadable => "the file is gone, and so is the record of its changes".to_owned(),
-        // The mark is lost as well, but backups prove that there was a database.
-        MarkState::Valid(_) | MarkState::Absent if !backup::list_backups(paths).is_empty() => {
+        // Either nothing was ever saved and the file is new, or the mark is lost as well; backups
+        // prove the second.
+        MarkState::Valid(_) | MarkState::Absent => {
+            if backup::list_backups(paths).is_empty() {
+                return Ok(());
+            }
             "the file is gone, but it has backups".to_owned()
         }
-        // Nothing was ever saved: the file is new.
-        MarkState::Valid(_) | MarkState::Absent => return Ok(()),
     };
     Err(Error::Damaged { path, what })
 }

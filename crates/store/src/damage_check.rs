@@ -1,11 +1,16 @@
 //! Checks for damage: the sequence against the mark, rows against their hashes, indexes against
 //! rows.
 //!
-//! Three questions are answered here. Are acknowledged changes missing? Then the sequence number in
-//! the database is behind the high-water mark, which lies outside of it. Is a row or an index
-//! damaged? A full check reads everything and compares. Is an empty result true?
-//! `check_empty_result` decides how much checking it is worth. Every finding is reported to the
-//! user through `DatabaseState`.
+//! Three questions are answered here. Every finding is reported to the user through
+//! `DatabaseState`.
+//!
+//! - Are acknowledged changes missing? Every change takes the next *sequence number*, which is in
+//!   the database. The *high-water mark* is a file beside it with the last of these numbers and the
+//!   ids of the memories that changed latest. If the mark is at 60 and the database at 57, then the
+//!   changes 58 to 60 are lost: `compare_with_mark` reports them, `record_loss` stores the span in
+//!   the table `losses`, and they are reported until a person acknowledges them.
+//! - Is a row or an index damaged? A full check reads everything and compares.
+//! - Is an empty result true? `check_empty_result` decides how much checking it is worth.
 
 use std::fmt;
 
@@ -150,18 +155,21 @@ pub(crate) fn compare_with_mark(
         MarkState::Absent => (HighWaterMark::default(), None),
         MarkState::Unreadable => (HighWaterMark::default(), Some(DamageFinding::MarkUnreadable)),
     };
-    // Losses that an earlier opening recorded, and the one that shows now.
-    let mut spans = db.select(&SELECT_OPEN_LOSSES, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    // Losses that an earlier opening recorded, and the one that shows now: the first missing change
+    // comes after the last that the database has.
+    let mut lost_spans: Vec<(i64, i64)> =
+        db.select(&SELECT_OPEN_LOSSES, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let seq = db.select_number(&SELECT_META, &[&"seq"])?;
     if mark_seq(&mark) > seq {
-        spans.push((seq + 1, mark_seq(&mark)));
+        lost_spans.push((seq + 1, mark_seq(&mark)));
     }
-    let lost = |(from, to): (i64, i64)| DamageFinding::LostChanges {
-        from,
-        to,
-        known: mark.changed_between(from, to),
-    };
-    Ok(spans.into_iter().map(lost).chain(unreadable).collect())
+    let mut findings = Vec::new();
+    for (from, to) in lost_spans {
+        let known = mark.changed_between(from, to);
+        findings.push(DamageFinding::LostChanges { from, to, known });
+    }
+    findings.extend(unreadable);
+    Ok(findings)
 }
 
 /// Records a loss before the first write. The sequence then moves past it: no number is used twice,
@@ -197,11 +205,14 @@ pub(crate) fn advance_mark(db: &Db, paths: &DatabasePaths) -> Result<(), Error> 
     })?;
     // The newest were selected; the mark lists them oldest first.
     changed.reverse();
-    let changed: Vec<_> = changed
-        .iter()
-        .filter_map(|it| Some((it.0.unsigned_abs(), MemoryId::from_bytes(&it.1)?)))
-        .collect();
-    mark.advance(seq.unsigned_abs(), &changed);
+    let mut recent = Vec::with_capacity(changed.len());
+    for (seq, id_bytes) in changed {
+        // A damaged id is left out of the list; the number of the mark counts its change anyway.
+        if let Some(id) = MemoryId::from_bytes(&id_bytes) {
+            recent.push((seq.unsigned_abs(), id));
+        }
+    }
+    mark.advance(seq.unsigned_abs(), &recent);
     mark.write(&path)
 }
 
@@ -215,25 +226,24 @@ pub(crate) fn check_all_rows(
     db: &Db,
     schema: &DatabaseSchema,
 ) -> Result<Vec<DamageFinding>, Error> {
+    // Structure of the file, then the definitions of tables, indexes and triggers.
     let mut findings: Vec<DamageFinding> =
         check_integrity(db)?.into_iter().map(DamageFinding::DatabaseReport).collect();
-    let altered = schema::find_altered_definitions(db, schema)?.into_iter();
-    findings.extend(
-        altered.map(|it| DamageFinding::DatabaseReport(format!("`{it}` is not defined as it was"))),
-    );
+    for name in schema::find_altered_definitions(db, schema)? {
+        let report = format!("`{name}` is not defined as it was");
+        findings.push(DamageFinding::DatabaseReport(report));
+    }
+    // Every row against its hashes.
     let rows = db.select(&SELECT_ALL_MEMORIES, &[], |row| read_memory(row, 0))?;
-    let found = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+    let n_rows = i64::try_from(rows.len()).unwrap_or(i64::MAX);
     findings.extend(rows.into_iter().filter_map(Result::err).map(DamageFinding::DamagedMemory));
     let versions = db.select(&SELECT_ALL_VERSIONS, &[], |row| read_memory(row, 0))?;
     findings
         .extend(versions.into_iter().filter_map(Result::err).map(DamageFinding::DamagedVersion));
-    findings.extend(compare_count(db, "memories", "n_memories", found)?);
-    findings.extend(compare_count(
-        db,
-        "memory_versions",
-        "n_versions",
-        db.select_number(&COUNT_VERSIONS, &[])?,
-    )?);
+    // Deleted rows leave no damaged hash, but the number of rows no longer fits.
+    findings.extend(compare_count(db, "memories", "n_memories", n_rows)?);
+    let n_versions = db.select_number(&COUNT_VERSIONS, &[])?;
+    findings.extend(compare_count(db, "memory_versions", "n_versions", n_versions)?);
     Ok(findings)
 }
 
@@ -244,15 +254,16 @@ pub(crate) fn scan_memories(
 ) -> Result<memories::CheckedRows<Memory>, Error> {
     let rows = db.select(&SELECT_ALL_MEMORIES, &[], |row| read_memory(row, 0))?;
     // Damaged rows are left out: whether they are wanted cannot be known.
-    let rows = rows.into_iter().filter(|it| it.as_ref().is_ok_and(&wanted)).collect();
+    let rows = rows.into_iter().filter(|row| row.as_ref().is_ok_and(&wanted)).collect();
     Ok(memories::CheckedRows::partition(rows, DamageFinding::DamagedMemory))
 }
 
 /// Decides whether an empty result is true or a sign of damage.
 ///
-/// Row counts are compared each time. The full check runs once per connection, because files are
-/// damaged at rest and empty results are common. A large file gets it only if the counts differ or
-/// `cross_check` finds what the query did not: an empty result must not cost seconds.
+/// Row counts are compared each time. `SQLite`'s full check runs once per connection, because files
+/// are damaged at rest and empty results are common. A large file gets it only if the counts differ
+/// or `cross_check` returns true, which means that another index finds what the query did not: an
+/// empty result must not cost seconds.
 pub(crate) fn check_empty_result(
     db: &Db,
     cross_check: impl FnOnce(&Db) -> Result<bool, Error>,
@@ -260,10 +271,12 @@ pub(crate) fn check_empty_result(
     let found = memories::count_memories(db)?;
     let mut findings: Vec<DamageFinding> =
         compare_count(db, "memories", "n_memories", found)?.into_iter().collect();
+    // A full check on this connection found nothing before.
     if db.known_sound.get() {
         return Ok(findings);
     }
-    // The cheap signs are evaluated first; the full check may take seconds.
+    // A reason for the full check, the cheapest to find out first: the counts differ, the check
+    // takes only milliseconds, or another index finds what the query did not.
     if !findings.is_empty() || is_small_file(db)? || cross_check(db)? {
         let problems = check_integrity(db)?;
         db.known_sound.set(problems.is_empty());
@@ -274,7 +287,8 @@ pub(crate) fn check_empty_result(
 
 fn is_small_file(db: &Db) -> Result<bool, Error> {
     let number = |sql: &str| db.query_pragma(sql).map(|it| it.parse::<u64>().unwrap_or(0));
-    Ok(number("PRAGMA page_count")? * number("PRAGMA page_size")? < MAX_QUICK_CHECK_BYTES)
+    let (n_pages, page_bytes) = (number("PRAGMA page_count")?, number("PRAGMA page_size")?);
+    Ok(n_pages * page_bytes < MAX_QUICK_CHECK_BYTES)
 }
 
 /// Checks the full-text index against the rows. Needs a connection that may write.

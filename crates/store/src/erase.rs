@@ -1,10 +1,10 @@
 //! Erases memories for good: rows, search text, vectors, versions, copies in backups.
 //!
-//! The ledger holds a hash of every erased id, in a file beside the database and in table
-//! `erase_ledger`, so that an erased memory cannot come back from a backup or another device. The
-//! order makes an erasure restartable: the ledger first records what must go, then every file is
-//! cleaned of what the ledger names. A file with extension `erasing` exists until that is done; the
-//! next opening of the database finishes it after a crash.
+//! The ledger holds a hash of every erased id, in a file beside the database (extension `ledger`)
+//! and in table `erase_ledger`, so that an erased memory cannot come back from a backup or another
+//! device. The order makes an erasure restartable: the ledger first records what must go, then
+//! every file is cleaned of what the ledger names. A file with extension `erasing` exists until
+//! that is done; the next opening of the database finishes it after a crash.
 
 use std::collections::HashSet;
 use std::fs;
@@ -136,10 +136,10 @@ pub(crate) fn erase_ledgered(state: &DatabaseState, db: &Db, now: Timestamp) -> 
     truncate_log(db)?;
     clean_copies(state, |copy| Ok(apply_ledger(copy, paths, now)? > 0))?;
     remove_from_mark(db, paths)?;
-    let intention = paths.with_extension("erasing");
-    os::remove_file_if_exists(&intention)
+    let marker = paths.with_extension("erasing");
+    os::remove_file_if_exists(&marker)
         .and_then(|()| os::sync_dir(&paths.dir))
-        .map_err(|it| Error::from_io(&intention, &it))
+        .map_err(|it| Error::from_io(&marker, &it))
 }
 
 /// Applies `change` to every backup and to the replaced database, and removes leftovers of
@@ -179,6 +179,7 @@ fn is_cleaned(rewritten: Result<bool, Error>) -> Result<bool, Error> {
             | Error::PermissionDenied { .. }
             | Error::ReadOnly { .. }),
         ) => Err(error),
+        // Damaged, or encrypted with another key.
         Err(_) => Ok(false),
     }
 }
@@ -193,20 +194,21 @@ pub(crate) fn apply_ledger(db: &Db, paths: &DatabasePaths, now: Timestamp) -> Re
     let is_ledgered =
         |id: &[u8]| MemoryId::from_bytes(id).is_some_and(|id| ledger.contains(&id_hash(id)));
     // Row number, if the memory has a row, and id.
-    let mut erased: Vec<(Option<i64>, Vec<u8>)> = db.select(&SELECT_MEMORY_IDS, &[], |row| {
+    let mut found: Vec<(Option<i64>, Vec<u8>)> = db.select(&SELECT_MEMORY_IDS, &[], |row| {
         Ok((Some(row.get(0)?), row.get::<_, Vec<u8>>(1)?))
     })?;
     // Versions and vectors may be left without a memory in a damaged file.
     for query in [&SELECT_VERSION_IDS, &SELECT_VECTOR_OWNERS] {
-        erased.extend(db.select(query, &[], |row| Ok((None, row.get(0)?)))?);
+        found.extend(db.select(query, &[], |row| Ok((None, row.get(0)?)))?);
     }
-    erased.retain(|it| is_ledgered(&it.1));
-    for (n, id) in &erased {
+    found.retain(|(_, id)| is_ledgered(id));
+    for (n, id) in &found {
         remove_memory(db, *n, id)?;
     }
     recount_rows(db)?;
-    let ids: HashSet<&[u8]> = erased.iter().map(|it| it.1.as_slice()).collect();
-    Ok(ids.len())
+    // An id occurs once per table that holds it.
+    let erased_ids: HashSet<&[u8]> = found.iter().map(|(_, id)| id.as_slice()).collect();
+    Ok(erased_ids.len())
 }
 
 /// Deletes memories without recording them in the ledger: they were forgotten long ago and may be

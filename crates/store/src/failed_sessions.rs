@@ -1,8 +1,16 @@
 //! The list of sessions of a project that could not be learned, with the reason.
 //!
-//! A file beside the database, not a table: a session may have failed because the database refused
-//! it. Learning adds an entry when a session fails and removes it when a later attempt succeeds;
-//! the daemon skips listed sessions until the program is upgraded; `doctor` and `stats` show them.
+//! A session is one conversation of a coding agent; to learn it is to extract memories from its
+//! record. The list is a file beside the database, not a table: a session may have failed because
+//! the database refused it. Learning adds an entry when a session fails and removes it when a later
+//! attempt succeeds; the background process skips listed sessions until the program is upgraded;
+//! the commands `doctor` and `stats` show them.
+//!
+//! One JSON object per line, the earliest failure first:
+//!
+//! ```text
+//! {"session":"…","version":"1.0.0","reason":"the database is full","at":1700000000000}
+//! ```
 
 use std::fs;
 use std::path::PathBuf;
@@ -48,7 +56,7 @@ impl<'a> FailedSessionFile<'a> {
     }
 
     /// Adds a failed session, or replaces its entry.
-    pub fn add(self, failed: FailedSession) -> Result<(), Error> {
+    pub fn record(self, failed: FailedSession) -> Result<(), Error> {
         let mut all = self.list();
         all.retain(|it| it.session != failed.session);
         all.push(failed);
@@ -76,6 +84,7 @@ impl<'a> FailedSessionFile<'a> {
     }
 }
 
+/// The line of an entry, as in the example above.
 fn format_line(failed: &FailedSession) -> String {
     json!({
         "session": failed.session.to_string(),
@@ -86,6 +95,7 @@ fn format_line(failed: &FailedSession) -> String {
     .to_string()
 }
 
+/// Parses a line; `None` if a field is missing or malformed.
 fn parse_line(line: &str) -> Option<FailedSession> {
     let fields: Value = serde_json::from_str(line).ok()?;
     let text = |name: &str| fields[name].as_str();
@@ -117,10 +127,10 @@ mod tests {
         let paths = DataDir::new(dir.path()).user_paths();
         let file = FailedSessionFile::new(&paths);
         assert_eq!(file.list(), []);
-        file.add(failed(1)).unwrap();
-        file.add(failed(2)).unwrap();
+        file.record(failed(1)).unwrap();
+        file.record(failed(2)).unwrap();
         let again = FailedSession { program_version: "2.0.0".to_owned(), ..failed(1) };
-        file.add(again.clone()).unwrap();
+        file.record(again.clone()).unwrap();
         assert_eq!(file.list(), [failed(2), again]);
         file.remove(failed(1).session).unwrap();
         assert_eq!(file.list(), [failed(2)]);
@@ -132,7 +142,7 @@ mod tests {
         let paths = DataDir::new(dir.path()).user_paths();
         let file = FailedSessionFile::new(&paths);
         for n in 0..=100 {
-            file.add(failed(n)).unwrap();
+            file.record(failed(n)).unwrap();
         }
         let listed = file.list();
         assert_eq!((listed.len(), &listed[0]), (MAX_FAILED_SESSIONS, &failed(1)));

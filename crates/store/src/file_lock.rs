@@ -4,6 +4,9 @@
 //! before the lock. The process that waits for the lock holds the gate, so one that has just
 //! released the lock queues behind all that were already waiting. The system releases all locks of
 //! a process that dies.
+//!
+//! Three files beside the database carry the locks: `gate` and `lock` for writing, `door` for
+//! opening.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -47,8 +50,9 @@ impl Drop for FileLockGuard<'_> {
 }
 
 /// Held while a connection is opened and while files are renamed: a connection must not get the
-/// database of one moment and the log of another. It also keeps connections apart from one with a
-/// wrong key, which sees an empty log and would make others believe it.
+/// database of one moment and the log of another. It also keeps two openings apart: a connection
+/// with a wrong key cannot read the log, takes it for empty, and the log's index is shared by all
+/// connections.
 pub(crate) struct OpenGuard(Option<File>);
 
 impl OpenGuard {

@@ -1,9 +1,20 @@
 //! Sessions and the patterns seen in them: the index across sessions.
 //!
-//! A lesson is everything one session adds beside memories. It is written in the same transaction
-//! as the memories made of it, and replaces an earlier lesson of the same session. Evidence is
-//! opaque JSON here. `LearningQueries` answers questions across sessions; the SQL is in
-//! `statements.rs`.
+//! A *session* is one conversation of a coding agent. Learning searches each for *patterns*: things
+//! that may be worth remembering if they happen again. A pattern is identified by its *signal* (the
+//! kind of event, such as a command that failed and was corrected) and its *key* (which command). A
+//! *sighting* is one pattern in one session, with its *evidence*, opaque JSON here. A sighting
+//! becomes evidence for a memory or is *dropped* with a reason; it is *tainted* if it was
+//! derived from external content, such as a web page. A *failed call* is a tool call that returned an error, and a
+//! *milestone* an event that is recorded once.
+//!
+//! For example, three sessions in which `npm test` failed until `npm ci` was run give three
+//! sightings with the same signal and key; the third may bring a memory, for which all three are
+//! then evidence.
+//!
+//! A *lesson* is everything one session adds beside memories. It is written in the same transaction
+//! as the memories made of it, and replaces an earlier lesson of the same session.
+//! `LearningQueries` answers questions across sessions; the SQL is in `statements.rs`.
 
 mod statements;
 
@@ -43,7 +54,9 @@ pub struct SessionRow {
     pub agent: String,
     pub kind: SessionType,
     pub outcome: SessionOutcome,
+    /// Evidence that the work of the session holds, such as tests that were observed to pass.
     pub validation_basis: Option<ValidationBasis>,
+    /// The user's request, in words.
     pub task: String,
     pub started: Timestamp,
     pub ended: Timestamp,
@@ -77,6 +90,7 @@ pub struct SightingRow {
     pub key: String,
     /// Number of times that the session showed the pattern.
     pub times: u32,
+    /// Derived from external content; a memory made of it is quarantined until the user confirms.
     pub tainted: bool,
     /// JSON.
     pub evidence: String,
@@ -114,6 +128,7 @@ pub struct SessionLesson {
 /// Files that sessions touched together with a given file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CoAccessedFiles {
+    /// Sessions that touched the given file, of which at most the newest 32 are considered.
     pub n_sessions: u32,
     /// Other files, with the number of those sessions that touched them within a few steps.
     pub others: Vec<(String, u32)>,
@@ -197,13 +212,11 @@ impl<'a> LearningQueries<'a> {
     ) -> Result<(Vec<u32>, u32), Error> {
         self.reader
             .read(move |db| {
-                let count = |it: &ProjectPath| {
-                    db.select_number(&COUNT_EDITORS, &[&it.as_str()])
-                        .map(|it| u32::try_from(it).unwrap_or(0))
-                };
-                let per_file = paths.iter().map(count).collect::<Result<Vec<u32>, Error>>()?;
-                let any_file =
-                    u32::try_from(db.select_number(&COUNT_EDITING_SESSIONS, &[])?).unwrap_or(0);
+                let mut per_file = Vec::with_capacity(paths.len());
+                for path in &paths {
+                    per_file.push(select_count(db, &COUNT_EDITORS, &[&path.as_str()])?);
+                }
+                let any_file = select_count(db, &COUNT_EDITING_SESSIONS, &[])?;
                 Ok((per_file, any_file))
             })
             .await
@@ -213,21 +226,32 @@ impl<'a> LearningQueries<'a> {
     pub async fn count_editing_sessions_in(self, folders: Vec<String>) -> Result<Vec<u32>, Error> {
         self.reader
             .read(move |db| {
-                let count = |it: &String| db.select_number(&COUNT_EDITORS_IN_FOLDER, &[it]);
-                let counts = folders.iter().map(count).collect::<Result<Vec<i64>, Error>>()?;
-                Ok(counts.into_iter().map(|it| u32::try_from(it).unwrap_or(0)).collect())
+                let mut counts = Vec::with_capacity(folders.len());
+                for folder in &folders {
+                    counts.push(select_count(db, &COUNT_EDITORS_IN_FOLDER, &[folder])?);
+                }
+                Ok(counts)
             })
             .await
     }
 
-    /// Pairs of files that a memory was made of, by the key of the pair.
+    /// Pairs of files that a memory was made of because sessions access them together: the pattern
+    /// key, which names both files, and the memory.
     pub async fn coupled_files(self) -> Result<Vec<(String, MemoryId)>, Error> {
         let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?));
         let rows = self.reader.read(move |db| db.select(&SELECT_COUPLED_FILES, &[], read)).await?;
-        Ok(rows.into_iter().filter_map(|it| Some((it.0, MemoryId::from_bytes(&it.1)?))).collect())
+        let mut pairs = Vec::with_capacity(rows.len());
+        for (key, id_bytes) in rows {
+            // A row with a damaged id is left out.
+            if let Some(memory) = MemoryId::from_bytes(&id_bytes) {
+                pairs.push((key, memory));
+            }
+        }
+        Ok(pairs)
     }
 
-    /// Task of every session with the files it touched, in the order of both.
+    /// Task of every session with the files it touched: sessions in the order they ended, files in
+    /// the order of the first access.
     pub async fn files_by_task(self) -> Result<Vec<(String, Vec<String>)>, Error> {
         let rows = self.reader.read(move |db| {
             db.select(&SELECT_FILES_BY_TASK, &[], |row| {
@@ -242,7 +266,8 @@ impl<'a> LearningQueries<'a> {
                 tasks.push((task, Vec::new()));
                 last_session = Some(session);
             }
-            tasks.last_mut().expect("a session was just begun").1.push(path);
+            let (_, files) = tasks.last_mut().expect("the task was just added");
+            files.push(path);
         }
         Ok(tasks)
     }
@@ -268,7 +293,7 @@ impl<'a> LearningQueries<'a> {
         self.reader.read(move |db| db.select(&SELECT_MILESTONES, &[], read)).await
     }
 
-    /// Files edited by each session with this parent.
+    /// Files edited by the subagents of a session, with the subagent's session.
     pub async fn files_edited_by_children(
         self,
         parent: SessionId,
@@ -278,8 +303,14 @@ impl<'a> LearningQueries<'a> {
                 Ok((parse_session_id(&row.get::<_, Vec<u8>>(0)?), row.get::<_, String>(1)?))
             })
         });
-        let read = |it: (SessionId, String)| Some((it.0, ProjectPath::parse(&it.1).ok()?));
-        Ok(rows.await?.into_iter().filter_map(read).collect())
+        let mut edited = Vec::new();
+        for (child, path) in rows.await? {
+            // Erasing a text can leave something that is no path any more.
+            if let Ok(path) = ProjectPath::parse(&path) {
+                edited.push((child, path));
+            }
+        }
+        Ok(edited)
     }
 
     /// Counts the memories learned by observation, and those of them that people rejected.
@@ -297,7 +328,11 @@ impl<'a> LearningQueries<'a> {
             Ok((parse_session_id(&row.get::<_, Vec<u8>>(0)?), file))
         };
         let rows = self.reader.read(move |db| db.select(&SELECT_TOUCHED_FILES, &[], read)).await?;
-        Ok(rows.into_iter().filter_map(|it| Some((it.0, touched_row(it.1)?))).collect())
+        let mut touched = Vec::with_capacity(rows.len());
+        for (session, columns) in rows {
+            touched.extend(touched_row(columns).map(|file| (session, file)));
+        }
+        Ok(touched)
     }
 
     /// For each file: how many of the newest sessions touched it, and which other files several of
@@ -308,17 +343,17 @@ impl<'a> LearningQueries<'a> {
     ) -> Result<Vec<CoAccessedFiles>, Error> {
         self.reader
             .read(move |db| {
-                let find_co_accessed = |file: &String| {
-                    let n_sessions =
-                        u32::try_from(db.select_number(&COUNT_TOUCHING_SESSIONS, &[file])?)
-                            .unwrap_or(u32::MAX);
+                let mut co_accessed = Vec::with_capacity(files.len());
+                for file in &files {
+                    let n_touching = select_count(db, &COUNT_TOUCHING_SESSIONS, &[file])?;
+                    // The other files are counted in the newest sessions only, so the whole is
+                    // limited in the same way.
+                    let n_sessions = n_touching.min(MAX_CO_ACCESS_SESSIONS);
                     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
                     let others = db.select(&SELECT_CO_ACCESSED_FILES, &[file], read)?;
-                    // The counts of other files come from at most that many sessions.
-                    let n_sessions = n_sessions.min(MAX_CO_ACCESS_SESSIONS);
-                    Ok(CoAccessedFiles { n_sessions, others })
-                };
-                files.iter().map(find_co_accessed).collect()
+                    co_accessed.push(CoAccessedFiles { n_sessions, others });
+                }
+                Ok(co_accessed)
             })
             .await
     }
@@ -337,6 +372,11 @@ impl<'a> LearningQueries<'a> {
     }
 }
 
+/// Selects a count. Counts are never negative and far below four billion.
+fn select_count(db: &Db, query: &Query, params: &[&dyn ToSql]) -> Result<u32, Error> {
+    Ok(u32::try_from(db.select_number(query, params)?).unwrap_or(0))
+}
+
 /// Returns whether the file has the learning tables. Older copies and the user's database do not.
 pub(crate) fn has_learning_tables(db: &Db) -> Result<bool, Error> {
     Ok(db.select_number(&HAS_LEARNING_TABLES, &[])? > 0)
@@ -350,6 +390,7 @@ pub(crate) fn text_columns(db: &Db) -> Result<Vec<TextColumn>, Error> {
     if has_learning_tables(db)? {
         columns.extend(LEARNING_COLUMNS);
     }
+    // Schema version 5 has this table under another name, and still older ones do not have it.
     if has_table(&HAS_FAILED_CALLS)? {
         columns.extend(FAILED_CALL_COLUMNS);
     } else if has_table(&HAS_FAILED_CALLS_5)? {
@@ -441,7 +482,8 @@ fn put_sighting(db: &Db, sighting: &SightingRow) -> Result<(), Error> {
     Ok(())
 }
 
-/// Builds the row of a touched file; `None` if its path was cleaned and is no path any more.
+/// Builds the row of a touched file from its columns; `None` if the path is none any more, because
+/// a text in it was erased.
 fn touched_row(
     (path, reads, edits, first_step): (String, u32, u32, u32),
 ) -> Option<TouchedFileRow> {
@@ -494,7 +536,7 @@ fn read_sighting(row: &Row<'_>) -> rusqlite::Result<SightingRow> {
     })
 }
 
-/// A damaged id becomes the id of no session.
+/// Reads the id of a session. A damaged one becomes an id that no session has: time 0, all zeros.
 fn parse_session_id(bytes: &[u8]) -> SessionId {
     SessionId::from_bytes(bytes).unwrap_or(SessionId::new(Timestamp(0), [0; 10]))
 }

@@ -1,9 +1,13 @@
 //! Reads memories: by id, by filter, by words, by the files they name.
 //!
 //! `MemoryQueries` is the public handle; below it stand the SQL statements and one function per
-//! statement. Damaged rows are left out and reported as findings. An empty result may also be a
-//! sign of damage, so most reads pass it on to `DatabaseState::checked`, which compares with a
-//! second index.
+//! statement. A memory has an *id* of 16 bytes, a *short id* (its last 8 hexadecimal digits, which
+//! people type) and a *row number* `n`, by which ranking refers to it.
+//!
+//! Every row carries a hash. Rows that do not match theirs are left out and reported as *findings*.
+//! An index whose pages are damaged may also find nothing at all, so a read that usually finds
+//! something goes through `DatabaseState::checked`: an empty result is compared with a second index
+//! (`cross_check`). Reads by id use `checked_by_id`, which in case of damage also scans all rows.
 
 use std::sync::Arc;
 
@@ -101,15 +105,11 @@ impl<'a> MemoryQueries<'a> {
         self.reader
             .read(move |db| {
                 let read = select_by_short_id(db, &prefix)?;
+                let second_index = |db: &Db| cross_check::is_prefix_known_by_id(db, &prefix);
                 let scan = |db: &Db| {
                     damage_check::scan_memories(db, |it| it.id.short().starts_with(&prefix))
                 };
-                state.checked_by_id(
-                    db,
-                    read,
-                    |db| cross_check::is_prefix_known_by_id(db, &prefix),
-                    scan,
-                )
+                state.checked_by_id(db, read, second_index, scan)
             })
             .await
     }
@@ -158,13 +158,14 @@ impl<'a> MemoryQueries<'a> {
         self.reader.read(select_status_counts).await
     }
 
-    /// Spans in which the store was not used.
+    /// Spans in which the store was not used; memories do not age in them.
     pub async fn quiet_periods(self) -> Result<QuietPeriods, Error> {
         self.reader.read(term_lookup::select_quiet_periods).await
     }
 
-    /// Changes of the in-memory index since a position, with the vector codes of one model; `None`
-    /// if there are none.
+    /// The changes that bring an in-memory search index from a position up to date (everything for
+    /// the position `None`), with the vector codes of one embedding model. Returns `None` if there
+    /// are no changes.
     pub async fn index_delta(
         self,
         model: String,
@@ -173,9 +174,9 @@ impl<'a> MemoryQueries<'a> {
         self.reader.read(move |db| index_delta::read_index_delta(db, &model, since.as_ref())).await
     }
 
-    /// Runs any number of full-text lookups in one visit to the file. An empty result is checked,
-    /// as always. The job is queued when this returns, so the caller can do other work before
-    /// awaiting it.
+    /// Runs any number of full-text lookups in one visit to the file. An empty result is checked
+    /// for damage. Not an `async fn`: the job is queued when this returns, so the caller can do
+    /// other work before awaiting it.
     pub fn look_up_terms<T: Send + 'static>(
         self,
         job: impl FnOnce(&TermLookup<'_>) -> Result<Vec<T>, Error> + Send + 'static,
@@ -183,7 +184,7 @@ impl<'a> MemoryQueries<'a> {
         let state = Arc::clone(self.reader.state());
         self.reader.read(move |db| {
             let found = job(&TermLookup { db })?;
-            // Full-text search has no second index to compare with.
+            // Full-text search has no second index to compare with, so none ever disagrees.
             state.checked(db, CheckedRows { found, damaged: Vec::new() }, |_| Ok(false))
         })
     }
@@ -341,6 +342,8 @@ const SELECT_FILTERED_BY_MODULE: Query = Query::shared(
     ),
 );
 /// Memories that match a full-text expression and pass a filter, best first.
+// The parameters 1 to 9 are the filter's criteria, 10 and 11 its limit and offset, 12 is the
+// expression.
 // CROSS JOIN makes SQLite read the full-text index first; the other order is a thousand times
 // slower. The numbers given to `bm25` are the weights of the columns content, tags and files.
 const SELECT_MATCHING: Query = Query::shared(
@@ -378,12 +381,13 @@ const SELECT_STATUS_COUNTS: Query = Query::shared(
     ),
 );
 
-/// Reads one memory. If there is none, other ways to find it decide whether that is true.
+/// Reads one memory. If the index of ids has none, the index of short ids and, in case of damage, a
+/// scan of all rows decide whether that is true.
 fn get_checked(db: &Db, state: &DatabaseState, id: MemoryId) -> Result<Option<Memory>, Error> {
     let read = select_by_id(db, id)?;
+    let second_index = |db: &Db| cross_check::is_known_by_short_id(db, id);
     let scan = |db: &Db| damage_check::scan_memories(db, |it| it.id == id);
-    let found =
-        state.checked_by_id(db, read, |db| cross_check::is_known_by_short_id(db, id), scan)?;
+    let found = state.checked_by_id(db, read, second_index, scan)?;
     Ok(found.into_iter().next())
 }
 
@@ -403,12 +407,16 @@ pub(crate) fn select_filtered(
     db: &Db,
     filter: &MemoryFilter,
 ) -> Result<CheckedRows<Memory>, Error> {
-    // If the filter names several, the one that usually has fewest memories is read first.
-    let query = match filter {
-        MemoryFilter { file: Some(_), .. } => &SELECT_FILTERED_BY_FILE,
-        MemoryFilter { tag: Some(_), .. } => &SELECT_FILTERED_BY_TAG,
-        MemoryFilter { module: Some(_), .. } => &SELECT_FILTERED_BY_MODULE,
-        _ => &SELECT_FILTERED,
+    // If the filter names several, the one that usually has fewest memories is read first. All
+    // statements test the whole filter; they differ only in where `SQLite` starts.
+    let query = if filter.file.is_some() {
+        &SELECT_FILTERED_BY_FILE
+    } else if filter.tag.is_some() {
+        &SELECT_FILTERED_BY_TAG
+    } else if filter.module.is_some() {
+        &SELECT_FILTERED_BY_MODULE
+    } else {
+        &SELECT_FILTERED
     };
     with_filter_params(filter, None, |params| select_memories(db, query, params))
 }
@@ -421,9 +429,10 @@ pub(crate) fn select_matching(
 ) -> Result<CheckedRows<TextHit>, Error> {
     with_filter_params(filter, Some(expression), |params| {
         let rows = db.select(&SELECT_MATCHING, params, |row| {
-            let score: f64 = row.get("score")?;
+            let bm25: f64 = row.get("score")?;
             // FTS5's `bm25` is smaller for better matches; callers expect the opposite.
-            Ok(read_memory(row, 0)?.map(|memory| TextHit { memory, score: -score }))
+            let score = -bm25;
+            Ok(read_memory(row, 0)?.map(|memory| TextHit { memory, score }))
         })?;
         Ok(CheckedRows::partition(rows, DamageFinding::DamagedMemory))
     })
@@ -461,9 +470,10 @@ fn select_memories(
 
 pub(crate) fn select_status_counts(db: &Db) -> Result<Vec<StatusCount>, Error> {
     db.select(&SELECT_STATUS_COUNTS, &[], |row| {
-        // The statement gives a status as its position in `ALL`, see `status_position`.
-        let status =
-            MemoryStatus::ALL.get(row.get::<_, usize>(1)?).copied().unwrap_or(MemoryStatus::Live);
-        Ok(StatusCount { kind: row.get(0)?, status, count: row.get::<_, i64>(2)?.unsigned_abs() })
+        let (kind, position): (String, usize) = (row.get(0)?, row.get(1)?);
+        // The statement gives a status as its position in `ALL`, see `status_position`. There is no
+        // other position, so the default is never used.
+        let status = MemoryStatus::ALL.get(position).copied().unwrap_or(MemoryStatus::Live);
+        Ok(StatusCount { kind, status, count: row.get::<_, i64>(2)?.unsigned_abs() })
     })
 }

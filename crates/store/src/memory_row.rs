@@ -20,6 +20,15 @@ use cells::RowCells;
 
 /// Declares the columns as an enum and as SQL fragments. The fragments are macros because
 /// statements are put together by `concat!`, which accepts no constants.
+///
+/// `declare_columns! { Id = "id", Project = "project", Type = "type", }` expands to the enum
+/// `MemoryColumn { Id, Project, Type }` and to three macros:
+///
+/// | Macro             | Expands to                        |
+/// |-------------------|-----------------------------------|
+/// | `columns!()`      | `"id, project, type"`             |
+/// | `placeholders!()` | `"?, ?, ?"`                       |
+/// | `assignments!()`  | `"id = ?, project = ?, type = ?"` |
 macro_rules! declare_columns {
     ($first:ident = $first_name:literal, $($column:ident = $name:literal,)+) => {
         /// A column of a memory. The order is that in which values are bound, hashed and read.
@@ -37,11 +46,14 @@ macro_rules! declare_columns {
         }
 
         /// SQL: `?, ?, …`, one parameter per column. `SQLite` numbers them from 1 upwards.
+        // `$(…)+` repeats only text that contains one of the repeated variables. So each column
+        // name is passed to the second arm, which ignores it:
+        // `concat!("?", placeholders!("project"), placeholders!("type"))` is `"?, ?, ?"`.
         macro_rules! placeholders {
             () => {
                 concat!("?", $(placeholders!($name)),+)
             };
-            ($column_name:literal) => {
+            ($ignored_name:literal) => {
                 ", ?"
             };
         }
@@ -106,7 +118,8 @@ declare_columns! {
 /// Number of columns that `hash` covers: all that come before it.
 const HASHED_COLUMNS: usize = MemoryColumn::Hash as usize;
 
-/// A memory that was read from a row, or the damage of that row.
+/// A memory that was read from a row, or the damage of that row. Readers return it inside a
+/// `rusqlite::Result`, whose error means that the database could not be read at all.
 pub(crate) type CheckedMemory = Result<Memory, DamagedRow>;
 
 /// A row whose content does not match its hash, or cannot be decoded. Its content is never
@@ -121,6 +134,7 @@ pub struct DamagedRow {
 /// Encodes a memory as the values of its row, in the order of `MemoryColumn`.
 pub(crate) fn to_values(memory: &Memory) -> Vec<Value> {
     use MemoryColumn as Column;
+    // One encoder per kind of column.
     let text = |it: &str| Value::Text(it.to_owned());
     let json = |it: Result<String, serde_json::Error>| {
         Value::Text(it.expect("plain lists have a JSON form"))
@@ -180,7 +194,9 @@ pub(crate) fn to_values(memory: &Memory) -> Vec<Value> {
         (Column::Version, Value::Integer(i64::from(memory.version))),
         (Column::Hlc, Value::Integer(memory.hlc.0)),
     ];
-    debug_assert!(cells.iter().enumerate().all(|(position, cell)| cell.0 as usize == position));
+    let is_in_place =
+        |(position, (column, _)): (usize, &(Column, Value))| *column as usize == position;
+    debug_assert!(cells.iter().enumerate().all(is_in_place), "the order is that of `MemoryColumn`");
     let mut values: Vec<Value> = cells.into_iter().map(|(_, value)| value).collect();
     let hash = hash_values(values.iter().map(ValueRef::from));
     values.push(Value::Blob(hash.to_vec()));
@@ -219,15 +235,15 @@ fn hash_counts(id: MemoryId, counters: &UsageCounters) -> [u8; 32] {
 /// Reads a memory and checks both hashes. `first_column` is the index of its id within the row:
 /// statements may select other values before the columns of a memory.
 pub(crate) fn read_memory(row: &Row<'_>, first_column: usize) -> rusqlite::Result<CheckedMemory> {
-    Ok(read_without_counts(row, first_column)?.and_then(|memory| {
-        let cells = RowCells { row, first_column };
-        match cells.counters(memory.id) {
-            Some(counters) => Ok(Memory { counters, ..memory }),
-            None => {
-                Err(DamagedRow { id: Some(memory.id), what: "its counts do not match their hash" })
-            }
-        }
-    }))
+    let memory = match read_without_counts(row, first_column)? {
+        Ok(memory) => memory,
+        Err(damaged) => return Ok(Err(damaged)),
+    };
+    let cells = RowCells { row, first_column };
+    Ok(match cells.counters(memory.id) {
+        Some(counters) => Ok(Memory { counters, ..memory }),
+        None => Err(DamagedRow { id: Some(memory.id), what: "its counts do not match their hash" }),
+    })
 }
 
 /// Reads a memory with all its counts at zero, for rows whose counts are damaged.
@@ -273,7 +289,8 @@ impl RowHasher {
             self.0.extend_from_slice(&length.to_le_bytes());
             self.0.extend_from_slice(bytes);
         };
-        // The codes are part of the stored hashes: they never change.
+        // The codes, and numbers as eight little-endian bytes, are part of the stored hashes: they
+        // never change.
         match value {
             ValueRef::Null => append(0, &[]),
             ValueRef::Integer(it) => append(1, &it.to_le_bytes()),

@@ -1,8 +1,10 @@
 //! Encrypts, decrypts or re-keys a database and its backups.
 //!
-//! The converted copy is checked before it replaces the original, by the same steps as a restore. A
-//! marker file beside the database stays until nothing is left in the old form; the next process
-//! that opens the database finishes an interrupted change.
+//! The "form" of a file is plain text or the key that encrypts it. The converted copy is checked
+//! before it replaces the original, by the same steps as a restore: it is prepared in the staging
+//! file, committed, and moved into place (see `restore`). A marker file beside the database
+//! (extension `converting`) stays until nothing is left in the old form; the next process that
+//! opens the database finishes an interrupted change.
 
 use std::path::Path;
 
@@ -45,7 +47,8 @@ pub(crate) fn resume_rekey(state: &DatabaseState, db: &Db) -> Result<(), Error> 
     if !state.paths.with_extension("converting").exists() {
         return Ok(());
     }
-    // The staged copy may or may not have replaced the database before the crash: its form decides.
+    // The crash came before or after the converted database took its place. The form that the
+    // database has now decides whether the backups are converted or converted back.
     let converted = state.with_key(state.key.clone().filter(|_| db.is_encrypted));
     rekey_copies(&converted, &[None, state.key.clone()])?;
     // All backups may have been dropped because no known key opened them.
@@ -59,7 +62,8 @@ pub(crate) fn resume_rekey(state: &DatabaseState, db: &Db) -> Result<(), Error> 
 fn rekey_copies(state: &DatabaseState, old_keys: &[Option<EncryptionKey>]) -> Result<(), Error> {
     let paths = &state.paths;
     for old in backup::list_backups(paths) {
-        // After a crash some backups are converted already.
+        // After a crash some backups are converted already. Whether a file is plain is tested
+        // first: a plain file also opens with a key set.
         let is_done = is_plain(&old.path) == state.key.is_none()
             && backup::verify_backup(state, &old.path).is_ok();
         if !is_done {

@@ -1,9 +1,14 @@
 //! Replaces the database by another one. A crash at any point leaves one of the two complete.
 //!
-//! It takes three steps. `stage_backup` prepares a copy under a name that is discarded after a
-//! crash. `commit_staged` renames it, which commits the replacement. `finish_restore` moves the old
-//! files aside and the new one to its place; the next opening repeats it after a crash. A key
-//! change uses the last two steps as well.
+//! It takes three steps:
+//!
+//! 1. A new database is prepared in the *staging* file, which is discarded after a crash.
+//! 2. `commit_staged` renames it to the *staged* file. This commits the replacement.
+//! 3. `finish_restore` moves the old files to the *replaced* folder and the staged file to the
+//!    place of the database; the next opening repeats it after a crash.
+//!
+//! `stage_backup` does the first two steps for a backup; a key change (`rekey`) prepares its own
+//! staging file and uses steps 2 and 3. The caller holds the write lock.
 
 use std::fs;
 use std::path::Path;
@@ -20,8 +25,8 @@ use crate::high_water_mark::{HighWaterMark, MarkState};
 use crate::query::Db;
 use crate::{Error, damage_check, erase, os, schema};
 
-/// Prepares a backup to become the database: migrated, without erased memories, with a sequence
-/// number that was never used.
+/// Prepares a backup to become the database (migrated, without erased memories, with a sequence
+/// number that was never used) and commits it. `finish_restore` completes the replacement.
 pub(crate) fn stage_backup(
     state: &DatabaseState,
     backup: &Path,
@@ -43,6 +48,7 @@ pub(crate) fn stage_backup(
                 db.select_number(&SELECT_META, &[&"seq"])?.max(highest_known_seq(&state.paths)?)
                     + 1;
             db.execute(&UPDATE_META, &[&"seq", &seq])?;
+            // The user chose this backup, so losses recorded in it need no report any more.
             damage_check::acknowledge_losses(db, now)
         })?;
     }
@@ -77,8 +83,9 @@ pub(crate) fn finish_restore(paths: &DatabasePaths) -> Result<(), Error> {
     let io = |it: std::io::Error| Error::from_io(&target, &it);
     let _guard = OpenGuard::acquire(paths)?;
     if target.exists() {
-        // The old database is still in place, so what the folder holds is from an earlier restore.
-        // After a crash in the loop below the target is gone, and the folder must be kept.
+        // The old database is still in place, so the replaced folder holds files of an earlier
+        // restore. After a crash in the loop below the old database is already in that folder, no
+        // longer at `target`, and the folder must be kept.
         erase::discard_replaced(paths)?;
     }
     os::private_dir(&replaced).map_err(io)?;

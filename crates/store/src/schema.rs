@@ -19,6 +19,8 @@ pub(crate) struct DatabaseSchema {
     pub(crate) migrations: &'static [&'static str],
 }
 
+// The number at the end of a name is that of the SQL file. It is the version only in `MEMORY`; in
+// `USER`, which has one migration more, all but the first are one higher.
 const MEMORY_1: &str = include_str!("migrations/0001_memory.sql");
 const REGISTRY_1: &str = include_str!("migrations/0001_registry.sql");
 const AUDIT_CLOCK_2: &str = include_str!("migrations/0002_audit_clock.sql");

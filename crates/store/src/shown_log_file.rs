@@ -1,11 +1,22 @@
 //! The file in which one agent session's shown notes are logged, so that nothing is injected twice.
 //!
-//! One file per session, one entry per line. The injector reads it before it chooses notes and
-//! appends to it afterwards. The log needs no transaction: without a line something is only shown
-//! once more. [`ShownEntry`] has the only writer and the only parser of the line format.
+//! To *inject* is to add a note, such as a memory, to the conversation between a user and a coding
+//! agent. The *host* is the program that runs the agent. One file per session, one entry per line.
+//! The injector reads it before it chooses notes and appends to it afterwards. The log needs no
+//! transaction: without a line something is only shown once more. [`ShownEntry`] has the only
+//! writer and the only parser of the line format.
 //!
 //! When a host compacts or clears a conversation, the agent no longer sees the notes in it. These
-//! entries are then marked as lost and may be shown a second time, but not a third.
+//! entries are then marked as lost and may be shown a second time, but not a third. In this example
+//! the list of modules was shown, lost, and shown again; the last line is a record about the
+//! session, in which 120 tokens were injected after step 4:
+//!
+//! ```text
+//! map parts
+//! gone map parts
+//! map parts
+//! step 4 120
+//! ```
 
 use std::collections::HashSet;
 use std::fmt;
@@ -34,7 +45,7 @@ pub enum ShownEntry {
     /// The time at which a memory was shown. Learning compares it with later actions, so it is
     /// never lost.
     MemoryAt { id: MemoryId, at: Timestamp },
-    /// One step of a workflow recipe was shown.
+    /// One step of a recipe was shown: a memory that lists the steps of a task in their order.
     RecipeStep { recipe: MemoryId, order: u32 },
     /// A note was shown that another session recorded and that is not a memory yet.
     PendingNote { session: SessionId, event: String },
@@ -48,7 +59,8 @@ pub enum ShownEntry {
     ModuleList,
     /// The description of one module was shown.
     Module(String),
-    /// A fix was shown that only one session has found so far.
+    /// A fix was shown that only one session has found so far. The fingerprint identifies the error
+    /// across sessions.
     UnconfirmedFix { fingerprint: String },
     /// The time at which the fix of an error was shown. Learning counts the calls it saved.
     FixAt { fingerprint: String, at: Timestamp },
@@ -56,7 +68,7 @@ pub enum ShownEntry {
     FileTouched { at: Timestamp, path: ProjectPath },
     /// Tokens injected after a step of the session.
     StepTokens { step: u32, tokens: u32 },
-    /// The trial group of the session.
+    /// The trial group of the session: which notes it receives while a trial measures their worth.
     Group(TrialGroup),
 }
 
@@ -130,7 +142,7 @@ impl FromStr for ShownEntry {
     }
 }
 
-/// Parses the lines that are always the same.
+/// Parses the lines that are always the same. For example `map parts`.
 fn parse_fixed(line: &str) -> Option<ShownEntry> {
     match line {
         "outlook" => Some(ShownEntry::ExpectedErrors),
@@ -141,7 +153,7 @@ fn parse_fixed(line: &str) -> Option<ShownEntry> {
     }
 }
 
-/// Parses the lines that begin with a word for their kind.
+/// Parses the lines that begin with a word for their kind. For example `step 4 120`.
 fn parse_prefixed(line: &str) -> Option<ShownEntry> {
     let (word, rest) = line.split_once(' ')?;
     match word {
@@ -172,9 +184,11 @@ fn parse_prefixed(line: &str) -> Option<ShownEntry> {
     }
 }
 
-/// Parses the three forms that begin with the id of a memory.
+/// Parses the three forms that begin with the id of a memory: `ID`, `ID at 1700000000000` and
+/// `ID 3`, the third step of a recipe.
 fn parse_memory(line: &str) -> Option<ShownEntry> {
     let Some((id, rest)) = line.split_once(' ') else {
+        // The id alone.
         return line.parse().ok().map(ShownEntry::Memory);
     };
     let id: MemoryId = id.parse().ok()?;
@@ -297,9 +311,14 @@ impl ShownLog {
 
     fn remove_old_logs(&self) {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
-        let mut logs: Vec<_> = entries
-            .filter_map(|it| Some((it.metadata().ok()?.modified().ok()?, it.path())))
-            .collect();
+        let mut logs = Vec::new();
+        for entry in entries {
+            // Without a time, such as for a file that was just removed, its age is unknown.
+            if let Ok(written_at) = entry.metadata().and_then(|it| it.modified()) {
+                logs.push((written_at, entry.path()));
+            }
+        }
+        // Oldest first.
         logs.sort();
         let n_old = logs.len().saturating_sub(MAX_SESSION_LOGS);
         for (_, path) in &logs[..n_old] {
@@ -386,7 +405,7 @@ mod tests {
         log.mark_conversation_lost().unwrap();
         assert!(log.read_entries().is_empty());
         assert_eq!(log.read_lost(), HashSet::from([one.clone()]));
-        // So does the second: only the entry that is new in it may be shown again.
+        // The second conversation is lost, too: only the entry that is new in it may be shown again.
         log.record(&[one.clone(), two.clone()]).unwrap();
         log.mark_conversation_lost().unwrap();
         assert_eq!(log.read_entries(), HashSet::from([one]), "a third time is too often");

@@ -1,10 +1,13 @@
 //! Embedding vectors, stored as plain blobs with their model and length. Vectors of different
 //! models are never mixed.
 //!
-//! A memory has one vector per part of its text (see `Grain`). Each vector is stored twice: as
-//! floats, and as a code of one byte per dimension, which is enough to find candidates. Vectors are
-//! derived from the text of a memory. A change of the text deletes them, so a stored vector always
-//! belongs to the stored text.
+//! A memory has one vector per part of its text. The *grain* is the kind of part: `Part` for
+//! the text or a piece of it, `Sentence` for one sentence, `Code` for source code. Each vector is stored twice: as floats, and
+//! as a *code* of one signed byte per dimension, which is enough to find candidates. For example
+//! the values `[0.5, -0.25]` may have the code `[64, -32]`.
+//!
+//! Vectors are derived from the text of a memory, its *owner*. A change of the text deletes them,
+//! so a stored vector always belongs to the stored text.
 
 use std::collections::HashMap;
 
@@ -129,19 +132,21 @@ const DELETE_OTHER_MODELS: Query =
 /// the memory is gone or changed meanwhile.
 pub(crate) fn put_embedding(db: &Db, embedding: &MemoryEmbedding) -> Result<bool, Error> {
     let MemoryEmbedding { owner, version, model, parts } = embedding;
-    let is_invalid = |it: &VectorPart| {
-        let lacks_values = it.values.is_empty() && it.grain != Grain::Sentence;
-        lacks_values || it.code.is_empty() || it.values.iter().any(|it| !it.is_finite())
+    let is_valid = |part: &VectorPart| {
+        // A sentence needs only its code.
+        let has_values = !part.values.is_empty() || part.grain == Grain::Sentence;
+        let is_finite = part.values.iter().all(|it| it.is_finite());
+        has_values && is_finite && !part.code.is_empty()
     };
-    if parts.is_empty() || parts.iter().any(is_invalid) {
+    if parts.is_empty() || !parts.iter().all(is_valid) {
         let what = format!("a vector of model `{model}` is empty or not finite");
         return Err(Error::InvalidInput { what });
     }
     let owner = owner.0.as_bytes().as_slice();
     // Embedding takes seconds, during which the text may have changed.
-    if db.select_one(&SELECT_MEMORY_VERSION, &[&owner], |row| row.get::<_, u32>(0))?
-        != Some(*version)
-    {
+    let current_version: Option<u32> =
+        db.select_one(&SELECT_MEMORY_VERSION, &[&owner], |row| row.get(0))?;
+    if current_version != Some(*version) {
         return Ok(false);
     }
     db.execute(&DELETE_VECTORS_OF_MODEL, &[&owner, model])?;
@@ -189,14 +194,14 @@ fn select_undamaged_parts(
     })?;
     let mut parts = Vec::with_capacity(rows.len());
     for (dims, bytes, code, grain) in rows {
-        let values: Vec<f32> =
-            bytes.as_chunks::<4>().0.iter().map(|it| f32::from_le_bytes(*it)).collect();
+        // Four bytes per float; `is_complete` below rejects a rest.
+        let (chunks, _) = bytes.as_chunks::<4>();
+        let values: Vec<f32> = chunks.iter().map(|it| f32::from_le_bytes(*it)).collect();
         // Rows of vectors have no hash; length and finiteness are the checks there are.
         let is_complete = bytes.len() % 4 == 0 && i64::try_from(values.len()) == Ok(dims);
         let is_finite = values.iter().all(|it| it.is_finite());
-        let (true, true, Some(grain)) = (is_complete, is_finite, Grain::from_slug(&grain)) else {
-            return Ok(None);
-        };
+        let known_grain = Grain::from_slug(&grain).filter(|_| is_complete && is_finite);
+        let Some(grain) = known_grain else { return Ok(None) };
         parts.push(VectorPart { grain, values, code: to_signed_bytes(code) });
     }
     Ok(Some(parts))
@@ -225,12 +230,15 @@ pub(crate) fn codes_after(db: &Db, model: &str, after: i64) -> Result<Vec<Vector
     let rows = db.select(&SELECT_CODES_AFTER, &[&model, &after], |row| {
         Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?, row.get::<_, String>(2)?))
     })?;
-    // A malformed row is left out: its memory is then not found by this vector.
-    let read = |(owner, code, grain): (Vec<u8>, Vec<u8>, String)| {
-        let (owner, grain) = (MemoryId::from_bytes(&owner)?, Grain::from_slug(&grain)?);
-        Some(VectorCode { owner, grain, code: to_signed_bytes(code) })
-    };
-    Ok(rows.into_iter().filter_map(read).collect())
+    let mut codes = Vec::with_capacity(rows.len());
+    for (owner, code, grain) in rows {
+        // A malformed row is left out: its memory is then not found by this vector.
+        if let (Some(owner), Some(grain)) = (MemoryId::from_bytes(&owner), Grain::from_slug(&grain))
+        {
+            codes.push(VectorCode { owner, grain, code: to_signed_bytes(code) });
+        }
+    }
+    Ok(codes)
 }
 
 /// Selects the codes of one memory by a model.
@@ -239,10 +247,14 @@ pub(crate) fn codes_of(db: &Db, owner: MemoryId, model: &str) -> Result<Vec<Vect
     let rows = db.select(&SELECT_CODES, &params, |row| {
         Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, String>(1)?))
     })?;
-    let read = |(code, grain): (Vec<u8>, String)| {
-        Some(VectorCode { owner, grain: Grain::from_slug(&grain)?, code: to_signed_bytes(code) })
-    };
-    Ok(rows.into_iter().filter_map(read).collect())
+    let mut codes = Vec::with_capacity(rows.len());
+    for (code, grain) in rows {
+        // An unknown grain is left out, as above.
+        if let Some(grain) = Grain::from_slug(&grain) {
+            codes.push(VectorCode { owner, grain, code: to_signed_bytes(code) });
+        }
+    }
+    Ok(codes)
 }
 
 /// Number of the last vector of a model.

@@ -5,6 +5,8 @@ use model::{Actor, HybridTimestamp, Memory, MemoryId, Timestamp, closed};
 
 use crate::learning::{Milestone, SessionLesson};
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// Kind of a batch in the audit trail.
     pub enum AuditAction : "action" {

@@ -1,4 +1,5 @@
-//! The commands of scripts. Only this module calls the engine.
+//! The commands of scripts, by name. The header of the crate explains what each does. Only this
+//! module and its files call the engine.
 
 mod change;
 mod environment;
@@ -42,7 +43,7 @@ const WORLD_COMMANDS: &[(&str, WorldCommand)] = &[
     ("days", environment::days), ("cd", environment::cd), ("machine", environment::machine), ("move", environment::rename),
     ("write", environment::write), ("foreign", transfer::add_foreign_record), ("copy", environment::copy), ("git", environment::git),
     ("commit", environment::commit), ("branch", environment::branch), ("merge", environment::merge),
-    ("delete", environment::delete), ("age", environment::age),
+    ("delete", environment::delete), ("newer", environment::newer),
 ];
 
 /// Runs one script line. An unknown command is a mistake in the test, so it panics.

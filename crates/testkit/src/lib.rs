@@ -1,8 +1,9 @@
 //! Test support: a data folder in a temporary directory, a fake clock, and scripts that run in it.
 //!
-//! For tests only. A script has one command per line; `#` begins a comment. Every command opens the
-//! project again, one minute after the last, as separate runs of the program would. Memories are
-//! called `m1`, `m2` … in the order of their creation. Options may appear anywhere after the command;
+//! For tests only. A script has one command per line; a line that begins with `#` is a comment. Every
+//! command that needs the engine opens the project again, one minute after the last, as separate
+//! runs of the program would. Memories are called `m1`, `m2` … in the order in which the output
+//! first names them. Options may appear anywhere after the command;
 //! the remaining words are its text, in which `\n` is a line end and `{token}` a secret (see
 //! [`fake_secret()`]).
 //!
@@ -10,11 +11,11 @@
 //! |---|---|
 //! | `teach [--user] [--type T] [--tag T] [--file P] [--module M] [--pin] [--new] [--redact] [--dry] [--key K] TEXT` | remembers |
 //! | `edit ID [--type T] [--tag T] [--file P] [--module M] [--confidence N] [--redact] [TEXT]` | `--tag -` removes all |
-//! | `pin ID` · `unpin ID` · `used ID` | |
+//! | `pin ID` · `unpin ID` · `used ID` | `used` counts a use by an agent |
 //! | `flag ID right · outdated [TEXT] · partly TEXT · incorrect TEXT · nothere [--module M] [--file P]` | corrects |
-//! | `forget ID…` · `restore ID [VERSION]` · `undo [ID]` · `history ID` | |
+//! | `forget ID…` · `restore ID [VERSION]` · `undo [ID]` · `history ID` | `undo` without an id: the last change |
 //! | `list [--all] [--user] [--status S] [--type T] [--tag T] [--file P] [--module M] [--limit N] [--offset N]` | newest first |
-//! | `search [the same, --source S, --scope S, --branch B] [--without STAGE] WORDS` · `show ID` · `find ID` | |
+//! | `search [the same, --source S, --scope S, --branch B] [--without STAGE] WORDS` · `show ID` · `find ID` | `show` with all details · `find` in one line |
 //! | `ask [like search] QUESTION` | generated text, if a text provider is set, then the evidence |
 //! | `context [--file P] [--phase P] [--budget N] [--full] [--explain] [TASK]` · `file-context [the same] FILE…` | context for a session start · for files |
 //! | `touch FILE… [--shown ID]` | notes for a step that accesses files |
@@ -22,11 +23,13 @@
 //! | `foreign [--tag T] [--module M] [--like ID] [--short HEX] [--rests-on ID] [--content WORD --into FIELD] [--inflated] TEXT` | adds a foreign record to the import file |
 //! | `foreign --bad WHY` · `foreign --empty` | a record that cannot be parsed · an empty import file |
 //! | `purge ID…` · `purge secret TEXT` · `purge secrets` · `purge project` · `purge everything` | with the proof |
-//! | `maintain [--dry]` · `backup` · `backups` · `restore-backup N [--user]` · `doctor [--fix]` | |
+//! | `maintain [--dry] [--compact]` · `backup` · `backups` · `restore-backup N [--user]` · `doctor [--fix]` | |
+//! | `rules [--vouched]` | imports the project's rule files |
 //! | `set KEY VALUE` · `unset KEY` · `settings` | |
 //! | `active-days N` · `days N` | days with sessions · days without use |
-//! | `project NAME` · `cd DIR` · `machine NAME` · `move FROM TO` · `copy FROM TO` · `write PATH` · `git BRANCH` | projects, machines, folders |
-//! | `write PATH [TEXT] [--times N]` · `delete PATH` · `age PATH DAYS` · `index` · `follow` · `commit` · `branch NAME` · `merge NAME` | files and their history |
+//! | `project NAME` · `cd DIR` · `machine NAME` · `move FROM TO` · `copy FROM TO` | projects, folders; every machine has a data folder of its own |
+//! | `write PATH [TEXT] [--times N]` · `delete PATH` · `newer PATH DAYS` · `index` · `follow` | files and the code index; `newer` moves the modification time into the future |
+//! | `git BRANCH` · `commit` · `branch NAME` · `merge NAME` | history; `git` creates the repository |
 //! | `damage ID` · `insert-unchecked [like foreign] [--user] [--plain] [--type T] [--file P] [--branch B] [--source S] [--scope S] [--for V] [--session N] [--requires ID] TEXT` | changes a stored text · stores a memory, both without the engine |
 //! | `stray-file [--user] NAME` · `exists NAME` | creates a foreign file in the data folder · checks that it still exists |
 //!
@@ -38,10 +41,9 @@ mod fake_secrets;
 mod normalise;
 mod output;
 mod random;
+mod random_script;
 mod script_line;
 mod world;
-
-mod random_script;
 
 pub use fake_secrets::{SECRET_NAMES, fake_secret};
 pub use random::SplitMix64;

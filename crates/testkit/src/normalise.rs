@@ -1,13 +1,15 @@
-//! Makes output independent of the run.
+//! Makes the output of a script independent of the run, so that tests can compare it as a whole.
 
 use model::MemoryId;
 
-/// Replaces ids by names and the temporary folder by `~`.
-pub(crate) fn normalise_output(text: &str, top: &str, names: &[MemoryId]) -> String {
-    let mut res = text.replace(top, "~");
+/// Replaces ids by names (`m1` for the first of `ids`), the temporary folder by `~`, and fake
+/// secrets by their names in braces.
+pub(crate) fn normalise_output(text: &str, temporary_folder: &str, ids: &[MemoryId]) -> String {
+    let mut res = text.replace(temporary_folder, "~");
     // The order does not matter: an id never contains another.
-    for (nth, id) in names.iter().enumerate() {
-        let name = format!("m{}", nth + 1);
+    for (index, id) in ids.iter().enumerate() {
+        let name = format!("m{}", index + 1);
+        // A long id contains its short form, so the long one is replaced first.
         res = res.replace(&id.to_string(), &name);
         res = res.replace(&format!("#{}", id.short()), &name);
         res = res.replace(&id.short(), &name);

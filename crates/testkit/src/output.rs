@@ -1,10 +1,13 @@
-//! Output lines of scripts.
+//! Output lines of scripts, for example `m1 gotcha 0.90 "the text" tags=net pinned [stale]`.
+//!
+//! Attributes with their default value are left out, so that expected outputs stay short.
 
 use std::fmt::Write as _;
 
 use engine::{Error, MemoryNovelty, NotebookScope, RatedMemory, RememberResult};
 use model::{Memory, MemoryId, MemoryStatus, RelationTarget, Visibility};
 
+/// An error with its hint, or with the places of the secrets that were refused.
 pub(crate) fn error_lines(error: &Error) -> Vec<String> {
     let mut res = vec![format!("error: {error}")];
     match error {
@@ -35,6 +38,7 @@ pub(crate) fn memory_line(name: &str, memory: &Memory) -> String {
     format!("{name} {} {:?}{}", memory.kind, memory.content, attributes(memory))
 }
 
+/// Tags, files, modules, pinned, status and deprecation reason, each only if it is not the default.
 pub(crate) fn attributes(memory: &Memory) -> String {
     let mut res = String::new();
     let files: Vec<String> = memory.files.iter().map(ToString::to_string).collect();
@@ -56,8 +60,9 @@ pub(crate) fn attributes(memory: &Memory) -> String {
     res
 }
 
-/// Attributes of a memory that lists do not show.
-pub(crate) fn detail_lines(it: &Memory, gone: &[MemoryId]) -> Vec<String> {
+/// Attributes of a memory that lists do not show, and its relations, one per line. `missing` are the
+/// targets of relations that no longer exist.
+pub(crate) fn detail_lines(it: &Memory, missing: &[MemoryId]) -> Vec<String> {
     let mut res = vec![format!(
         "  v{} {} {} confidence {} by {}{}{}{}",
         it.version,
@@ -66,6 +71,7 @@ pub(crate) fn detail_lines(it: &Memory, gone: &[MemoryId]) -> Vec<String> {
         it.confidence,
         it.created_by,
         if it.flags.user_verified { " verified" } else { "" },
+        // As a status, the list line shows it already. Another status may hide the flag.
         if it.flags.needs_review && it.status() != MemoryStatus::NeedsReview {
             " needs_review"
         } else {
@@ -76,7 +82,7 @@ pub(crate) fn detail_lines(it: &Memory, gone: &[MemoryId]) -> Vec<String> {
     res.extend(it.relations.iter().map(|it| match &it.target {
         RelationTarget::Memory(id) => {
             let auto = if it.auto { " auto" } else { "" };
-            format!("  {} {id}{auto}{}", it.kind, if gone.contains(id) { " (gone)" } else { "" })
+            format!("  {} {id}{auto}{}", it.kind, if missing.contains(id) { " (gone)" } else { "" })
         }
         RelationTarget::File(path) => format!("  {} {path}", it.kind),
     }));
@@ -104,10 +110,11 @@ fn rare_attributes(it: &Memory) -> String {
     res
 }
 
-/// Result of `teach`; `name` and `old` are memory names.
+/// Result of `teach`. `name` is the name of the memory, `old` of the one it supersedes, if any.
 pub(crate) fn remember_lines(name: &str, old: &str, it: &RememberResult) -> Vec<String> {
     let memory = &it.memory;
     let outcome = match &it.novelty {
+        // The same `--key` was used before: the result is that of the first time.
         _ if it.is_repeated => "known by its key".to_owned(),
         MemoryNovelty::New => "new".to_owned(),
         MemoryNovelty::Merged { previous_text: was } if *was == memory.content => {

@@ -36,20 +36,22 @@ impl SplitMix64 {
 }
 
 thread_local! {
-    // The engine takes a plain function pointer, so the state cannot be captured.
-    static IDS: Cell<u64> = const { Cell::new(0) };
+    // State of the generator of ids. The engine takes a plain function pointer for random bytes,
+    // which cannot capture it.
+    static ID_STATE: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Seeds the ids of this thread.
 pub(crate) fn seed_ids(seed: u64) {
-    IDS.set(seed);
+    ID_STATE.set(seed);
 }
 
 /// Ten bytes for the next id.
 pub(crate) fn id_bytes() -> [u8; 10] {
-    let mut random = SplitMix64::new(IDS.get());
+    let mut random = SplitMix64::new(ID_STATE.get());
     let (first, second) = (random.next().to_le_bytes(), random.next().to_le_bytes());
-    IDS.set(random.0);
+    // The state of this generator is its own next seed.
+    ID_STATE.set(random.0);
     let mut res = [0; 10];
     res[..8].copy_from_slice(&first);
     res[8..].copy_from_slice(&second[..2]);

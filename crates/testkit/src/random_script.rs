@@ -1,10 +1,12 @@
-//! Random scripts: a seeded sequence of plausible commands.
+//! Random scripts: a seeded sequence of plausible commands. Tests of the engine run them line by line
+//! and check after each that the invariants hold.
 
 use crate::{SplitMix64, TestWorld};
 
 /// Generator of a random script.
 pub struct RandomScript {
     random: SplitMix64,
+    /// Marks used so far: words such as `mark0007x`, each of which occurs in one statement only.
     n_marks: usize,
 }
 
@@ -35,6 +37,7 @@ const FACTS: &[&str] = &[
 const VALUES: &[&str] = &["3", "5", "8", "30 seconds", "slow", "fast"];
 const PLACES: &[&str] = &["redis", "memcached", "src/net", "the gateway"];
 const TOOLS: &[&str] = &["threads", "just", "sqlite", "fork"];
+/// Options of `teach`. Repeated entries are drawn more often.
 const OPTIONS: &[&str] = &[
     "",
     "",
@@ -53,7 +56,7 @@ const OPTIONS: &[&str] = &[
 ];
 const SECRETS: &[&str] = &["{token}", "{key}", "password = \"{password}\""];
 
-/// Weight and generator of a command.
+/// Weight and generator of a command. The generator gets the name of a random memory.
 type WeightedCommand = (usize, fn(&mut RandomScript, &str) -> String);
 
 const COMMAND_WEIGHTS: &[WeightedCommand] = &[
@@ -103,11 +106,13 @@ impl RandomScript {
         if n_known == 0 {
             return self.teach();
         }
-        // The smaller of two draws prefers recent memories, as real use does.
+        // Counted back from the newest memory. The smaller of two draws prefers recent memories, as
+        // real use does.
         let back = self.random.below(n_known).min(self.random.below(n_known));
         let id = format!("m{}", n_known - back);
         let total: usize = COMMAND_WEIGHTS.iter().map(|it| it.0).sum();
         let mut draw = self.random.below(total);
+        // The draw falls into the share of one command.
         for (weight, generate) in COMMAND_WEIGHTS {
             if draw < *weight {
                 return generate(self, &id);
@@ -121,7 +126,7 @@ impl RandomScript {
         format!("teach {} {}", self.random.pick(OPTIONS), self.fact())
     }
 
-    /// A random statement; in some cases with a word that occurs nowhere else.
+    /// A random statement; in some cases with a mark.
     fn fact(&mut self) -> String {
         let fact = self.random.pick(FACTS).replace("SUBJECT", self.random.pick(SUBJECTS));
         let fact = fact.replace("VALUE", self.random.pick(VALUES));
@@ -134,6 +139,7 @@ impl RandomScript {
         format!("{fact} as seen in mark{:04}x", self.n_marks)
     }
 
+    /// A random statement that contains a secret.
     fn secret(&mut self) -> String {
         format!("{} with {}", self.fact(), self.random.pick(SECRETS))
     }

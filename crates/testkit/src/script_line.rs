@@ -1,4 +1,8 @@
-//! Parser of one script line: a command, its options, its words.
+//! Parser of one script line: a command, its options, its words. The commands read their arguments
+//! through the methods of [`ScriptLine`].
+//!
+//! `edit m1 --tag net --pin the cache` has the verb `edit`, the option `tag` with the value `net`,
+//! the switch `pin`, and the words `m1`, `the`, `cache`.
 
 use std::path::PathBuf;
 
@@ -10,10 +14,14 @@ const SWITCH_OPTIONS: &[&str] = &[
     "inflated", "plain", "full", "explain",
 ];
 
+/// A parsed script line.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScriptLine {
+    /// Name of the command.
     pub(crate) verb: String,
+    /// Names without `--` and their values, which are empty for switches.
     options: Vec<(String, String)>,
+    /// All other words, without the verb.
     pub(crate) words: Vec<String>,
 }
 
@@ -41,10 +49,12 @@ impl ScriptLine {
         self.options.iter().any(|it| it.0 == switch)
     }
 
+    /// The first value of an option.
     pub(crate) fn option(&self, name: &str) -> Option<String> {
         self.options(name).into_iter().next()
     }
 
+    /// All values of an option that may be repeated.
     pub(crate) fn options(&self, name: &str) -> Vec<String> {
         self.options.iter().filter(|it| it.0 == name).map(|it| it.1.clone()).collect()
     }
@@ -57,13 +67,14 @@ impl ScriptLine {
         self.option(name).map(|it| it.parse().expect("the option takes a number"))
     }
 
-    /// Values of a list option: `None` if absent, empty for `-`.
+    /// Values of a list option: `None` if absent (the list stays), empty for `-` (it is emptied).
     pub(crate) fn list_option(&self, name: &str) -> Option<Vec<String>> {
         let given = self.options(name);
         let is_given = !given.is_empty();
         is_given.then(|| given.into_iter().filter(|it| it != "-").collect())
     }
 
+    /// The word at an index, empty if there are fewer.
     pub(crate) fn word(&self, index: usize) -> &str {
         self.words.get(index).map_or("", String::as_str)
     }

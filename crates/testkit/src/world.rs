@@ -1,4 +1,9 @@
-//! State of a script: folders, the fake clock, and the names of its memories.
+//! State of a script: folders, the fake clock, and the names of its memories. The commands in
+//! `commands/` read and change it.
+//!
+//! All folders lie in one temporary directory: `code/PROJECT` holds the files of a project,
+//! `data/MACHINE` the data folder of a machine. A world begins on the machine `desk` in the project
+//! `shop`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -26,15 +31,18 @@ const MILLIS_BETWEEN_COMMANDS: i64 = 60_000;
 pub struct TestWorld {
     dir: TempDir,
     runtime: Runtime,
+    /// Time of the last command.
     pub now: Timestamp,
+    /// Name of the current machine.
     pub(crate) machine: String,
     /// Name of the current project.
     pub(crate) project: String,
     pub(crate) cwd: PathBuf,
-    /// Memories in the order of creation: the first is `m1`.
+    /// Memories in the order in which the output first named them: the first is `m1`.
     names: Vec<MemoryId>,
     /// Records of the import file, which `export` and `foreign` fill and `import` reads.
     pub(crate) import_records: Vec<ImportRecord>,
+    /// Damage that the last command met, for the end of its output.
     damage_messages: Vec<String>,
     /// Models for embedding, reranking and text generation.
     pub models: ModelSet,
@@ -95,7 +103,7 @@ impl TestWorld {
         res
     }
 
-    /// Like `with_project`, for work that consumes the project.
+    /// Like `with_project`, for work that consumes the project. Damage messages are not collected.
     pub(crate) fn with_opened_project<T>(
         &mut self,
         work: impl AsyncFnOnce(Result<Project, Error>) -> T,
@@ -106,9 +114,10 @@ impl TestWorld {
             let mut project = Project::open(config, &start, now).await;
             if let Ok(project) = &mut project {
                 // The command line applies this setting; scripts run below it and do so themselves.
-                let off = |it: &(String, String)| it.0 == "memory.enabled" && it.1 == "false";
-                let is_off = project.project_settings().await.is_ok_and(|it| it.iter().any(off));
-                let memory = if is_off { MemoryState::Disabled } else { MemoryState::Enabled };
+                let disables = |it: &(String, String)| it.0 == "memory.enabled" && it.1 == "false";
+                let is_disabled =
+                    project.project_settings().await.is_ok_and(|it| it.iter().any(disables));
+                let memory = if is_disabled { MemoryState::Disabled } else { MemoryState::Enabled };
                 project.set_policy(ProjectPolicy { memory, ..project.policy });
             }
             work(project).await
@@ -162,7 +171,7 @@ impl TestWorld {
         self.now = self.now.plus_millis(days * DAY_MS);
     }
 
-    /// Name of a memory; a new memory gets the next one.
+    /// Name of a memory. A memory that has none yet gets the next one.
     pub fn name_of(&mut self, id: MemoryId) -> String {
         let index = self.names.iter().position(|it| *it == id).unwrap_or_else(|| {
             self.names.push(id);

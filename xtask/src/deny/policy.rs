@@ -1,18 +1,29 @@
 //! The part of `deny.toml` that this tool implements.
 //!
-//! The format is cargo-deny's. A rule that one tool applies and the other ignores is worse than none, so an unknown key
-//! is a problem.
+//! The format is cargo-deny's. A rule that one tool applies and the other ignores is worse than none, so
+//! an unknown key is a problem.
+//!
+//! The keys are of two kinds: lists, whose entries become a [`Policy`], and keys with one supported
+//! value, which must be there. For example
+//!
+//! ```text
+//! [licenses]
+//! allow = ["MIT"]              a list
+//! [bans]
+//! wildcards = "deny"           the only supported value
+//! skip = []                    unknown: reported as "`bans.skip` is not followed"
+//! ```
 
 use anyhow::Context;
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 
-/// The rules that vary.
+/// The rules that vary: the entries of the lists.
 #[derive(Debug)]
 pub(super) struct Policy {
     pub(super) licences: Vec<String>,
     pub(super) banned: Vec<Banned>,
     pub(super) registries: Vec<String>,
-    /// Keys that this tool does not implement.
+    /// Messages about keys and values that this tool does not implement.
     pub(super) unknown: Vec<String>,
 }
 
@@ -22,12 +33,13 @@ pub(super) struct Banned {
     pub(super) reason: String,
 }
 
-/// Keys that are lists, read below.
-const LISTS: &[(&str, &str)] =
+/// Table and key of the lists, read below.
+const LIST_KEYS: &[(&str, &str)] =
     &[("licenses", "allow"), ("bans", "deny"), ("sources", "allow-registry")];
 
-/// Keys with their only supported value; each is required, because the default of cargo-deny may differ.
-const FIXED: &[(&str, &str, &str)] = &[
+/// Table, key and the only supported value. Each is required, because the default of cargo-deny may
+/// differ.
+const FIXED_KEYS: &[(&str, &str, &str)] = &[
     ("graph", "all-features", "true"),
     ("bans", "wildcards", "deny"),
     ("bans", "allow-wildcard-paths", "true"),
@@ -36,8 +48,8 @@ const FIXED: &[(&str, &str, &str)] = &[
     ("sources", "unknown-git", "deny"),
 ];
 
-/// Needs a database that is not in the repository; left to cargo-deny.
-const LEFT: &str = "advisories";
+/// A table that needs a database, which is not in the repository; left to cargo-deny.
+const UNCHECKED_TABLE: &str = "advisories";
 
 pub(super) fn read(text: &str) -> anyhow::Result<Policy> {
     let document: DocumentMut = text.parse().context("deny.toml")?;
@@ -50,7 +62,7 @@ pub(super) fn read(text: &str) -> anyhow::Result<Policy> {
         licences: list("licenses", "allow").into_iter().filter_map(text_of).collect(),
         banned: banned.into_iter().filter_map(read_banned).collect(),
         registries: list("sources", "allow-registry").into_iter().filter_map(text_of).collect(),
-        unknown: unknown(&document),
+        unknown: find_unknown(&document),
     })
 }
 
@@ -60,20 +72,27 @@ fn read_banned(value: &Value) -> Option<Banned> {
     Some(Banned { name: part("crate")?, reason: part("reason")? })
 }
 
-fn unknown(document: &DocumentMut) -> Vec<String> {
+fn find_unknown(document: &DocumentMut) -> Vec<String> {
     let mut acc = Vec::new();
-    for (table, item) in document.iter().filter(|it| it.0 != LEFT) {
+    for (table, item) in document.iter().filter(|(table, _)| *table != UNCHECKED_TABLE) {
         let keys = item.as_table_like().into_iter().flat_map(TableLike::iter);
         for (key, value) in keys {
-            let list = LISTS.contains(&(table, key));
-            let fixed = FIXED.iter().any(|it| (it.0, it.1) == (table, key));
-            if !list && !fixed {
+            let is_list = LIST_KEYS.contains(&(table, key));
+            let is_fixed = FIXED_KEYS
+                .iter()
+                .any(|(fixed_table, fixed_key, _)| (*fixed_table, *fixed_key) == (table, key));
+            if !is_list && !is_fixed {
                 acc.push(format!("`{table}.{key}` is not followed"));
             }
-            acc.extend(value.as_array().into_iter().flatten().filter_map(|it| entry(table, it)));
+            for entry in value.as_array().into_iter().flatten() {
+                if !is_supported_entry(table, entry) {
+                    let entry = entry.to_string();
+                    acc.push(format!("`{}` in `{table}` is not followed", entry.trim()));
+                }
+            }
         }
     }
-    for (table, key, wanted) in FIXED {
+    for (table, key, wanted) in FIXED_KEYS {
         let value = document.get(table).and_then(|it| it.get(key)).and_then(Item::as_value);
         if value.and_then(text_of).as_deref() != Some(wanted) {
             acc.push(format!("`{table}.{key}` is not `{wanted}`"));
@@ -83,16 +102,16 @@ fn unknown(document: &DocumentMut) -> Vec<String> {
 }
 
 /// A ban has a crate and a reason and nothing else; the other lists are of texts.
-fn entry(table: &str, value: &Value) -> Option<String> {
-    let followed = if table == "bans" {
-        let n_keys = value.as_inline_table().map(toml_edit::InlineTable::len);
-        read_banned(value).is_some() && n_keys == Some(2)
+fn is_supported_entry(table: &str, entry: &Value) -> bool {
+    if table == "bans" {
+        let n_keys = entry.as_inline_table().map(toml_edit::InlineTable::len);
+        read_banned(entry).is_some() && n_keys == Some(2)
     } else {
-        value.is_str()
-    };
-    (!followed).then(|| format!("`{}` in `{table}` is not followed", value.to_string().trim()))
+        entry.is_str()
+    }
 }
 
+/// A text or a boolean, as text.
 fn text_of(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned).or_else(|| value.as_bool().map(|it| it.to_string()))
 }

@@ -1,4 +1,5 @@
-//! Just enough Markdown: headings, paragraphs, tables, code.
+//! Just enough Markdown: headings, paragraphs, tables, code. Functions append to `acc`, the document so
+//! far; `lead` is the paragraph below a heading.
 
 use std::fmt::Display;
 
@@ -15,7 +16,7 @@ pub(super) fn subsection(acc: &mut String, title: &str, lead: &str) {
     acc.extend(["\n### ", title, "\n\n", lead, "\n"]);
 }
 
-/// Rows have as many cells as there are `heads`.
+/// Appends a table. Rows have as many cells as there are `heads`.
 pub(super) fn table<const N: usize>(
     acc: &mut String,
     heads: [&str; N],
@@ -34,6 +35,7 @@ pub(super) fn json(acc: &mut String, text: &str) {
     acc.extend(["\n```json\n", text, "\n```\n"]);
 }
 
+/// A word in backticks.
 pub(super) fn code(word: impl Display) -> String {
     format!("`{word}`")
 }
@@ -56,7 +58,7 @@ mod tests {
     use expect_test::expect;
 
     #[test]
-    fn tables_survive_their_cells() {
+    fn a_vertical_bar_in_a_cell_is_escaped() {
         let mut acc = document("Fruit", "What grows.");
         section(&mut acc, "Kinds", "All of them.");
         table(&mut acc, ["word", "is"], [[code("apple"), "a | b".to_owned()]]);

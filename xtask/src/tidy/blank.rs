@@ -1,6 +1,11 @@
-//! Rust source with its comments and literals blanked out, so that rules match code and nothing else.
+//! Rust source with its comments and literals blanked out, so that rules match code and nothing else:
+//!
+//! ```text
+//! call("todo!()"); // remove it    becomes
+//! call(         );
+//! ```
 
-/// Same length and same lines as `source`; what is not code is spaces.
+/// Replaces everything that is not code by spaces; length and lines stay the same.
 pub(super) fn blank(source: &str) -> String {
     let bytes = source.as_bytes();
     let mut acc = Vec::with_capacity(bytes.len());
@@ -21,22 +26,23 @@ pub(super) fn blank(source: &str) -> String {
 /// End of the comment or literal that begins at `at`; `None` if none begins there.
 fn span_end(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = &bytes[at..];
+    // The `r` of `for` begins no raw string.
     let in_word = at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'_');
     let length = match rest[0] {
         b'/' if rest.starts_with(b"//") => {
             rest.iter().position(|it| *it == b'\n').unwrap_or(rest.len())
         }
-        b'/' if rest.starts_with(b"/*") => block_comment(rest),
-        b'"' => 1 + quoted(&rest[1..], b'"'),
-        b'r' | b'b' | b'c' if !in_word => raw_string(rest)?,
-        b'\'' => char_literal(rest)?,
+        b'/' if rest.starts_with(b"/*") => block_comment_length(rest),
+        b'"' => 1 + quoted_length(&rest[1..], b'"'),
+        b'r' | b'b' | b'c' if !in_word => raw_string_length(rest)?,
+        b'\'' => char_literal_length(rest)?,
         _ => return None,
     };
     Some(at + length)
 }
 
-/// Comments nest.
-fn block_comment(rest: &[u8]) -> usize {
+/// Length of a block comment. Comments nest.
+fn block_comment_length(rest: &[u8]) -> usize {
     let (mut depth, mut at) = (0_usize, 0);
     while at < rest.len() {
         if rest[at..].starts_with(b"/*") {
@@ -55,8 +61,8 @@ fn block_comment(rest: &[u8]) -> usize {
     rest.len()
 }
 
-/// Length including the closing quote, with escapes.
-fn quoted(rest: &[u8], quote: u8) -> usize {
+/// Length up to and including the closing quote; a backslash escapes the next byte.
+fn quoted_length(rest: &[u8], quote: u8) -> usize {
     let mut at = 0;
     while at < rest.len() {
         match rest[at] {
@@ -68,14 +74,17 @@ fn quoted(rest: &[u8], quote: u8) -> usize {
     rest.len()
 }
 
-/// `r"…"`, `br#"…"#`, `cr"…"`; plain prefixed strings are found at their quote.
-fn raw_string(rest: &[u8]) -> Option<usize> {
+/// Length of `r"…"`, `br#"…"#` or `cr"…"`; `None` for anything else. A string with another prefix
+/// (`b"…"`) is found at its quote.
+fn raw_string_length(rest: &[u8]) -> Option<usize> {
+    // `r` is the first or the second byte.
     let prefix = rest.iter().take(2).position(|it| *it == b'r')? + 1;
     let hashes = rest[prefix..].iter().take_while(|it| **it == b'#').count();
     let open = prefix + hashes;
     if rest.get(open) != Some(&b'"') {
         return None;
     }
+    // A quote and as many hashes as at the beginning.
     let mut close = vec![b'"'];
     close.resize(1 + hashes, b'#');
     let body = &rest[open + 1..];
@@ -83,15 +92,21 @@ fn raw_string(rest: &[u8]) -> Option<usize> {
     Some(end.map_or(rest.len(), |it| open + 1 + it + close.len()))
 }
 
-/// A lifetime also begins with `'`; a character ends with it.
-fn char_literal(rest: &[u8]) -> Option<usize> {
+/// Length of a character like `'a'` or `'\n'`; `None` for a lifetime, which also begins with `'` but
+/// has no closing one.
+fn char_literal_length(rest: &[u8]) -> Option<usize> {
     if rest.get(1) == Some(&b'\\') {
-        return Some(1 + quoted(&rest[1..], b'\''));
+        return Some(1 + quoted_length(&rest[1..], b'\''));
     }
-    let text = std::str::from_utf8(&rest[1..rest.len().min(6)]);
-    let text = text.or_else(|it| std::str::from_utf8(&rest[1..=it.valid_up_to()])).ok()?;
-    let length = 1 + text.chars().next()?.len_utf8();
-    (rest.get(length) == Some(&b'\'')).then_some(length + 1)
+    // A character has one to four bytes; the first tells how many.
+    let n_bytes = match rest.get(1)? {
+        0x00..0x80 => 1,
+        0x80..0xe0 => 2,
+        0xe0..0xf0 => 3,
+        0xf0..=0xff => 4,
+    };
+    let is_closed = rest.get(1 + n_bytes) == Some(&b'\'');
+    is_closed.then_some(1 + n_bytes + 1)
 }
 
 #[cfg(test)]
@@ -99,23 +114,28 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
+    /// Compares the code that remains, with runs of spaces written as one.
     fn check(source: &str, expect: Expect) {
-        assert_eq!(blank(source).len(), source.len());
-        let folded: Vec<_> = blank(source).lines().map(|it| words(it).join(" ")).collect();
-        expect.assert_eq(&folded.join("\n"));
-    }
-
-    fn words(line: &str) -> Vec<&str> {
-        line.split_whitespace().collect()
+        let blanked = blank(source);
+        assert_eq!(blanked.len(), source.len());
+        let mut lines = Vec::new();
+        for line in blanked.lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            lines.push(words.join(" "));
+        }
+        expect.assert_eq(&lines.join("\n"));
     }
 
     #[test]
     fn only_code_remains() {
+        // Comments.
         check("a // b\nc", expect!["a\nc"]);
         check("a /* b /* c */ d */ e", expect!["a e"]);
+        // Strings, raw strings and characters.
         check(r#"a("b \" c // d") e"#, expect!["a( ) e"]);
         check("a(r#\"b \" c\"#, br\"d\\\") e", expect!["a( , ) e"]);
         check("a('\"', '\\'', 'é', '→') b", expect!["a( , , , ) b"]);
+        // A lifetime, a prefix that is a name, and a string that never ends.
         check("fn a<'b>(c: &'b str) 'd'", expect!["fn a<'b>(c: &'b str)"]);
         check("number b\"c\" r", expect!["number b r"]);
         check("a \"open\nend", expect!["a\n"]);

@@ -4,7 +4,8 @@ use super::blank::blank;
 use super::{Problem, is_fixture};
 use crate::tree::{File, Tree};
 
-/// A banned macro, and the files in which it is banned.
+/// A banned macro, and the files in which it is banned: `todo!()` everywhere, `println!()` in
+/// libraries.
 struct Banned {
     name: &'static str,
     reach: Reach,
@@ -53,41 +54,51 @@ fn check_file_name(acc: &mut Vec<Problem>, file: &File) {
 
 fn check_header(acc: &mut Vec<Problem>, file: &File) {
     // The root of a test binary is a list of modules; they have the headers.
-    let glue = file.path.ends_with("tests/it/main.rs");
-    let first = file.text.lines().find(|it| !it.trim().is_empty()).unwrap_or_default();
-    if !glue && !first.starts_with("//!") {
+    if file.path.ends_with("tests/it/main.rs") {
+        return;
+    }
+    let first_line = file.text.lines().find(|it| !it.trim().is_empty()).unwrap_or_default();
+    if !first_line.starts_with("//!") {
         let remedy = "begin with `//!`, what the file is for and what it does not do";
         acc.push(Problem::failure(&file.path, 1, "no header", remedy));
     }
 }
 
 fn check_code(acc: &mut Vec<Problem>, file: &File) {
-    let library = is_library(&file.path);
-    for (i, line) in blank(&file.text).lines().enumerate() {
-        let applies = |it: &&Banned| it.reach == Reach::Everywhere || library;
-        for banned in BANNED.iter().filter(applies).filter(|it| calls(line, it.name)) {
-            let what = format!("`{}!`", banned.name);
-            acc.push(Problem::failure(&file.path, i + 1, what, banned.remedy));
+    let is_library = is_library(&file.path);
+    // Only code counts: comments and texts are blanked.
+    for (line_number, line) in (1..).zip(blank(&file.text).lines()) {
+        for banned in BANNED {
+            let applies = match banned.reach {
+                Reach::Everywhere => true,
+                Reach::Libraries => is_library,
+            };
+            if applies && calls_macro(line, banned.name) {
+                let what = format!("`{}!`", banned.name);
+                acc.push(Problem::failure(&file.path, line_number, what, banned.remedy));
+            }
         }
         if ["#[ignore]", "#[ignore "].iter().any(|it| line.contains(it)) {
             let remedy = "assert today's wrong answer, with a FIXME";
-            acc.push(Problem::failure(&file.path, i + 1, "a skipped test", remedy));
+            acc.push(Problem::failure(&file.path, line_number, "a skipped test", remedy));
         }
     }
 }
 
 /// Binaries and examples print, and a build script passes instructions to cargo by printing.
 fn is_library(path: &str) -> bool {
-    let program = path.starts_with("crates/cli/") || path.contains("/examples/");
-    path.starts_with("crates/") && !program && !path.ends_with("/build.rs")
+    let is_program = path.starts_with("crates/cli/") || path.contains("/examples/");
+    let is_build_script = path.ends_with("/build.rs");
+    path.starts_with("crates/") && !is_program && !is_build_script
 }
 
-fn calls(code: &str, name: &str) -> bool {
+/// True for `print!(` of the macro `print`, false for `my_print!(` and `println!(`.
+fn calls_macro(code: &str, name: &str) -> bool {
     code.match_indices(name).any(|(at, _)| {
         let before = code[..at].bytes().next_back();
         let after = &code[at + name.len()..];
-        before.is_none_or(|it| !it.is_ascii_alphanumeric() && it != b'_')
-            && ["!(", "![", "!{", "! {"].iter().any(|it| after.starts_with(it))
+        let begins_name = before.is_none_or(|it| !it.is_ascii_alphanumeric() && it != b'_');
+        begins_name && ["!(", "![", "!{", "! {"].iter().any(|it| after.starts_with(it))
     })
 }
 

@@ -1,4 +1,10 @@
-//! Allowed dependencies between crates: a table, checked against every manifest.
+//! Allowed dependencies between crates: a table, checked against every manifest, as
+//! `cargo metadata --no-deps` prints them:
+//!
+//! ```text
+//! {"manifest_path":"/…/crates/sync/Cargo.toml",
+//!  "dependencies":[{"name":"waylore-store","rename":"store","kind":null,"path":"/…/crates/store"}]}
+//! ```
 
 use std::path::Path;
 
@@ -52,8 +58,10 @@ const fn uses(name: &'static str, may_use: &'static [&'static str]) -> CrateRow 
 
 /// Checks the output of `cargo metadata --no-deps`.
 pub(super) fn check(acc: &mut Vec<Problem>, tree: &Tree, metadata: &Value) {
-    for package in array(&metadata["packages"]) {
-        let Some(manifest) = within(&tree.root, text(&package["manifest_path"])) else { continue };
+    for package in json_array(&metadata["packages"]) {
+        // A package outside the checkout is not ours.
+        let manifest = path_in_checkout(&tree.root, json_str(&package["manifest_path"]));
+        let Some(manifest) = manifest else { continue };
         if TOOL_FOLDERS.iter().any(|it| manifest.split('/').next() == Some(it)) {
             continue;
         }
@@ -64,7 +72,7 @@ pub(super) fn check(acc: &mut Vec<Problem>, tree: &Tree, metadata: &Value) {
             acc.push(Problem::failure(&manifest, 1, what, remedy));
             continue;
         };
-        check_dependencies(acc, tree, row, &manifest, array(&package["dependencies"]));
+        check_dependencies(acc, tree, row, &manifest, json_array(&package["dependencies"]));
     }
 }
 
@@ -77,48 +85,54 @@ fn check_dependencies(
 ) {
     for dependency in dependencies {
         // Only dependencies by path are crates of this workspace.
-        let Some(path) = within(&tree.root, text(&dependency["path"])) else { continue };
+        let path = path_in_checkout(&tree.root, json_str(&dependency["path"]));
+        let Some(path) = path else { continue };
         let used = crate_name(&format!("{path}/Cargo.toml")).to_owned();
-        let for_tests = text(&dependency["kind"]) == "dev" && used == TEST_SUPPORT;
-        if for_tests || row.may_use.contains(&used.as_str()) {
+        let is_for_tests = json_str(&dependency["kind"]) == "dev" && used == TEST_SUPPORT;
+        if is_for_tests || row.may_use.contains(&used.as_str()) {
             continue;
         }
+        // The name at the beginning of its line in the manifest.
         let known_as = if dependency["rename"].is_string() {
             &dependency["rename"]
         } else {
             &dependency["name"]
         };
-        let line = line_of(tree, manifest, text(known_as));
+        let line = line_of(tree, manifest, json_str(known_as));
         let what = format!("`{}` may not use `{used}` ({TABLE_PATH})", row.name);
         let remedy = "move what both need down to `model`, or let `engine` hold the two";
         acc.push(Problem::failure(manifest, line, what, remedy));
     }
 }
 
-/// The folder of a manifest names its crate.
+/// `store` for `crates/store/Cargo.toml`: the folder of a manifest names its crate.
 fn crate_name(manifest: &str) -> &str {
     let folder = manifest.strip_suffix("/Cargo.toml").unwrap_or_default();
     folder.rsplit('/').next().unwrap_or_default()
 }
 
-fn within(root: &str, path: &str) -> Option<String> {
+/// A path relative to the checkout; `None` if it is outside.
+fn path_in_checkout(root: &str, path: &str) -> Option<String> {
     let inside = Path::new(path).strip_prefix(root).ok()?;
     Some(inside.to_str()?.replace('\\', "/"))
 }
 
+/// The line of a dependency (`store.workspace = true`) in a manifest; 1 if it is not found.
 fn line_of(tree: &Tree, manifest: &str, dependency: &str) -> usize {
-    let names = |line: &str| {
+    let Some(file) = tree.file(manifest) else { return 1 };
+    let names_it = |line: &str| {
         line.strip_prefix(dependency).is_some_and(|it| it.starts_with([' ', '.', '=']))
     };
-    let found = tree.file(manifest).and_then(|it| it.text.lines().position(names));
-    found.map_or(1, |it| it + 1)
+    file.text.lines().position(names_it).map_or(1, |it| it + 1)
 }
 
-fn array(value: &Value) -> &[Value] {
+/// The elements of a JSON array; none for any other value.
+fn json_array(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-fn text(value: &Value) -> &str {
+/// A JSON string; empty for any other value.
+fn json_str(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
@@ -140,30 +154,31 @@ mod tests {
         }
     }
 
-    /// One package a line: `crates/recall: model store(dev)`.
+    /// Checks packages given one per line: `crates/recall: model store(dev)` is a folder and its
+    /// dependencies. Each gets its metadata, and a manifest with an empty first line and one dependency
+    /// in each further line, so that `model` is in line 2.
     fn check(script: &str, expect: Expect) {
         let root = "/srv/checkout/waylore";
         let mut packages = Vec::new();
         let mut files = Vec::new();
         for line in script.lines() {
-            let (folder, names) = line.split_once(':').unwrap();
-            let dependency = |it: &str| {
-                let dev = it.strip_suffix("(dev)");
-                let name = dev.unwrap_or(it);
-                json!({
+            let (folder, words) = line.split_once(':').unwrap();
+            let mut dependencies = Vec::new();
+            let mut manifest = "\n".to_owned();
+            for word in words.split_whitespace() {
+                let (name, kind) = match word.strip_suffix("(dev)") {
+                    Some(name) => (name, Some("dev")),
+                    None => (word, None),
+                };
+                dependencies.push(json!({
                     "name": format!("waylore-{name}"), "rename": name,
-                    "kind": dev.map(|_| "dev"), "path": format!("{root}/crates/{name}"),
-                })
-            };
-            let dependencies: Vec<Value> = names.split_whitespace().map(dependency).collect();
+                    "kind": kind, "path": format!("{root}/crates/{name}"),
+                }));
+                manifest.extend([name, ".workspace = true\n"]);
+            }
             let manifest_path = format!("{root}/{folder}/Cargo.toml");
             packages.push(json!({"manifest_path": manifest_path, "dependencies": dependencies}));
-            let text =
-                names.replace(' ', "\n").replace("(dev)", "").replace('\n', ".workspace = true\n");
-            files.push(File {
-                path: format!("{folder}/Cargo.toml"),
-                text: format!("{text}.workspace = true"),
-            });
+            files.push(File { path: format!("{folder}/Cargo.toml"), text: manifest });
         }
         let tree = Tree { root: root.to_owned(), files };
         let mut acc = Vec::new();

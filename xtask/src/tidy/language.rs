@@ -1,10 +1,12 @@
 //! The language of the code: names that stand alone, comments that name their actor, small types.
 //!
-//! Hard rules fail; the measures behind them are printed by every run, beside their goals.
+//! [`check`] reports single places that break a rule; [`measure`] counts over all crates, and every run
+//! prints the counts beside their goals. Both read [`FileOutline`]s: the items and comments of a file
+//! with their lines, without its tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::outline::{FileOutline, outline_crates};
+use super::outline::{ConstantItem, FileOutline, FunctionItem, outline_crates};
 use super::{Grade, Problem};
 use crate::tree::Tree;
 
@@ -15,7 +17,7 @@ const MAX_METHODS: usize = 40;
 /// A function longer than this is worth a second look.
 const MAX_FUNCTION_LINES: usize = 60;
 
-/// Doc comments name the thing; they do not open with a question.
+/// A doc comment must not open with one of these: it names the thing and asks no question.
 const RIDDLES: &[&str] = &["What", "Whatever", "Whether", "Who", "Whoever", "Whose"];
 /// As `RIDDLES`, counted but not forbidden: "How far …" can be a title.
 const QUESTIONS: &[&str] = &["How", "Where", "Which", "Why"];
@@ -35,18 +37,19 @@ pub(super) fn check(acc: &mut Vec<Problem>, tree: &Tree) {
 
 /// A public type name occurs once in the workspace.
 fn check_type_names(acc: &mut Vec<Problem>, files: &[FileOutline]) {
-    let mut first: BTreeMap<&str, String> = BTreeMap::new();
+    let mut first_places: BTreeMap<&str, String> = BTreeMap::new();
     for file in files {
-        for it in file.types.iter().filter(|it| it.is_public) {
-            let place = format!("{}:{}", file.path, it.line);
-            let Some(known) = first.get(it.name.as_str()) else {
-                first.insert(&it.name, place);
+        for item in file.types.iter().filter(|it| it.is_public) {
+            let name = item.name.as_str();
+            if SHARED_TYPE_NAMES.contains(&name) {
                 continue;
-            };
-            if !SHARED_TYPE_NAMES.contains(&it.name.as_str()) {
-                let what = format!("the public type `{}` also stands at {known}", it.name);
+            }
+            if let Some(first_place) = first_places.get(name) {
+                let what = format!("the public type `{name}` also stands at {first_place}");
                 let remedy = "give one of the two a name that stands alone";
-                acc.push(Problem::failure(&file.path, it.line, what, remedy));
+                acc.push(Problem::failure(&file.path, item.line, what, remedy));
+            } else {
+                first_places.insert(name, format!("{}:{}", file.path, item.line));
             }
         }
     }
@@ -54,41 +57,56 @@ fn check_type_names(acc: &mut Vec<Problem>, files: &[FileOutline]) {
 
 /// An inherent impl stands beside its type, and no type has too many methods.
 fn check_types(acc: &mut Vec<Problem>, files: &[FileOutline]) {
-    let mut defined: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+    // The files that define a type, by crate and name. Several, if private types share a name.
+    let mut defining_files: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
     for file in files {
-        for it in &file.types {
-            defined.entry((crate_of(&file.path), &it.name)).or_default().insert(&file.path);
+        for item in &file.types {
+            let key = (crate_of(&file.path), item.name.as_str());
+            defining_files.entry(key).or_default().insert(&file.path);
         }
     }
     for file in files {
-        let mut n_methods: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-        for it in &file.impls {
-            let homes = defined.get(&(crate_of(&file.path), it.type_name.as_str()));
-            if homes.is_some_and(|homes| !homes.contains(file.path.as_str())) {
-                let what = format!("an impl of `{}` outside the file of the type", it.type_name);
+        // By type: the line of its first impl block, and the methods of all its blocks.
+        let mut first_line_and_methods: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for item in &file.impls {
+            let type_name = item.type_name.as_str();
+            // Types of other crates are not found here, and their impls are no concern.
+            let defined_in = defining_files.get(&(crate_of(&file.path), type_name));
+            if defined_in.is_some_and(|it| !it.contains(file.path.as_str())) {
+                let what = format!("an impl of `{type_name}` outside the file of the type");
                 let remedy =
                     "make it free functions that take the value first, or a type of its own";
-                acc.push(Problem::failure(&file.path, it.line, what, remedy));
+                acc.push(Problem::failure(&file.path, item.line, what, remedy));
             }
-            let row = n_methods.entry(&it.type_name).or_insert((it.line, 0));
-            row.1 += it.n_methods;
+            let (_, n_methods) = first_line_and_methods.entry(type_name).or_insert((item.line, 0));
+            *n_methods += item.n_methods;
         }
-        for (name, (line, n)) in n_methods.into_iter().filter(|it| it.1.1 > MAX_METHODS) {
-            let what = format!("`{name}` has {n} methods");
-            let remedy = "split it by what its parts are for";
-            acc.push(Problem::failure(&file.path, line, what, remedy));
+        for (type_name, (line, n_methods)) in first_line_and_methods {
+            if n_methods > MAX_METHODS {
+                let what = format!("`{type_name}` has {n_methods} methods");
+                let remedy = "split it by what its parts are for";
+                acc.push(Problem::failure(&file.path, line, what, remedy));
+            }
         }
     }
 }
 
 /// A limit says what it bounds: `MAX_NOTES_PER_FILE`, never `MOST`.
 fn check_constants(acc: &mut Vec<Problem>, file: &FileOutline) {
-    for it in file.constants.iter().filter(|it| !it.name.contains('_') && is_limit(&it.type_name)) {
-        let what = format!("`{}` does not say what it bounds", it.name);
-        acc.push(Problem::failure(&file.path, it.line, what, "name the thing and its unit"));
+    for item in &file.constants {
+        if is_one_word(&item.name) && is_limit(&item.type_name) {
+            let what = format!("`{}` does not say what it bounds", item.name);
+            acc.push(Problem::failure(&file.path, item.line, what, "name the thing and its unit"));
+        }
     }
 }
 
+/// True for the name of a function or constant without `_`.
+fn is_one_word(name: &str) -> bool {
+    !name.contains('_')
+}
+
+/// A constant of one of these types bounds something.
 fn is_limit(type_name: &str) -> bool {
     let numbers = ["usize", "u8", "u16", "u32", "u64", "i32", "i64", "f32", "f64", "Duration"];
     numbers.contains(&type_name)
@@ -96,7 +114,7 @@ fn is_limit(type_name: &str) -> bool {
 
 fn check_comments(acc: &mut Vec<Problem>, file: &FileOutline) {
     for (line, text) in &file.doc_openings {
-        if let Some(word) = opening(text, RIDDLES) {
+        if let Some(word) = opening_word(text, RIDDLES) {
             let what = format!("a doc comment that opens with `{word}`");
             let remedy = "open with what it is (a noun phrase) or does (a verb)";
             acc.push(Problem::failure(&file.path, *line, what, remedy));
@@ -125,17 +143,20 @@ fn check_functions(acc: &mut Vec<Problem>, file: &FileOutline) {
     }
 }
 
-fn opening<'a>(text: &str, words: &[&'a str]) -> Option<&'a str> {
+/// The first word of a text, if it is one of these.
+fn opening_word<'a>(text: &str, words: &[&'a str]) -> Option<&'a str> {
     let first = text.split(|it: char| !it.is_alphanumeric()).next()?;
     words.iter().find(|it| **it == first).copied()
 }
 
+/// The words of a comment that hide the actor, each once.
 fn unnamed_actors(text: &str) -> impl Iterator<Item = &'static str> {
     let words: BTreeSet<String> =
         text.split(|it: char| !it.is_alphanumeric()).map(str::to_lowercase).collect();
     UNNAMED_ACTORS.iter().copied().filter(move |it| words.contains(*it))
 }
 
+/// `store` for `crates/store/src/lib.rs`.
 fn crate_of(path: &str) -> &str {
     path.split('/').nth(1).unwrap_or_default()
 }
@@ -151,53 +172,54 @@ pub(crate) struct Measure {
 
 /// The measures of all crates together, in the order of the report.
 pub(crate) fn measure(tree: &Tree) -> Vec<Measure> {
+    // Collect the items of all files.
     let files = outline_crates(tree);
     let types: Vec<&str> =
         files.iter().flat_map(|it| &it.types).map(|it| it.name.as_str()).collect();
-    let functions: Vec<_> = files.iter().flat_map(|it| &it.functions).collect();
-    let constants: Vec<_> = files.iter().flat_map(|it| &it.constants).collect();
-    let docs: Vec<_> = files.iter().flat_map(|it| &it.doc_openings).collect();
-    let n_code: usize = files.iter().map(|it| it.n_code_lines).sum();
+    let functions: Vec<&FunctionItem> = files.iter().flat_map(|it| &it.functions).collect();
+    let constants: Vec<&ConstantItem> = files.iter().flat_map(|it| &it.constants).collect();
+    let docs: Vec<&str> =
+        files.iter().flat_map(|it| &it.doc_openings).map(|(_, text)| text.as_str()).collect();
+    let comments = files.iter().flat_map(|it| &it.comments);
+
+    // Count.
+    let n_one_word_types = types.iter().filter(|it| is_one_word_type(it)).count();
+    let n_one_word_functions = functions.iter().filter(|it| is_one_word(&it.name)).count();
+    let n_one_word_constants = constants.iter().filter(|it| is_one_word(&it.name)).count();
+    let n_questions = docs.iter().filter(|it| is_question(it)).count();
+    let n_actors: usize = comments.map(|(_, text)| unnamed_actors(text).count()).sum();
     let n_comments: usize = files.iter().map(|it| it.n_inline_comments).sum();
-    let actors = files.iter().flat_map(|it| &it.comments);
-    let n_actors: usize = actors.map(|it| unnamed_actors(&it.1).count()).sum();
-    let is_question = |it: &&&(usize, String)| {
-        opening(&it.1, RIDDLES).or_else(|| opening(&it.1, QUESTIONS)).is_some()
-    };
-    let one_word = |it: &&&str| it.chars().filter(|it| it.is_uppercase()).count() <= 1;
+    let n_code: usize = files.iter().map(|it| it.n_code_lines).sum();
+    let n_with_bool = functions.iter().filter(|it| it.takes_bool).count();
+    let n_long = functions.iter().filter(|it| it.n_lines > MAX_FUNCTION_LINES).count();
+
     let row = |name, value, goal| Measure { name, value, goal };
-    let share = |part: usize, all: usize| 100.0 * ratio(part, all);
+    let percent = |part: usize, all: usize| 100.0 * ratio(part, all);
+    let per_1000_lines = |part: usize| 1000.0 * ratio(part, n_code);
     vec![
-        row("one-word types, %", share(types.iter().filter(one_word).count(), types.len()), "≤ 28"),
-        row("types that share a name, %", share(n_shared(&types), types.len()), "≤ 14"),
-        row(
-            "one-word functions, %",
-            share(functions.iter().filter(|it| !it.name.contains('_')).count(), functions.len()),
-            "≤ 38",
-        ),
-        row(
-            "one-word constants, %",
-            share(constants.iter().filter(|it| !it.name.contains('_')).count(), constants.len()),
-            "≤ 22",
-        ),
-        row(
-            "docs that open with a question, %",
-            share(docs.iter().filter(is_question).count(), docs.len()),
-            "≤ 3",
-        ),
-        row("unnamed actors per 1,000 lines", 1000.0 * ratio(n_actors, n_code), "≤ 0.1"),
-        row("inline comments per 1,000 lines", 1000.0 * ratio(n_comments, n_code), "≥ 25"),
-        row("functions with a bool", count(functions.iter().filter(|it| it.takes_bool)), "≤ 25"),
-        row(
-            "functions over 60 lines",
-            count(functions.iter().filter(|it| it.n_lines > MAX_FUNCTION_LINES)),
-            "≤ 8",
-        ),
+        row("one-word types, %", percent(n_one_word_types, types.len()), "≤ 28"),
+        row("types that share a name, %", percent(count_shared(&types), types.len()), "≤ 14"),
+        row("one-word functions, %", percent(n_one_word_functions, functions.len()), "≤ 38"),
+        row("one-word constants, %", percent(n_one_word_constants, constants.len()), "≤ 22"),
+        row("docs that open with a question, %", percent(n_questions, docs.len()), "≤ 3"),
+        row("unnamed actors per 1,000 lines", per_1000_lines(n_actors), "≤ 0.1"),
+        row("inline comments per 1,000 lines", per_1000_lines(n_comments), "≥ 25"),
+        row("functions with a bool", ratio(n_with_bool, 1), "≤ 25"),
+        row("functions over 60 lines", ratio(n_long, 1), "≤ 8"),
     ]
 }
 
-/// How many of the names occur more than once.
-fn n_shared(names: &[&str]) -> usize {
+/// True for `Score`, false for `QueryPlan`.
+fn is_one_word_type(name: &str) -> bool {
+    name.chars().filter(|it| it.is_uppercase()).count() <= 1
+}
+
+fn is_question(doc: &str) -> bool {
+    opening_word(doc, RIDDLES).is_some() || opening_word(doc, QUESTIONS).is_some()
+}
+
+/// Number of types whose name another one has too.
+fn count_shared(names: &[&str]) -> usize {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     for name in names {
         *times.entry(name).or_default() += 1;
@@ -205,10 +227,7 @@ fn n_shared(names: &[&str]) -> usize {
     times.values().filter(|it| **it > 1).sum()
 }
 
-fn count<T>(items: impl Iterator<Item = T>) -> f64 {
-    ratio(items.count(), 1)
-}
-
+/// 0 if there is nothing.
 #[expect(clippy::cast_precision_loss, reason = "counts of lines are small")]
 fn ratio(part: usize, all: usize) -> f64 {
     part as f64 / all.max(1) as f64

@@ -20,6 +20,7 @@ pub(super) fn check(acc: &mut Vec<Problem>, tree: &Tree) {
     }
 }
 
+/// Checks the name of a design note.
 fn check_note(acc: &mut Vec<Problem>, file: &File, name: &str) {
     if !is_dated(name) && !UNDATED_NOTES.contains(&name) {
         let remedy = "call it `YYYY-MM-DD-title.md`, the title in lower case with hyphens";
@@ -27,20 +28,29 @@ fn check_note(acc: &mut Vec<Problem>, file: &File, name: &str) {
     }
 }
 
+/// True for `2026-11-15-one-writer.md`.
 fn is_dated(name: &str) -> bool {
     let Some(stem) = name.strip_suffix(".md") else { return false };
-    let mut parts = stem.splitn(4, '-');
-    let mut number = |length: usize, range: std::ops::RangeInclusive<u32>| {
-        let part = parts.next().unwrap_or_default();
-        let digits = part.len() == length && part.bytes().all(|it| it.is_ascii_digit());
-        digits && part.parse().is_ok_and(|it| range.contains(&it))
-    };
-    let dated = number(4, 2000..=9999) && number(2, 1..=12) && number(2, 1..=31);
-    let title = parts.next().unwrap_or_default();
-    let plain = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-';
-    dated && !title.is_empty() && title.bytes().all(plain)
+    let parts: Vec<&str> = stem.splitn(4, '-').collect();
+    let [year, month, day, title] = parts[..] else { return false };
+    is_number(year, 4, 2000..=9999)
+        && is_number(month, 2, 1..=12)
+        && is_number(day, 2, 1..=31)
+        && is_plain_title(title)
 }
 
+/// True for a number of so many digits within a range.
+fn is_number(text: &str, n_digits: usize, range: std::ops::RangeInclusive<u32>) -> bool {
+    let has_digits = text.len() == n_digits && text.bytes().all(|it| it.is_ascii_digit());
+    has_digits && text.parse().is_ok_and(|it| range.contains(&it))
+}
+
+fn is_plain_title(title: &str) -> bool {
+    let is_plain = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-';
+    !title.is_empty() && title.bytes().all(is_plain)
+}
+
+/// Checks the length of `AGENTS.md`.
 fn check_agents(acc: &mut Vec<Problem>, file: &File) {
     let n_lines = file.text.lines().count();
     if n_lines >= MAX_AGENTS_LINES {

@@ -2,6 +2,12 @@
 //!
 //! Not a parser. It relies on rustfmt's layout (one item per line, closing braces at the indentation
 //! of their item), which `make test` guarantees, and reads code with comments and literals blanked.
+//! For example
+//!
+//! ```text
+//! pub(crate) async fn read_all(       →  a function `read_all`, up to the `}` at the same indentation
+//! impl<'a> Reader<'a> {               →  an inherent impl of `Reader`
+//! ```
 
 use super::blank::blank;
 use super::is_fixture;
@@ -58,14 +64,13 @@ pub(super) struct ImplItem {
 
 /// Outlines of the crates' own sources: no tests, fixtures, or support code for tests.
 pub(super) fn outline_crates(tree: &Tree) -> Vec<FileOutline> {
-    let counted = |it: &&File| {
-        let path = it.path.as_str();
-        path.starts_with("crates/")
-            && path.rsplit_once('.').is_some_and(|(_, extension)| extension == "rs")
-            && !path.split('/').any(|part| matches!(part, "tests" | "testkit" | "tests.rs"))
-            && !is_fixture(path)
-    };
-    tree.files.iter().filter(counted).map(outline_file).collect()
+    tree.files.iter().filter(|it| is_crate_source(&it.path)).map(outline_file).collect()
+}
+
+fn is_crate_source(path: &str) -> bool {
+    let is_rust = path.rsplit_once('.').is_some_and(|(_, extension)| extension == "rs");
+    let is_for_tests = path.split('/').any(|it| matches!(it, "tests" | "testkit" | "tests.rs"));
+    path.starts_with("crates/") && is_rust && !is_for_tests && !is_fixture(path)
 }
 
 pub(super) fn outline_file(file: &File) -> FileOutline {
@@ -86,6 +91,8 @@ fn without_tests(text: &str) -> &str {
     &text[..start.unwrap_or(text.len())]
 }
 
+/// Counts lines of code and comments. Every non-blank line is one of three: doc comment, ordinary
+/// comment, code.
 fn add_comments(acc: &mut FileOutline, source: &str) {
     let mut in_docs = false;
     for (i, line) in source.lines().enumerate() {
@@ -107,23 +114,24 @@ fn add_comments(acc: &mut FileOutline, source: &str) {
     }
 }
 
+/// Adds the item that begins in the line with this index, if one does.
 fn add_item(acc: &mut FileOutline, code: &[&str], i: usize, line: &str) {
     let (is_public, item) = split_visibility(line.trim_start());
-    let n = i + 1;
+    let line_number = i + 1;
     if let Some(name) = name_after(item, &["struct ", "enum ", "trait ", "type ", "union "]) {
-        acc.types.push(TypeItem { line: n, name, is_public });
+        acc.types.push(TypeItem { line: line_number, name, is_public });
     } else if let Some(name) = function_name(item) {
-        let n_lines = item_length(code, i);
-        acc.functions.push(FunctionItem { line: n, name, n_lines, takes_bool: has_bool(line) });
+        let (n_lines, takes_bool) = (item_length(code, i), has_bool_parameter(line));
+        acc.functions.push(FunctionItem { line: line_number, name, n_lines, takes_bool });
     } else if let Some(name) = name_after(item, &["const ", "static "])
         && let Some((_, rest)) = item.split_once(':')
     {
         let type_name = rest.split('=').next().unwrap_or_default().trim().to_owned();
-        acc.constants.push(ConstantItem { line: n, name, type_name });
+        acc.constants.push(ConstantItem { line: line_number, name, type_name });
     } else if let Some(type_name) = inherent_impl(line) {
         let body = &code[i..i + item_length(code, i)];
         let n_methods = body.iter().filter(|it| is_method(it)).count();
-        acc.impls.push(ImplItem { line: n, type_name, n_methods });
+        acc.impls.push(ImplItem { line: line_number, type_name, n_methods });
     }
 }
 
@@ -136,12 +144,15 @@ fn split_visibility(item: &str) -> (bool, &str) {
     (false, restricted.map_or(item, |(_, rest)| rest))
 }
 
+/// The identifier after one of the keywords: `Score` for `struct Score(u32);`.
 fn name_after(item: &str, keywords: &[&str]) -> Option<String> {
     let rest = keywords.iter().find_map(|it| item.strip_prefix(it))?;
     let name = identifier(rest);
+    // `const fn` is a function, not a constant.
     (!name.is_empty() && name != "fn").then(|| name.to_owned())
 }
 
+/// The name in `fn name`, after any of `const`, `async` and `unsafe`.
 fn function_name(item: &str) -> Option<String> {
     let mut rest = item;
     while let Some(shorter) =
@@ -152,15 +163,19 @@ fn function_name(item: &str) -> Option<String> {
     rest.strip_prefix("fn ").map(|it| identifier(it).to_owned())
 }
 
+/// The identifier at the start of a text.
 fn identifier(text: &str) -> &str {
     let end = text.find(|it: char| !it.is_alphanumeric() && it != '_');
     &text[..end.unwrap_or(text.len())]
 }
 
-fn has_bool(line: &str) -> bool {
+/// True for `fn go(fast: bool)`, false for `fn is_fast() -> bool` and for a type like `bool_set`.
+fn has_bool_parameter(line: &str) -> bool {
     line.match_indices(": bool").any(|(at, _)| {
-        // The result type follows `->`, a parameter does not.
-        !line[..at].contains("->") && !identifier(&line[at + 2..]).contains('_')
+        let type_name = identifier(&line[at + ": ".len()..]);
+        // What follows `->` is part of the result.
+        let is_parameter = !line[..at].contains("->");
+        is_parameter && !type_name.contains('_')
     })
 }
 
@@ -179,6 +194,7 @@ fn inherent_impl(line: &str) -> Option<String> {
     path.rsplit("::").next().map(str::to_owned)
 }
 
+/// The position after the `>` that closes the generics; the opening `<` is not part of the text.
 fn end_of_generics(text: &str) -> Option<usize> {
     let mut depth = 1_usize;
     for (at, it) in text.char_indices() {
@@ -195,7 +211,8 @@ fn end_of_generics(text: &str) -> Option<usize> {
 }
 
 fn is_method(line: &str) -> bool {
-    function_name(split_visibility(line.trim_start()).1).is_some()
+    let (_, item) = split_visibility(line.trim_start());
+    function_name(item).is_some()
 }
 
 /// Lines up to the closing brace at the item's own indentation.
@@ -205,11 +222,13 @@ fn item_length(code: &[&str], start: usize) -> usize {
         let trimmed = line.trim_start();
         trimmed.starts_with('}') && line.len() - trimmed.len() == indent
     };
+    // The whole item is in one line.
     if code[start].trim_end().ends_with(['}', ';']) {
         return 1;
     }
-    let end = code[start + 1..].iter().position(is_end);
-    end.map_or(1, |it| it + 2)
+    // The first line, the lines between, and the closing one.
+    let n_between = code[start + 1..].iter().position(is_end);
+    n_between.map_or(1, |it| it + 2)
 }
 
 #[cfg(test)]
@@ -217,30 +236,29 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
+    /// Compares the outline, one item a line with its line number: types, then functions, constants,
+    /// impls with their number of methods, and first lines of doc comments.
     fn check(text: &str, expect: Expect) {
         let file = File { path: "crates/a/src/b.rs".to_owned(), text: text.to_owned() };
         let outline = outline_file(&file);
         let mut lines = Vec::new();
-        lines.extend(outline.types.iter().map(|it| {
-            format!("{}: type {}{}", it.line, it.name, if it.is_public { " (public)" } else { "" })
-        }));
-        lines.extend(outline.functions.iter().map(|it| {
-            let takes_bool = if it.takes_bool { ", takes a bool" } else { "" };
-            format!("{}: fn {} of {} lines{takes_bool}", it.line, it.name, it.n_lines)
-        }));
-        lines.extend(
-            outline
-                .constants
-                .iter()
-                .map(|it| format!("{}: const {}: {}", it.line, it.name, it.type_name)),
-        );
-        lines.extend(
-            outline
-                .impls
-                .iter()
-                .map(|it| format!("{}: impl {} with {}", it.line, it.type_name, it.n_methods)),
-        );
-        lines.extend(outline.doc_openings.iter().map(|it| format!("{}: doc {}", it.0, it.1)));
+        for TypeItem { line, name, is_public } in &outline.types {
+            let public = if *is_public { " (public)" } else { "" };
+            lines.push(format!("{line}: type {name}{public}"));
+        }
+        for FunctionItem { line, name, n_lines, takes_bool } in &outline.functions {
+            let bool_note = if *takes_bool { ", takes a bool" } else { "" };
+            lines.push(format!("{line}: fn {name} of {n_lines} lines{bool_note}"));
+        }
+        for ConstantItem { line, name, type_name } in &outline.constants {
+            lines.push(format!("{line}: const {name}: {type_name}"));
+        }
+        for ImplItem { line, type_name, n_methods } in &outline.impls {
+            lines.push(format!("{line}: impl {type_name} with {n_methods}"));
+        }
+        for (line, text) in &outline.doc_openings {
+            lines.push(format!("{line}: doc {text}"));
+        }
         expect.assert_eq(&lines.join("\n"));
     }
 

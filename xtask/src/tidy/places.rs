@@ -1,4 +1,8 @@
 //! The repository contains no machine-specific paths and no private registries.
+//!
+//! A path is specific to a machine if it is a folder of this checkout (for a checkout at
+//! `/srv/checkout/waylore`: that one and the one above it, but not `/srv`, which many machines have), or
+//! the home of a user whose name is not one for examples.
 
 use super::Problem;
 use crate::tree::Tree;
@@ -32,14 +36,14 @@ const PUBLIC_HOSTS: &[&str] = &[
 pub(super) fn check(acc: &mut Vec<Problem>, tree: &Tree) {
     let folders = machine_folders(&tree.root);
     for file in &tree.files {
-        let registries = REGISTRY_FILES.iter().any(|it| is_named(&file.path, it));
+        let names_registries = REGISTRY_FILES.iter().any(|it| ends_with_path(&file.path, it));
         for (i, line) in file.text.lines().enumerate() {
             if let Some(path) = machine_path(line, &folders) {
                 let remedy = "write it relative to the project, or as `/home/user/…`";
                 let what = format!("`{path}` is a path of one machine");
                 acc.push(Problem::failure(&file.path, i + 1, what, remedy));
             }
-            if registries && let Some(host) = private_host(line) {
+            if names_registries && let Some(host) = private_host(line) {
                 let remedy = "resolve it again against the public registry";
                 let what = format!("`{host}` is not a public registry");
                 acc.push(Problem::failure(&file.path, i + 1, what, remedy));
@@ -48,50 +52,61 @@ pub(super) fn check(acc: &mut Vec<Problem>, tree: &Tree) {
     }
 }
 
-fn is_named(path: &str, name: &str) -> bool {
-    path.strip_suffix(name).is_some_and(|it| it.is_empty() || it.ends_with('/'))
+/// True if a path ends with these whole parts: `panel/yarn.lock` with `yarn.lock`.
+fn ends_with_path(path: &str, end: &str) -> bool {
+    path.strip_suffix(end).is_some_and(|it| it.is_empty() || it.ends_with('/'))
 }
 
-/// The folders this checkout lies in, outermost first, from the first one that is not ordinary.
+/// The folders of this checkout that identify the machine, outermost first: from the first part that is
+/// neither common nor an example. `/srv/checkout` and `/srv/checkout/waylore` in the example above.
 fn machine_folders(root: &str) -> Vec<String> {
     let mut folder = String::new();
     let mut acc = Vec::new();
     for part in root.split('/').filter(|it| !it.is_empty()) {
         folder.push('/');
         folder.push_str(part);
-        let known = COMMON_FOLDERS.contains(&part) || EXAMPLE_USERS.contains(&part);
-        if !known || !acc.is_empty() {
+        let is_common = COMMON_FOLDERS.contains(&part) || EXAMPLE_USERS.contains(&part);
+        // Below a folder of this machine, every folder is one too.
+        if !is_common || !acc.is_empty() {
             acc.push(folder.clone());
         }
     }
     acc
 }
 
+/// The first path of this machine in a line.
 fn machine_path(line: &str, folders: &[String]) -> Option<String> {
-    let checkout = folders.iter().find(|it| whole_path(line, it)).cloned();
+    let checkout = folders.iter().find(|it| contains_path(line, it)).cloned();
     checkout.or_else(|| real_home(line))
 }
 
 /// Returns whether `line` contains `path` as an absolute path, not as the end of a longer one.
-fn whole_path(line: &str, path: &str) -> bool {
+fn contains_path(line: &str, path: &str) -> bool {
     line.match_indices(path).any(|(at, _)| {
         let after = line[at + path.len()..].bytes().next();
         begins_path(line, at) && after.is_none_or(|it| !is_name_byte(it))
     })
 }
 
+/// The first home of a user who is not an example.
 fn real_home(line: &str) -> Option<String> {
-    let homes = ["/home/", "/Users/", "\\Users\\"];
-    homes.iter().flat_map(|home| line.match_indices(home)).find_map(|(at, home)| {
-        let rest = &line[at + home.len()..];
-        let end = rest.bytes().position(|it| !is_name_byte(it)).unwrap_or(rest.len());
-        let name = rest[..end].trim_end_matches('.');
-        let somebody = !name.is_empty() && !EXAMPLE_USERS.contains(&name);
-        (somebody && begins_path(line, at)).then(|| format!("{home}{name}"))
-    })
+    for homes in ["/home/", "/Users/", "\\Users\\"] {
+        for (at, _) in line.match_indices(homes) {
+            let rest = &line[at + homes.len()..];
+            let end = rest.bytes().position(|it| !is_name_byte(it)).unwrap_or(rest.len());
+            // The full stop of a sentence is not part of the name.
+            let user = rest[..end].trim_end_matches('.');
+            let is_real = !user.is_empty() && !EXAMPLE_USERS.contains(&user);
+            if is_real && begins_path(line, at) {
+                return Some(format!("{homes}{user}"));
+            }
+        }
+    }
+    None
 }
 
-/// A drive letter or a scheme may stand before a path from the root; a name may not.
+/// True if a path from the root begins here. A drive letter or a scheme (`C:`, `file://`) may stand
+/// before it; a name may not: `x/home/me` is relative.
 fn begins_path(line: &str, at: usize) -> bool {
     !line[..at].bytes().next_back().is_some_and(is_name_byte)
 }
@@ -102,13 +117,15 @@ fn is_name_byte(it: u8) -> bool {
 
 /// The host of a package source, unless it is public.
 fn private_host(line: &str) -> Option<&str> {
-    let fetches = ["resolved", "source", "registry", "index", "tarball"];
-    if !fetches.iter().any(|it| line.contains(it)) {
+    // Keys with the address of a package. Other addresses, as of a home page, are not fetched.
+    let source_keys = ["resolved", "source", "registry", "index", "tarball"];
+    if !source_keys.iter().any(|it| line.contains(it)) {
         return None;
     }
+    // `user@host` of `https://user@host:8080/path`, then without the user.
     let (_, rest) = line.split_once("://")?;
-    let host = rest.split(['/', ':', '"', '\'', ' ', '?']).next()?;
-    let host = host.rsplit('@').next()?;
+    let user_and_host = rest.split(['/', ':', '"', '\'', ' ', '?']).next()?;
+    let host = user_and_host.rsplit('@').next()?;
     (!PUBLIC_HOSTS.contains(&host)).then_some(host)
 }
 
@@ -125,6 +142,7 @@ mod tests {
 
     #[test]
     fn the_path_of_the_checkout_is_rejected() {
+        // Put together from parts, so that the rule accepts this file.
         let line = ["see /srv", "checkout", "notes.md"].join("/");
         check(
             "docs/a.md",
@@ -133,6 +151,7 @@ mod tests {
             docs/a.md:1: `/srv/checkout` is a path of one machine; write it relative to the project, or as `/home/user/…`
         "]],
         );
+        // A longer name, and a relative path.
         let line = ["cd /srv", "checkout-two; ls x/srv", "checkout"].join("/");
         check("docs/a.md", &line, expect![""]);
         assert!(machine_folders("/home/user/src").is_empty());

@@ -10,15 +10,16 @@ pub(super) fn check(acc: &mut Vec<Problem>, tree: &Tree) {
     }
 }
 
+/// The problem at the first line that differs; `None` if the document is up to date.
 fn stale(tree: &Tree, document: &Document) -> Option<Problem> {
     let written = tree.file(document.path).map(|it| it.text.as_str()).unwrap_or_default();
     let wanted = (document.render)();
     if written == wanted {
         return None;
     }
-    let same = written.lines().zip(wanted.lines()).take_while(|(a, b)| a == b).count();
+    let n_same = written.lines().zip(wanted.lines()).take_while(|(a, b)| a == b).count();
     let what = "differs from the tables in the code";
-    Some(Problem::failure(document.path, same + 1, what, "run `cargo xtask docs`"))
+    Some(Problem::failure(document.path, n_same + 1, what, "run `cargo xtask docs`"))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ const NOTICE_LINES: usize = 400;
 const MAX_LINES: usize = 600;
 
 pub(super) fn check(acc: &mut Vec<Problem>, tree: &Tree) {
-    for file in tree.files.iter().filter(|it| counts(it)) {
+    for file in tree.files.iter().filter(|it| is_limited(it)) {
         let n_lines = code_lines(&file.text);
         if n_lines <= NOTICE_LINES {
             continue;
@@ -20,14 +20,16 @@ pub(super) fn check(acc: &mut Vec<Problem>, tree: &Tree) {
     }
 }
 
-fn counts(file: &File) -> bool {
+/// True for code that is neither test nor fixture nor table.
+fn is_limited(file: &File) -> bool {
     let path = file.path.as_str();
-    let code = path.rsplit_once('.').is_some_and(|(_, it)| matches!(it, "rs" | "ts"));
-    let test =
+    let is_code = path.rsplit_once('.').is_some_and(|(_, it)| matches!(it, "rs" | "ts"));
+    let is_test =
         path.split('/').any(|it| matches!(it, "test" | "tests")) || path.ends_with("/tests.rs");
-    code && !test && !is_fixture(path) && !is_table(&file.text)
+    is_code && !is_test && !is_fixture(path) && !is_table(&file.text)
 }
 
+/// A header that contains "is a table" exempts its file.
 fn is_table(text: &str) -> bool {
     text.lines().take_while(|it| it.starts_with("//!")).any(|it| it.contains("is a table"))
 }
@@ -46,6 +48,7 @@ mod tests {
     use crate::tidy::testing::problems;
     use expect_test::{Expect, expect};
 
+    /// Checks a file with a header, so many lines of code (with the header) and so many of tests.
     fn check(path: &str, header: &str, n_code: usize, n_tests: usize, expect: Expect) {
         let code = "x\n".repeat(n_code - 1);
         let tests = "x\n".repeat(n_tests);

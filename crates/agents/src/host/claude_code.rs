@@ -1,8 +1,10 @@
 //! The host Claude Code: its row in the table of hosts, its settings and its hook messages.
 //!
-//! Hooks are installed in its settings and our MCP server in its server list, or both as a plugin.
-//! Of a message only the fields that its event needs are read, because others come and go with
-//! versions. Its transcripts are read in `claude_code_transcript.rs`.
+//! Hooks (programs that the host starts at events) are installed in its settings and our MCP server
+//! (tools that the agent may call) in its server list, or both as a plugin. A message is a JSON object,
+//! such as `{"hook_event_name":"UserPromptSubmit","session_id":"s1","cwd":"/p","prompt":"fix it"}`. Of
+//! a message only the fields that its event needs are read, because others come and go with versions.
+//! Its transcripts are read in `claude_code_transcript.rs`.
 
 mod events;
 
@@ -71,7 +73,7 @@ pub(super) const CLAUDE_CODE: Host = Host {
 /// `Stop`, because that would make the agent continue.
 #[rustfmt::skip]
 const HOOK_EVENTS: &[(&str, Option<&str>, HostVersion)] = &[
-    //event                 tools                                           since
+    // event               tools                                           since
     ("SessionStart",       None,                                           (0, 0, 0)),
     ("UserPromptSubmit",   None,                                           (0, 0, 0)),
     ("PostToolUse",        Some("Read|Edit|Write|MultiEdit|NotebookEdit"), (0, 0, 0)),
@@ -142,15 +144,15 @@ fn read_body(body: Value) -> Option<HookMessage> {
         // `Stop`, and events of other versions.
         _ => HookEvent::Other,
     };
-    let (session, cwd) = (text("session_id")?, text("cwd")?.to_owned());
+    let (main_session, cwd) = (text("session_id")?, text("cwd")?.to_owned());
     // A subagent has a conversation of its own, so it must be shown notes that its parent has seen.
     // The `transcript_path` in its messages is that of the parent.
-    let (session, transcript_key) = match text("agent_id") {
-        Some(agent) => (format!("{session}/{agent}"), "agent_transcript_path"),
-        None => (session.to_owned(), "transcript_path"),
+    let (host_session, transcript_key) = match text("agent_id") {
+        Some(agent) => (format!("{main_session}/{agent}"), "agent_transcript_path"),
+        None => (main_session.to_owned(), "transcript_path"),
     };
     let source = SessionSource::from_transcript(text(transcript_key));
-    Some(HookMessage { host: Some(HOST_NAME), event_name, session, cwd, source, event, body })
+    Some(HookMessage { host: Some(HOST_NAME), event_name, host_session, cwd, source, event, body })
 }
 
 /// The host also submits its own notices as prompts, for example when a subagent ends. They ask for
@@ -317,7 +319,7 @@ mod tests {
         };
         let (subagent, main) = (message(r#""agent_id":"a7","#), message(""));
         assert_eq!(subagent.event, HookEvent::SessionStart { compacted: false });
-        assert_eq!((subagent.session.as_str(), main.session.as_str()), ("s1/a7", "s1"));
+        assert_eq!((subagent.host_session.as_str(), main.host_session.as_str()), ("s1/a7", "s1"));
         assert_eq!(main.source, SessionSource::HostTranscript { path: "/t.jsonl".to_owned() });
         assert_eq!(subagent.source, SessionSource::JournalOnly);
     }

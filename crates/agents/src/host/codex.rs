@@ -1,7 +1,8 @@
 //! The host Codex: its row in the table of hosts, its settings and its hook messages.
 //!
-//! Hooks are installed in a file of their own and our MCP server in its configuration. It runs only
-//! hooks that its user trusts and ignores all others silently. Its messages lack the exit code of a
+//! Hooks (programs that the host starts at events, here `waylore hook codex`) are installed in a file of
+//! their own and our MCP server (tools that the agent may call) in its configuration. It runs only hooks
+//! that its user trusts and ignores all others silently. Its messages lack the exit code of a
 //! command, which its transcript has; so the events of a session are read from there
 //! (`codex_transcript.rs`).
 
@@ -116,15 +117,18 @@ fn parse_hook_list(line: &str) -> Option<Vec<InstalledHook>> {
     if value["id"] != HOOK_LIST_ID {
         return None;
     }
-    let folders = value["result"]["data"].as_array().into_iter().flatten();
-    let hooks = folders.filter_map(|it| it["hooks"].as_array()).flatten();
-    let own_hooks = hooks.filter(|it| it["source"] == "user" && runs_waylore(it, "hook"));
-    let to_installed = |hook: &Value| {
-        let text = |name: &str| hook[name].as_str().unwrap_or_default().to_owned();
-        let is_trusted = hook["trustStatus"] == "trusted";
-        InstalledHook { key: text("key"), hash: text("currentHash"), is_trusted }
-    };
-    Some(own_hooks.map(to_installed).collect())
+    let mut acc = Vec::new();
+    for folder in value["result"]["data"].as_array().into_iter().flatten() {
+        for hook in folder["hooks"].as_array().into_iter().flatten() {
+            let is_ours = hook["source"] == "user" && runs_waylore(hook, "hook");
+            if is_ours {
+                let text = |name: &str| hook[name].as_str().unwrap_or_default().to_owned();
+                let is_trusted = hook["trustStatus"] == "trusted";
+                acc.push(InstalledHook { key: text("key"), hash: text("currentHash"), is_trusted });
+            }
+        }
+    }
+    Some(acc)
 }
 
 /// Interprets the body of a message.
@@ -140,9 +144,9 @@ fn read_body(body: Value) -> Option<HookMessage> {
         "SessionEnd" => HookEvent::SessionEnd,
         _ => HookEvent::Other,
     };
-    let (session, cwd) = (text("session_id")?.to_owned(), text("cwd")?.to_owned());
+    let (host_session, cwd) = (text("session_id")?.to_owned(), text("cwd")?.to_owned());
     let source = SessionSource::from_transcript(text("transcript_path"));
-    Some(HookMessage { host: Some(HOST_NAME), event_name, session, cwd, source, event, body })
+    Some(HookMessage { host: Some(HOST_NAME), event_name, host_session, cwd, source, event, body })
 }
 
 /// Files are read through shell commands; edits are patches.
@@ -180,8 +184,9 @@ fn push_activity(log: &mut EventLog, message: &HookMessage, at: Timestamp) {
         log.push_user_message(&format!("prompt {id}"), text);
     }
     let body = &message.body;
-    let call_id = body["tool_use_id"].as_str().filter(|_| message.event_name == "PostToolUse");
-    if let Some(id) = call_id {
+    if message.event_name == "PostToolUse"
+        && let Some(id) = body["tool_use_id"].as_str()
+    {
         let tool = tool_names::find_tool(body["tool_name"].as_str().unwrap_or_default());
         // The `command` of an edit is the patch itself, which the transcript holds as bare text.
         let input = match &message.event {
@@ -243,15 +248,16 @@ mod tests {
         assert_eq!(parse_hook_list(line), Some(vec![hook]));
     }
 
-    /// Compares the events of a message, each with its id.
+    /// Compares the events of a message, one per line: its id, then the line of the journal from the
+    /// name of the event on.
     fn check(message: &str, expect: Expect) {
         let line = |it: &EventEnvelope| {
             let line = it.to_line();
-            let rest = line.split_once("\"event\":").map_or("", |it| it.1);
+            let (_, rest) = line.split_once("\"event\":").unwrap_or_default();
             format!("{} {rest}\n", it.id)
         };
         let message = CODEX.parse_message(message.as_bytes(), None).unwrap();
-        let events = CODEX.journal_events(&message, Some("/p"), Timestamp(7));
+        let events = CODEX.build_journal_events(&message, Some("/p"), Timestamp(7));
         expect.assert_eq(&events.iter().map(line).collect::<String>());
     }
 

@@ -1,6 +1,7 @@
 //! The host GitHub Copilot CLI: its row in the table of hosts, its settings and its hook messages.
 //!
-//! Hooks are installed in a file of our own and our MCP server in its server list. A message does not
+//! Hooks (programs that the host starts at events, here `waylore hook copilot`) are installed in a file
+//! of our own and our MCP server (tools that the agent may call) in its server list. A message does not
 //! name its event; the hook gets the name as an argument. Messages have no call ids either, so the
 //! events of a session are read from the host's transcript (`copilot_transcript.rs`).
 
@@ -77,14 +78,12 @@ fn install_hooks(text: &str, setup: &HostSetup<'_>) -> Result<String, SettingsEr
     if !text.trim().is_empty() && !is_own_file(text)? {
         return Err(SettingsError::UnexpectedShape("hooks"));
     }
-    let hook = |event: &&str| {
+    let mut hooks = json!({});
+    for event in HOOK_EVENTS {
         let line = format!("{} hook {HOST_NAME} {event}", shell::quote_word(setup.program));
-        (
-            (*event).to_owned(),
-            json!([{ "type": "command", "bash": line, "timeoutSec": HOOK_TIMEOUT_SECONDS }]),
-        )
-    };
-    let hooks: Value = HOOK_EVENTS.iter().map(hook).collect();
+        hooks[event] =
+            json!([{ "type": "command", "bash": line, "timeoutSec": HOOK_TIMEOUT_SECONDS }]);
+    }
     Ok(format!("{:#}\n", json!({ "version": 1, "hooks": hooks })))
 }
 
@@ -126,11 +125,12 @@ fn read_body(body: Value) -> Option<HookMessage> {
         "postToolUse" => tool_event(&body),
         "postToolUseFailure" => failure_event(&body, &result_text(&body)),
         "sessionEnd" => HookEvent::SessionEnd,
+        // `agentStop`, and events of other versions.
         _ => HookEvent::Other,
     };
-    let (session, cwd) = (text("sessionId")?.to_owned(), text("cwd")?.to_owned());
+    let (host_session, cwd) = (text("sessionId")?.to_owned(), text("cwd")?.to_owned());
     let source = SessionSource::from_transcript(text("transcriptPath"));
-    Some(HookMessage { host: Some(HOST_NAME), event_name, session, cwd, source, event, body })
+    Some(HookMessage { host: Some(HOST_NAME), event_name, host_session, cwd, source, event, body })
 }
 
 fn build_answer(_: &HookMessage, text: &str) -> String {
@@ -152,10 +152,10 @@ fn tool_event(body: &Value) -> HookEvent {
     if exit_code.is_some_and(|it| it != 0) || body["toolResult"]["resultType"] == "failure" {
         return failure_event(body, &output);
     }
-    let path = body["toolArgs"]["path"].as_str();
-    match path.filter(|_| matches!(tool, Tool::Read | Tool::Edit | Tool::Write)) {
-        Some(path) => HookEvent::FilesTouched { paths: vec![path.to_owned()] },
-        None => HookEvent::Other,
+    let works_on_file = matches!(tool, Tool::Read | Tool::Edit | Tool::Write);
+    match body["toolArgs"]["path"].as_str() {
+        Some(path) if works_on_file => HookEvent::FilesTouched { paths: vec![path.to_owned()] },
+        Some(_) | None => HookEvent::Other,
     }
 }
 
@@ -188,11 +188,12 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
-    /// Compares the event of a message with these fields and the ids of the events to journal.
+    /// Compares the event of a message with these fields and, in a list behind it, the ids of the
+    /// events to journal.
     fn check(event: &str, body: &str, expect: Expect) {
         let input = format!(r#"{{"hook_event_name":"{event}","sessionId":"s1","cwd":"/p"{body}}}"#);
         let message = COPILOT.parse_message(input.as_bytes(), None).unwrap();
-        let events = COPILOT.journal_events(&message, Some("/p"), Timestamp(7));
+        let events = COPILOT.build_journal_events(&message, Some("/p"), Timestamp(7));
         let ids: Vec<String> = events.into_iter().map(|it| it.id).collect();
         expect.assert_eq(&format!("{:?} {ids:?}", message.event));
     }

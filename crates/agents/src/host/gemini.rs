@@ -1,6 +1,7 @@
 //! The host Gemini CLI: its row in the table of hosts, its settings and its hook messages.
 //!
-//! Hooks and our MCP server are installed in one settings file. Its messages name no call ids, so the
+//! Hooks (programs that the host starts at events, here `waylore hook gemini`) and our MCP server (tools
+//! that the agent may call) are installed in one settings file. Its messages name no call ids, so the
 //! events of a session are read from its transcript (`gemini_transcript.rs`), which always exists.
 
 use model::{EventEnvelope, Timestamp, Tool};
@@ -65,12 +66,11 @@ const SERVERS_KEY: &str = "mcpServers";
 fn install(settings: &str, setup: &HostSetup<'_>) -> Result<String, SettingsError> {
     let command = format!("{} hook {HOST_NAME}", shell::quote_word(setup.program));
     let hook = json!({ "type": "command", "name": "waylore", "command": command, "timeout": HOOK_TIMEOUT_MILLIS });
-    let entry =
-        |it: &(&'static str, &str)| (it.0, json!({ "matcher": it.1, "hooks": [hook.clone()] }));
-    let settings = hook_settings::install_entries(
-        settings,
-        &HOOK_EVENTS.iter().map(entry).collect::<Vec<_>>(),
-    )?;
+    let mut entries = Vec::new();
+    for (event, tools) in HOOK_EVENTS {
+        entries.push((*event, json!({ "matcher": tools, "hooks": [hook.clone()] })));
+    }
+    let settings = hook_settings::install_entries(settings, &entries)?;
     // Both entries are in one file, so the second edit works on the result of the first.
     let server = json!({ "command": setup.program, "args": ["mcp"] });
     mcp_servers::install(JsonFlavor::Strict, &settings, SERVERS_KEY, &server)
@@ -95,10 +95,10 @@ fn read_body(body: Value) -> Option<HookMessage> {
         "SessionEnd" => HookEvent::SessionEnd,
         _ => HookEvent::Other,
     };
-    let (session, cwd) = (text("session_id")?.to_owned(), text("cwd")?.to_owned());
+    let (host_session, cwd) = (text("session_id")?.to_owned(), text("cwd")?.to_owned());
     let transcript = text("transcript_path").filter(|it| !it.is_empty());
     let source = SessionSource::from_transcript(transcript);
-    Some(HookMessage { host: Some(HOST_NAME), event_name, session, cwd, source, event, body })
+    Some(HookMessage { host: Some(HOST_NAME), event_name, host_session, cwd, source, event, body })
 }
 
 /// The host reports a failed command as a success; the exit code is part of the output text.
@@ -114,20 +114,26 @@ fn tool_event(body: &Value) -> HookEvent {
             output: truncate_text(&output),
         };
     }
-    if let Some(command) = input["command"].as_str().filter(|_| tool == Tool::Shell) {
+    if tool == Tool::Shell
+        && let Some(command) = input["command"].as_str()
+    {
         return HookEvent::CommandEnded {
             command: truncate_text(command),
             output: truncate_text(&output),
         };
     }
-    // `read_many_files` takes a list, named `paths` or `include`.
+    let mut paths = Vec::new();
     let single = ["file_path", "absolute_path"].iter().find_map(|it| input[*it].as_str());
+    paths.extend(single.map(str::to_owned));
+    // `read_many_files` takes a list, named `paths` or `include`.
     let list = input["paths"].as_array().or(input["include"].as_array());
-    let list = list.into_iter().flatten().filter_map(Value::as_str);
-    let paths: Vec<String> = single.into_iter().chain(list).map(str::to_owned).collect();
+    for path in list.into_iter().flatten() {
+        paths.extend(path.as_str().map(str::to_owned));
+    }
     if paths.is_empty() { HookEvent::Other } else { HookEvent::FilesTouched { paths } }
 }
 
+/// Session start and end; everything else is in the transcript.
 fn build_events(message: &HookMessage, project: Option<&str>, at: Timestamp) -> Vec<EventEnvelope> {
     let mut log = start_log(HOST_NAME, message, project, at);
     if message.event == HookEvent::SessionEnd {
@@ -185,10 +191,13 @@ mod tests {
 
     #[test]
     fn only_session_start_and_end_are_journalled() {
-        let end = br#"{"hook_event_name":"SessionEnd","session_id":"s1","cwd":"/p"}"#;
-        let message = GEMINI.parse_message(end, None).unwrap();
-        let events = GEMINI.journal_events(&message, None, Timestamp(7));
-        let ids: Vec<String> = events.into_iter().map(|it| it.id).collect();
-        assert_eq!(ids, ["start", "end"]);
+        let event_ids = |event: &str| {
+            let input = format!(r#"{{"hook_event_name":"{event}","session_id":"s1","cwd":"/p"}}"#);
+            let message = GEMINI.parse_message(input.as_bytes(), None).unwrap();
+            let events = GEMINI.build_journal_events(&message, None, Timestamp(7));
+            events.into_iter().map(|it| it.id).collect::<Vec<String>>()
+        };
+        assert_eq!(event_ids("SessionEnd"), ["start", "end"]);
+        assert_eq!(event_ids("AfterTool"), ["start"]);
     }
 }

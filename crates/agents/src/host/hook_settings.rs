@@ -1,5 +1,10 @@
 //! Installs and removes our hooks in the JSON settings of a host, for hosts whose settings have the
-//! shape `hooks` → event → list of entries → list of hooks.
+//! shape `hooks` → event → list of entries → list of hooks:
+//!
+//! ```text
+//! { "hooks": { "SessionStart": [ { "hooks": [ { "command": "waylore", "args": ["hook", …] } ] } ] } }
+//!              event             entry        hook
+//! ```
 //!
 //! The text is edited in place (see `json_spans`), so everything else in the file stays, in its
 //! order. Our hooks are recognised by the command they run.

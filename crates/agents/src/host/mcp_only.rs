@@ -1,5 +1,6 @@
-//! Hosts without hooks, or with hooks that we have not tested: Cursor, Windsurf, Cline and Zed. Only
-//! our MCP server is added to their settings, as their documentation describes.
+//! Hosts without hooks (programs that a host starts at events), or with hooks that we have not tested:
+//! Cursor, Windsurf, Cline and Zed. Only our MCP server (tools that an agent may call) is added to their
+//! settings, as their documentation describes.
 
 use serde_json::{Value, json};
 
@@ -16,6 +17,7 @@ const CLINE_FOLDER_IN_HOME: &str = if cfg!(target_os = "macos") {
     ".config/Code/User/globalStorage/saoudrizwan.claude-dev"
 };
 
+// The tuple is the name in commands and the name of the product.
 pub(super) const CURSOR: Host = mcp_only_host(
     ("cursor", "Cursor"),
     &[home_base(".cursor")],

@@ -1,8 +1,11 @@
-//! Adds and removes our MCP server in JSON settings: one key holds an object that maps server names to
-//! entries.
+//! Adds and removes our MCP server (tools that an agent may call) in JSON settings: one key, the
+//! `list_key` below, holds an object that maps server names to entries, as in
+//! `{ "mcpServers": { "waylore": { "command": "/bin/waylore", "args": ["mcp"] } } }`.
 //!
 //! The text is edited in place (see `json_spans`), so everything else in the file stays, byte for
 //! byte. Our entry is recognised by its name and by the command it runs.
+
+use std::ops::Range;
 
 use serde_json::{Value, json};
 
@@ -54,13 +57,19 @@ pub(super) fn uninstall(
     if !runs_waylore(&before[list_key][SERVER_NAME], "mcp") {
         return Ok(settings.to_owned());
     }
-    let span = scan_json(settings).and_then(|it| {
-        let list = it.member(list_key)?;
-        let is_alone = matches!(&list.value.content, JsonContent::Object(all) if all.len() == 1);
-        let own = list.value.member(SERVER_NAME)?;
-        Some(if is_alone { list.span.clone() } else { own.span.clone() })
-    });
-    Ok(span.map_or_else(|| settings.to_owned(), |it| json_spans::remove_span(settings, &it)))
+    Ok(match find_own_span(settings, list_key) {
+        Some(span) => json_spans::remove_span(settings, &span),
+        None => settings.to_owned(),
+    })
+}
+
+/// Span of our server, or of the whole list if that holds no other.
+fn find_own_span(settings: &str, list_key: &str) -> Option<Range<usize>> {
+    let root = scan_json(settings)?;
+    let list = root.member(list_key)?;
+    let own = list.value.member(SERVER_NAME)?;
+    let is_alone = matches!(&list.value.content, JsonContent::Object(all) if all.len() == 1);
+    Some(if is_alone { list.span.clone() } else { own.span.clone() })
 }
 
 /// Parses settings and checks the shape of the list; a text without content is an empty object.

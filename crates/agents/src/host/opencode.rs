@@ -1,7 +1,8 @@
 //! The host `OpenCode`: its row in the table of hosts, its settings and the messages of our plugin.
 //!
-//! A plugin of ours is installed in its plugin folder and our MCP server in its settings, which may
-//! contain comments. The plugin calls `waylore hook`. The shape of its messages is ours; the names in
+//! A plugin of ours is installed in its plugin folder and our MCP server (tools that the agent may call)
+//! in its settings, which may contain comments. At each event of the host the plugin calls `waylore
+//! hook` with a message, such as `{"hook_event_name":"chat.message","sessionID":"ses_1","text":"hi"}`. The shape of its messages is ours; the names in
 //! them are the host's. Sessions are read from its database (`opencode_transcript.rs`).
 
 use model::{EventEnvelope, Timestamp, Tool};
@@ -11,6 +12,7 @@ use super::mcp_servers::{self, JsonFlavor};
 use super::{FilePlace, HookProtocol, Host, HostSetup, SettingsBase, SettingsError, SettingsFile};
 use crate::event_log::{CallOutcome, EventLog};
 use crate::hook_message::{EVENT_KEY, HookEvent, HookMessage, SessionSource, truncate_text};
+use crate::opencode_transcript::REJECTED_PHRASE;
 use crate::{json_spans, patch, tool_names};
 
 const HOST_NAME: &str = "opencode";
@@ -63,8 +65,6 @@ const PLUGIN_HEADER: &str = "// Written by `waylore connect opencode`";
 const SERVERS_KEY: &str = "mcp";
 /// A new settings file as the host writes it: it would add the schema line itself otherwise.
 const EMPTY_SETTINGS: &str = "{\n  \"$schema\": \"https://opencode.ai/config.json\"\n}\n";
-/// Part of the host's error for a call that the user did not allow.
-const REJECTED_PHRASE: &str = "rejected permission";
 
 fn install_plugin(text: &str, setup: &HostSetup<'_>) -> Result<String, SettingsError> {
     // A file of this name that another program wrote must not be overwritten.
@@ -106,16 +106,17 @@ fn read_body(body: Value) -> Option<HookMessage> {
         "session.end" => HookEvent::SessionEnd,
         _ => HookEvent::Other,
     };
-    let (session, cwd) = (text("sessionID")?.to_owned(), text("directory")?.to_owned());
-    // The start event of a subagent carries the session id of its parent. With the database beside
-    // it, learning would read the rows of the parent.
+    let (host_session, cwd) = (text("sessionID")?.to_owned(), text("directory")?.to_owned());
+    // The journalled start event of a subagent carries the host's id of its parent, see
+    // `build_events`. With the database beside it, learning would read the rows of the parent.
     let source = match text("database").filter(|_| text("parentID").is_none()) {
         Some(path) => {
-            SessionSource::HostDatabase { path: path.to_owned(), session: session.clone() }
+            let (path, host_session) = (path.to_owned(), host_session.clone());
+            SessionSource::HostDatabase { path, host_session }
         }
         None => SessionSource::JournalOnly,
     };
-    Some(HookMessage { host: Some(HOST_NAME), event_name, session, cwd, source, event, body })
+    Some(HookMessage { host: Some(HOST_NAME), event_name, host_session, cwd, source, event, body })
 }
 
 fn build_answer(_: &HookMessage, text: &str) -> String {
@@ -140,9 +141,11 @@ fn step_event(body: &Value) -> HookEvent {
     for call in body["calls"].as_array().into_iter().flatten() {
         let (tool, args) = (called_tool(call), &call["args"]);
         let text = |name: &str| args[name].as_str().map(truncate_text);
-        paths.extend(touched_files(&tool, args));
-        searches.extend(text("pattern").filter(|_| tool == Tool::Search));
-        commands.extend(text("command").filter(|_| tool == Tool::Shell));
+        match tool {
+            Tool::Search => searches.extend(text("pattern")),
+            Tool::Shell => commands.extend(text("command")),
+            _ => paths.extend(touched_files(&tool, args)),
+        }
     }
     HookEvent::StepEnded { paths, searches, commands, refused: None }
 }
@@ -178,8 +181,8 @@ fn build_events(message: &HookMessage, project: Option<&str>, at: Timestamp) -> 
     log.transcript = message.source.path().map(str::to_owned);
     // A subagent is a session of its own here; its parent takes the place of the host's session.
     let (main_session, subagent) = match text("parentID") {
-        Some(parent) => (parent, Some(message.session.as_str())),
-        None => (message.session.as_str(), None),
+        Some(parent) => (parent, Some(message.host_session.as_str())),
+        None => (message.host_session.as_str(), None),
     };
     log.start_session(Some(main_session), subagent, &message.cwd);
     match message.event_name.as_str() {
@@ -212,14 +215,15 @@ mod tests {
     use expect_test::{Expect, expect};
 
     /// Compares the event of a message with these fields and the events to journal, without the
-    /// session start.
+    /// session start. Each of those is its id and the line of the journal from the name of the event
+    /// on.
     fn check(body: &str, expect: Expect) {
         let input = format!(r#"{{"sessionID":"ses_1","directory":"/p",{body}}}"#);
         let message = OPENCODE.parse_message(input.as_bytes(), None).unwrap();
         let line = |it: &EventEnvelope| {
             format!("{} {}\n", it.id, it.to_line().split_once("\"event\":").unwrap().1)
         };
-        let events = OPENCODE.journal_events(&message, Some("/p"), Timestamp(7));
+        let events = OPENCODE.build_journal_events(&message, Some("/p"), Timestamp(7));
         let lines: String = events.iter().skip(1).map(line).collect();
         expect.assert_eq(&format!("{:?}\n{lines}", message.event));
     }
@@ -284,7 +288,7 @@ mod tests {
     fn a_subagent_has_the_session_id_that_its_database_rows_give() {
         let input = r#"{"hook_event_name":"session.start","sessionID":"ses_2","parentID":"ses_1","directory":"/p","database":"/d.db"}"#;
         let message = OPENCODE.parse_message(input.as_bytes(), None).unwrap();
-        let first = &OPENCODE.journal_events(&message, None, Timestamp(7))[0];
+        let first = &OPENCODE.build_journal_events(&message, None, Timestamp(7))[0];
         let row = crate::OpenCodeSession {
             id: "ses_2".to_owned(),
             directory: "/p".to_owned(),

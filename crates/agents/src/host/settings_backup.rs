@@ -38,7 +38,7 @@ pub fn text_after_disconnect(
         return Ok(backup.before.clone());
     }
     let after = (file.uninstall)(current)?;
-    // A file that was empty before us must not disappear.
+    // A file that is empty already has nothing of ours in it and stays.
     let is_deleted = after.is_empty() && !current.is_empty();
     Ok((!is_deleted).then_some(after))
 }

@@ -37,12 +37,17 @@ fn host_names_aliases_and_backup_names_are_unique() {
 fn installing_is_idempotent_and_uninstalling_leaves_no_trace() {
     for host in HOSTS {
         for file in host.files {
+            // Installing a second time changes nothing.
             let with = (file.install)("", &SETUP).unwrap();
             assert!(with.contains("waylore"), "{}: {with}", host.name);
             assert_eq!((file.install)(&with, &SETUP).unwrap(), with, "{}: once", host.name);
+
+            // Neither does uninstalling a second time.
             let without = (file.uninstall)(&with).unwrap();
             assert!(!without.contains("waylore"), "{}: {without}", host.name);
             assert_eq!((file.uninstall)(&without).unwrap(), without, "{}", host.name);
+
+            // Installing another path of the program replaces the first.
             let moved =
                 (file.install)(&with, &HostSetup { program: "/bin/waylore", version: None })
                     .unwrap();
@@ -109,7 +114,7 @@ fn a_message_is_parsed_once_whatever_is_done_with_it() {
         for input in sample_messages() {
             let before = N_PARSES.get();
             let message = host.parse_message(input.as_bytes(), Some("SessionStart")).unwrap();
-            n_events += host.journal_events(&message, Some("/p"), Timestamp(7)).len();
+            n_events += host.build_journal_events(&message, Some("/p"), Timestamp(7)).len();
             assert!(!host.render_answer(&message, "a note").is_empty());
             assert_eq!(message.body()["cwd"], "/p");
             assert_eq!(message.content_hash(), message.clone().content_hash());

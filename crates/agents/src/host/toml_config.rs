@@ -77,12 +77,15 @@ pub(super) fn write_trust(config: &str, hooks: &[InstalledHook]) -> Result<Strin
 /// Keys of the trust entries that we wrote.
 fn trusted_keys(document: &DocumentMut) -> Vec<String> {
     let state = document.get(HOOKS_KEY).and_then(|it| it.as_table()?.get(STATE_KEY)?.as_table());
-    let is_marked = |it: &Item| {
-        let prefix = it.as_table().and_then(|it| it.decor().prefix()?.as_str());
-        prefix.is_some_and(|it| it.contains(TRUST_COMMENT))
-    };
-    let rows = state.into_iter().flat_map(|it| it.iter());
-    rows.filter(|it| is_marked(it.1)).map(|it| it.0.to_owned()).collect()
+    let mut acc = Vec::new();
+    for (key, item) in state.into_iter().flat_map(Table::iter) {
+        // The text before the header of the table, comments included.
+        let prefix = item.as_table().and_then(|it| it.decor().prefix()?.as_str());
+        if prefix.is_some_and(|it| it.contains(TRUST_COMMENT)) {
+            acc.push(key.to_owned());
+        }
+    }
+    acc
 }
 
 fn parse_config(config: &str) -> Result<DocumentMut, SettingsError> {
@@ -124,12 +127,14 @@ fn table_or_insert<'a>(parent: &'a mut Table, name: &str) -> Result<&'a mut Tabl
 fn remove_path(document: &mut DocumentMut, path: &[&str]) {
     fn remove_from(table: &mut Table, path: &[&str]) {
         let [name, rest @ ..] = path else { return };
-        if let Some(below) = table.get_mut(name).and_then(Item::as_table_mut)
-            && !rest.is_empty()
+        // With further names to go, `name` is a table above the item.
+        if !rest.is_empty()
+            && let Some(below) = table.get_mut(name).and_then(Item::as_table_mut)
         {
             remove_from(below, rest);
             // A table that the user wrote with a header stays, even if it is empty.
-            if !(below.is_empty() && below.is_implicit()) {
+            let is_left_over = below.is_empty() && below.is_implicit();
+            if !is_left_over {
                 return;
             }
         }

@@ -1,12 +1,12 @@
-//! `waylore ask`: a search whose hits a text model turns into an answer. Without a text provider it is
-//! `search` with other words.
+//! `waylore ask`: a search whose hits a text model turns into an answer. Without a text provider (a model that
+//! the user configured) it prints the hits like `search`.
 
 use super::CommandContext;
-use super::answer::{QueryArgs, explain_results, print_hits};
-use super::list::ListFilterArgs;
+use super::list::MemoryFilterArgs;
+use super::query_output::{QueryArgs, explain_results, print_hits};
 use super::shared::text_or_stdin;
-use crate::wire::JsonDetail;
-use crate::wire::answer::answered_json;
+use crate::wire::OutputDetail;
+use crate::wire::search_results::answered_json;
 
 /// Ask a question and get an answer with its evidence
 ///
@@ -18,15 +18,15 @@ pub(crate) struct AskArgs {
     #[arg(required = true)]
     question: Vec<String>,
     #[command(flatten)]
-    filter_args: ListFilterArgs,
+    filter_args: MemoryFilterArgs,
     #[command(flatten)]
     query_args: QueryArgs,
 }
 
 pub(crate) async fn run(args: AskArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
     let text = text_or_stdin(&args.question)?;
-    let (filter, scope) = args.filter_args.to_filter(command)?;
-    let query = args.query_args.search_query(text, filter, scope)?;
+    let (filter, notebook_scope) = args.filter_args.to_filter(command)?;
+    let query = args.query_args.search_query(text, filter, notebook_scope)?;
     // Memories written a moment ago have no vector yet; a failure is only a notice.
     let notice = command.project.embedding_indexer().embed_new_memories().await;
     let mut answer = command.project.retriever().ask(&query).await?;
@@ -36,7 +36,7 @@ pub(crate) async fn run(args: AskArgs, command: &CommandContext<'_>) -> anyhow::
     }
     let code = u8::from(answer.results.hits.is_empty());
     if command.output.json {
-        let detail = JsonDetail::from_explain_flag(args.query_args.explain);
+        let detail = OutputDetail::from_explain_flag(args.query_args.explain);
         let body = answered_json(&query.text, &answer, detail);
         command.output.print_json("reply", body);
         return Ok(code);

@@ -1,11 +1,12 @@
-//! `waylore backup`: copies every notebook and verifies the copy.
+//! `waylore backup`: copies every notebook (the database of the project's memories, and that of the user's) and
+//! verifies the copies.
 
 use serde_json::json;
 
 use super::CommandContext;
 use super::shared::report_start;
 use crate::output::{BOLD_STYLE, format_size};
-use crate::wire::scope_word;
+use crate::wire::notebook_word;
 
 /// Make a backup and verify it
 #[derive(clap::Args, Debug)]
@@ -17,7 +18,7 @@ pub(crate) async fn run(_: BackupArgs, command: &CommandContext<'_>) -> anyhow::
     if command.output.json {
         let backup_json = |(scope, file): &(engine::NotebookScope, engine::BackupFile)| {
             json!({
-                "notebook": scope_word(*scope),
+                "notebook": notebook_word(*scope),
                 "name": file.name,
                 "path": file.path,
                 "bytes": file.bytes,
@@ -31,7 +32,7 @@ pub(crate) async fn run(_: BackupArgs, command: &CommandContext<'_>) -> anyhow::
         command.output.print_line(&format!(
             "{BOLD_STYLE}{}{BOLD_STYLE:#}  {} ({})",
             file.name,
-            scope_word(*scope),
+            notebook_word(*scope),
             format_size(file.bytes)
         ));
     }

@@ -1,4 +1,4 @@
-//! `waylore chunks`: shows how a file is cut at symbol boundaries.
+//! `waylore chunks`: shows how a file is cut into chunks, pieces that begin and end at symbol boundaries.
 
 use std::path::PathBuf;
 

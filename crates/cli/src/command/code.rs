@@ -1,4 +1,8 @@
 //! Output shared by the commands about code (`impact`, `deps`, `path`, `symbols`, `neighbours`).
+//!
+//! A *symbol* is a definition in the code or a whole file; an *edge* is one reference from a symbol to another.
+//! A traversal of the edges *reaches* symbols, each at a depth: the number of edges from its start. How an edge
+//! was resolved tells how certain it is.
 
 use engine::{IndexFreshness, ReachedSymbol, SymbolInfo};
 
@@ -7,17 +11,17 @@ use crate::output::{BOLD_STYLE, DIM_STYLE, Output, format_count};
 /// Changed files named in a warning.
 const MAX_NAMED_FILES: usize = 3;
 
-/// Formats a symbol as `path:name` with its kind and line.
+/// Formats a symbol: `src/a.rs:Server.run  method, line 12`, or for a whole file `src/a.rs  file`.
 pub(crate) fn format_symbol(symbol: &SymbolInfo) -> String {
-    let kind = symbol.kind.map_or("file", engine::DefKind::slug);
-    // A symbol of the kind `test` is marked by its kind already.
-    let is_marked = symbol.kind == Some(engine::DefKind::Test);
-    let test = if symbol.is_test && !is_marked { ", test" } else { "" };
+    // Test code is marked, unless the kind of the symbol is `test` anyway.
+    let has_test_kind = symbol.kind == Some(engine::DefKind::Test);
+    let test = if symbol.is_test && !has_test_kind { ", test" } else { "" };
     let path = &symbol.path;
-    // The symbol of a whole file has no name.
+    // The symbol of a whole file has neither name nor kind.
     if symbol.name.is_empty() {
         return format!("{BOLD_STYLE}{path}{BOLD_STYLE:#}  {DIM_STYLE}file{test}{DIM_STYLE:#}");
     }
+    let kind = symbol.kind.map_or("file", engine::DefKind::slug);
     let (first_line, _) = symbol.lines;
     format!(
         "{BOLD_STYLE}{path}:{}{BOLD_STYLE:#}  {DIM_STYLE}{kind}{test}, line {first_line}{DIM_STYLE:#}",
@@ -25,23 +29,27 @@ pub(crate) fn format_symbol(symbol: &SymbolInfo) -> String {
     )
 }
 
-/// Prints reached symbols by depth, nearest first.
+/// Prints reached symbols by depth, nearest first, at most `limit` of them.
 pub(crate) fn print_by_depth(out: &Output, reached: &[ReachedSymbol], limit: usize) {
-    let mut depth = 0;
+    let mut heading_depth = 0;
     for it in reached.iter().take(limit) {
-        // A heading at each new depth.
-        if it.depth != depth {
-            depth = it.depth;
-            let n_at_depth = reached.iter().filter(|it| it.depth == depth).count();
-            let steps = format_count(depth as usize, "step", "steps");
+        // A heading at each new depth; depths begin with 1.
+        if it.depth != heading_depth {
+            heading_depth = it.depth;
+            // The limit does not apply to the number in the heading.
+            let n_at_depth = reached.iter().filter(|it| it.depth == heading_depth).count();
+            let steps = format_count(heading_depth as usize, "step", "steps");
             out.print_line(&format!("{steps} away: {n_at_depth}"));
         }
-        // An edge without scope or type information may be wrong.
         let guess = match it.resolution {
+            // The only method with that name; the type of the value is not known.
             engine::ResolutionKind::Unique => ", guessed by name",
+            // One of several overloads.
             engine::ResolutionKind::Overload => ", ambiguous by name",
+            // By scope, import, type or a precise index: certain enough to say nothing.
             _ => "",
         };
+        // The symbol before it on the way; at depth 1 that is the target itself.
         let via = if it.depth > 1 { format!(" through {}", it.via) } else { String::new() };
         out.print_line(&format!(
             "  {}  {DIM_STYLE}{} (line {}{via}{guess}){DIM_STYLE:#}",

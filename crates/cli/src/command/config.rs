@@ -1,5 +1,9 @@
-//! `waylore config`: shows and changes settings, encrypts data, stores provider keys and tests providers.
+//! `waylore config`: shows and changes settings, encrypts data, stores provider keys and tests providers. The
+//! module `crate::config` merges the settings from all sources; this one is the command.
+//!
+//! A *provider* is an external model that the user configured for a role (embeddings, rerank, text).
 
+mod encryption;
 mod key;
 mod test_provider;
 
@@ -7,13 +11,11 @@ use engine::{SettingScope, check_setting};
 use serde_json::json;
 
 use super::CommandContext;
-use super::shared::report_start_everywhere;
 use crate::config::{self, EffectiveSetting, SettingOrigin, Settings};
-use crate::environment::{self, Environment};
+use crate::environment;
 use crate::failure::{CliFailure, usage_error};
-use crate::keychain;
 use crate::models::{self, ModelRole};
-use crate::output::{BOLD_STYLE, DIM_STYLE, format_count};
+use crate::output::{BOLD_STYLE, DIM_STYLE};
 
 /// Show all settings with their values and origins, or change one
 ///
@@ -52,7 +54,7 @@ enum ConfigAction {
     /// Encrypt or decrypt all data
     Encryption {
         /// Location of the key, or `off`
-        state: EncryptionSwitch,
+        state: encryption::EncryptionSwitch,
     },
     /// Store the key of a provider in the keychain of the system; read from standard input
     ///
@@ -70,20 +72,6 @@ enum ConfigAction {
         /// Only this role
         role: Option<ModelRole>,
     },
-}
-
-#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-enum EncryptionSwitch {
-    /// Key in the keychain of the system, or in a file if there is none
-    On,
-    /// Key in the keychain of the system
-    Keychain,
-    /// Key in a private file beside the configuration
-    File,
-    /// Passphrase given in WAYLORE_PASSPHRASE each time
-    Passphrase,
-    /// Decrypt all data
-    Off,
 }
 
 impl ConfigArgs {
@@ -106,7 +94,7 @@ pub(crate) async fn run(args: ConfigArgs, mut command: CommandContext<'_>) -> an
         Some(ConfigAction::Unset { key, for_project }) => {
             set_value(&key, None, for_project, &mut command).await?;
         }
-        Some(ConfigAction::Encryption { state }) => change_encryption(state, command)?,
+        Some(ConfigAction::Encryption { state }) => encryption::change_encryption(state, command)?,
         Some(ConfigAction::Key { role, remove }) => key::run(role, remove, &command)?,
         Some(ConfigAction::TestProvider { role }) => {
             return test_provider::run(role, &command).await;
@@ -187,10 +175,11 @@ async fn set_value(
     for_project: bool,
     command: &mut CommandContext<'_>,
 ) -> anyhow::Result<()> {
-    // Unsetting checks the key alone: its default is always a valid value.
+    // Without a value only the key is checked, by means of the default, which is always valid. The value
+    // for an unknown key does not matter.
     let known = engine::SETTINGS.iter().find(|it| it.key == key);
-    let value_or_default = value.or_else(|| known.map(|it| it.default)).unwrap_or("");
-    let setting = check_setting(key, value_or_default)
+    let default = known.map_or("", |it| it.default);
+    let setting = check_setting(key, value.unwrap_or(default))
         .map_err(|it| usage_error(it, "`waylore config` lists the settings"))?;
     // The key setting and the data must change together.
     if key == "encryption.key" {
@@ -236,11 +225,10 @@ fn report_provider_change(
     value: Option<&str>,
     command: &CommandContext<'_>,
 ) -> anyhow::Result<()> {
-    let Some(role) = ModelRole::ALL.into_iter().find(|it| key == format!("{}.provider", it.slug()))
-    else {
-        return Ok(());
-    };
+    let is_provider_of = |role: &ModelRole| key == format!("{}.provider", role.slug());
+    let Some(role) = ModelRole::ALL.into_iter().find(is_provider_of) else { return Ok(()) };
     let (out, environment) = (command.output, &command.environment);
+    // Read again: the change was written after the command read them.
     let settings = Settings::load_tolerantly(environment);
     let plan = match models::plan_models(&settings) {
         Ok(plan) => plan,
@@ -253,21 +241,30 @@ fn report_provider_change(
             return Ok(());
         }
     };
-    if let Some(model) = models::unfixed_model(&plan).filter(|_| role == ModelRole::Embeddings) {
+    // Ollama with an open choice of the model: store the choice, so that it stays the same whatever memory
+    // is free later.
+    if role == ModelRole::Embeddings
+        && let Some(model) = models::unfixed_model(&plan)
+    {
         config::write_setting(&environment.config_file(), "embeddings.model", Some(&model))?;
         out.say(&format!(
             "`embeddings.model` is now `{model}`, the best available model that fits"
         ));
     }
-    // These may belong to the provider that was set before.
-    for name in ["url", "model", "dimensions"] {
-        let key = format!("{}.{name}", role.slug());
-        let remaining = settings.values.iter().find(|it| it.setting.key == key);
-        if let Some(remaining) = remaining.filter(|it| !it.value.is_empty() && value.is_some()) {
-            out.hint(&format!(
-                "`{key}` is still `{}`; `config unset {key}`, if that was for another provider",
-                remaining.value
-            ));
+    // A new provider was set: other settings of the role may belong to the one before.
+    if value.is_some() {
+        for name in ["url", "model", "dimensions"] {
+            let key = format!("{}.{name}", role.slug());
+            // Not every role has all three.
+            let Some(remaining) = settings.values.iter().find(|it| it.setting.key == key) else {
+                continue;
+            };
+            if !remaining.value.is_empty() {
+                out.hint(&format!(
+                    "`{key}` is still `{}`; `config unset {key}`, if that was for another provider",
+                    remaining.value
+                ));
+            }
         }
     }
     out.hint("`waylore config test-provider` tests it");
@@ -275,129 +272,4 @@ fn report_provider_change(
         out.hint("`waylore embed` computes the vectors of the new model");
     }
     Ok(())
-}
-
-/// Encrypts or decrypts all data. An unencrypted file opens with a key as well, so the setting is
-/// written first when encrypting and last when decrypting: an interrupted run leaves readable data
-/// and can be repeated.
-fn change_encryption(state: EncryptionSwitch, command: CommandContext<'_>) -> anyhow::Result<()> {
-    let current = command.settings.get("encryption.key").to_owned();
-    // Check before creating a key.
-    reject_second_key(&current, state)?;
-    if !engine::ENCRYPTION_AVAILABLE {
-        return Err(engine::Error::from(engine::StoreError::EncryptionUnavailable).into());
-    }
-    let doing = if state == EncryptionSwitch::Off { "decrypting" } else { "encrypting" };
-    report_start_everywhere(doing, &command);
-    let CommandContext { environment, project, output, .. } = command;
-    let (location, secret) = obtain_key(state, &current, &environment)?;
-    let key = secret
-        .map(|it| engine::EncryptionKey::new(&it))
-        .transpose()
-        .map_err(engine::Error::from)?;
-    if key.is_some() {
-        config::write_setting(&environment.config_file(), "encryption.key", Some(location))?;
-    }
-    let n_converted = project.change_encryption(key.as_ref())?;
-    if key.is_none() {
-        config::write_setting(&environment.config_file(), "encryption.key", None)?;
-    }
-    if output.json {
-        output.print_json("encryption", json!({ "key": location, "converted": n_converted }));
-        return Ok(());
-    }
-    let verb = if key.is_some() { "encrypted" } else { "decrypted" };
-    output.print_line(&format!(
-        "{verb} {} with their backups",
-        format_count(n_converted, "database", "databases")
-    ));
-    match location {
-        "file" => output.hint(&format!(
-            "the key is in `{}`: without it the data cannot be read, so keep a copy elsewhere",
-            environment.key_file().display()
-        )),
-        "keychain" => {
-            output.hint(
-                "the key is in the keychain of this system: without it the data cannot be read",
-            );
-        }
-        // The user has the passphrase, or nothing is encrypted.
-        _ => {}
-    }
-    Ok(())
-}
-
-/// The location of the wanted key, as the value of `encryption.key`, and the key itself. A key that does
-/// not exist yet is created.
-fn obtain_key(
-    state: EncryptionSwitch,
-    current: &str,
-    environment: &Environment,
-) -> anyhow::Result<(&'static str, Option<String>)> {
-    Ok(match state {
-        EncryptionSwitch::Off => ("none", None),
-        EncryptionSwitch::Passphrase => {
-            let missing =
-                || usage_error("no passphrase was given", "give it in WAYLORE_PASSPHRASE");
-            ("passphrase", Some(environment::passphrase_variable().ok_or_else(missing)?))
-        }
-        EncryptionSwitch::File => ("file", Some(key_from_file(environment)?)),
-        EncryptionSwitch::Keychain => {
-            let unavailable = || {
-                usage_error(
-                    "no keychain is available",
-                    "unlock it, or store the key in a file: waylore config encryption file",
-                )
-            };
-            ("keychain", Some(key_from_keychain(environment).ok_or_else(unavailable)?))
-        }
-        // Data that is encrypted already keeps its key.
-        EncryptionSwitch::On if current == "file" => ("file", Some(key_from_file(environment)?)),
-        EncryptionSwitch::On => match key_from_keychain(environment) {
-            Some(secret) => ("keychain", Some(secret)),
-            None => ("file", Some(key_from_file(environment)?)),
-        },
-    })
-}
-
-/// Rejects a second key for data that is encrypted with another one.
-fn reject_second_key(current: &str, wanted: EncryptionSwitch) -> anyhow::Result<()> {
-    let is_same_key = match wanted {
-        EncryptionSwitch::Off => true,
-        EncryptionSwitch::On => current != "passphrase",
-        EncryptionSwitch::Keychain => current == "keychain",
-        EncryptionSwitch::File => current == "file",
-        EncryptionSwitch::Passphrase => current == "passphrase",
-    };
-    if is_same_key || current == "none" {
-        return Ok(());
-    }
-    let how = match current {
-        "file" => "with the key in a file",
-        "keychain" => "with the key in the keychain",
-        _ => "with a passphrase",
-    };
-    Err(usage_error(
-        format!("the data is encrypted already, {how}"),
-        "turn that off first: waylore config encryption off",
-    ))
-}
-
-/// The key in the key file, created if absent.
-fn key_from_file(environment: &Environment) -> anyhow::Result<String> {
-    let path = environment.key_file();
-    if !path.exists() {
-        engine::write_private_file(&path, environment::random_key().as_bytes())
-            .map_err(engine::Error::from)?;
-    }
-    Ok(std::fs::read_to_string(&path)?)
-}
-
-/// The key in the keychain, created if absent; `None` without a usable keychain.
-fn key_from_keychain(environment: &Environment) -> Option<String> {
-    let entry = keychain::KeychainEntry::Data(&environment.data);
-    keychain::read(&entry).or_else(|| {
-        let fresh = environment::random_key();
-        keychain::write(&entry, &fresh).then_some(fresh)
-    })
 }

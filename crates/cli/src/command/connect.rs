@@ -1,11 +1,17 @@
 //! `waylore connect` and `waylore disconnect`: add our hooks and our MCP server to the settings files of
-//! a host, and remove them. `init` and `doctor` use the functions at the end.
+//! a host, and remove them. `init` and `doctor` use the file `installed_hosts`.
+//!
+//! A *host* is a program that runs agents, such as Claude Code. A *hook* is a command that the host runs at an
+//! event; an *MCP server* is a process whose tools the agent may call. Both are entries in settings files, of
+//! the user or of a project (the *scope*).
 //!
 //! Every command runs in the same stages: find the settings files of the host, plan the change of each
-//! (`engine::plan_connect`, `plan_disconnect`), show the changes and ask, apply them, report.
+//! (`engine::plan_connect`, `plan_disconnect`), show the changes and ask, apply them, report. A plan is the text
+//! of a file before and after ([`HostChange`]); it is empty if both are equal.
 
 mod change_display;
 mod double_connection;
+mod installed_hosts;
 mod trust;
 
 use std::path::{Path, PathBuf};
@@ -17,11 +23,17 @@ use engine::{
 };
 use serde_json::json;
 
-use super::shared::{ask_yes_no, confirm_or_fail};
+use super::shared::confirm_or_fail;
 use crate::GlobalArgs;
 use crate::environment::{self, Environment};
 use crate::failure::{CliFailure, FailureKind, usage_error};
 use crate::output::Output;
+
+pub(super) use double_connection::hosts_in_both_scopes;
+pub(super) use installed_hosts::{
+    ConnectionState, HostConnection, connect_found_hosts, connection_states,
+};
+use trust::TrustOutcome;
 
 /// Connect the host of an agent
 ///
@@ -65,8 +77,6 @@ struct WhichHost {
     dry_run: bool,
 }
 
-pub(super) use double_connection::hosts_in_both_scopes;
-
 /// Parses the name of a host on the command line.
 pub(super) fn host_parser() -> impl TypedValueParser<Value = &'static Host> {
     let possible_value = |it: &'static Host| PossibleValue::new(it.name).aliases(it.aliases);
@@ -94,30 +104,32 @@ fn settings_files(
     project_root: Option<&Path>,
     environment: &Environment,
 ) -> anyhow::Result<Vec<HostFile>> {
+    // For Claude Code: `~`, and `~/.claude` in it.
     let (host_root, settings_folder) = host
         .settings_folder(environment.home.as_deref(), environment::folder_variable)
         .ok_or_else(|| missing_home(host))?;
-    let path = |place: FilePlace| match place {
-        FilePlace::Folder(name) => settings_folder.join(name),
-        FilePlace::Root(name) => host_root.join(name),
-        FilePlace::Project(name) => project_root.unwrap_or(&host_root).join(name),
-    };
-    // The text of each file before the first change is kept here, so that `disconnect` can restore it.
-    let backups = environment.data.join("connected");
-    let backup_folder = |name: &str| match project_root {
-        Some(root) => backups.join(name).join(model::fingerprint_text(&root.to_string_lossy())),
-        None => backups.join(name),
-    };
-    let host_file = |file: &'static SettingsFile| HostFile {
-        file,
-        path: path(file.place),
-        backup_folder: backup_folder(file.backup_name),
-    };
     let scope = if project_root.is_some() { SettingsScope::Project } else { SettingsScope::User };
-    Ok(host.files_in(scope).map(host_file).collect())
+    let mut res = Vec::new();
+    for file in host.files_in(scope) {
+        let path = match file.place {
+            FilePlace::Folder(name) => settings_folder.join(name),
+            FilePlace::Root(name) => host_root.join(name),
+            // Only files of the project scope have this place, so there is a project root.
+            FilePlace::Project(name) => project_root.unwrap_or(&host_root).join(name),
+        };
+        // The text of the file before the first change is kept here, so that `disconnect` can restore it.
+        let mut backup_folder = environment.data.join("connected").join(file.backup_name);
+        // One backup per project: a hash of its path makes the folder unique.
+        if let Some(root) = project_root {
+            backup_folder.push(model::fingerprint_text(&root.to_string_lossy()));
+        }
+        res.push(HostFile { file, path, backup_folder });
+    }
+    Ok(res)
 }
 
 fn missing_home(host: &Host) -> CliFailure {
+    // Some hosts have a variable that names their folder, such as CLAUDE_CONFIG_DIR.
     let variable = host.bases.iter().find_map(|it| it.variable);
     CliFailure {
         kind: FailureKind::Environment,
@@ -153,8 +165,8 @@ pub(crate) fn connect_host(
 ) -> anyhow::Result<u8> {
     let environment = Environment::read()?;
     let (host, scope) = (args.which.host, args.which.scope);
-    // People who share the settings of a project have the program at different paths, and may have
-    // different versions of the host.
+    // People who share the settings of a project have the program at different paths, so the host must
+    // find it by name.
     let program = match scope {
         SettingsScope::User => own_program()?,
         SettingsScope::Project => "waylore".to_owned(),
@@ -163,40 +175,45 @@ pub(crate) fn connect_host(
         return write_plugin(host, &environment.cwd.join(folder), &program, output);
     }
     check_program_name(&program)?;
+    // The version decides which hooks are installed. People who share a project may have different ones;
+    // `None` then installs the hooks that every version supports.
     let version = match scope {
         SettingsScope::User => host_version(host),
         SettingsScope::Project => None,
     };
 
+    // Find the files, plan, ask, apply.
     let files = files_for_scope(&args.which, global, &environment)?;
-    let in_both_scopes =
+    let is_connected_elsewhere =
         double_connection::is_connected_elsewhere(&args.which, global, &environment);
     let plans = plan_connection(&files, &HostSetup { program: &program, version })?;
     let backups: Vec<_> = files.into_iter().map(|it| Some(it.backup_folder)).collect();
     let has_changed = confirm_and_apply(&args.which, &plans, &backups, output)?;
 
+    // True also if nothing had to change.
     let is_connected = has_changed || plans.iter().all(HostChange::is_empty);
-    // Trust is personal, so it is not part of a change to the shared settings of a project.
+    // Some hosts run only hooks that the user trusts. Trust is personal, so it is not part of a change to
+    // the shared settings of a project.
     let may_trust = is_connected && scope == SettingsScope::User && !args.which.dry_run;
     let trusted = if may_trust {
         trust::ensure_trusted(host, args.trust, &environment, output)?
     } else {
-        None
+        TrustOutcome::Unknown
     };
-    let outcome = ConnectOutcome { has_changed, is_connected, trusted, in_both_scopes };
+    let outcome = ConnectOutcome { has_changed, is_connected, trusted, is_connected_elsewhere };
     report_connect(&args.which, &plans, &outcome, output);
     Ok(0)
 }
 
 /// The result of `connect`.
 struct ConnectOutcome {
+    /// A file was written.
     has_changed: bool,
     /// True also if nothing had to change.
     is_connected: bool,
-    /// `None` if the host has no notion of trust, or if it was not asked.
-    trusted: Option<bool>,
-    /// The host is connected in the settings of the user and of the project.
-    in_both_scopes: bool,
+    trusted: TrustOutcome,
+    /// The host is connected in the other scope, too: that of the project or that of the user.
+    is_connected_elsewhere: bool,
 }
 
 fn report_connect(
@@ -208,10 +225,10 @@ fn report_connect(
     let name = which.host.name;
     if output.json {
         let mut res = change_json(which, plans, outcome.has_changed);
-        res["trusted"] = json!(outcome.trusted);
-        res["connected_twice"] = json!(outcome.in_both_scopes);
+        res["trusted"] = outcome.trusted.to_json();
+        res["connected_twice"] = json!(outcome.is_connected_elsewhere);
         output.print_json("connected", res);
-    } else if outcome.has_changed && outcome.trusted == Some(false) {
+    } else if outcome.has_changed && outcome.trusted == TrustOutcome::Declined {
         output.say(&format!("{name} will call waylore once you trust the hooks"));
     } else if outcome.has_changed {
         output.say(&format!("{name} will call waylore from its next session on"));
@@ -220,8 +237,9 @@ fn report_connect(
     } else if outcome.is_connected {
         output.say(&format!("{name} is connected already"));
     }
-    // Otherwise the user declined, or it was a dry run: the changes were shown, nothing to add.
-    if outcome.in_both_scopes && outcome.is_connected {
+    // No branch applies if the user declined or it was a dry run: the changes were shown, nothing to add.
+
+    if outcome.is_connected_elsewhere && outcome.is_connected {
         double_connection::warn_both_scopes(which, output);
     }
 }
@@ -293,106 +311,11 @@ pub(crate) fn disconnect_host(
     Ok(0)
 }
 
-/// An installed host.
-pub(super) struct HostConnection {
-    pub(super) host: &'static str,
-    pub(super) connected: bool,
-}
-
-/// Offers to connect every installed host, for `init`.
-pub(super) fn connect_found_hosts(
-    environment: &Environment,
-    yes: bool,
-    output: &Output,
-) -> anyhow::Result<Vec<HostConnection>> {
-    let mut res = Vec::new();
-    let program = own_program()?;
-    if let Err(why) = check_program_name(&program) {
-        output.warn(&format!("no agent can be connected: {why}"));
-        return Ok(res);
-    }
-    for host in HOSTS {
-        // Without a home directory no host has settings.
-        let Ok(files) = settings_files(host, None, environment) else { continue };
-        if !is_installed(host, environment) {
-            continue;
-        }
-        let plans =
-            plan_connection(&files, &HostSetup { program: &program, version: host_version(host) })?;
-        let name = host.name;
-        if plans.iter().all(HostChange::is_empty) {
-            output.say(&format!("agents: {name} is connected already"));
-            res.push(HostConnection { host: name, connected: true });
-            continue;
-        }
-        if yes {
-            change_display::print_summary(&plans, output);
-        } else {
-            output.say(&format!("agents: {name} is installed; this would change:"));
-            change_display::print_full_diff(&plans, output);
-        }
-        let connected = ask_yes_no(yes, &format!("Connect {name}?"))?;
-        if connected {
-            let backups: Vec<_> = files.into_iter().map(|it| Some(it.backup_folder)).collect();
-            apply_changes(&plans, &backups)?;
-            let trusted = trust::ensure_trusted(host, false, environment, output)?;
-            let when = match trusted {
-                Some(false) => "once you trust the hooks",
-                Some(true) | None => "from its next session on",
-            };
-            output.say(&format!("agents: {name} will call waylore {when}"));
-            warn_if_untested(host, output);
-        }
-        res.push(HostConnection { host: name, connected });
-    }
-    Ok(res)
-}
-
-/// Connection state of an installed host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ConnectionState {
-    Connected,
-    /// Connected, but with entries that differ from those of this version.
-    Outdated,
-    NotConnected,
-}
-
-/// Installed hosts with their connection states, for `doctor`.
-pub(super) fn connection_states(
-    environment: &Environment,
-) -> anyhow::Result<Vec<(&'static Host, ConnectionState)>> {
-    let program = own_program()?;
-    let mut res = Vec::new();
-    for host in HOSTS.iter().filter(|it| is_installed(it, environment)) {
-        let files = settings_files(host, None, environment)?;
-        let setup = HostSetup { program: &program, version: host_version(host) };
-        // Connecting again would change nothing. An unreadable file counts as not connected.
-        let is_up_to_date = |it: &HostFile| {
-            plan_connect(it.file, &it.path, &setup).is_ok_and(|change| change.is_empty())
-        };
-        let state = if files.iter().all(is_up_to_date) {
-            ConnectionState::Connected
-        } else if files.iter().any(has_waylore_entries) {
-            ConnectionState::Outdated
-        } else {
-            ConnectionState::NotConnected
-        };
-        res.push((host, state));
-    }
-    Ok(res)
-}
-
 /// True if a file contains our entries; an unreadable file does not.
 fn has_waylore_entries(host_file: &HostFile) -> bool {
     // Only planned, never applied, so no folder of backups is needed.
     let no_backups = Path::new("");
     plan_disconnect(host_file.file, &host_file.path, no_backups).is_ok_and(|it| !it.is_empty())
-}
-
-/// True if the settings folder of a host exists.
-fn is_installed(host: &Host, environment: &Environment) -> bool {
-    let folder = host.settings_folder(environment.home.as_deref(), environment::folder_variable);
-    folder.is_some_and(|(_, settings_folder)| settings_folder.is_dir())
 }
 
 /// Writes the files of a plugin; replaces an existing folder only if it is our plugin.
@@ -402,6 +325,7 @@ fn write_plugin(host: &Host, folder: &Path, program: &str, output: &Output) -> a
         return Err(usage_error(message, "leave out `--plugin`"));
     };
     let files = (plugin.files)(program, env!("CARGO_PKG_VERSION"));
+    // The manifest comes first; it tells our plugin from a folder of the user.
     let (manifest, _) = files[0];
     let is_our_plugin = folder.join(manifest).exists();
     let is_empty = folder.read_dir().map_or(true, |mut it| it.next().is_none());
@@ -423,7 +347,7 @@ fn write_plugin(host: &Host, folder: &Path, program: &str, output: &Output) -> a
     Ok(0)
 }
 
-/// Shows the changes, asks once and applies them; true if any was made.
+/// Shows the changes, asks once and applies them; true if any was made. `backups` as in [`apply_changes`].
 fn confirm_and_apply(
     which: &WhichHost,
     plans: &[HostChange],
@@ -443,7 +367,8 @@ fn confirm_and_apply(
     Ok(true)
 }
 
-/// Applies the changes; `backups` has the backup folder of each file, or `None` for no backup.
+/// Applies the changes. `backups` has one entry per plan, in the same order: the backup folder of the file,
+/// or `None` for no backup.
 fn apply_changes(plans: &[HostChange], backups: &[Option<PathBuf>]) -> Result<(), engine::Error> {
     for (plan, backup_folder) in plans.iter().zip(backups) {
         if !plan.is_empty() {

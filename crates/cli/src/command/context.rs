@@ -1,23 +1,31 @@
-//! `waylore context`: prints the notes that an agent would get. Without deviating options it calls the same
-//! code as a hook, but records nothing as shown; with them it builds a context request itself.
+//! `waylore context`: prints the notes that an agent would get.
+//!
+//! A *hook* is the call of Waylore by an agent's host at an event (session start, prompt, touched file); an
+//! *injection* is the text that it adds to the session. With the options that a hook has, `start` and `file`
+//! preview the injection by the same code, but record nothing as shown to the session. With any other option
+//! (`--budget`, `--phase`, `--full`, `--without`, `--all`) they build a [`ContextRequest`] of their own: the
+//! memories to consider and the token budget to pack them into. The result of that is a [`ContextBlock`].
 
+mod files;
 mod pipeline;
+mod siblings;
 mod step;
+mod warnings;
 
 use std::path::PathBuf;
 
 use engine::{
     BudgetSource, ContextBlock, ContextRequest, FilePrediction, HookEvent, HookMessage, Injection,
-    MIN_SIMILAR_SESSIONS, NoteDetail, OmissionReason, PipelineContext, RatedMemory, SilenceReason,
+    MIN_SIMILAR_SESSIONS, NoteDetail, OmissionReason, PipelineContext, SilenceReason,
 };
 use model::{Phase, TrustLevel};
 use serde_json::json;
 
 use super::CommandContext;
-use super::answer::{QueryArgs, format_hit, say_columns, say_verdict};
-use crate::output::{DIM_STYLE, escape_controls, format_count};
+use super::query_output::{QueryArgs, format_hit, say_columns, say_verdict};
+use crate::output::{DIM_STYLE, format_count};
+use crate::wire::OutputDetail;
 use crate::wire::context::context_json;
-use crate::wire::{JsonDetail, MemoryWire};
 
 /// Print notes for an agent
 ///
@@ -33,8 +41,8 @@ pub(crate) struct ContextArgs {
 enum WhichContext {
     Start(StartArgs),
     File(FileArgs),
-    Files(FilesArgs),
-    Siblings(SiblingsArgs),
+    Files(files::FilesArgs),
+    Siblings(siblings::SiblingsArgs),
     Plan(pipeline::PlanArgs),
     Qa(pipeline::QaArgs),
     Recovery(pipeline::RecoveryArgs),
@@ -60,6 +68,13 @@ struct StartArgs {
     packing: PackingArgs,
 }
 
+impl StartArgs {
+    /// True if a hook has the same options; it knows no current files at session start.
+    fn matches_hook(&self) -> bool {
+        self.file.is_empty() && self.packing.is_hook_default()
+    }
+}
+
 /// Print the notes injected at files
 ///
 /// Exactly what a hook would inject: a few gotchas, error patterns and dead ends of these files; with --explain the
@@ -73,9 +88,16 @@ struct FileArgs {
     #[arg(short, long)]
     all: bool,
     #[command(flatten)]
-    listener: SimulatedHookArgs,
+    hook_args: SimulatedHookArgs,
     #[command(flatten)]
     packing: PackingArgs,
+}
+
+impl FileArgs {
+    /// True if a hook has the same options; it injects a few warnings, never all memories.
+    fn matches_hook(&self) -> bool {
+        !self.all && self.packing.is_hook_default()
+    }
 }
 
 /// The session and trust level of a simulated hook.
@@ -90,6 +112,7 @@ struct SimulatedHookArgs {
 }
 
 impl SimulatedHookArgs {
+    /// The level that decides which events inject notes.
     fn trust_level(&self, command: &CommandContext<'_>) -> anyhow::Result<TrustLevel> {
         match &self.level {
             Some(word) => Ok(TrustLevel::parse(word).map_err(engine::Error::from)?),
@@ -97,12 +120,12 @@ impl SimulatedHookArgs {
         }
     }
 
-    /// The injection of a hook at this event.
+    /// The injection of a hook at this event: the text, or the reason for silence, and how it was selected.
     async fn preview_injection(
         &self,
         event: HookEvent,
         command: &CommandContext<'_>,
-    ) -> Result<Injection, anyhow::Error> {
+    ) -> anyhow::Result<Injection> {
         let root = command.project.place.root.to_string_lossy().into_owned();
         let message = HookMessage::from_program(self.session.clone(), root, event);
         let injector = command.project.injector();
@@ -118,32 +141,6 @@ impl SimulatedHookArgs {
         }
         Ok(injection)
     }
-}
-
-/// Predict the files of a task, most likely first
-///
-/// From past sessions, commits, the words of the task and the neighbours of a known file. Empty if nothing is known.
-#[derive(clap::Args, Debug)]
-struct FilesArgs {
-    /// The task
-    #[arg(long, value_name = "TEXT")]
-    task: String,
-    /// A file that is already known
-    #[arg(short, long, value_name = "PATH")]
-    file: Option<PathBuf>,
-    /// Most files to print
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    limit: usize,
-}
-
-/// Print the notes of a subagent's siblings
-///
-/// Notes of running sessions with the same parent session.
-#[derive(clap::Args, Debug)]
-struct SiblingsArgs {
-    /// Session of the subagent
-    #[arg(value_name = "SESSION")]
-    session: model::SessionId,
 }
 
 /// Packing options.
@@ -186,10 +183,10 @@ impl PackingArgs {
 }
 
 pub(crate) async fn run(args: ContextArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
-    // Most subcommands build a context, which is printed below; the others print by themselves.
+    // Most subcommands build a context, which is printed below with their options; the others print by
+    // themselves and return.
     let (context, packing) = match &args.which {
-        // Nothing deviates from a hook: preview the hook itself.
-        WhichContext::Start(args) if args.packing.is_hook_default() && args.file.is_empty() => {
+        WhichContext::Start(args) if args.matches_hook() => {
             let event = match &args.task {
                 Some(text) => HookEvent::Prompt { text: text.clone() },
                 None => HookEvent::SessionStart { compacted: false },
@@ -197,21 +194,21 @@ pub(crate) async fn run(args: ContextArgs, command: &CommandContext<'_>) -> anyh
             let injection = args.hook_args.preview_injection(event, command).await?;
             match injection.context {
                 Some(context) => (context, &args.packing),
-                // The hook would not even search: trust level, trial, or a prompt too short.
+                // The hook would not even search: the trust level forbids it, the session is in a trial
+                // group without notes, or the prompt is too short.
                 None => return Ok(print_silence_reason(&injection, command)),
             }
         }
-        // With options that a hook does not have.
         WhichContext::Start(args) => (start_context(args, command).await?, &args.packing),
-        WhichContext::File(args) if !args.all && args.packing.is_hook_default() => {
+        WhichContext::File(args) if args.matches_hook() => {
             return preview_file_notes(args, command).await;
         }
         WhichContext::File(args) => {
             let request = args.packing.context_request(&args.paths, Phase::Implement, command)?;
             (command.project.injector().file_context(&request).await?, &args.packing)
         }
-        WhichContext::Files(args) => return print_files(args, command).await,
-        WhichContext::Siblings(args) => return print_siblings(args, command),
+        WhichContext::Files(args) => return files::run(args, command).await,
+        WhichContext::Siblings(args) => return siblings::run(args, command),
         WhichContext::Plan(args) => {
             args.stage_args.pipeline_context(PipelineContext::Plan, String::new(), command).await?
         }
@@ -227,11 +224,11 @@ pub(crate) async fn run(args: ContextArgs, command: &CommandContext<'_>) -> anyh
         }
         WhichContext::Step(args) => return step::run(args, command).await,
     };
-    let detail = JsonDetail::from_explain_flag(packing.query_args.explain);
+    let detail = OutputDetail::from_explain_flag(packing.query_args.explain);
     Ok(print_context(&context, detail, command))
 }
 
-/// The context at session start with options that a hook does not have.
+/// The context at session start, with options that a hook does not have.
 async fn start_context(
     args: &StartArgs,
     command: &CommandContext<'_>,
@@ -246,17 +243,19 @@ async fn start_context(
 
 /// Prints what a hook would inject at these files.
 async fn preview_file_notes(args: &FileArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
-    let paths: Result<Vec<_>, engine::Error> =
-        args.paths.iter().map(|it| command.project.project_path(it, &command.base)).collect();
-    let paths = paths?.iter().map(|it| it.as_str().to_owned()).collect();
+    let mut paths = Vec::new();
+    for path in &args.paths {
+        let project_path = command.project.project_path(path, &command.base)?;
+        paths.push(project_path.as_str().to_owned());
+    }
     let event = HookEvent::FilesTouched { paths };
-    let injection = args.listener.preview_injection(event, command).await?;
-    let detail = JsonDetail::from_explain_flag(args.packing.query_args.explain);
-    Ok(print_warnings(&injection, detail, command))
+    let injection = args.hook_args.preview_injection(event, command).await?;
+    let detail = OutputDetail::from_explain_flag(args.packing.query_args.explain);
+    Ok(warnings::print_warnings(&injection, detail, command))
 }
 
 /// Prints a context; exit code 1 if it is empty.
-fn print_context(context: &ContextBlock, detail: JsonDetail, command: &CommandContext<'_>) -> u8 {
+fn print_context(context: &ContextBlock, detail: OutputDetail, command: &CommandContext<'_>) -> u8 {
     for notice in &context.notices {
         command.output.warn(notice);
     }
@@ -268,8 +267,8 @@ fn print_context(context: &ContextBlock, detail: JsonDetail, command: &CommandCo
     if !context.text.is_empty() {
         command.output.print_line(context.text.trim_end());
     }
-    if detail == JsonDetail::Explained {
-        render_reasons(context, command);
+    if detail == OutputDetail::Explained {
+        print_reasons(context, command);
     } else if context.text.is_empty() {
         command.output.say("nothing relevant");
         if !context.omitted.is_empty() {
@@ -301,110 +300,9 @@ fn print_silence_reason(injection: &Injection, command: &CommandContext<'_>) -> 
     1
 }
 
-/// Prints warnings about files, and the reasons for excluded ones.
-fn print_warnings(injection: &Injection, detail: JsonDetail, command: &CommandContext<'_>) -> u8 {
-    let out = command.output;
-    let code = u8::from(injection.text.is_empty());
-    let is_explained = detail == JsonDetail::Explained;
-    // The hook would not even look, for example because of the trust level.
-    let Some(warnings) = &injection.warnings else {
-        return print_silence_reason(injection, command);
-    };
-    if out.json {
-        let warning_json = |it: &RatedMemory| {
-            let current = it.current_confidence.as_fraction();
-            json!({ "memory": MemoryWire::from(&it.memory), "current": current })
-        };
-        let mut res = json!({
-            "text": injection.text,
-            "silence": injection.silence.map(SilenceReason::slug),
-            "selected": warnings.selected.iter().map(warning_json).collect::<Vec<_>>(),
-        });
-        if is_explained {
-            let omitted = warnings.excluded.iter().map(|(rated, why)| {
-                let mut omitted_warning = warning_json(rated);
-                omitted_warning["why"] = json!(why.slug());
-                omitted_warning
-            });
-            res["omitted"] = omitted.collect();
-        }
-        out.print_json("context", res);
-        return code;
-    }
-    if !injection.text.is_empty() {
-        out.print_line(injection.text.trim_end());
-    }
-    let format_line = |it: &RatedMemory| {
-        let (id, confidence) = (it.memory.id.short(), it.current_confidence);
-        format!("#{id}  {confidence}  {}", escape_controls(&it.memory.summary))
-    };
-    if is_explained {
-        out.say(injection.silence.map_or("injected, with confidence:", SilenceReason::description));
-        for rated in &warnings.selected {
-            out.say(&format_line(rated));
-        }
-        for (rated, why) in &warnings.excluded {
-            let line = format_line(rated);
-            out.say(&format!("{DIM_STYLE}{line}  {}{DIM_STYLE:#}", why.description()));
-        }
-    } else if injection.text.is_empty() {
-        out.say("nothing relevant");
-        if !warnings.excluded.is_empty() {
-            out.hint("--explain shows what was left out, and why");
-        }
-    }
-    code
-}
-
-/// Prints the files of a task, and a hint for each that is expensive to read.
-async fn print_files(args: &FilesArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
-    let (project, out) = (&command.project, command.output);
-    let known_file = match &args.file {
-        Some(path) => Some(project.project_path(path, &command.base)?),
-        None => None,
-    };
-    let known_file = known_file.as_ref().map(model::ProjectPath::as_str);
-    let history = project.session_history();
-    let files = history.rank_task_files(&args.task, known_file, args.limit).await?;
-    let costs = history.read_costs(&files).await?;
-    if out.json {
-        out.print_json("files", json!({ "files": files, "costs": costs }));
-    } else {
-        for it in &files {
-            out.print_line(&escape_controls(it));
-        }
-        for (file, tokens) in &costs {
-            out.hint(&format!(
-                "reading `{}` whole costs about {tokens} tokens",
-                escape_controls(file)
-            ));
-        }
-    }
-    Ok(u8::from(files.is_empty()))
-}
-
-fn print_siblings(args: &SiblingsArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
-    let notes = command.project.session_history().sibling_notes(args.session)?;
-    let out = command.output;
-    if out.json {
-        let note_json = |it: &engine::SiblingNote| {
-            json!({
-                "session": it.session,
-                "type": it.note.kind.slug(),
-                "content": it.note.content,
-                "files": it.note.files,
-            })
-        };
-        let notes: Vec<_> = notes.iter().map(note_json).collect();
-        out.print_json("siblings", json!({ "notes": notes }));
-    } else if !notes.is_empty() {
-        out.print_line(&engine::frame_sibling_notes(&notes));
-    }
-    Ok(u8::from(notes.is_empty()))
-}
-
 /// The reason for predicted files, or for none.
 fn describe_prediction(prediction: &FilePrediction) -> String {
+    // `n_similar` of the `n_known` past sessions had a similar task.
     let FilePrediction { files, n_similar, n_known } = prediction;
     let sessions = format_count(*n_known as usize, "session", "sessions");
     if *n_similar < MIN_SIMILAR_SESSIONS {
@@ -422,7 +320,7 @@ fn describe_prediction(prediction: &FilePrediction) -> String {
 }
 
 /// Prints budget, verdict and scores of a context, and why memories were left out.
-fn render_reasons(context: &ContextBlock, command: &CommandContext<'_>) {
+fn print_reasons(context: &ContextBlock, command: &CommandContext<'_>) {
     let out = command.output;
     out.say("");
     let ContextBlock { used_tokens: used, token_budget: budget, phase, .. } = context;

@@ -1,4 +1,5 @@
-//! `waylore deps`: prints the symbols that a symbol or file depends on. The counterpart is `impact`.
+//! `waylore deps`: prints the symbols that a symbol or file (the target) refers to, directly or in several steps.
+//! The counterpart is `impact`, which follows the references backwards.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! `waylore doctor`: runs the checks of the engine and those of the settings, vectors, daemon and hosts.
+//! `waylore doctor`: runs the checks of the engine (all stored data) and those of the settings, vectors,
+//! daemon and hosts (programs that run agents). Each check is one line: health, subject, detail, and a remedy.
 
 use engine::{DoctorMode, HealthCheck, HealthLevel};
 use serde_json::json;
@@ -82,8 +83,8 @@ fn check_configuration(command: &CommandContext<'_>) -> Vec<HealthCheck> {
     problems.iter().map(bad_check).collect()
 }
 
-/// Checks for missing vectors; skipped if a notebook is unreadable, which another check reports. The
-/// built-in model computes missing vectors on the fly.
+/// Checks for missing vectors. `None` if a notebook (a database of memories) is unreadable, which another
+/// check reports.
 async fn check_vectors(command: &CommandContext<'_>) -> Option<HealthCheck> {
     let check = |health, detail, fix: Option<&str>| {
         let (name, fix) = ("vectors".to_owned(), fix.map(str::to_owned));
@@ -101,6 +102,7 @@ async fn check_vectors(command: &CommandContext<'_>) -> Option<HealthCheck> {
                     )
                 }
             };
+            // The built-in model computes missing vectors on the fly.
             if coverage.n_missing == 0 || command.project.config.models.is_built_in() {
                 check(HealthLevel::Good, detail, None)
             } else {
@@ -120,6 +122,7 @@ async fn check_vectors(command: &CommandContext<'_>) -> Option<HealthCheck> {
 /// Checks whether installed hosts are connected. A host that is not connected is the user's choice; one
 /// connected by another version is a warning.
 fn check_hosts(command: &CommandContext<'_>) -> Option<HealthCheck> {
+    // Fails only if the path of this program is not known.
     let states = connect::connection_states(&command.environment).ok()?;
     let word = |it: &ConnectionState| match it {
         ConnectionState::Connected => "connected",
@@ -140,7 +143,7 @@ fn check_hosts(command: &CommandContext<'_>) -> Option<HealthCheck> {
     Some(HealthCheck { name: "hosts".to_owned(), health, detail, fix })
 }
 
-/// Warns about hosts that run two hooks per event.
+/// Warns about hosts that run our hook twice per event, because two settings files of theirs have it.
 fn check_double_connection(command: &CommandContext<'_>) -> Option<HealthCheck> {
     let hosts = connect::hosts_in_both_scopes(&command.project.place.root, &command.environment);
     let first = hosts.first()?;

@@ -55,25 +55,21 @@ pub(crate) async fn run(args: EditArgs, command: &mut CommandContext<'_>) -> any
         || args.tags.is_some()
         || args.modules.is_some()
         || args.confidence.is_some();
+    // Without options the user writes the new text in an editor.
     let draft = if has_options { None } else { Some(edit_in_editor(&args.id, command).await?) };
     let content = match args.text {
         Some(text) => Some(text_or_stdin(&[text])?),
         None => draft.as_ref().map(|it| it.text.clone()),
     };
-    let confidence = args.confidence.map(|it| {
-        PerMille::from_fraction(it).ok_or_else(|| {
-            usage_error("a confidence is between 0 and 1", "for example --confidence 0.8")
-        })
-    });
+    let confidence = args.confidence.map(parse_confidence).transpose()?;
+    // `None` leaves a field as it is.
     let edit = MemoryEdit {
         content,
         kind: args.kind,
         tags: args.tags.map(without_blanks),
-        files: args
-            .files
-            .map(|it| it.into_iter().filter(|path| !path.as_os_str().is_empty()).collect()),
+        files: args.files.map(without_empty_paths),
         modules: args.modules.map(without_blanks),
-        confidence: confidence.transpose()?,
+        confidence,
         cwd: command.base.clone(),
         on_secret: if args.redact { OnSecret::Redact } else { command.settings.on_secret() },
     };
@@ -106,9 +102,22 @@ pub(crate) async fn run(args: EditArgs, command: &mut CommandContext<'_>) -> any
     Ok(0)
 }
 
-/// Drops blank values: an option with an empty value clears a list.
-fn without_blanks(labels: Vec<String>) -> Vec<String> {
-    labels.into_iter().filter(|it| !it.trim().is_empty()).collect()
+fn parse_confidence(fraction: f64) -> anyhow::Result<PerMille> {
+    PerMille::from_fraction(fraction).ok_or_else(|| {
+        usage_error("a confidence is between 0 and 1", "for example --confidence 0.8")
+    })
+}
+
+/// Drops blank values: `--tag ""` clears the tags.
+fn without_blanks(mut labels: Vec<String>) -> Vec<String> {
+    labels.retain(|it| !it.trim().is_empty());
+    labels
+}
+
+/// Drops empty paths: `--file ""` clears the files.
+fn without_empty_paths(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    paths.retain(|it| !it.as_os_str().is_empty());
+    paths
 }
 
 /// A draft of an edited text. Its file is in the private data folder and stays until the text is
@@ -141,9 +150,10 @@ async fn edit_in_editor(id: &str, command: &CommandContext<'_>) -> anyhow::Resul
     let mut words = editor.split_whitespace();
     let program = words.next().unwrap_or("vi");
     let status = std::process::Command::new(program).args(words).arg(&path).status();
+    let has_succeeded = status.is_ok_and(|it| it.success());
     let text = std::fs::read_to_string(&path);
     let kept_draft = KeptDraft { path: path.clone(), id: id.clone() };
-    if !status.as_ref().is_ok_and(std::process::ExitStatus::success) {
+    if !has_succeeded {
         let error = usage_error(format!("`{editor}` failed; nothing was changed"), hint);
         // Keep the draft only if the user has written something.
         if text.is_ok_and(|it| it != found.memory.content) {
@@ -172,13 +182,12 @@ pub(crate) fn discard_draft(found: &LocatedMemory) {
 
 /// Removes all drafts of the open notebooks.
 pub(crate) fn discard_all_drafts(command: &CommandContext<'_>) {
-    let dirs = command.project.notebooks().into_iter().map(|it| it.store.paths().dir.clone());
-    for entry in dirs.filter_map(|it| std::fs::read_dir(it).ok()).flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(DRAFT_PREFIX) {
-            let removed = std::fs::remove_file(entry.path()).is_ok();
-            if removed {
-                let path = entry.path();
-                command.output.say(&format!("draft `{}` removed", path.display()));
+    for notebook in command.project.notebooks() {
+        let Ok(entries) = std::fs::read_dir(&notebook.store.paths().dir) else { continue };
+        for entry in entries.flatten() {
+            let is_draft = entry.file_name().to_string_lossy().starts_with(DRAFT_PREFIX);
+            if is_draft && std::fs::remove_file(entry.path()).is_ok() {
+                command.output.say(&format!("draft `{}` removed", entry.path().display()));
             }
         }
     }

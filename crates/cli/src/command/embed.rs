@@ -1,4 +1,5 @@
-//! `waylore embed`: computes the vectors that memories lack, with the configured model.
+//! `waylore embed`: computes the vectors (embeddings) that memories lack, with the configured model. A search by
+//! meaning compares them; a memory without one is found by keywords only.
 
 use engine::{EmbeddingReport, Error, TaskProgress};
 use serde_json::json;

@@ -1,5 +1,10 @@
 //! `waylore explain`: prints the evidence of a memory, what was learned from a session, or all learned
 //! sessions.
+//!
+//! Learning looks for *signals* in a session, patterns such as `error_retry` or `co_access` (files opened
+//! together). A *sighting* is one pattern seen in one session, with its evidence; the *key* identifies the pattern
+//! across sessions. A sighting supports a memory, or is dropped with a reason. *Tainted* means derived from text
+//! outside the project. A session is *validated* if there is evidence that its work holds, such as a commit.
 
 use engine::{ContributingSession, ExplainedSighting, Explanation, SessionExplanation};
 use model::Memory;
@@ -19,7 +24,8 @@ pub(crate) struct ExplainArgs {
     id: Option<String>,
 }
 
-/// Characters of a task: in the list of sessions, beside a sighting, and for one session.
+/// Characters of a task that are shown: in the list of sessions (one line each), beside a sighting, and for
+/// one session.
 const MAX_LISTED_TASK_CHARS: usize = 80;
 const MAX_SIGHTING_TASK_CHARS: usize = 120;
 const MAX_SESSION_TASK_CHARS: usize = 160;
@@ -62,49 +68,55 @@ async fn list_sessions(command: &CommandContext<'_>) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-fn session_json(it: &engine::SessionSummary) -> Value {
+fn session_json(session: &engine::SessionSummary) -> Value {
     json!({
-        "id": it.id,
-        "parent": it.parent,
-        "agent": it.agent,
-        "type": it.kind,
-        "outcome": it.outcome,
-        "validated": it.validation_basis,
-        "task": it.task,
-        "started": it.started.0,
-        "ended": it.ended.0,
-        "steps": it.steps,
-        "tokens": it.tokens,
-        "retries": it.retries,
-        "external": it.external,
+        "id": session.id,
+        "parent": session.parent,
+        "agent": session.agent,
+        "type": session.kind,
+        "outcome": session.outcome,
+        // The evidence by which its work was validated; null if it was not.
+        "validated": session.validation_basis,
+        "task": session.task,
+        "started": session.started.0,
+        "ended": session.ended.0,
+        "steps": session.steps,
+        "tokens": session.tokens,
+        "retries": session.retries,
+        // The first text from outside the project, if any.
+        "external": session.external,
     })
 }
 
-fn sighting_json(it: &ExplainedSighting) -> Value {
-    let dropped = it.dropped.as_ref();
-    let dropped = dropped.map(|(reason, detail)| json!({ "reason": reason, "detail": detail }));
+fn sighting_json(sighting: &ExplainedSighting) -> Value {
+    let dropped = match &sighting.dropped {
+        Some((reason, detail)) => json!({ "reason": reason, "detail": detail }),
+        None => Value::Null,
+    };
     json!({
-        "signal": it.signal,
-        "key": it.key,
-        "times": it.times,
-        "tainted": it.tainted,
-        "evidence": it.evidence.summary_line(),
-        "memory": it.memory,
+        "signal": sighting.signal,
+        "key": sighting.key,
+        // Occurrences in the session.
+        "times": sighting.times,
+        "tainted": sighting.tainted,
+        "evidence": sighting.evidence.summary_line(),
+        "memory": sighting.memory,
         "dropped": dropped,
-        "session": it.session.as_ref().map(session_json),
+        "session": sighting.session.as_ref().map(session_json),
     })
 }
 
-fn contributing_session_json(it: &ContributingSession) -> Value {
-    let files: Vec<Value> = it.files.iter().map(file_json).collect();
-    json!({ "session": session_json(&it.session), "files": files })
+/// A session that supports a memory only by the files that it touched.
+fn contributing_session_json(contributor: &ContributingSession) -> Value {
+    let files: Vec<Value> = contributor.files.iter().map(file_json).collect();
+    json!({ "session": session_json(&contributor.session), "files": files })
 }
 
-fn file_json(it: &engine::SessionFile) -> Value {
-    json!({ "path": it.path, "reads": it.reads, "edits": it.edits, "first_step": it.first_step })
+fn file_json(file: &engine::SessionFile) -> Value {
+    json!({ "path": file.path, "reads": file.reads, "edits": file.edits, "first_step": file.first_step })
 }
 
-/// Prints a memory, its sightings, and the sessions that contributed without a sighting.
+/// Prints a memory, its sightings, and the sessions that support it only by the files that they touched.
 fn explain_memory(
     memory: &Memory,
     sightings: &[ExplainedSighting],
@@ -152,10 +164,10 @@ fn explain_memory(
 }
 
 /// Prints a sighting with its session and evidence.
-fn print_sighting(it: &ExplainedSighting, out: &Output) {
-    let signal = it.signal;
+fn print_sighting(sighting: &ExplainedSighting, out: &Output) {
+    let signal = sighting.signal;
     out.print_line("");
-    match &it.session {
+    match &sighting.session {
         Some(session) => {
             let validation =
                 session.validation_basis.map_or("not validated", |it| it.description());
@@ -173,7 +185,7 @@ fn print_sighting(it: &ExplainedSighting, out: &Output) {
         // The sighting is stored, its session no longer.
         None => out.print_line(&format!("{signal} in a session that is no longer known")),
     }
-    out.print_line(&format!("  {}", escape_controls(&it.evidence.summary_line())));
+    out.print_line(&format!("  {}", escape_controls(&sighting.evidence.summary_line())));
 }
 
 /// Formats a file, with whether it was edited or only read.

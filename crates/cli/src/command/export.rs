@@ -1,4 +1,5 @@
-//! `waylore export`: writes the memories of a notebook as JSON, Markdown, rules, or a database archive.
+//! `waylore export`: writes the memories of a notebook (that of the project or of the user) as JSON, Markdown,
+//! rules, or a database archive. Only JSON can be imported again.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use super::CommandContext;
 use super::shared::{kind_label, report_start};
 use crate::failure::usage_error;
 use crate::output::{Output, SCHEMA_VERSION, format_count};
-use crate::wire::{MemoryWire, scope_word};
+use crate::wire::{MemoryWire, notebook_word};
 
 /// Export memories: all as JSON, or the active ones as Markdown
 ///
@@ -44,8 +45,10 @@ enum ExportFormat {
 
 pub(crate) async fn run(args: ExportArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
     let scope = if args.user { NotebookScope::User } else { NotebookScope::Project };
-    // Before the work: an archive takes a while.
-    if let Some(path) = args.output.as_deref().filter(|_| !args.force) {
+    // Checked before the work: an archive takes a while.
+    if let Some(path) = &args.output
+        && !args.force
+    {
         reject_existing(path)?;
     }
     if args.format == ExportFormat::Archive {
@@ -125,7 +128,7 @@ fn to_json(export: &NotebookExport, now: i64) -> Value {
         "v": SCHEMA_VERSION,
         "kind": "export",
         "exported_at": now,
-        "notebook": scope_word(export.scope),
+        "notebook": notebook_word(export.scope),
         "project": export.project,
         "memories": memories,
         "history": versions.collect::<Vec<_>>(),
@@ -161,7 +164,8 @@ fn to_markdown(export: &NotebookExport, declared: &[CustomType]) -> String {
     res
 }
 
-/// Short imperative lines, as agents read them at the start of a session.
+/// One line per memory, as agents read them at the start of a session:
+/// ``- **Gotcha** Run migrations first — `src/db.rs` (#ab12cd34)``.
 fn to_rules(export: &NotebookExport, declared: &[CustomType]) -> String {
     let mut res = String::from(
         "<!-- exported by waylore: recorded notes with their ids, not instructions from a person -->\n",

@@ -1,4 +1,5 @@
-//! `waylore flag`: the verdict of the user about one memory, for example `ok` or `outdated`.
+//! `waylore flag`: the verdict of the user about one memory, for example `ok` or `outdated`. The engine applies it:
+//! it confirms, deprecates, rewords, replaces or narrows the memory.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,5 @@
-//! `waylore history`: prints the versions of a memory, each with the fields that changed.
+//! `waylore history`: prints the changes of a memory, oldest first, each with the fields that differ from the
+//! version before.
 
 use model::Memory;
 use serde_json::json;
@@ -31,7 +32,8 @@ pub(crate) async fn run(args: HistoryArgs, command: &CommandContext<'_>) -> anyh
         command.output.print_json("history", json!({ "id": history.memory.id, "steps": steps }));
         return Ok(0);
     }
-    // Each version is compared with the one before it. An entry that changed no version has no memory.
+    // Each version is compared with the one before it. An entry has no memory if that version is no longer
+    // stored.
     let mut before: Option<&Memory> = None;
     for (entry, memory) in &history.steps {
         let version =
@@ -53,34 +55,33 @@ pub(crate) async fn run(args: HistoryArgs, command: &CommandContext<'_>) -> anyh
     Ok(0)
 }
 
-/// Describes the differences between two versions.
+/// Describes the fields that differ between two versions, with their new values. The first version, which
+/// has none before it, shows all its fields except empty ones.
 fn describe_changes(before: Option<&Memory>, after: &Memory) -> Vec<String> {
     let mut res = Vec::new();
-    let mut add_if_changed = |name: &str, old: Option<String>, new: String| {
-        // The first version shows all its fields, except empty ones.
-        if old.as_ref() != Some(&new) && !(old.is_none() && new.is_empty()) {
+    for (name, format_value) in COMPARED_FIELDS {
+        let new = format_value(after);
+        let has_changed = match before {
+            Some(before) => format_value(before) != new,
+            None => !new.is_empty(),
+        };
+        if has_changed {
             res.push(format!("{DIM_STYLE}{name}:{DIM_STYLE:#} {new}"));
         }
-    };
-    add_if_changed(
-        "text",
-        before.map(|it| escape_controls(&it.content)),
-        escape_controls(&after.content),
-    );
-    add_if_changed("type", before.map(|it| it.kind.to_string()), after.kind.to_string());
-    let status = |it: &Memory| status_word(it.status()).to_owned();
-    add_if_changed("status", before.map(status), status(after));
-    add_if_changed(
-        "confidence",
-        before.map(|it| it.confidence.to_string()),
-        after.confidence.to_string(),
-    );
-    add_if_changed("tags", before.map(|it| it.tags.join(", ")), after.tags.join(", "));
-    let files =
-        |it: &Memory| it.files.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    add_if_changed("files", before.map(files), files(after));
-    add_if_changed("modules", before.map(|it| it.modules.join(", ")), after.modules.join(", "));
-    let pinned = |it: &Memory| if it.flags.pinned { "yes" } else { "" }.to_owned();
-    add_if_changed("pinned", before.map(pinned), pinned(after));
+    }
     res
 }
+
+/// Label and formatted value of each field that is compared.
+type ComparedField = (&'static str, fn(&Memory) -> String);
+
+const COMPARED_FIELDS: &[ComparedField] = &[
+    ("text", |it| escape_controls(&it.content)),
+    ("type", |it| it.kind.to_string()),
+    ("status", |it| status_word(it.status()).to_owned()),
+    ("confidence", |it| it.confidence.to_string()),
+    ("tags", |it| it.tags.join(", ")),
+    ("files", |it| it.files.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+    ("modules", |it| it.modules.join(", ")),
+    ("pinned", |it| if it.flags.pinned { "yes".to_owned() } else { String::new() }),
+];

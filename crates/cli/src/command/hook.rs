@@ -1,9 +1,11 @@
-//! `waylore hook`: run by a host at every event. It fails open: whatever goes wrong, it answers
-//! nothing and exits with 0.
+//! `waylore hook`: run by a host (the program that runs an agent) at every event of a session. It fails open:
+//! whatever goes wrong, it answers nothing and exits with 0.
 //!
 //! The way of an event: parse the message on standard input; send it to the daemon (answered by
-//! `serve::requests::hook`); print the text of the reply in the format of the host. If no daemon runs,
-//! this process selects the text itself, stores the message in the inbox, and starts a daemon.
+//! `serve::requests::hook`), which selects the notes to inject and records the event in the *journal* of
+//! the session; print the text of the reply in the format of the host. If no daemon runs, this process selects
+//! the text itself, stores the message in the *inbox*, from which the next daemon takes it over, and starts a
+//! daemon.
 
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,19 +18,20 @@ use serve::client::ClientError;
 
 use super::connect::host_parser;
 use crate::config::Settings;
-use crate::environment::Environment;
+use crate::environment::{self, Environment};
 use crate::output::Output;
 use crate::project::{DamageTolerance, ProjectFactory};
-use crate::{GlobalArgs, environment};
 
 /// Longest message read from standard input, in bytes.
 const MAX_MESSAGE_BYTES: u64 = 8 << 20;
 /// Time after which this process exits without an answer. Most events have a shorter limit of their own
 /// ([`daemon_timeout`]); this one also covers what may hang before, such as standard input.
 const PROCESS_TIMEOUT: Duration = Duration::from_millis(900);
-/// Time added to that at an event whose own limit is longer.
+/// Time added to [`PROCESS_TIMEOUT`] at an event whose own limit is longer: a prompt. The sum of 2,400 ms
+/// leaves time to print after the 2,000 ms of the daemon.
 const EXTRA_PROCESS_TIMEOUT: Duration = Duration::from_millis(1_500);
-/// True once the extra time applies. Set once the event is known, read by the guard thread.
+/// True if the extra time applies. Set once the event is known, read by the guard thread when the first
+/// time is over.
 static HAS_EXTRA_TIME: AtomicBool = AtomicBool::new(false);
 /// Longest text injected, in bytes. Hosts move a longer answer into a file that models do not open.
 /// It is dropped instead of truncated, because half a block of notes has no end.
@@ -73,6 +76,7 @@ pub(crate) fn run(args: HookArgs) {
     // The message of a panic would appear in the host's output.
     std::panic::set_hook(Box::new(|_| {}));
     start_guard_thread();
+    // Neither a panic nor `None`, a step that failed, is reported.
     let _ = catch_unwind(|| {
         let mut input = Vec::new();
         std::io::stdin().take(MAX_MESSAGE_BYTES).read_to_end(&mut input).ok()?;
@@ -107,42 +111,49 @@ fn handle_message(host: &Host, message: &HookMessage) -> Option<()> {
             print_answer(host, message, answer["text"].as_str());
             // A daemon of an older version steps down for a new one.
             if serve::is_newer(env!("CARGO_PKG_VERSION"), answer["version"].as_str()?) {
-                start_daemon(&environment);
+                start_daemon_if_wanted(&environment);
             }
         }
         Err(ClientError::NotRunning) => {
-            // Answering here must be quick: the project has to be opened first.
+            // No extra time here: this process opens the project and the models first, which may take
+            // long, and the host waits for it.
             HAS_EXTRA_TIME.store(false, Ordering::Relaxed);
             // A panic must not keep the message from the inbox.
             let select = AssertUnwindSafe(|| select_text_locally(&environment, message));
-            let text = catch_unwind(select).ok().flatten();
+            // `None` after a panic, too.
+            let text = catch_unwind(select).unwrap_or(None);
             print_answer(host, message, text.as_deref());
-            store_in_inbox(&environment, host, message);
+            store_message_in_inbox(&environment, host, message);
+            // Nothing is ever injected at other events, so none of them needs a daemon.
             let needs_daemon = !matches!(message.event, HookEvent::Other);
-            let has_started = needs_daemon && start_daemon(&environment);
-            // Without a daemon, no other process learns from the session.
+            let has_started = needs_daemon && start_daemon_if_wanted(&environment);
+            // A daemon learns from the ended session; without one, a process of its own does.
             if !has_started && message.event == HookEvent::SessionEnd {
                 start_learning(message);
             }
         }
-        // The daemon may have failed before it journalled the message; the journal drops
-        // repetitions.
-        Err(ClientError::Failed(_)) => store_in_inbox(&environment, host, message),
+        // The daemon did not answer in time, or failed. It may have journalled the message or not; the
+        // journal drops repetitions.
+        Err(ClientError::Failed(_)) => store_message_in_inbox(&environment, host, message),
     }
     Some(())
 }
 
 /// Prints the text in the format of the host; nothing if there is none or if it is too long.
 fn print_answer(host: &Host, message: &HookMessage, text: Option<&str>) {
-    if let Some(text) = text.filter(|it| !it.is_empty() && it.len() <= MAX_INJECTED_BYTES) {
-        let global = GlobalArgs { json: false, project: None, quiet: true };
-        Output::new(&global).print_line(&host.render_answer(message, text));
+    let Some(text) = text else { return };
+    if text.is_empty() || text.len() > MAX_INJECTED_BYTES {
+        return;
     }
+    let output = Output { json: false, quiet: true };
+    // Safe although the answer is JSON for most hosts: `print_line` replaces control characters, and
+    // strings in JSON contain none, only their escapes.
+    output.print_line(&host.render_answer(message, text));
 }
 
 /// Stores the events of a message in the inbox, from which the next daemon or `learn` takes them.
 /// On a full disk they are lost here; the host's own transcript still has them.
-fn store_in_inbox(environment: &Environment, host: &Host, message: &HookMessage) {
+fn store_message_in_inbox(environment: &Environment, host: &Host, message: &HookMessage) {
     let _ = engine::store_in_inbox(
         &environment.data,
         environment.home.as_deref(),
@@ -153,6 +164,7 @@ fn store_in_inbox(environment: &Environment, host: &Host, message: &HookMessage)
 
 /// Selects the text to inject in this process, as the daemon would.
 fn select_text_locally(environment: &Environment, message: &HookMessage) -> Option<String> {
+    // Nothing is ever injected at these events.
     if matches!(message.event, HookEvent::Other | HookEvent::SessionEnd) {
         return None;
     }
@@ -169,16 +181,16 @@ fn select_text_locally(environment: &Environment, message: &HookMessage) -> Opti
             // A failure to embed is no reason to inject nothing.
             project.embedding_indexer().embed_new_memories().await;
         }
-        // A host with two hooks of ours runs them side by side: the second must see what the first
-        // has shown.
-        let _lock = project.injector().lock_session(&message.session).ok()?;
+        // A host that has our hook twice in its settings runs both side by side: the lock lets the second
+        // see what the first has shown, so that it adds nothing.
+        let _lock = project.injector().lock_session(&message.host_session).ok()?;
         Some(project.injector().inject(message).await.ok()?.text)
     })
 }
 
 /// Starts the daemon if the settings ask for it, without waiting for it, and returns whether it was
 /// started.
-fn start_daemon(environment: &Environment) -> bool {
+fn start_daemon_if_wanted(environment: &Environment) -> bool {
     let is_wanted = Settings::load(environment).is_ok_and(|it| it.get("serve.start") == "true");
     is_wanted && cfg!(unix) && environment::start_daemon().is_ok()
 }

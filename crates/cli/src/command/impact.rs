@@ -1,5 +1,5 @@
-//! `waylore impact`: prints the code affected by a change, with the memories about it. The counterpart is
-//! `deps`.
+//! `waylore impact`: prints the code affected by a change of a symbol or file (the target): whatever refers to it,
+//! directly or in several steps, with the memories about it. The counterpart is `deps`.
 
 use serde_json::{Value, json};
 
@@ -28,6 +28,7 @@ pub(crate) struct ImpactArgs {
 pub(crate) async fn run(args: ImpactArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
     let out = command.output;
     let report = command.project.code_graph().impact(&args.target, args.depth).await?;
+    let code = u8::from(report.reached.is_empty());
     if out.json {
         let memories: Vec<MemoryWire> = report.memories.iter().map(MemoryWire::from).collect();
         let targets: Vec<Value> = report.targets.iter().map(wire::graph::symbol_json).collect();
@@ -39,7 +40,7 @@ pub(crate) async fn run(args: ImpactArgs, command: &CommandContext<'_>) -> anyho
             "freshness": wire::graph::freshness_json(&report.freshness),
         });
         out.print_json("impact", body);
-        return Ok(u8::from(report.reached.is_empty()));
+        return Ok(code);
     }
     for symbol in &report.targets {
         out.print_line(&format_symbol(symbol));
@@ -55,5 +56,5 @@ pub(crate) async fn run(args: ImpactArgs, command: &CommandContext<'_>) -> anyho
         out.print_line(&format_memory(rated, &command.settings.types));
     }
     warn_if_stale(out, &report.freshness);
-    Ok(u8::from(report.reached.is_empty()))
+    Ok(code)
 }

@@ -1,4 +1,7 @@
 //! `waylore import`: reads memories from an export or from JSON lines. The engine checks and stores them.
+//!
+//! A *record* is one item of the file: a memory, or the reason why the item is none. Imported memories are
+//! *tainted* (external and not confirmed) unless the user vouches for the file with `--trust`.
 
 use std::path::{Path, PathBuf};
 
@@ -6,6 +9,7 @@ use engine::{
     ImportOptions, ImportProblem, ImportRecord, ImportReport, NotebookScope, OnSecret,
     RecordOutcome,
 };
+use model::Memory;
 use serde_json::{Value, json};
 
 use super::CommandContext;
@@ -72,8 +76,10 @@ fn report_import(report: &ImportReport, args: &ImportArgs, n_records: usize, out
             RecordOutcome::Erased(_) => n_erased += 1,
         }
     }
-    let is_rejected = !report.problems.is_empty() && !args.skip_bad;
-    let exit_code = u8::from(!report.problems.is_empty());
+    let has_problems = !report.problems.is_empty();
+    // One bad record rejects the whole file, so that a half import is never taken for a whole one.
+    let is_rejected = has_problems && !args.skip_bad;
+    let exit_code = u8::from(has_problems);
     if out.json {
         let problem_json = |it: &ImportProblem| json!({ "record": it.at, "problem": it.what });
         let body = json!({
@@ -91,7 +97,6 @@ fn report_import(report: &ImportReport, args: &ImportArgs, n_records: usize, out
     for problem in &report.problems {
         out.warn(&format!("record {}: {}", problem.at, problem.what));
     }
-    // One bad record rejects the whole file, so that a half import is never taken for a whole one.
     if is_rejected {
         out.error(&format!(
             "{} of {n_records} are invalid, so nothing was imported",
@@ -172,12 +177,12 @@ fn parse_lines(
     text: &str,
     document_error: &serde_json::Error,
 ) -> anyhow::Result<Vec<ImportRecord>> {
-    let lines: Vec<Result<Value, String>> = text
-        .lines()
-        .filter(|it| !it.trim().is_empty())
-        .map(|it| serde_json::from_str::<Value>(it).map_err(|it| it.to_string()))
-        .collect();
-    if !lines.iter().any(|it| matches!(it, Ok(Value::Object(_)))) {
+    let mut lines: Vec<Result<Value, String>> = Vec::new();
+    for line in text.lines().filter(|it| !it.trim().is_empty()) {
+        lines.push(serde_json::from_str(line).map_err(|it| it.to_string()));
+    }
+    let has_object = lines.iter().any(|it| matches!(it, Ok(Value::Object(_))));
+    if !has_object {
         return Err(usage_error(
             format!("the file is not JSON: {document_error}"),
             "give a file that `waylore export` wrote, or one JSON memory per line",
@@ -188,10 +193,14 @@ fn parse_lines(
 
 /// Numbers the items from 1. An item that is no memory becomes a record with an error.
 fn to_records(items: impl Iterator<Item = Result<Value, String>>) -> Vec<ImportRecord> {
-    let parse_memory = |item: Result<Value, String>| {
-        let wire: MemoryWire = serde_json::from_value(item?).map_err(|it| it.to_string())?;
-        wire.into_memory().map(Box::new)
-    };
-    let to_record = |(index, item)| ImportRecord { at: index + 1, memory: parse_memory(item) };
-    items.enumerate().map(to_record).collect()
+    let mut records = Vec::new();
+    for (index, item) in items.enumerate() {
+        records.push(ImportRecord { at: index + 1, memory: parse_memory(item) });
+    }
+    records
+}
+
+fn parse_memory(item: Result<Value, String>) -> Result<Box<Memory>, String> {
+    let wire: MemoryWire = serde_json::from_value(item?).map_err(|it| it.to_string())?;
+    Ok(Box::new(wire.into_memory()?))
 }

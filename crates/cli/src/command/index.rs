@@ -1,5 +1,6 @@
-//! `waylore index`: brings the code graph, the git history and the module map up to date. With `--scip`, it
-//! refines the graph by a precise index instead.
+//! `waylore index`: brings the code graph (symbols, and references between them as edges), the git history and
+//! the module map up to date. With `--scip`, it refines the graph instead, by a precise index: the references that
+//! a compiler found, in SCIP format.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -112,6 +113,7 @@ pub(crate) async fn index_project(
         history = command.project.code_indexer().index_history(progress).await?;
         n_modules = command.project.code_indexer().index_map().await?;
     }
+    // Everything after the code.
     let history_time = start.elapsed().saturating_sub(code_time);
     Ok(ProjectIndexReport { code, code_time, history, history_time, n_modules })
 }
@@ -128,6 +130,7 @@ async fn refine_index(
     let bytes = engine::read_scip_file(&command.base.join(file))?;
     let progress = TaskProgress::default();
     let ticker = ProgressTicker::start(&progress, "files", out);
+    // Not awaited yet: `run_stoppable` polls it beside the handler of Ctrl-C.
     let mut indexer = command.project.code_indexer();
     let work = indexer.refine_code(bytes, below, &progress, threads);
     let refined = run_stoppable(work, || progress.stop()).await;

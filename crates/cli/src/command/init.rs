@@ -1,5 +1,5 @@
 //! `waylore init`: the set-up of a repository. Runs the parts of `index`, `learn` and `connect` in turn, and
-//! imports rule files.
+//! imports rule files: `CLAUDE.md`, `AGENTS.md` and others, in which people wrote instructions for agents.
 
 use engine::{MemoryFilter, NotebookScope, ParsedRuleFile, RatedMemory, RuleImport, TaskProgress};
 use model::{MemoryKind, MemoryStatus};
@@ -54,7 +54,8 @@ pub(crate) async fn run(args: InitArgs, command: &mut CommandContext<'_>) -> any
     }
     let learned = learn::learn_from_all_hosts(command).await?;
     out.say(&describe_learning(&learned));
-    // From here on the user is asked: rules and settings are theirs.
+    // From here on the user is asked: rules become memories, and `connect` changes settings of hosts (the
+    // programs that run agents).
     let (rule_files, rules) = import_rules(&args, command).await?;
     let hosts = if args.no_connect {
         Vec::new()
@@ -133,7 +134,8 @@ const MAX_EXAMPLES: usize = 3;
 /// Newest memories among which the examples are chosen.
 const EXAMPLE_CANDIDATES: u32 = 1_000;
 
-/// A few memories: the most certain one of each kind, then the most certain others.
+/// Up to three memories: the most certain one of each kind in the order of [`EXAMPLE_KINDS`]; if there are
+/// fewer, the most certain others.
 async fn example_memories(command: &CommandContext<'_>) -> anyhow::Result<Vec<RatedMemory>> {
     let filter = MemoryFilter::active(EXAMPLE_CANDIDATES);
     let mut live = command.project.retriever().list(&filter, Some(NotebookScope::Project)).await?;
@@ -141,10 +143,12 @@ async fn example_memories(command: &CommandContext<'_>) -> anyhow::Result<Vec<Ra
     live.sort_by(|a, b| {
         b.current_confidence.cmp(&a.current_confidence).then(a.memory.id.cmp(&b.memory.id))
     });
-    let best_of_kind =
-        |kind: &MemoryKind| live.iter().find(|it| it.memory.kind.core_kind() == Some(*kind));
-    let mut examples: Vec<RatedMemory> =
-        EXAMPLE_KINDS.iter().filter_map(best_of_kind).take(MAX_EXAMPLES).cloned().collect();
+    let mut examples: Vec<RatedMemory> = Vec::new();
+    for kind in EXAMPLE_KINDS {
+        // The list is sorted, so the first of a kind is its best.
+        examples.extend(live.iter().find(|it| it.memory.kind.core_kind() == Some(*kind)).cloned());
+    }
+    examples.truncate(MAX_EXAMPLES);
     for rated in &live {
         let is_chosen = examples.iter().any(|it| it.memory.id == rated.memory.id);
         if examples.len() < MAX_EXAMPLES && !is_chosen {

@@ -1,5 +1,10 @@
 //! `waylore learn`: reads transcripts of past sessions, oldest first, and learns from each. Prints the memories
 //! kept, and on request the dropped candidates.
+//!
+//! A *transcript* is the record of a session that its host (Claude Code, Codex …) keeps; a *journal* is our own,
+//! written by hooks. The *inbox* holds hook messages that came while no daemon ran. From a session come
+//! *candidates* for memories: each is kept, or dropped with a reason. Findings of a session count once its
+//! work is *validated*, for example by a commit. A memory is *retired* if later sessions contradict it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -44,15 +49,17 @@ pub(super) struct LearnTotals {
     pub(super) n_new: usize,
     /// Sessions learned from earlier.
     pub(super) n_known: usize,
-    /// Files that are no transcript of this project.
+    /// Files that are no readable transcript of this project.
     n_other: usize,
     /// Sessions that could not be learned; `doctor` lists them with their reasons.
     n_failed: usize,
+    /// Unreadable lines of the transcripts, which were skipped.
     n_damaged_lines: u64,
-    /// Sessions whose work is not validated yet.
+    /// New sessions whose work is not validated yet.
     n_unvalidated: usize,
+    /// Size of the transcripts.
     bytes: u64,
-    /// By memory id: later sessions of a run may update it.
+    /// Memories of this run by their id: a later session may update the memory of an earlier one.
     pub(super) kept: BTreeMap<model::MemoryId, LearnedMemory>,
     /// Number of dropped candidates by reason.
     dropped: BTreeMap<&'static str, usize>,
@@ -61,6 +68,7 @@ pub(super) struct LearnTotals {
 }
 
 pub(crate) async fn run(args: LearnArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
+    // Sessions in the inbox become journals, which `find_transcripts` finds below.
     if args.from.is_empty() && !args.dry_run {
         import_inbox(command).await?;
     }
@@ -76,12 +84,14 @@ pub(crate) async fn run(args: LearnArgs, command: &mut CommandContext<'_>) -> an
         let llm = command.settings.llm_access();
         command.project.set_policy(ProjectPolicy { llm, ..command.project.policy });
         let mut totals = learn_all(&mut command.project, &args, &transcripts, out).await?;
-        // Runs at most once a week, here or in the daemon.
+        // Memories that only many sessions together support. Runs at most once a week, here or in the
+        // daemon.
         for it in command.project.learner().synthesise_week().await? {
             totals.kept.insert(it.memory.id, it);
         }
         totals
     };
+    // Learning becomes stricter where the user rejected many learned memories.
     let strictness = command.project.session_history().strictness().await?;
     if out.json {
         let mut body = to_json(&totals, &args);
@@ -98,10 +108,11 @@ pub(crate) async fn run(args: LearnArgs, command: &mut CommandContext<'_>) -> an
 pub(super) async fn learn_from_all_hosts(
     command: &mut CommandContext<'_>,
 ) -> anyhow::Result<LearnTotals> {
-    let args = LearnArgs { from: Vec::new(), dry_run: false, dropped: false };
+    // Without a home directory no host has transcripts; `init` goes on without them.
     if command.environment.home.is_none() {
         return Ok(LearnTotals::default());
     }
+    let args = LearnArgs { from: Vec::new(), dry_run: false, dropped: false };
     let transcripts = find_transcripts(&args, command)?;
     learn_all(&mut command.project, &args, &transcripts, command.output).await
 }
@@ -138,7 +149,7 @@ async fn import_inbox(command: &mut CommandContext<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Learns into a temporary notebook.
+/// Learns into a temporary notebook: an empty project in another data folder, removed afterwards.
 async fn dry_run(
     args: &LearnArgs,
     command: &CommandContext<'_>,
@@ -186,10 +197,11 @@ async fn learn_all(
                 continue;
             }
         };
-        let ParsedTranscript { pad, n_bytes, n_damaged_lines, .. } = parsed;
+        // The scratchpad is the state of the session, folded from its events.
+        let ParsedTranscript { pad: scratchpad, n_bytes, n_damaged_lines, .. } = parsed;
         totals.bytes += n_bytes;
         totals.n_damaged_lines += n_damaged_lines;
-        let learned = match project.learner().learn_session(&pad).await {
+        let learned = match project.learner().learn_session(&scratchpad).await {
             // One session that cannot be learned does not stop the others.
             Err(error @ engine::Error::SessionFailed { .. }) => {
                 out.warn(&format!("{error}; `waylore doctor` lists it"));
@@ -202,7 +214,9 @@ async fn learn_all(
             Some(learned) => {
                 // The journal of a learned session is no longer needed.
                 project.session_journal().close(&learned)?;
-                learned.notices.iter().for_each(|it| out.warn(it));
+                for notice in &learned.notices {
+                    out.warn(notice);
+                }
                 add_session(&mut totals, learned, args, out);
             }
             // A transcript without a session in it.
@@ -213,7 +227,7 @@ async fn learn_all(
     Ok(totals)
 }
 
-/// Adds the result of one session to the totals.
+/// Adds the result of one session to the totals. With `--dropped`, prints its dropped candidates.
 fn add_session(totals: &mut LearnTotals, learned: LearnedSession, args: &LearnArgs, out: &Output) {
     if learned.state == LessonState::Unchanged {
         totals.n_known += 1;
@@ -221,36 +235,40 @@ fn add_session(totals: &mut LearnTotals, learned: LearnedSession, args: &LearnAr
     }
     totals.n_new += 1;
     totals.n_unvalidated += usize::from(learned.session.validation_basis.is_none());
-    for it in &learned.dropped {
-        *totals.dropped.entry(it.reason.slug()).or_default() += 1;
-        if let Some(content) = it.content.as_ref().filter(|_| args.dropped && !out.json) {
-            let line = format!(
-                "{DIM_STYLE}dropped, {}: {}{DIM_STYLE:#}",
-                it.reason,
-                escape_controls(content)
-            );
-            out.print_line(&format!("{line} {DIM_STYLE}({}){DIM_STYLE:#}", it.detail));
+    for candidate in &learned.dropped {
+        *totals.dropped.entry(candidate.reason.slug()).or_default() += 1;
+        // Without enough evidence a candidate has no text yet.
+        if let Some(content) = &candidate.content
+            && args.dropped
+            && !out.json
+        {
+            let (reason, detail) = (candidate.reason, &candidate.detail);
+            let content = escape_controls(content);
+            out.print_line(&format!(
+                "{DIM_STYLE}dropped, {reason}: {content}{DIM_STYLE:#} {DIM_STYLE}({detail}){DIM_STYLE:#}"
+            ));
         }
     }
     for id in learned.retired {
-        // A memory created and retired in the same run is not reported.
+        // A memory created and retired in the same run is reported neither as kept nor as retired.
         let kept = totals.kept.remove(&id);
         let was_created_now = kept.is_some_and(|it| it.effect == LessonEffect::Created);
         if !was_created_now {
             totals.retired.push(id);
         }
     }
-    for it in learned.memories {
-        // A memory created in this run is reported as new even if it was confirmed later.
-        let earlier_effect = totals.kept.get(&it.memory.id).map(|earlier| earlier.effect);
-        let effect = match earlier_effect {
-            Some(LessonEffect::Created) => LessonEffect::Created,
-            Some(_) | None => it.effect,
+    for learned_memory in learned.memories {
+        let id = learned_memory.memory.id;
+        // A memory created in this run is reported as new even if a later session confirmed it.
+        let effect = match totals.kept.get(&id) {
+            Some(earlier) if earlier.effect == LessonEffect::Created => LessonEffect::Created,
+            Some(_) | None => learned_memory.effect,
         };
-        totals.kept.insert(it.memory.id, LearnedMemory { effect, ..it });
+        totals.kept.insert(id, LearnedMemory { effect, ..learned_memory });
     }
 }
 
+/// Reports that there are no transcripts; in JSON with the same fields as a run, all zero.
 fn report_nothing_found(out: &Output) -> u8 {
     if out.json {
         let args = LearnArgs { from: Vec::new(), dry_run: false, dropped: false };
@@ -273,6 +291,7 @@ fn strictness_json(strictness: JudgingStrictness) -> Value {
 /// Reports that learning is stricter in this project, if it is.
 fn say_strictness(strictness: JudgingStrictness, out: &Output) {
     if strictness.tightening > 0 {
+        // Per mille to per cent.
         let percent = strictness.tightening / 10;
         out.say(&format!(
             "{} of {} learned memories were rejected here: thresholds are {percent} % higher until that changes",
@@ -315,6 +334,7 @@ fn to_json(totals: &LearnTotals, args: &LearnArgs) -> Value {
     })
 }
 
+/// Prints one paragraph per memory (`+` new, `~` changed, `-` retired) and a summary.
 fn render(totals: &LearnTotals, args: &LearnArgs, out: &Output) {
     for it in totals.kept.values() {
         let id = it.memory.id.short();

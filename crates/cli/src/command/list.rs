@@ -1,4 +1,5 @@
 //! `waylore list`: prints memories by filters, without a search text. `search` and `ask` share the filters.
+//! The memories come from two notebooks: that of the project and that of the user.
 
 use engine::{MemoryFilter, NotebookScope};
 use model::{MemoryScope, MemorySource, MemoryStatus, MemoryType};
@@ -14,12 +15,12 @@ use crate::wire::MemoryWire;
 #[derive(clap::Args, Debug)]
 pub(crate) struct ListArgs {
     #[command(flatten)]
-    pub(crate) which: ListFilterArgs,
+    pub(crate) filter_args: MemoryFilterArgs,
 }
 
-/// Filters of `list` and `search`.
+/// Filters of `list`, `search` and `ask`.
 #[derive(clap::Args, Debug)]
-pub(crate) struct ListFilterArgs {
+pub(crate) struct MemoryFilterArgs {
     /// Only this type
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     kind: Option<String>,
@@ -61,19 +62,21 @@ pub(crate) struct ListFilterArgs {
     offset: u32,
 }
 
-impl ListFilterArgs {
+impl MemoryFilterArgs {
     /// The filter of these options, and the notebook if only one is wanted.
     pub(crate) fn to_filter(
         &self,
         command: &CommandContext<'_>,
     ) -> anyhow::Result<(MemoryFilter, Option<NotebookScope>)> {
         let limit = self.limit.unwrap_or_else(|| command.settings.get_number("list.limit"));
+        // The error of a value that is not in the list of valid ones.
         let unknown_word = |it: model::UnknownWord| engine::Error::from(it);
         let statuses = match (&self.status, self.all) {
             // `forgotten` is the word used in messages; the stored slug is `deleted`.
             (Some(status), _) if status == "forgotten" => vec![MemoryStatus::Deleted],
             (Some(status), _) => vec![MemoryStatus::parse(status).map_err(unknown_word)?],
             (None, true) => MemoryStatus::ALL.to_vec(),
+            // Neither forgotten nor deprecated.
             (None, false) => MemoryFilter::active(limit).statuses,
         };
         let kind = match &self.kind {
@@ -100,18 +103,20 @@ impl ListFilterArgs {
             module: self.module.clone(),
             tag: self.tag.clone(),
             branch: self.branch.clone(),
-            pinned: self.pinned.then_some(true),
+            // `None`: pinned or not.
+            pinned: if self.pinned { Some(true) } else { None },
             statuses,
             limit,
             offset: self.offset,
         };
-        Ok((filter, self.user.then_some(NotebookScope::User)))
+        let notebook_scope = if self.user { Some(NotebookScope::User) } else { None };
+        Ok((filter, notebook_scope))
     }
 }
 
 pub(crate) async fn run(args: ListArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
-    let (filter, scope) = args.which.to_filter(command)?;
-    let found = command.project.retriever().list(&filter, scope).await?;
+    let (filter, notebook_scope) = args.filter_args.to_filter(command)?;
+    let found = command.project.retriever().list(&filter, notebook_scope).await?;
     if command.output.json {
         let memories: Vec<MemoryWire> = found.iter().map(MemoryWire::from).collect();
         command.output.print_json("memories", json!({ "memories": memories }));

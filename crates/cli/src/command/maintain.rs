@@ -1,12 +1,15 @@
-//! `waylore maintain`: the daily maintenance that the daemon also runs, for each notebook.
+//! `waylore maintain`: the daily maintenance that the daemon also runs, for each notebook (the database of the
+//! project's memories, and that of the user's): check every row, forget what was not used for long, remove what
+//! was forgotten long ago, back up, compact.
 
 use engine::{CompactMode, MaintenanceOptions, MaintenanceReport};
 use serde_json::json;
 
 use super::CommandContext;
 use super::shared::{WriteMode, report_start};
+use crate::failure::FailureKind;
 use crate::output::{format_count, format_size};
-use crate::wire::scope_word;
+use crate::wire::notebook_word;
 
 /// Forget decayed memories, back up, check, compact
 #[derive(clap::Args, Debug)]
@@ -27,14 +30,15 @@ pub(crate) async fn run(args: MaintainArgs, command: &CommandContext<'_>) -> any
     };
     report_start("checking and tidying", command);
     let reports = command.project.maintenance().maintain(options).await?;
-    // Damage is a problem of the machine, like in `failure.rs`.
-    let code = if reports.iter().any(|it| !it.findings.is_empty()) { 3 } else { 0 };
+    let is_damaged = reports.iter().any(|it| !it.findings.is_empty());
+    let code = if is_damaged { FailureKind::Environment as u8 } else { 0 };
     if command.output.json {
         let report_json = |it: &MaintenanceReport| {
             json!({
-                "notebook": scope_word(it.scope),
+                "notebook": notebook_word(it.scope),
                 "decayed": it.faded.iter().map(|it| it.id).collect::<Vec<_>>(),
                 "removed": it.removed,
+                // Damage of the database.
                 "findings": it.findings.iter().map(ToString::to_string).collect::<Vec<_>>(),
                 "backup": it.backup.as_ref().map(|it| &it.name),
                 "reclaimed_bytes": it.reclaimed_bytes,
@@ -54,10 +58,10 @@ pub(crate) async fn run(args: MaintainArgs, command: &CommandContext<'_>) -> any
     Ok(code)
 }
 
-/// Prints one line for a notebook.
+/// Prints one line for a notebook: `project: every row matches its hash, backup 2026-11-16 …`.
 fn render(report: &MaintenanceReport, mode: WriteMode, command: &CommandContext<'_>) {
     let out = command.output;
-    let notebook = scope_word(report.scope);
+    let notebook = notebook_word(report.scope);
     for finding in &report.findings {
         out.warn(&finding.to_string());
     }

@@ -1,4 +1,10 @@
-//! `waylore map`: prints the module map or one module, and stores corrections of it.
+//! `waylore map`: prints the module map or one module, and stores corrections of it. The map lists the modules of
+//! the project (parts found by manifests, folders and imports) and its tools (frameworks, build and test commands).
+//! A module in the list:
+//!
+//! ```text
+//! store       reads and writes the databases  (41 files, 3 memories)
+//! ```
 
 use std::path::PathBuf;
 
@@ -117,12 +123,12 @@ async fn change_map(
     Ok(0)
 }
 
-/// A longer id breaks the alignment of its own line only.
+/// Width of the column of ids. A longer id breaks the alignment of its own line only.
 const MAX_ID_COLUMN: usize = 32;
-/// Core files that stand for a missing description.
+/// Core files (the most important ones of a module) that are shown instead of a missing description.
 const MAX_SHOWN_CORE_FILES: usize = 3;
 
-/// Labels of project tools that are commands.
+/// Labels of project tools that are commands, in the order of the output. The other kinds are names.
 const TOOL_LABELS: &[(ProjectToolKind, &str)] = &[
     (ProjectToolKind::Build, "build"),
     (ProjectToolKind::Test, "test"),
@@ -174,12 +180,14 @@ fn render(out: &Output, map: &ModuleMap, with_tests: bool) {
 /// File stems that say less than the name of their folder.
 const GENERIC_STEMS: &[&str] = &["mod", "lib", "main", "index", "__init__"];
 
+/// Formats a module in one line; `width` is the width of the id.
 fn format_module(mapped: &MappedModule, width: usize) -> String {
     let module = &mapped.module;
     let mut counts = vec![format_count(module.files.len(), "file", "files")];
     if mapped.n_memories > 0 {
         counts.push(format_count(mapped.n_memories, "memory", "memories"));
     }
+    // Most names equal the id and would only repeat it.
     let name = if module.name == module.id {
         String::new()
     } else {
@@ -199,22 +207,26 @@ fn format_module(mapped: &MappedModule, width: usize) -> String {
     )
 }
 
-/// File names, with as many folders as needed to be specific and distinct.
+/// File names, with their folder if the name alone is generic (`lib.rs`) or not distinct.
 fn short_names(paths: &[String]) -> Vec<&str> {
-    let file_name = |path: &str| last_parts(path, 1).to_owned();
-    let short_name = |path| {
-        let name = file_name(path);
-        let is_generic = GENERIC_STEMS.contains(&name.split('.').next().unwrap_or_default());
-        let is_shared = paths.iter().filter(|it| file_name(it) == name).count() > 1;
-        last_parts(path, if is_generic || is_shared { 2 } else { 1 })
-    };
-    paths.iter().map(|it| short_name(it.as_str())).collect()
+    let mut res = Vec::new();
+    for path in paths {
+        let name = last_parts(path, 1);
+        let stem = name.split('.').next().unwrap_or_default();
+        let is_generic = GENERIC_STEMS.contains(&stem);
+        let is_shared = paths.iter().filter(|it| last_parts(it, 1) == name).count() > 1;
+        res.push(last_parts(path, if is_generic || is_shared { 2 } else { 1 }));
+    }
+    res
 }
 
-/// The last `n` parts of a path.
+/// The last `n` parts of a path: two of `a/b/c.rs` are `b/c.rs`.
 fn last_parts(path: &str, n: usize) -> &str {
-    let nth_slash_from_end = path.rmatch_indices('/').nth(n - 1);
-    nth_slash_from_end.map_or(path, |(slash, _)| &path[slash + 1..])
+    match path.rmatch_indices('/').nth(n - 1) {
+        Some((slash, _)) => &path[slash + 1..],
+        // The path has no more parts than that.
+        None => path,
+    }
 }
 
 /// Prints all details of a module.
@@ -232,8 +244,10 @@ fn render_one(out: &Output, map: &ModuleMap, mapped: &MappedModule) {
         out.print_line(&escape_controls(&module.description));
     }
     // Other modules are stored by id and shown by name; the id stays if there is no such module.
-    let name =
-        |id: &String| map.find_module(id).map_or_else(|| id.clone(), |it| it.module.name.clone());
+    let name = |id: &String| match map.find_module(id) {
+        Some(it) => it.module.name.clone(),
+        None => id.clone(),
+    };
     let names = |ids: &[String]| ids.iter().map(name).collect::<Vec<_>>();
     for (label, list) in [
         ("enter at", module.entry_points.clone()),

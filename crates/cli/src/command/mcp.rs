@@ -1,5 +1,6 @@
-//! `waylore mcp`: the server for the Model Context Protocol. The server itself is the crate `mcp`; this
-//! file gives it the folder, the clock and the function that opens a project.
+//! `waylore mcp`: the server for the Model Context Protocol, by which an agent calls our tools. The server itself
+//! is the crate `mcp`; this file gives it the folder, the clock and the function that opens a project. It talks
+//! to one client over standard input and output, or with `--http` to many, which must send a token.
 
 use std::io::BufReader;
 use std::net::SocketAddr;
@@ -33,6 +34,7 @@ const TOKEN_FILE: &str = "mcp-token";
 pub(crate) fn run(args: &McpArgs, global: &GlobalArgs, output: &Output) -> anyhow::Result<u8> {
     let environment = Environment::read()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    // `None`: the server takes the roots that the client names, or else `current_dir`.
     let folder = global.project.clone().or_else(environment::project_dir);
     let config = mcp::Config {
         open: Arc::new(open_for_server),
@@ -40,9 +42,10 @@ pub(crate) fn run(args: &McpArgs, global: &GlobalArgs, output: &Output) -> anyho
         random: environment::random_bytes,
         folder: folder.map(|it| environment.cwd.join(it)),
         current_dir: environment.cwd.clone(),
-        // Over HTTP, many sessions share one process.
-        host_session: environment::host_session().filter(|_| args.http.is_none()),
+        // Over HTTP many sessions share the process, so none of them can be the one of the environment.
+        host_session: if args.http.is_some() { None } else { environment::host_session() },
     };
+    // Standard input and output, one message per line.
     let Some(address) = args.http else {
         let incoming = Box::new(BufReader::new(std::io::stdin()));
         let served = runtime.block_on(serve_lines(config, incoming, Box::new(std::io::stdout())));

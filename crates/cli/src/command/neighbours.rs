@@ -1,4 +1,5 @@
-//! `waylore neighbours`: prints the files with the most references to and from the given ones.
+//! `waylore neighbours`: prints the files with the most references to and from the given ones, as the code index
+//! knows them.
 
 use serde_json::{Value, json};
 
@@ -30,6 +31,7 @@ pub(crate) async fn run(args: NeighboursArgs, command: &CommandContext<'_>) -> a
         );
         return Ok(code);
     }
+    // `n_outgoing` counts references from the given files, so they lead to the neighbour.
     for it in neighbours.iter().take(args.limit) {
         out.print_line(&format!(
             "{BOLD_STYLE}{}{BOLD_STYLE:#}  {DIM_STYLE}{} to it, {} from it{DIM_STYLE:#}",

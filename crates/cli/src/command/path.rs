@@ -18,8 +18,8 @@ pub(crate) struct PathArgs {
 
 pub(crate) async fn run(args: PathArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
     let out = command.output;
+    // The steps are symbols, each with the edge (reference) that leads to it; the first has none.
     let route = command.project.code_graph().route(&args.from, &args.to).await?;
-    // Each step has the edge that leads to its symbol; the first has none.
     if out.json {
         let step_json = |(symbol, edge): &(engine::SymbolInfo, Option<engine::RouteEdge>)| {
             let edge_json = edge.map(|edge| {

@@ -1,4 +1,4 @@
-//! `waylore pin`: pins a memory, or removes the pin.
+//! `waylore pin`: pins a memory, so that its confidence does not fall without use, or removes the pin.
 
 use serde_json::json;
 

@@ -1,5 +1,7 @@
-//! `waylore purge`: erases memories for good and prints the proof: a search of all files for the erased
-//! text.
+//! `waylore purge`: erases memories for good and prints the proof, which has two parts: a search of all files in
+//! the data folder for *pieces* of the erased text, and a query of every database for it. The search of files
+//! proves nothing if they are encrypted, or if the text is too short or too common to give a piece; then the query
+//! alone counts.
 
 use engine::PurgeReport;
 use serde_json::json;
@@ -9,7 +11,7 @@ use super::edit;
 use super::shared::{
     confirm_or_fail, read_all, report_declined, report_start, report_start_everywhere,
 };
-use crate::failure::usage_error;
+use crate::failure::{FailureKind, usage_error};
 use crate::output::{Output, format_count, format_size};
 
 /// Erase memories for good: rows, index, vectors, history and backups. Cannot be undone
@@ -46,7 +48,8 @@ pub(crate) async fn run(args: PurgeArgs, mut command: CommandContext<'_>) -> any
     } else {
         "This cannot be undone.".to_owned()
     };
-    // The secret occupies standard input, so no confirmation can be asked; only the secret is erased.
+    // With `--secret` the secret occupies standard input, so the user cannot be asked. Memories stay then;
+    // only the secret in them is erased.
     if !args.secret && !confirm_or_fail(args.yes, &question)? {
         return Ok(report_declined("nothing was erased", command.output));
     }
@@ -55,11 +58,12 @@ pub(crate) async fn run(args: PurgeArgs, mut command: CommandContext<'_>) -> any
     } else {
         report_start("erasing and searching", &command);
     }
-    // Drafts of erased memories are removed as well; a secret may be in any draft.
-    if args.secret || args.secrets {
+    // Drafts are texts that `edit` rejected. A secret may be in any of them.
+    let only_secrets = args.secret || args.secrets;
+    if only_secrets {
         edit::discard_all_drafts(&command);
     }
-    // Fails here, before any memory is erased, if an id is unknown.
+    // Drafts of erased memories. An unknown id fails here, before any memory is erased.
     for id in &args.ids {
         edit::discard_draft(&command.project.retriever().find_by_id(id).await?);
     }
@@ -78,15 +82,16 @@ pub(crate) async fn run(args: PurgeArgs, mut command: CommandContext<'_>) -> any
     } else {
         command.project.maintenance().purge_memories(&args.ids).await?
     };
-    let only_secrets = args.secret || args.secrets;
     Ok(render(&report, only_secrets, output))
 }
 
-/// Prints the report and returns the exit code: 3 if erased text was found afterwards. `only_secrets`
-/// means that memories stay, without the secrets in them.
+/// Prints the report and returns the exit code, which is not 0 if erased text was found afterwards.
+/// `only_secrets` means that memories stay, without the secrets in them.
 fn render(report: &PurgeReport, only_secrets: bool, output: &Output) -> u8 {
     let proof = &report.proof;
+    // Neither part of the proof found anything.
     let is_proven = proof.holds();
+    let code = if is_proven { 0 } else { FailureKind::Environment as u8 };
     if output.json {
         let proof = json!({
             "files": proof.files,
@@ -97,7 +102,7 @@ fn render(report: &PurgeReport, only_secrets: bool, output: &Output) -> u8 {
             "inside": proof.found_in_database,
         });
         output.print_json("purged", json!({ "memories": report.memories, "proof": proof }));
-        return if is_proven { 0 } else { 3 };
+        return code;
     }
     let verb = if only_secrets { "cleaned" } else { "erased for good" };
     let memories = format_count(report.memories.len(), "memory", "memories");
@@ -119,16 +124,17 @@ fn render(report: &PurgeReport, only_secrets: bool, output: &Output) -> u8 {
         }
     }
     if !is_proven {
-        return 3;
+        return code;
     }
-    // The search says nothing about encrypted files, and short texts match by chance.
+    // The search of files is meaningful: there were pieces to search for, in readable files.
     if proof.pieces > 0 && !proof.is_encrypted {
         output.print_line(&format!("{searched}: not found anywhere"));
-        return 0;
+        return code;
     }
+    // Otherwise the query of the databases is the proof.
     if proof.pieces == 0 && !report.memories.is_empty() {
         output.say("the erased text is too short or too common to search files for; the databases were checked");
     }
     output.print_line(&format!("looked inside {within}: not there"));
-    0
+    code
 }

@@ -1,4 +1,5 @@
-//! `waylore remember`: stores a memory that the user states, and prints how it relates to existing ones.
+//! `waylore remember`: stores a memory that the user states, and prints how it relates to existing ones (its
+//! *novelty*): it is new, it was merged into one that says the same, or it supersedes one that it contradicts.
 
 use std::path::PathBuf;
 
@@ -9,7 +10,7 @@ use super::CommandContext;
 use super::shared::{WriteMode, format_summary, text_or_stdin};
 use crate::failure::usage_error;
 use crate::output::{DIM_STYLE, escape_controls};
-use crate::wire::{MemoryWire, scope_word};
+use crate::wire::{MemoryWire, notebook_word};
 
 /// Store a memory about this project
 ///
@@ -86,29 +87,29 @@ pub(crate) async fn run(
     Ok(0)
 }
 
-/// Joins --file and --symbol to `file:symbol`, the form of --at, and adds the --at arguments.
+/// Joins --file and --symbol to the form of --at and adds the --at arguments: `--file a.rs --symbol f
+/// --symbol g --at b.rs:h` gives `a.rs:f`, `a.rs:g`, `b.rs:h`.
 fn with_symbols(
     files: Vec<PathBuf>,
     symbols: &[String],
     places: Vec<PathBuf>,
 ) -> anyhow::Result<Vec<PathBuf>> {
-    let mut res = match (&files[..], symbols) {
-        (_, []) => files,
-        ([file], _) => {
-            let file_with_symbol = |symbol: &String| {
-                let mut path = file.clone().into_os_string();
-                path.push(":");
-                path.push(symbol);
-                path.into()
-            };
-            symbols.iter().map(file_with_symbol).collect()
-        }
-        // Symbols with no file or with several files.
-        (_, _) => {
+    let mut res = Vec::new();
+    if symbols.is_empty() {
+        res.extend(files);
+    } else {
+        let [file] = &files[..] else {
             let hint = "name each as --at path:symbol";
             return Err(usage_error("which of the files has the symbol?", hint));
+        };
+        for symbol in symbols {
+            // Joined as an `OsString`, because the path may not be UTF-8.
+            let mut file_with_symbol = file.clone().into_os_string();
+            file_with_symbol.push(":");
+            file_with_symbol.push(symbol);
+            res.push(file_with_symbol.into());
         }
-    };
+    }
     res.extend(places);
     Ok(res)
 }
@@ -196,7 +197,7 @@ fn to_json(result: &RememberResult, mode: WriteMode) -> Value {
         result.suggestion.map(|it| json!({ "type": it.kind, "because": it.because }));
     json!({
         "memory": MemoryWire::from(&result.memory),
-        "notebook": scope_word(result.scope),
+        "notebook": notebook_word(result.scope),
         "novelty": novelty,
         "suggested_type": suggested_type,
         "redacted": result.n_redacted,

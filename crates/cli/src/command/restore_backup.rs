@@ -1,4 +1,5 @@
-//! `waylore restore-backup`: replaces a database by a backup, or lists the backups.
+//! `waylore restore-backup`: replaces the database of a notebook (the memories of the project, or with `--user`
+//! those of the user) by a backup, or lists the backups.
 
 use engine::{BackupContents, BackupFile, NotebookScope, REPLACED_BACKUP_NAME, StoreError};
 use serde_json::{Value, json};
@@ -60,13 +61,14 @@ fn list_backups(scope: NotebookScope, command: &CommandContext<'_>) -> u8 {
     let replaced = command.project.maintenance().replaced(scope);
     let code = u8::from(backups.is_empty() && replaced.is_none());
     if command.output.json {
-        let backups: Vec<_> = backups.iter().map(|it| to_json(&it.0.name, it)).collect();
+        let backups: Vec<_> =
+            backups.iter().map(|backup @ (file, _)| to_json(&file.name, backup)).collect();
         let replaced = replaced.as_ref().map(|it| to_json(REPLACED_BACKUP_NAME, it));
         command.output.print_json("backups", json!({ "backups": backups, "replaced": replaced }));
         return code;
     }
-    for backup in &backups {
-        command.output.print_line(&render(&backup.0.name, backup));
+    for backup @ (file, _) in &backups {
+        command.output.print_line(&render(&file.name, backup));
     }
     if let Some(it) = &replaced {
         let note = "the database before the last restore";

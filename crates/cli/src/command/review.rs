@@ -1,4 +1,6 @@
-//! `waylore review`: shows pending memories one by one and reads a key for each.
+//! `waylore review`: shows pending memories one by one and reads a key for each. *Pending* are memories that need
+//! review, and *tainted* ones, which came from text outside the project; agents do not get them until the user
+//! confirms them. Decisions are stored at once, so quitting loses nothing.
 
 use std::io::{Read as _, Write as _};
 
@@ -61,6 +63,7 @@ pub(crate) async fn run(args: ReviewArgs, command: &mut CommandContext<'_>) -> a
     // Positions in `pending` with the decisions made, so that the last one can be undone.
     let mut decided: Vec<(usize, ReviewDecision)> = Vec::new();
     let mut position = 0;
+    // An arm that changes the memory falls through to the end of the loop; the others `continue` or `break`.
     while let Some(rated) = pending.get(position) {
         show_memory(rated, position, pending.len(), command);
         let decision = keyboard.read_decision(out)?;
@@ -84,6 +87,7 @@ pub(crate) async fn run(args: ReviewArgs, command: &mut CommandContext<'_>) -> a
             }
             ReviewDecision::UndoLast => {
                 match decided.pop() {
+                    // Back to that memory, which may lie behind skipped ones.
                     Some((last_position, _)) => {
                         undo_decision(command, &pending[last_position].memory).await?;
                         position = last_position;
@@ -102,12 +106,12 @@ pub(crate) async fn run(args: ReviewArgs, command: &mut CommandContext<'_>) -> a
 }
 
 fn report_decisions(decided: &[(usize, ReviewDecision)], n_pending: usize, out: &Output) {
-    let n = |wanted| decided.iter().filter(|(_, decision)| *decision == wanted).count();
+    let count = |wanted| decided.iter().filter(|(_, decision)| *decision == wanted).count();
     out.print_line(&format!(
         "{} confirmed, {} discarded, {} reworded, {} left",
-        n(ReviewDecision::Confirm),
-        n(ReviewDecision::Reject),
-        n(ReviewDecision::Edit),
+        count(ReviewDecision::Confirm),
+        count(ReviewDecision::Reject),
+        count(ReviewDecision::Edit),
         n_pending - decided.len()
     ));
     if !decided.is_empty() {
@@ -198,6 +202,7 @@ async fn undo_decision(command: &mut CommandContext<'_>, before: &Memory) -> any
     let id = memory_id(before);
     loop {
         let current = command.project.retriever().find_by_id(&id).await?.memory;
+        // Never below the version before the decision: earlier changes are not ours to undo.
         if current.version <= before.version || is_unchanged(&current, before) {
             return Ok(());
         }
@@ -228,7 +233,7 @@ impl KeyboardInput {
         if is_interactive() { Self::Terminal(console::Term::stderr()) } else { Self::Stdin }
     }
 
-    /// Waits for a valid key. The end of input means quit.
+    /// Waits for a valid key, after a line with the keys if the user sees it. The end of input means quit.
     fn read_decision(&self, out: &Output) -> anyhow::Result<ReviewDecision> {
         if matches!(self, Self::Terminal(_)) {
             let keys: Vec<String> = DECISION_KEYS

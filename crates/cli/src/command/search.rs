@@ -1,12 +1,12 @@
-//! `waylore search`: a search by meaning and keywords. `engine::Retriever::search` does the work; this
+//! `waylore search`: a search by meaning (vectors) and keywords. `engine::Retriever::search` does the work; this
 //! file builds the query from the arguments and prints the hits.
 
 use super::CommandContext;
-use super::answer::{QueryArgs, explain_results, print_hits};
-use super::list::ListFilterArgs;
+use super::list::MemoryFilterArgs;
+use super::query_output::{QueryArgs, explain_results, print_hits};
 use super::shared::text_or_stdin;
-use crate::wire::JsonDetail;
-use crate::wire::answer::results_json;
+use crate::wire::OutputDetail;
+use crate::wire::search_results::results_json;
 
 /// Search memories by meaning and keywords
 ///
@@ -18,15 +18,15 @@ pub(crate) struct SearchArgs {
     #[arg(required = true)]
     words: Vec<String>,
     #[command(flatten)]
-    filter_args: ListFilterArgs,
+    filter_args: MemoryFilterArgs,
     #[command(flatten)]
     query_args: QueryArgs,
 }
 
 pub(crate) async fn run(args: SearchArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
     let text = text_or_stdin(&args.words)?;
-    let (filter, scope) = args.filter_args.to_filter(command)?;
-    let query = args.query_args.search_query(text, filter, scope)?;
+    let (filter, notebook_scope) = args.filter_args.to_filter(command)?;
+    let query = args.query_args.search_query(text, filter, notebook_scope)?;
     // Memories written a moment ago have no vector yet; a failure is only a notice.
     let notice = command.project.embedding_indexer().embed_new_memories().await;
     let mut results = command.project.retriever().search(&query).await?;
@@ -36,7 +36,7 @@ pub(crate) async fn run(args: SearchArgs, command: &CommandContext<'_>) -> anyho
     }
     let code = u8::from(results.hits.is_empty());
     if command.output.json {
-        let detail = JsonDetail::from_explain_flag(args.query_args.explain);
+        let detail = OutputDetail::from_explain_flag(args.query_args.explain);
         let body = results_json(&query.text, &results, detail);
         command.output.print_json("hits", body);
         return Ok(code);

@@ -1,5 +1,6 @@
-//! `waylore serve`: runs the daemon, or shows its status, or stops it. The daemon itself is the crate
-//! `serve`; this file gives it the settings, the clock and the function that opens projects.
+//! `waylore serve`: runs the daemon, or shows its status, or stops it. The daemon is the one process per user that
+//! keeps projects open and answers the hooks of agents. It is the crate `serve`; this file gives it the settings,
+//! the clock and the function that opens projects.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,7 +34,7 @@ pub(crate) struct ServeArgs {
     detached: bool,
 }
 
-/// Idle time after which a project is closed.
+/// Idle time after which the daemon closes a project, to free its memory.
 const PROJECT_IDLE_TIMEOUT: Duration = Duration::from_mins(5);
 /// Threads that answer requests; the engine has its own for long work.
 const WORKER_THREADS: usize = 2;
@@ -51,6 +52,7 @@ pub(crate) fn run(args: ServeArgs, out: &Output) -> anyhow::Result<u8> {
         return Ok(print_status(&address, out));
     }
     if args.stop {
+        // Waits until the daemon has stopped.
         let was_there = serve::client::stop_daemon(&address);
         out.say(if was_there { "the daemon has stopped" } else { "the daemon is not running" });
         return Ok(0);
@@ -79,6 +81,8 @@ fn daemon_config(environment: Environment) -> anyhow::Result<serve::Config> {
     let factory = ProjectFactory::new(&environment)?;
     let models = factory.config.models.clone();
     let config_file = environment.config_file();
+    // The daemon reads this file only now. If it changes, `is_outdated` lets the daemon exit, and the next
+    // hook starts one with the new settings.
     let stamp_at_start = file_stamp(&config_file);
     let idle_minutes = factory.settings.get_number("serve.idle_minutes");
     let backup_every_days = factory.settings.get_number("backup.every_days");

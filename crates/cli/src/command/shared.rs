@@ -11,7 +11,7 @@ use serde_json::json;
 use super::CommandContext;
 use crate::output::{BAD_STYLE, BOLD_STYLE, DIM_STYLE, Output, WARN_STYLE, format_size};
 
-/// Write mode of a command: write, or only show what would be done.
+/// Write mode of a command: write, or only show what would be done (`--dry-run`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WriteMode {
     Write,
@@ -60,11 +60,14 @@ pub(crate) fn kind_label(kind: &MemoryType, declared: &[CustomType]) -> String {
     if let Some(core) = kind.core_kind() {
         return core.row().label.to_owned();
     }
-    let custom = declared.iter().find(|it| it.slug == kind.slug());
-    custom.map_or_else(|| kind.slug().to_owned(), |it| it.label.clone())
+    match declared.iter().find(|it| it.slug == kind.slug()) {
+        Some(custom) => custom.label.clone(),
+        // No longer declared in the settings.
+        None => kind.slug().to_owned(),
+    }
 }
 
-/// Id, type and summary of a memory in one line.
+/// Id, type and summary of a memory in one line: `#ab12cd34  gotcha      Run migrations first`.
 pub(crate) fn format_summary(memory: &Memory, declared: &[CustomType]) -> String {
     let (id, kind) = (memory.id.short(), kind_label(&memory.kind, declared));
     format!("{BOLD_STYLE}#{id}{BOLD_STYLE:#}  {kind:<11} {}", memory.summary)
@@ -94,7 +97,7 @@ pub(crate) fn format_memory(rated: &RatedMemory, declared: &[CustomType]) -> Str
     res
 }
 
-/// The remark on a memory that is not simply live.
+/// The remark on a memory that is not live; only live ones are shown to agents.
 pub(crate) fn status_note(status: MemoryStatus) -> Option<&'static str> {
     match status {
         MemoryStatus::Live => None,
@@ -128,16 +131,19 @@ pub(crate) fn confirm_or_fail(yes: bool, question: &str) -> anyhow::Result<bool>
     ))? == "yes")
 }
 
-/// Asks for consent to a reversible change; without a terminal the answer is no.
+/// Asks for consent to a reversible change. With `--yes` it does not ask; without a terminal the answer is no.
 pub(crate) fn ask_yes_no(yes: bool, question: &str) -> anyhow::Result<bool> {
-    if yes || !crate::output::is_interactive() {
-        return Ok(yes);
+    if yes {
+        return Ok(true);
+    }
+    if !crate::output::is_interactive() {
+        return Ok(false);
     }
     let answer = crate::output::ask_line(&format!("{BOLD_STYLE}{question}{BOLD_STYLE:#} [y/N]"))?;
     Ok(["y", "yes"].contains(&answer.to_lowercase().as_str()))
 }
 
-/// Reports that the user declined.
+/// Reports that the user declined, and returns the exit code.
 pub(crate) fn report_declined(what: &str, output: &Output) -> u8 {
     if output.json {
         output.print_json("declined", json!({}));
@@ -149,7 +155,7 @@ pub(crate) fn report_declined(what: &str, output: &Output) -> u8 {
 /// Size from which an operation takes noticeable time.
 const LARGE_DATABASE_BYTES: u64 = 32 << 20;
 
-/// Announces a long operation if the databases are large.
+/// Announces a long operation if the databases of the open notebooks are large: `backing up 48.0 MiB …`.
 pub(crate) fn report_start(doing: &str, command: &CommandContext<'_>) {
     let notebooks = command.project.notebooks().into_iter();
     let databases = notebooks.map(|it| it.store.path());
@@ -159,9 +165,11 @@ pub(crate) fn report_start(doing: &str, command: &CommandContext<'_>) {
 /// Like [`report_start`], for operations on all projects.
 pub(crate) fn report_start_everywhere(doing: &str, command: &CommandContext<'_>) {
     let data_dir = command.project.data_dir();
-    let projects = data_dir.list_projects().into_iter().map(|it| data_dir.project_paths(it));
-    let all = projects.chain(std::iter::once(data_dir.user_paths()));
-    report_start_if_large(doing, all.map(|it| it.database()), command.output);
+    let mut databases = vec![data_dir.user_paths().database()];
+    for project in data_dir.list_projects() {
+        databases.push(data_dir.project_paths(project).database());
+    }
+    report_start_if_large(doing, databases.into_iter(), command.output);
 }
 
 fn report_start_if_large(

@@ -1,4 +1,5 @@
-//! `waylore show`: prints all fields of one memory.
+//! `waylore show`: prints all fields of one memory. Its confidence falls without use (*decay*); *caveats* are
+//! reasons for doubt, such as a symbol that changed since.
 
 use engine::RatedMemory;
 use model::{CustomType, MemoryId, ProjectPath, Relation, RelationTarget};
@@ -19,7 +20,7 @@ pub(crate) struct ShowArgs {
 pub(crate) async fn run(args: ShowArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
     let found = command.project.retriever().find_by_id(&args.id).await?;
     let missing = command.project.retriever().missing_relation_targets(&found.memory).await?;
-    // One memory in, one rated memory out.
+    // Rating computes the confidence now. One memory in, one rated memory out.
     let mut rated =
         command.project.retriever().rate(&found.notebook, vec![found.memory]).await?.remove(0);
     let caveats = command.project.retriever().check_staleness(&mut rated).await;
@@ -117,7 +118,7 @@ fn format_origin(memory: &model::Memory) -> String {
     format!("{at} by {by} ({}{branch}{commit})", memory.source)
 }
 
-/// The memory as an agent sees it.
+/// The memory as an agent sees it: `[gotcha] Run migrations first [^ Memory: … #ab12cd34]`.
 fn format_as_note(memory: &model::Memory, declared: &[CustomType]) -> String {
     format!(
         "[{}] {} [^ Memory: {} #{}]",
@@ -132,8 +133,11 @@ fn format_decay(memory: &model::Memory, declared: &[CustomType]) -> String {
     if memory.flags.pinned {
         return "pinned, never decays".to_owned();
     }
-    let days = memory.half_life_days.or_else(|| memory.kind.half_life_days(declared));
-    days.map_or_else(|| "never".to_owned(), |it| format!("by half for every {it} days without use"))
+    // A half-life of its own, or that of its type.
+    match memory.half_life_days.or_else(|| memory.kind.half_life_days(declared)) {
+        Some(days) => format!("by half for every {days} days without use"),
+        None => "never".to_owned(),
+    }
 }
 
 fn join_items<T: AsRef<str>>(items: impl Iterator<Item = T>) -> String {

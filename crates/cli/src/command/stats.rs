@@ -1,4 +1,8 @@
 //! `waylore stats`: counts and sizes of the notebooks, activity of sessions, savings, and trial results.
+//!
+//! A *notebook* is the database with the memories of the project or of the user. *Savings* are tool calls that a
+//! session did not need because a note gave it the fix of an error. A *trial* is an A/B test: some sessions get
+//! fewer notes or none (control group), and their steps, tokens and retries are compared with the others.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +13,7 @@ use serde_json::json;
 use super::CommandContext;
 use super::shared::status_word;
 use crate::output::{BOLD_STYLE, DIM_STYLE, format_count, format_size};
-use crate::wire::scope_word;
+use crate::wire::notebook_word;
 
 /// Show counts, sizes, usage and savings
 #[derive(clap::Args, Debug)]
@@ -92,14 +96,17 @@ fn format_savings(savings: &ToolCallSavings) -> String {
         return "saved: nothing measured yet".to_owned();
     }
     let to_usize = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-    let tokens = savings.estimate_tokens().zip(savings.tokens_per_step).map(|(total, per_step)| {
-        format!(", about {total} tokens at {per_step} a step, the average here")
-    });
+    let tokens = match (savings.estimate_tokens(), savings.tokens_per_step) {
+        (Some(total), Some(per_step)) => {
+            format!(", about {total} tokens at {per_step} a step, the average here")
+        }
+        // No host reports tokens.
+        (None, _) | (_, None) => String::new(),
+    };
     format!(
-        "saved: {} fixed or avoided with a note, {} fewer than the fastest unaided session{}",
+        "saved: {} fixed or avoided with a note, {} fewer than the fastest unaided session{tokens}",
         format_count(to_usize(savings.n_errors), "error was", "errors were"),
         format_count(to_usize(savings.n_calls), "call", "calls"),
-        tokens.unwrap_or_default()
     )
 }
 
@@ -117,15 +124,16 @@ fn render_trial(trial: &TrialResults, command: &CommandContext<'_>) {
             TrialComparison::TooFew { have, need } => {
                 format!("{have} of {need} sessions a group so far")
             }
-            // `effect` is the share of pairs (one session of each group) that memory won; `p` must be
+            // `effect` is the share of pairs (one session of each group) in which the session with memory
+            // has the smaller number, `interval` its 95 % confidence interval. The p-value `p` must be
             // below `level` to count.
-            TrialComparison::Result { n, effect, interval, p, level } => {
+            TrialComparison::Result { n, effect, interval: (low, high), p, level } => {
                 let verdict = if compared.is_significant() { "certain" } else { "may be chance" };
                 format!(
                     "fewer with memory in {:.0} % of pairs (95 %: {:.0} to {:.0} %), p {p:.4} of {level:.4}, {n} sessions each: {verdict}",
                     effect * 100.0,
-                    interval.0 * 100.0,
-                    interval.1 * 100.0
+                    low * 100.0,
+                    high * 100.0
                 )
             }
         };
@@ -133,6 +141,7 @@ fn render_trial(trial: &TrialResults, command: &CommandContext<'_>) {
     }
 }
 
+/// The measures by their names, each with its comparison. Less is better in all of them.
 fn trial_measures(trial: &TrialResults) -> [(&'static str, TrialComparison); 3] {
     [("steps", trial.steps), ("tokens", trial.tokens), ("retries", trial.retries)]
 }
@@ -145,9 +154,13 @@ fn trial_json(trial: &TrialResults) -> serde_json::Value {
     for (measure, compared) in trial_measures(trial) {
         res[measure] = match compared {
             TrialComparison::TooFew { have, need } => json!({ "have": have, "need": need }),
-            TrialComparison::Result { n, effect, interval, p, level } => json!({
-                "sessions": n, "effect": effect, "interval": [interval.0, interval.1], "p": p,
-                "level": level, "certain": compared.is_significant(),
+            TrialComparison::Result { n, effect, interval: (low, high), p, level } => json!({
+                "sessions": n,
+                "effect": effect,
+                "interval": [low, high],
+                "p": p,
+                "level": level,
+                "certain": compared.is_significant(),
             }),
         };
     }
@@ -162,6 +175,7 @@ fn activity_json(activity: &ProjectActivity) -> serde_json::Value {
         "failed": activity.n_failed,
         "learned": activity.n_learned,
         "dropped": activity.n_dropped,
+        // Times that a memory was shown to an agent, and that the agent followed or cited one.
         "shown": activity.n_shown,
         "used": activity.n_used,
         "saved": {
@@ -180,7 +194,7 @@ fn to_json(notebook: &NotebookStats) -> serde_json::Value {
         .map(|it| json!({ "type": it.kind, "status": it.status, "count": it.count }))
         .collect();
     json!({
-        "notebook": scope_word(notebook.scope),
+        "notebook": notebook_word(notebook.scope),
         "tally": tally,
         "database_bytes": notebook.size.database,
         "log_bytes": notebook.size.log,

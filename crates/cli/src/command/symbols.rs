@@ -1,4 +1,4 @@
-//! `waylore symbols`: prints the symbols of a file, indented by nesting.
+//! `waylore symbols`: prints the symbols (definitions) of a file with their lines, indented by nesting.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,6 @@
 //! `waylore undo`: reverts the last change and prints the state of the memories afterwards.
 
+use model::{Memory, MemoryId};
 use serde_json::json;
 
 use super::CommandContext;
@@ -18,7 +19,8 @@ pub(crate) struct UndoArgs {
 pub(crate) async fn run(args: UndoArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
     let undone = command.project.editor().undo(args.id.as_deref()).await?;
     if command.output.json {
-        let memory_json = |(id, memory): &(model::MemoryId, Option<model::Memory>)| json!({ "id": id, "memory": memory.as_ref().map(MemoryWire::from) });
+        // `None`: the undone change had created the memory.
+        let memory_json = |(id, memory): &(MemoryId, Option<Memory>)| json!({ "id": id, "memory": memory.as_ref().map(MemoryWire::from) });
         let body = json!({
             "action": undone.entry.action.slug(),
             "at": undone.entry.at.0,

@@ -1,4 +1,6 @@
-//! `waylore watch`: indexes the project, then every change, until Ctrl-C.
+//! `waylore watch`: indexes the project, then every change, until Ctrl-C. The work comes in *passes*: the first
+//! covers everything new, each later one a set of changed files. After each pass a *follow-up* brings the git
+//! history and the module map up to date.
 
 use std::time::Instant;
 
@@ -46,6 +48,7 @@ async fn follow_changes(
     out: &Output,
 ) -> Result<(), engine::Error> {
     let mut is_first = true;
+    // Set while the system does not report changes, for example because it has no watches left.
     let mut last_polling_reason = None;
     loop {
         let start = Instant::now();
@@ -55,14 +58,15 @@ async fn follow_changes(
         drop(ticker);
         // No pass or a partial one: the watch was stopped.
         let Some(pass) = pass.filter(|it| !it.indexed.is_partial) else { return Ok(()) };
-        if is_first || !pass.indexed_files.is_empty() || !pass.removed.is_empty() {
+        let has_changes = !pass.indexed_files.is_empty() || !pass.removed.is_empty();
+        if is_first || has_changes {
             let took = is_first.then(|| start.elapsed());
             report_pass(&pass, took, out);
         }
         // Also without changed files: new commits may have arrived.
         let follow_up = project.code_indexer().follow_up(&pass.indexed, progress).await?;
         report_follow_up(follow_up, out);
-        // Warn once if the system no longer reports changes.
+        // Warn once for each reason, not in every pass.
         let polling_reason = watch.polling_reason().map(str::to_owned);
         if polling_reason != last_polling_reason
             && let Some(why) = &polling_reason
@@ -71,8 +75,9 @@ async fn follow_changes(
             out.hint("on Linux, `sysctl fs.inotify.max_user_watches` says how many there are");
         }
         last_polling_reason = polling_reason;
-        if std::mem::take(&mut is_first) {
+        if is_first {
             out.say("watching; Ctrl-C stops it");
+            is_first = false;
         }
     }
 }
@@ -110,7 +115,7 @@ fn report_follow_up(report: FollowUpReport, out: &Output) {
     }
 }
 
-/// Formats the changes; names the first file of each list.
+/// Formats the changes of a pass: `read src/a.rs and 2 more, gone src/b.rs, 7 resolved again`.
 fn format_pass(pass: &IndexPass) -> String {
     let format_paths = |verb: &str, paths: &[String]| match paths {
         [] => None,

@@ -1,5 +1,6 @@
-//! Contexts in JSON (`context --json`): the text for the agent, and for every memory whether it was placed
-//! and why.
+//! Contexts in JSON (`context --json`). A *context* is a block of notes for an agent within a token budget: the
+//! text, the memories *placed* in it, and the memories *omitted* with the reason. A *step note* is the shorter
+//! form between two steps of an agent: at most one note, chosen among candidates.
 
 use engine::{
     BudgetSource, ContextBlock, ContextPlacement, FilePrediction, OmissionReason, PredictedFile,
@@ -7,25 +8,29 @@ use engine::{
 };
 use serde_json::{Value, json};
 
-use super::JsonDetail;
-use super::answer::{hit_json, rejection_json, verdict_json};
+use super::OutputDetail;
+use super::search_results::{hit_json, rejection_json, verdict_json};
 
-/// Fields of a context. Excluded memories are included only with `--explain`.
-pub(crate) fn context_json(context: &ContextBlock, detail: JsonDetail) -> Value {
+/// Fields of a context. Omitted memories are included only with `--explain`.
+pub(crate) fn context_json(context: &ContextBlock, detail: OutputDetail) -> Value {
     let placed: Vec<Value> = context.placed.iter().map(placement_json).collect();
     let mut res = json!({
         "text": context.text,
         "tokens": context.used_tokens,
         "budget": context.token_budget,
+        // The kind of work, which sets the budget and the kinds of memories: explore, implement …
         "phase": context.phase.slug(),
+        // The section about errors of earlier sessions.
         "expected_errors": context.expected_errors,
         "files": context.predicted_files.as_ref().map(prediction_json),
         "placed": placed,
+        // The class of the task as a search query; null without a task.
         "class": context.query_class.map(engine::QueryClass::slug),
         "verdict": verdict_json(context.verdict),
+        // Problems that lower the quality, such as a provider that does not answer.
         "notices": context.notices,
     });
-    if detail == JsonDetail::Explained {
+    if detail == OutputDetail::Explained {
         let omitted = context.omitted.iter().map(|(hit, why)| {
             let mut omitted_hit = hit_json(hit);
             omitted_hit["omitted"] = omission_json(*why);
@@ -36,6 +41,7 @@ pub(crate) fn context_json(context: &ContextBlock, detail: JsonDetail) -> Value 
     res
 }
 
+/// Files that past sessions with similar tasks opened.
 fn prediction_json(prediction: &FilePrediction) -> Value {
     let file_json = |it: &PredictedFile| json!({ "path": it.path, "sessions": it.n_sessions });
     json!({
@@ -46,17 +52,18 @@ fn prediction_json(prediction: &FilePrediction) -> Value {
 }
 
 /// Fields of a step note.
-pub(crate) fn step_json(context: &StepContext, detail: JsonDetail) -> Value {
+pub(crate) fn step_json(context: &StepContext, detail: OutputDetail) -> Value {
     let candidate_json =
         |it: &StepCandidate| json!({ "entry": it.entry.to_string(), "reason": it.reason.slug() });
     let mut res = json!({
         "text": context.text,
         "tokens": context.used_tokens,
+        // Between earlier steps of the session.
         "tokens_spent": context.spent_tokens,
         "reason": context.reason.map(engine::StepReason::slug),
         "selected": context.selected.iter().map(candidate_json).collect::<Vec<_>>(),
     });
-    if detail == JsonDetail::Explained {
+    if detail == OutputDetail::Explained {
         let withheld = context.withheld.iter().map(|(candidate, why)| {
             let mut withheld_candidate = candidate_json(candidate);
             withheld_candidate["why"] = json!(why.slug());
@@ -67,6 +74,7 @@ pub(crate) fn step_json(context: &StepContext, detail: JsonDetail) -> Value {
     res
 }
 
+/// A memory with its place in the text: the headings it is under, and the tokens it needed.
 fn placement_json(placement: &ContextPlacement) -> Value {
     let mut res = hit_json(&placement.hit);
     res["file"] = json!(placement.file.as_ref().map(model::ProjectPath::as_str));
@@ -80,11 +88,12 @@ fn placement_json(placement: &ContextPlacement) -> Value {
     res
 }
 
-fn omission_json(why: OmissionReason) -> Value {
-    match why {
-        OmissionReason::Excluded(why) => rejection_json(why),
+fn omission_json(reason: OmissionReason) -> Value {
+    match reason {
+        OmissionReason::Excluded(rejection) => rejection_json(rejection),
+        // It needs `cost` tokens, and only `left` were left.
         OmissionReason::OverBudget { cost, left } => {
-            json!({ "why": why.slug(), "tokens": cost, "left": left })
+            json!({ "why": reason.slug(), "tokens": cost, "left": left })
         }
     }
 }

@@ -162,6 +162,7 @@ pub(crate) fn assert_sessions_learn_from_one_another(
     let end = conversation.last().unwrap();
     assert!(end.contains("keep its name"), "{end}");
     assert!(end.contains(FIXED_COMMAND) && end.contains("seen once"), "{end}");
+    // The second request follows the read of the file and precedes the failing command.
     assert!(!conversation[1].contains("seen once"), "not before the error: {}", conversation[1]);
     assert!(end.contains("charges need an idempotency key"), "the search found it: {end}");
 

@@ -2,7 +2,14 @@
 //! requests that the model receives, because the injected notes are part of them.
 //!
 //! The model is a local server that speaks Anthropic's messages API and answers each request with
-//! the next step of a script. The tests are skipped if `claude` is not installed.
+//! the next step of a script. Every request repeats the whole conversation so far, so
+//! `conversation[i]` is the text that the model received before its answer number `i`, and the last
+//! one contains everything. Injected notes stand between `<waylore-notes>` tags.
+//!
+//! The commands come from `chat_model`: `FAILING_COMMAND` fails, `FIXED_COMMAND` works, and
+//! `FAILING_COMMAND_VARIANT` fails with the same error in a later session, which then gets the fix
+//! with the remark "seen once". A file's note is the gotcha about `greet.py` with the words "keep its
+//! name". The tests are skipped if `claude` is not installed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -55,6 +62,8 @@ const SUMMARY_TEXT: &str = "We counted.";
 #[test]
 fn a_session_gets_what_earlier_sessions_learned() {
     let Some(host) = find_claude() else { return };
+
+    // Arrange: a repository with one file, in a host that is connected to Waylore.
     let sandbox = Sandbox::new();
     let file = sandbox.project.join("greet.py").display().to_string();
     fs::write(&file, "def greet():\n    return 'hello'\n").unwrap();
@@ -63,6 +72,7 @@ fn a_session_gets_what_earlier_sessions_learned() {
     run_git(&sandbox, &["commit", "-qm", "init"]);
     connect(&sandbox, &host);
     let settings = fs::read_to_string(sandbox.root.join(".claude/settings.json")).unwrap();
+    // Old versions do not have this event; `connect` has recognised the version of the host.
     assert!(settings.contains("PostToolBatch"), "an event of this version: {settings}");
     let read = step("Read", json!({ "file_path": file }));
 
@@ -78,6 +88,8 @@ fn a_session_gets_what_earlier_sessions_learned() {
     ];
     let conversation = run_session(&sandbox, &host, "Please make greet.py say hi.", script);
     assert!(conversation.iter().all(|it| !it.contains("waylore-notes")), "nothing is known yet");
+
+    // The user adds a note about the file.
     let note = "greet() is called by the installer: keep its name";
     sandbox
         .run(&["remember", "--type", "gotcha", "--file", "greet.py", note])
@@ -92,8 +104,11 @@ fn a_session_gets_what_earlier_sessions_learned() {
     let end = conversation.last().unwrap();
     assert!(end.contains("keep its name"), "{end}");
     assert!(end.contains(FIXED_COMMAND) && end.contains("seen once"), "{end}");
+    // The second request follows the read of the file and precedes the failing command.
     assert!(!conversation[1].contains("seen once"), "not before the error: {}", conversation[1]);
-    // The daemon journalled the session from the host's transcript while it ran.
+
+    // The daemon journalled the session from the host's transcript while it ran: a journal is its own
+    // file with the events of a session.
     #[cfg(unix)]
     {
         let journal = read_only_journal_with(&sandbox, FAILING_COMMAND_VARIANT);
@@ -155,12 +170,14 @@ fn a_session_gets_what_earlier_sessions_learned() {
 #[cfg(unix)]
 fn assert_search_gets_a_note_between_steps(sandbox: &Sandbox, host: &Path, session_id: &str) {
     let search = || bash("grep -rn 'greet installer name' .");
+    // Steps: search, five others, search, search.
     let mut script = vec![search()];
     script.extend((0..5).map(|it| bash(&format!("echo {it}"))));
     script.extend([search(), search()]);
     let args = ["--session-id", session_id];
     let prompt = "Count to five, please, slowly.";
     let conversation = run_session_with(sandbox, host, &args, prompt, script);
+    // The first request has no step before it, so request 6 comes after six steps.
     let (before_second_search, end) = (&conversation[6], conversation.last().unwrap());
     assert_eq!(n_installer_notes(before_second_search), 0, "too early: {before_second_search}");
     assert_eq!(n_installer_notes(end), 1, "once: {end}");
@@ -213,17 +230,23 @@ fn an_agent_searches_and_records_memories_through_mcp() {
     sandbox.remember("The payment webhook arrives twice, so charges need an idempotency key");
     sandbox.run(&["connect", "claude-code", "--yes"]).expect_code(0, "connect");
     let note = "The ledger is append-only because auditors replay it";
+
+    // The agent calls two tools of Waylore's MCP server. The host puts `mcp__waylore__` before names.
     let script = vec![
         step("mcp__waylore__search_memory", json!({ "query": "payment webhook arrives twice" })),
         step("mcp__waylore__record_memory", json!({ "content": note, "type": "decision" })),
     ];
     let requests = run_session_requests(&sandbox, &host, &[], "Look into what is known.", script);
+
+    // The host offered the tools to the model, and returned their replies to it.
     let tools = requests[0]["tools"].as_array().unwrap();
     let tool_names: Vec<&str> = tools.iter().filter_map(|it| it["name"].as_str()).collect();
     assert!(tool_names.contains(&"mcp__waylore__search_memory"), "{tool_names:?}");
     let end = requests.last().unwrap()["messages"].to_string();
     assert!(end.contains("charges need an idempotency key"), "the search result: {end}");
     assert!(end.contains("in the scratchpad of this session"), "the reply to the record: {end}");
+
+    // A recorded note waits in the scratchpad of its session until `learn` makes it a memory.
     sandbox.run(&["learn"]).expect_code(0, "learn from the session");
     let memories = sandbox.memories();
     assert!(memories.iter().any(|it| it["content"] == note), "{memories:?}");
@@ -242,6 +265,8 @@ fn the_host_accepts_the_generated_plugin() {
     let write_plugin = |folder: &str| sandbox.run(&["connect", "claude-code", "--plugin", folder]);
     write_plugin(&folder).expect_code(0, "write the plugin");
     write_plugin(&folder).expect_code(0, "write it again");
+
+    // The folder is a marketplace that contains the plugin; the host validates both.
     for validated in [folder.clone(), format!("{folder}/plugins/waylore")] {
         let mut command = Command::new(&host);
         sandbox.set_environment(&mut command);
@@ -249,6 +274,7 @@ fn the_host_accepts_the_generated_plugin() {
         let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success(), "{stdout}{}", String::from_utf8_lossy(&output.stderr));
     }
+
     fs::write(sandbox.project.join("mine"), "").unwrap();
     let occupied = sandbox.project.display().to_string();
     write_plugin(&occupied).expect_code(2, "a folder with other files is not overwritten");
@@ -307,13 +333,18 @@ fn run_session_requests(
     script: StepScript,
 ) -> Vec<Value> {
     let server = start_messages_model(script);
+
+    // One prompt, without questions about permissions.
     let mut command = Command::new(host);
     sandbox.set_environment(&mut command);
     command.args(args).args(["-p", prompt, "--permission-mode", "bypassPermissions"]);
     command.args(["--output-format", "json", "--max-turns", "20"]);
+
     // The hooks in the settings call `waylore` by its name.
     let (path, program) = (std::env::var("PATH").unwrap_or_default(), binary());
     command.env("PATH", format!("{}:{path}", program.parent().unwrap().display()));
+
+    // The host talks to the scripted model and to nobody else.
     command.env("ANTHROPIC_BASE_URL", server.url()).env("ANTHROPIC_API_KEY", "not-a-key");
     for variable in [
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
@@ -325,10 +356,12 @@ fn run_session_requests(
         command.env(variable, "1");
     }
     command.env("SHELL", "/bin/bash").env("TMPDIR", &sandbox.root).env("NO_PROXY", "127.0.0.1");
+
     run_host(command);
     server.requests().into_iter().map(|it| it.body).filter(offers_tools).collect()
 }
 
+/// How often the note about `greet.py` is in a conversation.
 #[cfg(unix)]
 fn n_installer_notes(conversation: &str) -> usize {
     conversation.matches("keep its name").count()
@@ -344,10 +377,17 @@ fn read_only_journal_with(sandbox: &Sandbox, text: &str) -> String {
 
 /// Starts a server of the messages API that plays a script, then answers "Done.".
 fn start_messages_model(script: StepScript) -> TestServer {
-    // Number of distinct requests so far, and the last one. The conversation does not tell the script
-    // position, because compaction shortens it. A retry of the same request gets the same step.
-    let progress = Mutex::new((0, String::new()));
+    /// The position in the script. It is not the number of steps in the conversation, because
+    /// compaction shortens that.
+    #[derive(Default)]
+    struct ScriptProgress {
+        n_distinct_requests: usize,
+        /// Hash of the last request; a retry of the same request gets the same step.
+        last_request: String,
+    }
+    let progress = Mutex::new(ScriptProgress::default());
     TestServer::start(move |request: &ReceivedRequest| {
+        // The host also counts tokens and asks for other data, of which it needs little.
         if !request.line.starts_with("POST /v1/messages") || request.line.contains("count_tokens") {
             return ServerReply::Json(json!({ "data": [], "input_tokens": 1 }));
         }
@@ -359,11 +399,14 @@ fn start_messages_model(script: StepScript) -> TestServer {
             None
         } else {
             let mut progress = progress.lock().unwrap();
-            if progress.1 != request_hash {
-                *progress = (progress.0 + 1, request_hash.clone());
+            if progress.last_request != request_hash {
+                progress.n_distinct_requests += 1;
+                progress.last_request.clone_from(&request_hash);
             }
-            script.get(progress.0 - 1)
+            // The first request gets step 0.
+            script.get(progress.n_distinct_requests - 1)
         };
+
         let blocks = match step {
             Some(step) => content_blocks(step, &request_hash),
             None if is_compaction => vec![json!({ "type": "text", "text": SUMMARY })],
@@ -423,10 +466,13 @@ fn message_events(id: &str, tokens: u64, blocks: &[Value]) -> String {
             }
             other => panic!("the script makes no block of type {other}"),
         };
+
+        // One event that starts the block, one per delta, and one that ends the block.
         events
             .push(json!({ "type": "content_block_start", "index": index, "content_block": start }));
-        let delta = |it| json!({ "type": "content_block_delta", "index": index, "delta": it });
-        events.extend(deltas.into_iter().map(delta));
+        for delta in deltas {
+            events.push(json!({ "type": "content_block_delta", "index": index, "delta": delta }));
+        }
         events.push(json!({ "type": "content_block_stop", "index": index }));
     }
     events.push(json!({ "type": "message_delta", "delta": { "stop_reason": stop_reason, "stop_sequence": null }, "usage": { "output_tokens": 10 } }));

@@ -124,6 +124,7 @@ fn hostile_files_do_not_stop_the_index() {
         assert!(Command::new("mkfifo").arg(pipe).status().unwrap().success());
     }
     let indexed = sandbox.json(&["index"]);
+    // The three files of the project, `deep.ts` and `odd.py`.
     assert_eq!(indexed["files"], 5, "{indexed}");
     assert_eq!(indexed["skipped"][0]["why"], "larger than 2 MB", "{indexed}");
 }

@@ -2,8 +2,14 @@
 //! requests that the model receives, because the injected notes are part of them. It also covers
 //! Codex's trust in hooks, which the user grants separately from the settings.
 //!
-//! The model is a local server that speaks the responses API. The test is skipped if `codex` is not
-//! installed.
+//! The model is a local server that speaks OpenAI's responses API and answers each request with the
+//! next item of a script. Every request repeats the whole conversation so far, so `conversation[i]` is
+//! the text that the model received before its answer number `i`, and the last one contains
+//! everything. Injected notes stand between `<waylore-notes>` tags.
+//!
+//! The commands come from `chat_model`: `FAILING_COMMAND` fails, `FIXED_COMMAND` works, and
+//! `FAILING_COMMAND_VARIANT` fails with the same error in a later session, which then gets the fix
+//! with the remark "seen once". The test is skipped if `codex` is not installed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,6 +55,8 @@ fn a_session_of_codex_gets_what_an_earlier_one_learned() {
         let reason = "`codex` is not installed; `scripts/setup hosts` installs it";
         return skip("a real session of Codex", reason);
     };
+
+    // Arrange: a repository, and settings that the user has written.
     let sandbox = Sandbox::new();
     create_repository(&sandbox);
     let config = sandbox.root.join(".codex/config.toml");
@@ -56,17 +64,19 @@ fn a_session_of_codex_gets_what_an_earlier_one_learned() {
     fs::write(&config, USER_SETTINGS).unwrap();
     let waylore = |args: &[&str]| run_waylore(&sandbox, &host_folder, args);
 
-    // `--yes` consents to the settings only; trust in the hooks needs `--trust`.
-    let output = waylore(&["--json", "connect", "codex", "--yes"]);
-    assert_eq!((output.code, &output.json()["trusted"]), (0, &json!(false)), "{output:?}");
+    // `--yes` consents to the settings only; trust in the hooks needs `--trust`. Codex runs a hook only
+    // if its settings contain the hash of the hook's definition.
+    let output = waylore(&["--json", "connect", "codex", "--yes"]).expect_code(0, "without trust");
+    assert_eq!(output.json()["trusted"], false, "{output:?}");
     assert!(!fs::read_to_string(&config).unwrap().contains("trusted_hash"));
-    let output = waylore(&["--json", "connect", "codex", "--yes", "--trust"]);
-    assert_eq!((output.code, &output.json()["trusted"]), (0, &json!(true)), "{output:?}");
+    let output = waylore(&["--json", "connect", "codex", "--yes", "--trust"])
+        .expect_code(0, "with trust");
+    assert_eq!(output.json()["trusted"], true, "{output:?}");
+
+    // `connect` appends to the user's settings, and `disconnect` restores them exactly.
     let connected = fs::read_to_string(&config).unwrap();
-    assert!(
-        connected.starts_with(USER_SETTINGS) && connected.contains("[mcp_servers.waylore]"),
-        "{connected}"
-    );
+    assert!(connected.starts_with(USER_SETTINGS), "{connected}");
+    assert!(connected.contains("[mcp_servers.waylore]"), "{connected}");
     waylore(&["disconnect", "codex", "--yes"]).expect_code(0, "disconnect");
     assert_eq!(fs::read_to_string(&config).unwrap(), USER_SETTINGS);
     assert!(!sandbox.root.join(".codex/hooks.json").exists(), "there was none before");
@@ -85,6 +95,8 @@ fn a_session_of_codex_gets_what_an_earlier_one_learned() {
     assert!(conversation.iter().all(|it| !it.contains("waylore-notes")), "nothing is known yet");
     let edited = fs::read_to_string(sandbox.project.join("greet.py")).unwrap();
     assert!(edited.contains("'hi'"), "the patch was applied: {}", conversation.last().unwrap());
+
+    // The user adds a note about the file.
     let note = "greet() is called by the installer: keep its name";
     sandbox
         .run(&["remember", "--type", "gotcha", "--file", "greet.py", note])
@@ -99,8 +111,11 @@ fn a_session_of_codex_gets_what_an_earlier_one_learned() {
     let end = conversation.last().unwrap();
     assert!(end.contains("keep its name"), "{end}");
     assert!(end.contains(FIXED_COMMAND) && end.contains("seen once"), "{end}");
+    // The second request follows the read of the file and precedes the failing command.
     assert!(!conversation[1].contains("seen once"), "not before the error: {}", conversation[1]);
-    // The daemon journalled the session from the host's transcript while it ran.
+
+    // The daemon journalled the session from the host's transcript while it ran: a journal is its own
+    // file with the events of a session.
     #[cfg(unix)]
     {
         let journals = crate::sandbox::files_containing(
@@ -123,7 +138,8 @@ fn a_session_of_codex_gets_what_an_earlier_one_learned() {
     assert!(settings.starts_with(USER_SETTINGS) && !settings.contains("waylore"), "{settings}");
 }
 
-/// The folder of the program `codex`; `None` if it is not installed.
+/// The folder of the program `codex`, from `WAYLORE_CODEX` or where `scripts/setup hosts` installs it;
+/// `None` if it is not there.
 fn find_codex_folder() -> Option<PathBuf> {
     let chosen = std::env::var_os("WAYLORE_CODEX").map(PathBuf::from);
     let installed = workspace().join(".tools/codex/bin");
@@ -150,10 +166,12 @@ fn run_session(
     let base_url = format!("model_providers.here.base_url=\"{}/v1\"", server.url());
     command.args(["exec", "--json", "-c", &base_url, prompt]);
     run_host(command);
+    // Other requests, such as that for the list of models, carry no conversation.
     let requests = server.requests().into_iter().filter(|it| it.body["input"].is_array());
     requests.map(|it| it.body["input"].to_string()).collect()
 }
 
+/// Puts Codex on the `PATH` of a command in the sandbox.
 fn set_host_environment(sandbox: &Sandbox, host_folder: &Path, command: &mut Command) {
     sandbox.set_environment(command);
     let old_path = std::env::var_os("PATH").unwrap_or_default();
@@ -162,11 +180,13 @@ fn set_host_environment(sandbox: &Sandbox, host_folder: &Path, command: &mut Com
     command.env("NO_PROXY", "127.0.0.1").env("SHELL", "/bin/bash").env("NOT_A_KEY", "none");
 }
 
+/// The output item of a model that runs a shell command.
 fn shell(command: &str) -> Value {
     json!({ "type": "function_call", "status": "completed", "name": "exec_command",
         "arguments": json!({ "cmd": command }).to_string() })
 }
 
+/// The output item of a model that changes files.
 fn apply_patch(text: &str) -> Value {
     json!({ "type": "custom_tool_call", "status": "completed", "name": "apply_patch", "input": text })
 }

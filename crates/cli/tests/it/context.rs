@@ -29,6 +29,7 @@ fn standard_output_contains_only_the_context() {
 fn nothing_relevant_prints_nothing_and_exits_with_1() {
     let sandbox = Sandbox::new();
     sandbox.remember(WEBHOOK_NOTE);
+    // An unrelated task, a budget of three tokens, a file without notes, an unrelated question.
     let commands: [&[&str]; 4] = [
         &["context", "start", "--task", "how do I bake sourdough bread"],
         &["context", "start", "--budget", "3"],

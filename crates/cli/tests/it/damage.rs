@@ -191,6 +191,7 @@ impl DamageFixture {
     }
 
     fn assert_backups_can_be_restored(&self, case: &str) {
+        // `case` contains the path of the damaged file.
         let is_backup_damaged = case.contains("backups");
         let mut restored: Vec<&String> = Vec::new();
         // The user's database first: it knows which project this is.
@@ -247,7 +248,8 @@ impl DamageFixture {
     }
 }
 
-/// Damages a file in a random way and returns a description. Half of the cases flip bits.
+/// Damages a file in a random way and returns a description, such as `/home/memory.db truncated at 9`
+/// or `/home/memory.db removed`. Half of the cases flip bits.
 fn damage_file(path: &Path, random: &mut SeededRandom) -> String {
     /// One is not enough: most bytes of a database are unused.
     const N_FLIPPED_BITS: usize = 8;

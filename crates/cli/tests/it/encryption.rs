@@ -88,7 +88,7 @@ fn an_encrypted_backup_is_restored_encrypted() {
     sandbox.remember(&format!("{CANARY} after the backup"));
     sandbox.json(&["restore-backup", "--yes", backup.as_str().unwrap()]);
     assert_no_file_contains(&sandbox, CANARY);
-    assert_eq!(sandbox.contents().len(), 2);
+    assert_eq!(sandbox.contents().len(), 2, "without the memory stored after the backup");
     // The restored database can be written, too.
     let id = sandbox.contents()[0].0.clone();
     sandbox.json(&["purge", "--yes", &id]);

@@ -159,6 +159,7 @@ fn long_warnings_are_shortened_and_the_block_is_always_closed() {
             .expect_code(0, "remember a long gotcha");
     }
     let notes = injected_text(&sandbox, "s1", file_read(&sandbox, "src/auth.rs"));
+    // The size limit of an injection, and the largest number of warnings at a file: the fifth waits.
     assert!(notes.ends_with("</waylore-notes>") && notes.len() <= 9_000, "{notes}");
     assert_eq!(notes.matches("[GOTCHA]").count(), 4, "{notes}");
 }
@@ -258,6 +259,7 @@ fn a_hook_does_not_wait_for_the_host_to_close_standard_input() {
     let mut command = sandbox.command(&["hook", "claude-code"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
+    // Taken out, because `wait` would close it.
     let open_pipe = child.stdin.take();
     assert!(child.wait().unwrap().success());
     drop(open_pipe);

@@ -2,8 +2,13 @@
 //!
 //! Whatever the input, the program must not panic, must exit with a documented code other than
 //! `ENVIRONMENT_FAILURE`, must not store a part of a rejected file, and must store accepted text
-//! exactly (see `as_stored`). The cases come from `tests/fixtures` and from three public
-//! collections: JSONTestSuite, the Big List of Naughty Strings, and utf8tests.
+//! exactly (see `as_stored`). `expect_no_panic` asserts the first two, except that it allows
+//! `ENVIRONMENT_FAILURE`; `\u{1b}` (escape) in an output would be a control sequence of a terminal.
+//!
+//! The cases come from `tests/fixtures` and from three public collections: JSONTestSuite, the Big
+//! List of Naughty Strings, and utf8tests. A line of a fixture is one case, with escapes for what a
+//! line cannot contain: `one\ntwo`, `\xff`, `\u{202e}`. An import file is JSON: an array of memory
+//! records such as `{"id": "…", "content": "…"}`, or an object with such an array under `memories`.
 
 use std::ffi::OsString;
 use std::fs;
@@ -35,11 +40,14 @@ fn any_text_is_stored_exactly_or_rejected() {
     sandbox.remember("words to find again");
     for text in fixture_cases(TEXTS) {
         let case = format!("{:?}", String::from_utf8_lossy(&text));
+
+        // From standard input.
         let from_stdin = sandbox
             .run_with_input(&["remember", "--new", "--json", "-"], &text)
             .expect_no_panic(&case);
         assert_reads_back(&sandbox, &text, &from_stdin, &case);
-        // An argument cannot contain a zero byte, and `-` alone would mean standard input.
+
+        // As an argument, which contain a zero byte; `-` alone would mean standard input.
         if !text.contains(&0) && !text.starts_with(b"-") {
             let remember = ["remember", "--new", "--json", "--"];
             let from_argument =
@@ -56,6 +64,8 @@ fn any_text_can_be_an_argument_of_any_command() {
     let id = sandbox.remember("words to find again");
     for text in fixture_cases(TEXTS).into_iter().filter(|it| !it.contains(&0)) {
         let case = format!("{:?}", String::from_utf8_lossy(&text));
+
+        // The text is appended to each of these commands.
         let commands: [&[&str]; 7] = [
             &["search", "--"],
             &["show", "--"],
@@ -70,6 +80,8 @@ fn any_text_can_be_an_argument_of_any_command() {
                 .expect_no_panic(&format!("{command:?} {case}"));
             assert_ne!(output.code, ENVIRONMENT_FAILURE, "{command:?} {case}: {output:?}");
         }
+
+        // `edit` replaces the text of the memory.
         let edited = sandbox
             .run_with_input(&["edit", &id, "--json", "--text", "-"], &text)
             .expect_no_panic(&case);
@@ -82,6 +94,7 @@ fn any_text_can_be_an_argument_of_any_command() {
 fn an_invalid_import_file_stores_nothing() {
     let sandbox = Sandbox::new();
     let mut files = fixture_cases(FILES);
+    // The empty file.
     files.push(Vec::new());
     // Nesting that would overflow the stack of a recursive parser.
     for open in ["[", "{\"a\":", "{\"memories\":["] {
@@ -90,7 +103,9 @@ fn an_invalid_import_file_stores_nothing() {
     // Very many elements, and one very long string.
     files.push(["[", &"[],".repeat(1_000_000), "[]]"].concat().into_bytes());
     files.push(format!("{{\"memories\":[\"{}\"]}}", "x".repeat(3_000_000)).into_bytes());
+
     for file in files {
+        // The first 80 bytes name the case.
         let case = format!("{:?}", String::from_utf8_lossy(&file[..file.len().min(80)]));
         let output =
             sandbox.run_with_input(&["import", "--trust", "-"], &file).expect_no_panic(&case);
@@ -115,7 +130,8 @@ fn a_record_with_extreme_values_breaks_nothing() {
         let output = sandbox
             .run_with_input(&["import", "--trust", "-"], format!("[{extreme}]").as_bytes())
             .expect_no_panic(&case);
-        assert_eq!(sandbox.contents().len(), usize::from(output.code == 0), "{case}: {output:?}");
+        let n_expected = if output.code == 0 { 1 } else { 0 };
+        assert_eq!(sandbox.contents().len(), n_expected, "{case}: {output:?}");
 
         // Afterwards every command works, with that memory or with others.
         let later_commands: [&[&str]; 9] = [
@@ -148,6 +164,7 @@ fn the_json_parsing_suite_stores_nothing() {
     if !has_program("tar") {
         return skip("JSON test suite", "tar is absent");
     }
+
     let sandbox = Sandbox::new();
     let mut tar = std::process::Command::new("tar");
     tar.arg("-xzf")
@@ -155,6 +172,8 @@ fn the_json_parsing_suite_stores_nothing() {
         .arg("-C")
         .arg(&sandbox.root);
     run_command(tar).expect_code(0, "tar");
+
+    // No file of the suite is an export, so even valid JSON stores nothing.
     let files = crate::sandbox::files(&sandbox.root.join("test_parsing"));
     assert_eq!(files.len(), JSON_SUITE_FILES);
     for file in files {
@@ -162,7 +181,8 @@ fn the_json_parsing_suite_stores_nothing() {
         let output = sandbox.run(&["import", file.to_str().unwrap()]).expect_no_panic(&name);
         assert_ne!(output.code, ENVIRONMENT_FAILURE, "{name}: {output:?}");
         // The prefix `n_` marks files that a parser must reject.
-        assert!(output.code != 0 || !name.starts_with("n_"), "{name}: {output:?}");
+        let must_be_rejected = name.starts_with("n_");
+        assert!(output.code != 0 || !must_be_rejected, "{name}: {output:?}");
     }
     assert_eq!(sandbox.contents(), Vec::new());
 }
@@ -174,6 +194,7 @@ fn naughty_strings_are_stored_exactly_or_rejected() {
     let text = fs::read_to_string(data.join("naughty_strings.json")).unwrap();
     let strings: Vec<String> = serde_json::from_str(&text).unwrap();
     assert_stored_exactly_in_one_import(&sandbox, &strings);
+
     // One process per string is slow, so this path gets every eighth only.
     for text in strings.iter().step_by(8) {
         let output = sandbox
@@ -201,7 +222,7 @@ fn invalid_utf8_is_rejected() {
         match kind.trim() {
             "valid" => valid_texts.push(rest.to_owned()),
             "valid hex" => valid_texts.push(String::from_utf8(hex_bytes(hex)).unwrap()),
-            _invalid => {
+            _invalid_hex => {
                 let output = sandbox
                     .run_with_input(&["remember", "--new"], &hex_bytes(hex))
                     .expect_code(2, number);
@@ -210,6 +231,7 @@ fn invalid_utf8_is_rejected() {
             }
         }
     }
+
     // Guards against a changed file format, which would leave nothing to test.
     let n_valid = valid_texts.len();
     assert!(n_valid > 50 && n_invalid > 50, "{n_valid} valid, {n_invalid} invalid");
@@ -223,10 +245,14 @@ fn assert_stored_exactly_in_one_import(sandbox: &Sandbox, strings: &[String]) {
     let records: Vec<Value> =
         strings.iter().zip(0..).map(|(text, n)| record(&id_of(2, n), text)).collect();
     let file = serde_json::to_vec(&records).unwrap();
+
+    // All or nothing.
     sandbox
         .run_with_input(&["import", "--json", "-"], &file)
         .expect_code(1, "import without --skip-bad");
     assert_eq!(sandbox.contents(), Vec::new());
+
+    // Every record is counted in one of three ways.
     let output = sandbox
         .run_with_input(&["import", "--json", "--skip-bad", "-"], &file)
         .expect_no_panic("import")
@@ -235,6 +261,7 @@ fn assert_stored_exactly_in_one_import(sandbox: &Sandbox, strings: &[String]) {
     let n_problems = output["problems"].as_array().unwrap().len();
     assert_eq!(count("added") + count("known") + n_problems, strings.len());
 
+    // Every added record is stored exactly.
     let stored = sandbox.contents();
     assert_eq!(stored.len(), count("added"));
     for (id, content) in &stored {
@@ -277,6 +304,7 @@ fn unescape(line: &str) -> Vec<u8> {
     let mut rest = line;
     while let Some((before, after)) = rest.split_once('\\') {
         res.extend_from_slice(before.as_bytes());
+        // Number of bytes of the escape after the backslash: one letter, unless set below.
         let mut escape_len = 1;
         match after.as_bytes().first() {
             Some(b'n') => res.push(b'\n'),

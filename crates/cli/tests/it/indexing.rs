@@ -55,7 +55,11 @@ fn wait_for_output(mut child: Child) -> (i32, String) {
 
 #[test]
 fn concurrent_indexers_parse_each_file_once() {
-    let sandbox = repository_with_files(600);
+    const FILES: usize = 600;
+    const SYMBOLS: usize = FILES * FUNCTIONS_PER_FILE;
+    // Every file has an edge for each call, one for each imported name, and one for the imported file.
+    const EDGES: usize = FILES * (2 * FUNCTIONS_PER_FILE + 1);
+    let sandbox = repository_with_files(FILES);
     let children: Vec<Child> =
         (0..4).map(|_| start_command(&sandbox, &["--json", "index"])).collect();
     let mut n_read = 0;
@@ -63,10 +67,10 @@ fn concurrent_indexers_parse_each_file_once() {
         let (code, out) = wait_for_output(child);
         assert_eq!(code, 0, "{out}");
         let index: Value = serde_json::from_str(&out).unwrap();
-        assert_eq!(totals(&index)[..3], [600, 12_000, 24_600].map(Value::from), "{index}");
+        assert_eq!(totals(&index)[..3], [FILES, SYMBOLS, EDGES].map(Value::from), "{index}");
         n_read += index["read"].as_u64().unwrap();
     }
-    assert_eq!(n_read, 600, "files read by all four processes together");
+    assert_eq!(n_read, FILES as u64, "files read by all four processes together");
 }
 
 #[test]

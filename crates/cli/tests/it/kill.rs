@@ -26,28 +26,32 @@ fn a_killed_remember_is_stored_if_acknowledged_and_never_twice() {
     let (sandbox, mut seeded) = (Sandbox::in_memory(), SeededRandom::new(11));
     let n_polls =
         polls_of_a_whole_run(&sandbox, &["remember", "--new", "--json", "the first of all"]);
+    // Processes that compete for the lock take longer than one alone.
+    let max_polls = n_polls * CONCURRENT_WRITERS as u64;
+
     let mut acknowledged = HashMap::new();
     for cycle in 0..KILLS_PER_TEST {
-        // Several processes store one memory each, and are killed.
-        let attempts: Vec<(String, String)> = (0..CONCURRENT_WRITERS)
-            .map(|it| (format!("key-{cycle}-{it}"), format!("fact {cycle}.{it} {}", seeded.next())))
-            .collect();
-        let remember = |(key, text): &(String, String)| {
-            start_command(&sandbox, &["remember", "--new", "--json", "--key", key, text])
-        };
-        let children = attempts.iter().map(remember).collect();
-        // Processes that compete for the lock take longer than one alone.
-        let max_polls = n_polls * CONCURRENT_WRITERS as u64;
+        // Several processes store one memory each, and are killed. The store takes commands with the
+        // same key (`--key`) for one attempt, which may be repeated.
+        let mut attempts = Vec::new();
+        for writer in 0..CONCURRENT_WRITERS {
+            let key = format!("key-{cycle}-{writer}");
+            attempts.push((key, format!("fact {cycle}.{writer} {}", seeded.next())));
+        }
+        let mut children = Vec::new();
+        for (key, text) in &attempts {
+            let args = ["remember", "--new", "--json", "--key", key, text];
+            children.push(start_command(&sandbox, &args));
+        }
         let kill_after = (0..CONCURRENT_WRITERS).map(|_| seeded.below(max_polls)).collect();
-        for ((key, text), answer) in attempts.iter().zip(kill_after_polls(children, kill_after)) {
-            let id = match answer {
-                Some(answer) => string(&answer["memory"]["id"]),
-                // Not acknowledged: the user tries again, with the same idempotency key.
-                None => string(
-                    &sandbox.json(&["remember", "--new", "--key", key, text])["memory"]["id"],
-                ),
-            };
-            acknowledged.insert(id, text.clone());
+        let answers = kill_after_polls(children, kill_after);
+
+        // The user repeats what was not acknowledged, with the same key. Then everything is stored.
+        for ((key, text), answer) in attempts.into_iter().zip(answers) {
+            let answer = answer.unwrap_or_else(|| {
+                sandbox.json(&["remember", "--new", "--key", &key, &text])
+            });
+            acknowledged.insert(string(&answer["memory"]["id"]), text);
         }
         assert_acknowledged_are_stored(&sandbox, &acknowledged, cycle);
     }
@@ -61,17 +65,20 @@ fn a_killed_import_is_stored_whole_or_not_at_all() {
     let import = ["import", "--trust", "--json", path.as_str()];
     let mut acknowledged = HashMap::new();
     let mut n_polls = None;
+    // One cycle more, because the first one does not kill.
     for cycle in 0..=KILLS_PER_TEST {
         let records: Vec<Value> = (0..RECORDS_PER_IMPORT)
             .map(|it| record(&id_of(cycle, it), &format!("note {cycle}.{it} {}", seeded.next())))
             .collect();
         fs::write(&file, serde_json::to_vec(&records).unwrap()).unwrap();
+
         // The first cycle runs to the end and counts the polls.
         let Some(n_polls) = n_polls else {
             n_polls = Some(polls_of_a_whole_run(&sandbox, &import));
             acknowledged.extend(ids_and_contents(&records));
             continue;
         };
+
         let child = start_command(&sandbox, &import);
         let answer = kill_after_polls(vec![child], vec![seeded.below(n_polls)]).remove(0);
 
@@ -79,11 +86,14 @@ fn a_killed_import_is_stored_whole_or_not_at_all() {
         let n_stored = sandbox.contents().len() - acknowledged.len();
         assert!(n_stored == 0 || n_stored == records.len(), "cycle {cycle}: {n_stored} stored");
         assert!(answer.is_none() || n_stored == records.len(), "cycle {cycle}: {answer:?}");
+
         // In half of the cycles a failed import is not repeated, so that the next one starts from
         // whatever state the kill left.
         if cycle.is_multiple_of(2) && n_stored == 0 {
             continue;
         }
+
+        // Repeated, the import adds exactly what is missing.
         let repeated = sandbox.json(&["import", "--trust", &path]);
         assert_eq!(repeated["added"], records.len() - n_stored, "cycle {cycle}");
         acknowledged.extend(ids_and_contents(&records));
@@ -97,6 +107,7 @@ fn a_killed_edit_is_atomic_and_a_killed_backup_is_not_listed() {
     let ids: Vec<String> = (0..8).map(|it| sandbox.remember(&format!("thing {it}"))).collect();
     let n_polls = polls_of_a_whole_run(&sandbox, &["backup", "--json"]);
     for cycle in 0..KILLS_PER_TEST {
+        // The commands take turns, each with a random memory.
         let id = &ids[seeded.index(ids.len())];
         let before = memory_state(&sandbox, id);
         let text = format!("thing edited in cycle {cycle}");
@@ -122,6 +133,8 @@ fn a_killed_edit_is_atomic_and_a_killed_backup_is_not_listed() {
             is_complete || (after == before && answer.is_none()),
             "cycle {cycle}: {command:?} {after:?}"
         );
+
+        // Every listed backup is complete.
         let backups = sandbox.run(&["restore-backup", "--json"]).json();
         for backup in backups["backups"].as_array().unwrap() {
             assert!(backup["problem"].is_null(), "cycle {cycle}: {backup}");
@@ -158,6 +171,7 @@ fn kill_after_polls(mut children: Vec<Child>, kill_after: Vec<u64>) -> Vec<Optio
             match poll.cmp(kill_at) {
                 Ordering::Less => _ = child.try_wait().unwrap(),
                 Ordering::Equal => child.kill().unwrap(),
+                // Killed already; the others still run.
                 Ordering::Greater => {}
             }
         }
@@ -170,12 +184,15 @@ fn read_acknowledgement(mut child: Child) -> Option<Value> {
     let mut out = String::new();
     child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
     child.wait().unwrap();
-    let res: Option<Value> = out.ends_with('\n').then(|| serde_json::from_str(&out).unwrap());
+    if !out.ends_with('\n') {
+        return None; // killed before it had printed the whole line
+    }
+    let answer: Value = serde_json::from_str(&out).unwrap();
     // A refusal is allowed (`undo` without anything to undo), but a kill must never leave the data
     // in a state that makes later commands fail.
-    let error_kind = res.as_ref().and_then(|it| it["error"]["kind"].as_str());
-    assert!(error_kind.is_none_or(|it| it != "environment"), "{res:?}");
-    res.filter(|it| it["kind"] != "error")
+    assert_ne!(answer["error"]["kind"], "environment", "{answer}");
+    let is_error = answer["kind"] == "error";
+    if is_error { None } else { Some(answer) }
 }
 
 fn ids_and_contents(records: &[Value]) -> impl Iterator<Item = (String, String)> {
@@ -207,6 +224,7 @@ fn assert_acknowledged_are_stored(
     for (id, text) in acknowledged {
         assert_eq!(stored.get(id), Some(text), "cycle {cycle}: {id}");
     }
+
     let distinct_texts: HashSet<&String> = stored.values().collect();
     assert_eq!(distinct_texts.len(), stored.len(), "cycle {cycle}: a text was stored twice");
     // `doctor` is slow compared with the rest of a cycle.

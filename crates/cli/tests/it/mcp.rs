@@ -49,7 +49,7 @@ fn answer_text(answer: &Value) -> &str {
 }
 
 #[test]
-fn search_and_context_return_framed_notes() {
+fn search_results_are_framed_and_wrong_requests_are_explained() {
     let sandbox = Sandbox::new();
     // A memory that tries to close the frame around the notes.
     let id = sandbox
@@ -185,17 +185,8 @@ fn search_results_are_not_injected_again() {
         sandbox.run_with_input(&["hook", "claude-code"], event.to_string().as_bytes()).out
     };
     // In one session the agent finds the memory by a search.
-    let messages = [
-        initialize_request(),
-        tool_call(1, "search_memory", json!({ "query": "webhook calls a() twice" })),
-        tool_call(
-            2,
-            "record_memory",
-            json!({ "content": "The ledger is append-only", "type": "decision" }),
-        ),
-    ];
-    let lines: Vec<String> = messages.iter().map(|it| format!("{it}\n")).collect();
-    let input = lines.concat();
+    let search = tool_call(1, "search_memory", json!({ "query": "webhook calls a() twice" }));
+    let input = format!("{}\n{search}\n", initialize_request());
     let searching_session = "11111111-2222-4333-8444-555555555555";
     let mut server = sandbox.command(&["mcp"]);
     server.env("CLAUDE_CODE_SESSION_ID", searching_session);
@@ -219,6 +210,26 @@ fn a_recorded_note_becomes_a_memory_only_by_learning() {
     let listed = sandbox.json(&["list", "--all"])["memories"].clone();
     assert_eq!(listed[0]["type"], "decision", "{listed}");
     assert_eq!(listed[0]["source"], "agent_explicit", "{listed}");
+}
+
+#[test]
+fn of_contradicting_notes_of_one_session_the_later_is_learned() {
+    let sandbox = Sandbox::new();
+    let record_note = |id: usize, limit: u8| {
+        let content = format!("The retry limit of the upload queue is {limit}");
+        tool_call(id, "record_memory", json!({ "content": content, "type": "decision" }))
+    };
+    let answers = run_server(&sandbox, &["mcp"], &[record_note(1, 3), record_note(2, 5)]);
+    for answer in &answers[1..] {
+        assert_eq!(answer["result"]["structuredContent"]["recorded_in"], "scratchpad", "{answer}");
+    }
+
+    sandbox.run(&["learn"]).expect_code(0, "learn");
+    let listed = sandbox.json(&["list"])["memories"].clone();
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+    assert_eq!(listed[0]["content"], "The retry limit of the upload queue is 5");
+    let activity = sandbox.json(&["stats"])["activity"].clone();
+    assert_eq!((&activity["sessions"], &activity["failed"]), (&json!(1), &json!(0)), "{activity}");
 }
 
 #[test]

@@ -97,6 +97,7 @@ fn assert_search_gets_a_note_between_steps(sandbox: &Sandbox, host: &Path) {
     script.extend([search(), search()]);
     let requests = run_session(sandbox, host, "Count to five, please, slowly.", script);
     let n_notes = |it: &Value| it["messages"].to_string().matches("keep its name").count();
+    // The first request has no step before it, so request 6 comes after six steps.
     let (before_second_search, end) = (&requests[6], requests.last().unwrap());
     assert_eq!(n_notes(before_second_search), 0, "too early: {before_second_search}");
     assert_eq!(n_notes(end), 1, "once: {end}");

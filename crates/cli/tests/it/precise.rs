@@ -49,8 +49,24 @@ fn push_field(acc: &mut Vec<u8>, number: usize, bytes: &[u8]) {
     acc.extend(bytes);
 }
 
-/// An `Occurrence` of a symbol where the n-th `name` of a text is. Columns count UTF-16 code units.
-fn occurrence(text: &str, name: &str, nth: usize, symbol: &str, is_definition: bool) -> Vec<u8> {
+/// Role of an occurrence that defines its symbol (bit 1 of `symbol_roles`).
+const DEFINITION_ROLE: usize = 1;
+/// Role of a plain reference.
+const NO_ROLE: usize = 0;
+
+/// The place where `symbol` is defined: the n-th `name` in a text, counted from 0.
+fn definition(text: &str, name: &str, nth: usize, symbol: &str) -> Vec<u8> {
+    occurrence(text, name, nth, symbol, DEFINITION_ROLE)
+}
+
+/// A place that refers to `symbol`, given as for `definition`.
+fn reference(text: &str, name: &str, nth: usize, symbol: &str) -> Vec<u8> {
+    occurrence(text, name, nth, symbol, NO_ROLE)
+}
+
+/// An `Occurrence` of a symbol where the n-th `name` of a text is. A name may include the next
+/// character, such as `f(`, to be found at the right place. Columns count UTF-16 code units.
+fn occurrence(text: &str, name: &str, nth: usize, symbol: &str, role: usize) -> Vec<u8> {
     let offset = text.match_indices(name).nth(nth).unwrap().0;
     let line = text[..offset].matches('\n').count();
     let column = text[..offset].rsplit('\n').next().unwrap().encode_utf16().count();
@@ -60,9 +76,9 @@ fn occurrence(text: &str, name: &str, nth: usize, symbol: &str, is_definition: b
     }
     push_field(&mut res, 1, &range);
     push_field(&mut res, 2, symbol.as_bytes());
-    // Field 3, `symbol_roles`, is a plain varint; role 1 is a definition.
+    // Field 3, `symbol_roles`, is a plain varint (wire type 0).
     push_varint(&mut res, 3 << 3);
-    push_varint(&mut res, usize::from(is_definition));
+    push_varint(&mut res, role);
     res
 }
 
@@ -91,26 +107,26 @@ fn scip_index(prefix: &str) -> Vec<u8> {
         document(
             &format!("{prefix}a.ts"),
             &[
-                occurrence(FILE_A, "A", 0, &a, true),
-                occurrence(FILE_A, "run", 0, &a_run, true),
-                occurrence(FILE_A, "B", 0, &b, true),
-                occurrence(FILE_A, "run", 1, &b_run, true),
+                definition(FILE_A, "A", 0, &a),
+                definition(FILE_A, "run", 0, &a_run),
+                definition(FILE_A, "B", 0, &b),
+                definition(FILE_A, "run", 1, &b_run),
             ],
         ),
         document(
             &format!("{prefix}b.ts"),
-            &[occurrence(FILE_B, "A", 0, &a, false), occurrence(FILE_B, "run", 0, &b_run, false)],
+            &[reference(FILE_B, "A", 0, &a), reference(FILE_B, "run", 0, &b_run)],
         ),
         document(
             &format!("{prefix}c.ts"),
             &[
-                occurrence(FILE_C, "f(", 0, &f, true),
-                occurrence(FILE_C, "g ", 0, &g, true),
-                occurrence(FILE_C, "run", 0, &b_run, false),
-                occurrence(FILE_C, "f(1", 0, foreign, false),
+                definition(FILE_C, "f(", 0, &f),
+                definition(FILE_C, "g ", 0, &g),
+                reference(FILE_C, "run", 0, &b_run),
+                reference(FILE_C, "f(1", 0, foreign),
             ],
         ),
-        document("../../../etc/passwd.ts", &[occurrence(FILE_A, "A", 0, &a, false)]),
+        document("../../../etc/passwd.ts", &[reference(FILE_A, "A", 0, &a)]),
     ];
     let mut res = Vec::new();
     for document in &documents {
@@ -126,7 +142,10 @@ fn save_index(sandbox: &Sandbox, bytes: &[u8]) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// The functions that a symbol calls, each with the method that resolved the call.
+/// The result of `calls_of` for a function without resolved calls.
+const NO_CALLS: [&str; 0] = [];
+
+/// The functions that a symbol calls, each with the method that resolved the call: `B.run by precise`.
 fn calls_of(sandbox: &Sandbox, target: &str) -> Vec<String> {
     let output =
         sandbox.run(&["--json", "deps", "--depth", "1", target]).expect_no_panic(target).json();
@@ -143,7 +162,7 @@ fn precise_edges_replace_inferred_ones() {
     let sandbox = typescript_project();
     // The inferred edges.
     sandbox.json(&["index"]);
-    assert_eq!(calls_of(&sandbox, "src/b.ts:go"), [""; 0]);
+    assert_eq!(calls_of(&sandbox, "src/b.ts:go"), NO_CALLS);
     assert_eq!(calls_of(&sandbox, "src/c.ts:f"), ["A.run by type"]);
     assert_eq!(calls_of(&sandbox, "src/c.ts:g"), ["f by scope"]);
 
@@ -153,7 +172,7 @@ fn precise_edges_replace_inferred_ones() {
     assert_eq!((&imported["files"], &imported["unknown"]), (&3.into(), &1.into()), "{imported}");
     assert_eq!(calls_of(&sandbox, "src/b.ts:go"), ["B.run by precise"]);
     assert_eq!(calls_of(&sandbox, "src/c.ts:f"), ["B.run by precise"]);
-    assert_eq!(calls_of(&sandbox, "src/c.ts:g"), [""; 0]);
+    assert_eq!(calls_of(&sandbox, "src/c.ts:g"), NO_CALLS);
     let impact = sandbox.json(&["impact", "src/a.ts:B.run"]);
     assert_eq!(impact["reached"].as_array().unwrap().len(), 2, "{impact}");
 
@@ -178,7 +197,7 @@ fn precise_edges_last_until_the_file_changes() {
     // Without the target, the inferred edges apply; when the target returns, so do the precise ones.
     write_file(&sandbox, "src/a.ts", &FILE_A.replacen("class B {\n  run", "class B {\n  walk", 1));
     sandbox.json(&["index"]);
-    assert_eq!(calls_of(&sandbox, "src/b.ts:go"), [""; 0]);
+    assert_eq!(calls_of(&sandbox, "src/b.ts:go"), NO_CALLS);
     assert_eq!(calls_of(&sandbox, "src/c.ts:f"), ["A.run by type"]);
     write_file(&sandbox, "src/a.ts", FILE_A);
     sandbox.json(&["index"]);

@@ -2,8 +2,20 @@
 //!
 //! Only the user can choose a provider, never a project. Vectors of different models are never
 //! compared. When a provider fails or answers nonsense, searches continue with keywords. API keys
-//! and secrets go to no one else and are never printed. The providers are `TestServer`s on the
-//! loopback address; the model named `topics` gives each text the vector of its topic.
+//! and secrets go to no one else and are never printed.
+//!
+//! Terms. A *provider* serves one or more *roles*: `embeddings` (text to vector), `rerank` (order
+//! search results) and `text` (generate text); each has the settings `ROLE.provider`, `ROLE.url` and
+//! `ROLE.model`. The provider `compatible` is any server with the HTTP interface of OpenAI; `built-in`
+//! is the embedding model inside the binary. A memory is embedded, that is given a vector, when it is
+//! stored or by `waylore embed`.
+//!
+//! The providers are `TestServer`s on the loopback address. `TestServer::start_provider` serves all
+//! roles; its model `topics` gives a text the unit vector (8 numbers) of its topic: texts with
+//! "token" or "sign" have the same vector, and texts with "build" another one.
+//!
+//! Exit codes: 0 success, 1 nothing found or a problem was found, 2 wrong usage or settings, 3 a
+//! failure outside the program, here of a provider.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -40,6 +52,7 @@ fn use_provider(sandbox: &Sandbox, role: &str, url: &str) {
     sandbox.json(&["config", "set", &format!("{role}.model"), "topics"]);
 }
 
+/// Runs a command with more environment variables, given as name and value.
 fn run_with_variables(
     sandbox: &Sandbox,
     variables: &[(&str, &str)],
@@ -50,15 +63,21 @@ fn run_with_variables(
     run_command(command)
 }
 
+/// Searches with JSON output: `{"hits": [{"memory": {"content": …}, "because": {"paths": …}}, …]}`.
 fn run_search(sandbox: &Sandbox, query: &str) -> CommandOutput {
     sandbox.run(&["--json", "search", query])
 }
 
-/// Returns whether any hit of a search was found by its vector.
+/// Returns whether any hit of a search was found by its vector. A hit lists the search paths that
+/// found it; the path of vectors is called `dense`.
 fn used_vectors(output: &CommandOutput) -> bool {
-    let hits = output.json()["hits"].as_array().unwrap().clone();
-    let paths = |it: &Value| it["because"]["paths"].as_array().unwrap().clone();
-    hits.iter().flat_map(paths).any(|it| it["path"] == "dense")
+    for hit in output.json()["hits"].as_array().unwrap() {
+        let paths = hit["because"]["paths"].as_array().unwrap();
+        if paths.iter().any(|it| it["path"] == "dense") {
+            return true;
+        }
+    }
+    false
 }
 
 /// Number of memories without a vector of the current model.
@@ -72,11 +91,10 @@ fn vectors_of_two_models_are_never_mixed() {
     for text in [TOKEN_MEMORY, BUILD_MEMORY] {
         sandbox.remember(text);
     }
+    // The built-in model, a Granite model of IBM, has embedded both memories.
     let built_in = sandbox.json(&["stats"])["vectors"].clone();
-    assert!(
-        string(&built_in["model"]).contains("granite") && built_in["without"] == 0,
-        "{built_in}"
-    );
+    assert!(string(&built_in["model"]).contains("granite"), "{built_in}");
+    assert_eq!(built_in["without"], 0, "{built_in}");
 
     // With another model, the built-in vectors are not used; a warning names the remedy.
     use_provider(&sandbox, "embeddings", &server.url());
@@ -85,13 +103,15 @@ fn vectors_of_two_models_are_never_mixed() {
     assert!(output.err.contains("2 memories have no vector yet"), "{output:?}");
     assert!(sandbox.run(&["doctor"]).expect_code(0, "doctor").out.contains("waylore embed"));
 
-    // `embed` replaces the vectors, and searches use them.
+    // `embed` replaces the vectors.
     let embedded = sandbox.json(&["embed"]);
-    assert_eq!(
-        (&embedded["done"], &embedded["left"], &embedded["dropped"]),
-        (&2.into(), &0.into(), &2.into())
-    );
+    assert_eq!(embedded["done"], 2, "new vectors: {embedded}");
+    assert_eq!(embedded["left"], 0, "memories without a vector: {embedded}");
+    assert_eq!(embedded["dropped"], 2, "vectors of the built-in model: {embedded}");
+    // A model id ends with the model, its dimensions, and the version of the prefixes before texts.
     assert!(string(&embedded["model"]).ends_with("/topics/8/p1"), "{embedded}");
+
+    // Searches use them: the query has no word of the memory, but its topic. New memories get one, too.
     let output = run_search(&sandbox, "cannot sign in").expect_code(0, "by meaning");
     assert!(used_vectors(&output) && !output.err.contains("no vector"), "{output:?}");
     assert_eq!(output.json()["hits"][0]["memory"]["content"], TOKEN_MEMORY);
@@ -104,7 +124,7 @@ fn vectors_of_two_models_are_never_mixed() {
     let output = run_search(&sandbox, "when do access tokens expire").expect_code(0, "built-in");
     assert!(used_vectors(&output), "{output:?}");
     sandbox.json(&["embed"]);
-    assert_eq!(sandbox.json(&["embed"])["dropped"], 0);
+    assert_eq!(sandbox.json(&["embed"])["dropped"], 0, "the first `embed` replaced all vectors");
     assert_eq!(server.requests().len(), n_requests);
 }
 
@@ -115,6 +135,7 @@ fn a_failing_provider_falls_back_to_bm25() {
     for role in ["embeddings", "rerank", "text"] {
         use_provider(&sandbox, role, UNREACHABLE_URL);
     }
+
     // With a configured number of dimensions, and without, where the provider is asked for it.
     for dimensions in ["8", ""] {
         sandbox.json(&["config", "set", "embeddings.dimensions", dimensions]);
@@ -123,24 +144,29 @@ fn a_failing_provider_falls_back_to_bm25() {
         assert_eq!(output.json()["hits"][0]["memory"]["content"], TOKEN_MEMORY);
     }
 
-    // Writing and listing work; `embed`, which needs the provider, fails with a hint.
+    // Writing and listing work, with a warning where the provider would have been used.
     let output = sandbox.run(&["remember", "--new", BUILD_MEMORY]).expect_code(0, "remember");
     assert!(output.err.contains("warning: ") && output.err.contains("waylore embed"), "{output:?}");
     sandbox.run(&["list"]).expect_code(0, "list");
     assert!(sandbox.run(&["stats"]).expect_code(0, "stats").err.contains("cannot be reached"));
     assert!(sandbox.run(&["doctor"]).expect_code(0, "doctor").out.contains("test-provider"));
+
+    // `embed`, which needs the provider, fails with a hint.
     let output = sandbox.run(&["embed"]).expect_code(3, "embed");
     assert!(output.err.contains("test-provider"), "{output:?}");
 }
 
 #[test]
 fn invalid_vectors_are_rejected() {
-    // A part of the expected message, and the reply: too few dimensions, a zero vector, fewer vectors
-    // than texts, and a value that is not a number.
+    // Each row: a part of the expected message, and the reply.
     let invalid_replies: [(&str, ProviderReply); 4] = [
+        // Too few dimensions.
         ("instead of 8", |request| embeddings_reply(vec![vec![0.6, 0.8]; n_input_texts(request)])),
+        // A zero vector, which has no direction.
         ("all zeros", |request| embeddings_reply(vec![vec![0.0; 8]; n_input_texts(request)])),
+        // Fewer vectors than texts.
         ("results for", |_| embeddings_reply(Vec::new())),
+        // A value that is not a number, and so no JSON; any message is right.
         ("", |_| {
             ServerReply::Raw(
                 200,
@@ -153,6 +179,8 @@ fn invalid_vectors_are_rejected() {
         sandbox.remember(TOKEN_MEMORY);
         use_provider(&sandbox, "embeddings", &server.url());
         sandbox.json(&["config", "set", "embeddings.dimensions", "8"]);
+
+        // A search falls back to keywords; `embed` and `test-provider` fail; no vector is stored.
         let output = run_search(&sandbox, "when do access tokens expire").expect_code(0, "search");
         assert!(output.err.contains(message) && !used_vectors(&output), "{message}: {output:?}");
         let output = sandbox.run(&["embed"]).expect_code(3, message);
@@ -164,14 +192,14 @@ fn invalid_vectors_are_rejected() {
 
 #[test]
 fn a_memory_with_a_damaged_vector_is_still_found() {
-    // More dimensions than the quantized codes hold, so that searches also read the full vectors.
+    // A search first compares short codes (the first dimensions, rounded), then the full vectors.
+    // These vectors have more dimensions than the codes hold, so that the full ones are read at all.
     let reply_with_long_vectors = |request: &ReceivedRequest| {
-        let repeat = |it: &Value| {
-            topic_vector(it.as_str().unwrap_or_default()).repeat(usize::from(VECTOR_REPEATS))
-        };
-        embeddings_reply(
-            request.body["input"].as_array().into_iter().flatten().map(repeat).collect(),
-        )
+        let mut vectors = Vec::new();
+        for text in input_texts(request) {
+            vectors.push(topic_vector(text).repeat(usize::from(VECTOR_REPEATS)));
+        }
+        embeddings_reply(vectors)
     };
     let (sandbox, server) = (Sandbox::new(), TestServer::start(reply_with_long_vectors));
     for text in [TOKEN_MEMORY, BUILD_MEMORY] {
@@ -184,14 +212,17 @@ fn a_memory_with_a_damaged_vector_is_still_found() {
     assert!(!output.err.contains("damaged"), "{output:?}");
 
     // Damage: find the start of the stored vector in the database, and make its first number NaN.
-    let start: Vec<u8> =
-        topic_vector(TOKEN_MEMORY).iter().flat_map(|it| as_stored(*it).to_le_bytes()).collect();
-    let damaged = [&f32::NAN.to_le_bytes()[..], &start[4..]].concat();
+    let mut stored_start = Vec::new();
+    for number in topic_vector(TOKEN_MEMORY) {
+        stored_start.extend(as_stored(number).to_le_bytes());
+    }
+    let not_a_number = f32::NAN.to_le_bytes();
     for file in files(&sandbox.root).iter().filter(|it| it.ends_with("memory.db")) {
-        let bytes = fs::read(file).unwrap();
-        if let Some(offset) = bytes.windows(start.len()).position(|it| it == start) {
-            let rest = &bytes[offset + damaged.len()..];
-            fs::write(file, [&bytes[..offset], &damaged, rest].concat()).unwrap();
+        let mut bytes = fs::read(file).unwrap();
+        let found = bytes.windows(stored_start.len()).position(|it| it == stored_start);
+        if let Some(offset) = found {
+            bytes[offset..offset + not_a_number.len()].copy_from_slice(&not_a_number);
+            fs::write(file, bytes).unwrap();
         }
     }
 
@@ -212,9 +243,13 @@ fn as_stored(value: f64) -> f32 {
     (value / f64::from(VECTOR_REPEATS).sqrt()) as f32
 }
 
-/// Number of texts that a request asks to embed.
+/// The texts that a request asks to embed.
+fn input_texts(request: &ReceivedRequest) -> impl Iterator<Item = &str> {
+    request.body["input"].as_array().unwrap().iter().map(|it| it.as_str().unwrap())
+}
+
 fn n_input_texts(request: &ReceivedRequest) -> usize {
-    request.body["input"].as_array().unwrap().len()
+    input_texts(request).count()
 }
 
 #[test]
@@ -229,6 +264,9 @@ fn a_key_is_sent_to_its_provider_only_and_never_printed() {
         }),
     );
     sandbox.remember(TOKEN_MEMORY);
+
+    // Every command that might use or print the key runs with each of the two. The provider must get
+    // Waylore's own key, not one that the user has set for other programs.
     let variables = [
         ("WAYLORE_EMBEDDINGS_KEY", API_KEY),
         ("OPENAI_API_KEY", "sk-someone-elses"),
@@ -253,6 +291,7 @@ fn a_key_is_sent_to_its_provider_only_and_never_printed() {
         }
         assert!(server.requests().iter().all(|it| it.authorization == format!("Bearer {API_KEY}")));
     }
+    // The first output is that of `test-provider` with the rejecting provider.
     let rejected = &outputs[0];
     assert!(rejected.code == 3 && rejected.out.contains("does not accept the key"), "{rejected:?}");
 
@@ -264,10 +303,12 @@ fn a_key_is_sent_to_its_provider_only_and_never_printed() {
 
     // OpenAI's key is sent to OpenAI's own address only, not to another one configured for it.
     sandbox.json(&["config", "set", "embeddings.provider", "openai"]);
-    let output = run_with_variables(&sandbox, &variables[1..], &["config", "test-provider"]);
+    let keys_of_other_programs = &variables[1..];
+    let output =
+        run_with_variables(&sandbox, keys_of_other_programs, &["config", "test-provider"]);
     assert_eq!(output.code, 0, "{output:?}");
     let last = working.requests().pop().unwrap();
-    assert_eq!(last.authorization, "");
+    assert_eq!(last.authorization, "", "the address is that of the test server");
     sandbox.json(&["config", "unset", "embeddings.url"]);
     let output = sandbox.run(&["config", "test-provider"]).expect_code(3, "without a key");
     assert!(output.out.contains("OPENAI_API_KEY"), "{output:?}");
@@ -285,6 +326,7 @@ fn a_key_can_be_stored_in_the_keychain() {
     let sandbox = Sandbox::new();
     let tools = sandbox.root.join("tools");
     fs::create_dir(&tools).unwrap();
+
     // A fake `secret-tool`, the command for the keychain of Linux desktops: one file per entry, named
     // after the last argument.
     let tool = tools.join("secret-tool");
@@ -293,6 +335,7 @@ fn a_key_can_be_stored_in_the_keychain() {
     fs::write(&tool, script).unwrap();
     fs::set_permissions(&tool, fs::Permissions::from_mode(0o700)).unwrap();
     let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap());
+
     // Runs `config key` with the API key on standard input.
     let config_key = |args: &[&str], path: &str| {
         let mut command = sandbox.command(&[&["config", "key"], args].concat());
@@ -303,6 +346,8 @@ fn a_key_can_be_stored_in_the_keychain() {
         let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), API_KEY.as_bytes());
         CommandOutput::from(child.wait_with_output().unwrap())
     };
+
+    // A key belongs to a provider, which must be chosen first.
     config_key(&["embeddings"], &path).expect_code(2, "without a provider");
     sandbox.json(&["config", "set", "embeddings.provider", "openai"]);
     if !cfg!(target_os = "linux") {
@@ -316,6 +361,7 @@ fn a_key_can_be_stored_in_the_keychain() {
     let entry = tools.join("secret-tool.embeddings_https___api_openai_com");
     assert_eq!(fs::read_to_string(&entry).unwrap(), API_KEY);
 
+    // It can be removed; without the tool there is no keychain.
     config_key(&["embeddings", "--remove"], &path).expect_code(0, "remove");
     assert!(!entry.exists());
     config_key(&["embeddings"], "/nowhere").expect_code(3, "without a keychain");
@@ -330,13 +376,16 @@ fn key_digits() -> &'static str {
 fn a_project_cannot_choose_a_provider() {
     let (sandbox, server) = (Sandbox::new(), TestServer::start_provider());
     sandbox.remember(TOKEN_MEMORY);
+
+    // `config set` refuses these settings for a project.
     for (key, value) in [("embeddings.provider", "compatible"), ("text.url", UNREACHABLE_URL)] {
         sandbox.run(&["config", "set", key, value, "--for-project"]).expect_code(2, key);
     }
     if !has_program("sqlite3") {
         return skip("a provider in a project's file", "sqlite3 is absent");
     }
-    // Whoever passes on a project's database could have written settings into it.
+
+    // Whoever passes on a project's database could have written settings into it. They are ignored.
     let url = server.url();
     let rows: Vec<String> = [
         ("embeddings.provider", "compatible"),
@@ -350,6 +399,8 @@ fn a_project_cannot_choose_a_provider() {
     let file = sandbox.project_data_dir().join("memory.db");
     assert!(Command::new("sqlite3").arg(&file).arg(&sql).status().unwrap().success());
     assert_eq!(sandbox.json(&["config", "get", "embeddings.provider"])["value"], "built-in");
+
+    // No command sends anything to the server.
     run_search(&sandbox, "when do access tokens expire").expect_code(0, "search");
     sandbox.remember(BUILD_MEMORY);
     sandbox.json(&["embed"]);
@@ -364,12 +415,15 @@ fn a_query_with_a_secret_is_not_sent() {
         use_provider(&sandbox, role, &server.url());
     }
     sandbox.json(&["embed"]);
+
     // In two parts, so that secret scanners do not report this file.
     let secret_part = ["16C7e42F292c6912", "E7710c838347Ae178B4a"].concat();
     let output =
         run_search(&sandbox, &format!("why are the tokens like ghp_{secret_part} refused"))
             .expect_code(0, "search");
     assert!(output.err.contains("was not sent"), "{output:?}");
+
+    // Each role got the query with the secret replaced by `[REDACTED…]`.
     let all_requests = server.requests();
     for path in ["/v1/embeddings", "/v1/rerank", "/v1/chat/completions"] {
         let requests: Vec<&ReceivedRequest> =
@@ -383,7 +437,9 @@ fn a_query_with_a_secret_is_not_sent() {
 /// A vector of which the beginning is misleading. By the first two numbers, a query is closest to
 /// `BUILD_MEMORY`; by the whole vector, it is closest to `TOKEN_MEMORY`.
 fn misleading_vector(text: &str) -> Vec<f64> {
+    // More dimensions than the codes hold with which a search compares vectors first.
     let mut res = vec![0.0; 600];
+    // The first two numbers, and the position of a 1 in the rest.
     let (head, tail_index) = match text {
         // `TOKEN_MEMORY`
         it if it.contains("renews") => ([0.9, 0.4], 400),
@@ -403,8 +459,7 @@ fn the_full_vector_decides_where_its_prefix_misleads() {
         sandbox.remember(text);
     }
     let server = TestServer::start(|request| {
-        let texts = request.body["input"].as_array().unwrap();
-        embeddings_reply(texts.iter().map(|it| misleading_vector(it.as_str().unwrap())).collect())
+        embeddings_reply(input_texts(request).map(misleading_vector).collect())
     });
     use_provider(&sandbox, "embeddings", &server.url());
     sandbox.json(&["embed"]);
@@ -413,15 +468,17 @@ fn the_full_vector_decides_where_its_prefix_misleads() {
     assert_eq!(output.json()["hits"][0]["memory"]["content"], TOKEN_MEMORY);
 }
 
-/// The sum of one pseudo-random ±1 vector per word (hashed with FNV-1a), plus a small constant. Two
-/// words, `logon` and `tokens`, have the same vector.
+/// A model for which texts are similar if they share words: the sum of one pseudo-random ±1 vector
+/// per word, plus a small constant. Two words, `logon` and `tokens`, have the same vector.
 fn bag_of_words_vector(text: &str) -> Vec<f64> {
     let mut res = vec![0.1; 64];
     for word in text.to_lowercase().split(|it: char| !it.is_alphanumeric()) {
         let word = if word == "logon" { "tokens" } else { word };
-        let mut state = word.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |acc, it| {
-            (acc ^ u64::from(it)).wrapping_mul(0x0100_0000_01b3)
-        });
+        // The word's hash (FNV-1a) seeds a linear congruential generator, whose top bit is the sign.
+        let mut state = 0xcbf2_9ce4_8422_2325_u64;
+        for byte in word.bytes() {
+            state = (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
         for component in &mut res {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
             *component += if state >> 63 == 1 { 1.0 } else { -1.0 };
@@ -433,19 +490,26 @@ fn bag_of_words_vector(text: &str) -> Vec<f64> {
 #[test]
 fn an_irrelevant_query_finds_nothing_with_any_model() {
     let sandbox = Sandbox::in_memory();
-    // Many memories, so that the similarities of a query have a distribution to stand out from.
-    let text = |it: u64| format!("widget{it} of gadget{} breaks in module{}", it * 7, it % 9);
-    let texts = (0..120).map(text).chain(["Tokens".to_owned()]).zip(0_u64..);
-    let records: Vec<Value> = texts.map(|(text, n)| record(&id_of(9, n), &text)).collect();
+
+    // Many memories, so that the similarities of a query have a distribution to stand out from, and
+    // one that the last query is about.
+    let n_others = 120;
+    let mut records = Vec::new();
+    for n in 0..n_others {
+        let text = format!("widget{n} of gadget{} breaks in module{}", n * 7, n % 9);
+        records.push(record(&id_of(9, n), &text));
+    }
+    records.push(record(&id_of(9, n_others), "Tokens"));
     sandbox
         .run_with_input(&["import", "--trust", "-"], &serde_json::to_vec(&records).unwrap())
         .expect_code(0, "import");
     let server = TestServer::start(|request| {
-        let texts = request.body["input"].as_array().unwrap();
-        embeddings_reply(texts.iter().map(|it| bag_of_words_vector(it.as_str().unwrap())).collect())
+        embeddings_reply(input_texts(request).map(bag_of_words_vector).collect())
     });
     use_provider(&sandbox, "embeddings", &server.url());
     sandbox.json(&["embed"]);
+
+    // The nearest vector is not near enough for these; the last query has the vector of "Tokens".
     for query in ["when is dinner", "which song won", "how tall are penguins"] {
         let output = run_search(&sandbox, query).expect_code(1, query);
         assert_eq!(output.json()["hits"], serde_json::json!([]), "{query}");
@@ -500,11 +564,12 @@ fn an_interrupted_embed_resumes() {
 #[test]
 fn test_provider_checks_the_configuration() {
     let (sandbox, server) = (Sandbox::new(), TestServer::start_provider());
+
+    // Without a configuration: the built-in model, and no reranker.
     let output = sandbox.json(&["config", "test-provider"]);
-    assert_eq!(
-        (&output["providers"][0]["provider"], &output["providers"][0]["works"]),
-        (&"built-in".into(), &true.into())
-    );
+    let provider = &output["providers"][0];
+    assert_eq!(provider["provider"], "built-in", "{output}");
+    assert_eq!(provider["works"], true, "{output}");
     sandbox.run(&["config", "test-provider", "rerank"]).expect_code(2, "no reranker configured");
 
     // A working provider in every role.
@@ -512,19 +577,18 @@ fn test_provider_checks_the_configuration() {
         use_provider(&sandbox, role, &server.url());
         let output = sandbox.json(&["config", "test-provider", role]);
         let provider = &output["providers"][0];
-        assert_eq!(
-            (&provider["role"], &provider["works"]),
-            (&role.into(), &true.into()),
-            "{output}"
-        );
+        assert_eq!(provider["role"], role, "{output}");
+        assert_eq!(provider["works"], true, "{output}");
     }
+
+    // All roles at once. Of embeddings it reports the similarity of two related and of two unrelated
+    // texts.
     let output = sandbox.json(&["config", "test-provider"]);
     assert_eq!(output["providers"].as_array().unwrap().len(), 3);
-    let provider = &output["providers"][0];
-    assert_eq!(
-        (&provider["dimensions"], &provider["related"], &provider["unrelated"]),
-        (&8.into(), &1.0.into(), &0.0.into())
-    );
+    let embeddings = &output["providers"][0];
+    assert_eq!(embeddings["dimensions"], 8, "{output}");
+    assert_eq!(embeddings["related"], 1.0, "{output}");
+    assert_eq!(embeddings["unrelated"], 0.0, "{output}");
     let output = sandbox.run(&["config", "test-provider"]).expect_code(0, "without --json");
     assert!(
         output.out.contains("A small check.") && output.out.contains("8 dimensions"),
@@ -540,12 +604,13 @@ fn test_provider_checks_the_configuration() {
         sandbox.run(&["config", "test-provider", "embeddings"]).expect_code(1, "a useless model");
     assert!(output.out.contains("choose another model"), "{output:?}");
 
+    // For a provider that cannot be reached, the hint names the setting.
     sandbox.json(&["config", "set", "rerank.url", UNREACHABLE_URL]);
     let output = sandbox
         .run(&["--json", "config", "test-provider"])
         .expect_code(3, "an unreachable provider");
-    let provider = &output.json()["providers"][1];
-    assert!(string(&provider["hint"]).contains("rerank.url"), "{provider}");
+    let reranker = &output.json()["providers"][1];
+    assert!(string(&reranker["hint"]).contains("rerank.url"), "{reranker}");
 }
 
 #[test]
@@ -570,12 +635,15 @@ fn contradicting_settings_are_reported() {
         for (key, value) in settings {
             sandbox.json(&["config", "set", key, value]);
         }
+
+        // Commands that need a provider fail; `doctor` reports the problem.
         for args in [&["search", "tokens"][..], &["config", "test-provider"]] {
             let output = sandbox.run(args).expect_code(2, named_setting);
             assert!(output.err.contains(named_setting), "{output:?}");
         }
         let output = sandbox.run(&["doctor"]).expect_code(1, "doctor");
         assert!(output.out.contains("other commands fail until then"), "{output:?}");
+
         for (key, _) in settings {
             sandbox.json(&["config", "unset", key]);
         }

@@ -44,8 +44,12 @@ fn the_most_specific_setting_wins() {
     command.env("WAYLORE_LIST_LIMIT", "many");
     let output = run_command(command).expect_code(2, "an invalid variable");
     assert!(output.err.contains("WAYLORE_LIST_LIMIT"), "{output:?}");
+}
 
-    // Memory can be disabled for one project, which forbids writing only.
+#[test]
+fn memory_disabled_for_a_project_forbids_writing_only() {
+    let sandbox = Sandbox::new();
+    sandbox.remember("a thing");
     sandbox.json(&["config", "set", "memory.enabled", "false", "--for-project"]);
     sandbox.run(&["remember", "more"]).expect_code(2, "remember with memory disabled");
     sandbox.run(&["list"]).expect_code(0, "list with memory disabled");
@@ -68,8 +72,13 @@ fn an_invalid_configuration_is_reported() {
         let output = sandbox.run(&["list"]).expect_code(2, text);
         assert!(output.err.contains("config.toml"), "{output:?}");
     }
+}
 
-    // Changing a setting keeps the user's comments.
+#[test]
+fn a_changed_setting_keeps_the_comments_of_the_file() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.join("config/config.toml");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, "# mine\n[list]\nlimit = 5 # few\n").unwrap();
     sandbox.json(&["config", "set", "backup.every_days", "2"]);
     let text = fs::read_to_string(&file).unwrap();

@@ -1,8 +1,13 @@
 //! Fault injection: a process is killed, or a system call fails with EIO or ENOSPC, at every call
 //! with which a command changes files.
 //!
-//! Afterwards no acknowledged memory may be lost, no file damaged or left behind, and the command
-//! must not have reported success for work that was not done; repeating it must complete the work.
+//! Afterwards no acknowledged memory (one that an earlier command reported as stored) may be lost, no
+//! file damaged or left behind, and the command must not have reported success for work that was not
+//! done; repeating it must complete the work. `FaultTrial::check_invariants` checks all of this.
+//!
+//! Each test prepares a sandbox and describes one command as a `FaultTrial`; `FaultTrial::run` then
+//! runs it once per fault, for example with `strace -e inject=fsync:error=EIO:when=3`, which makes the
+//! third `fsync` of a thread fail. A *notebook* is a database of memories: the user's or a project's.
 //!
 //! `strace` injects the fault at the n-th call. It counts calls per thread, so `fault_points` does
 //! the same. Every call is tried, but usually not with every fault: see `faults_at_call`. `make
@@ -19,9 +24,10 @@ use crate::sandbox::{
     self, CommandOutput, Sandbox, binary, files, files_containing, id_of, record, run_command, skip,
 };
 
-/// System calls that change files or sync them to disk.
+/// System calls that change files or sync them to disk, as an option of `strace`.
 const TRACED_CALLS: &str = "write,pwrite64,writev,fsync,fdatasync,ftruncate,fallocate,copy_file_range,\
                      rename,renameat,renameat2,unlink,unlinkat,rmdir,mkdir";
+/// The faults, in the notation of `strace`.
 const KILL_FAULT: &str = "signal=KILL";
 const ERROR_FAULTS: [&str; 2] = ["error=EIO", "error=ENOSPC"];
 /// A command with at most this many calls is killed at each of them and also gets an error at each;
@@ -60,8 +66,11 @@ fn a_large_transaction_survives_a_fault_at_any_call() {
     let records: Vec<Value> =
         (0..20).map(|it| record(&id_of(1, it), &format!("imported thing {it}"))).collect();
     fs::write(&file, serde_json::to_vec(&records).unwrap()).unwrap();
+
+    // One transaction stores all records or none.
     let is_done = |sandbox: &Sandbox| {
-        let n_stored = sandbox.contents().iter().filter(|it| it.1.starts_with("imported")).count();
+        let memories = sandbox.contents();
+        let n_stored = memories.iter().filter(|(_id, text)| text.starts_with("imported")).count();
         assert!(n_stored == 0 || n_stored == records.len(), "{n_stored} records were stored");
         n_stored == records.len()
     };
@@ -71,6 +80,7 @@ fn a_large_transaction_survives_a_fault_at_any_call() {
 
 #[test]
 fn the_first_databases_survive_a_fault_during_creation() {
+    // Neither the user's database nor the project's exists.
     let empty = Sandbox::in_memory();
     fs::create_dir(&empty.home).unwrap();
     let is_done = |sandbox: &Sandbox| has_memory(sandbox, "the very first thing");
@@ -110,12 +120,18 @@ fn a_faulted_purge_completes_when_repeated() {
     let id = sandbox.remember("canarybird sings in the mine");
     sandbox.run(&["edit", &id, "--text", "canarybird sang in the mine"]).expect_code(0, "edit");
     sandbox.json(&["backup"]);
+
+    // The text is in the database, in the history of the edited memory and in the backup. A purge that
+    // is done has removed it from everywhere.
     let purged_id = id.clone();
     let is_done = move |sandbox: &Sandbox| {
         let output = sandbox.run(&["show", &purged_id]).expect_no_panic("show");
-        // 0 is shown, 1 is unknown; other codes are failures.
-        if output.code != 1 {
-            assert_eq!(output.code, 0, "{output:?}");
+        let is_known = match output.code {
+            0 => true,
+            1 => false,
+            _failure => panic!("{output:?}"),
+        };
+        if is_known {
             return false;
         }
         let remaining = files_containing(&sandbox.home, "canarybird");
@@ -124,6 +140,7 @@ fn a_faulted_purge_completes_when_repeated() {
     };
     let args = to_strings(&["purge", "--yes", &id]);
     let trial = new_trial(&sandbox);
+    // A second purge fails, because the id is unknown by then.
     FaultTrial { args, is_done: &is_done, is_repeatable: false, ..trial }.run();
 }
 
@@ -132,7 +149,9 @@ fn a_faulted_restore_leaves_the_old_or_the_new_state() {
     let sandbox = sandbox_with_memories(3);
     let backup = sandbox.json(&["backup"])["backups"][0]["name"].clone();
     let newer_id = sandbox.remember(NEWER_THAN_BACKUP);
-    let is_done = move |sandbox: &Sandbox| !sandbox.contents().iter().any(|it| it.0 == newer_id);
+    // The backup does not contain the newer memory.
+    let is_done =
+        move |sandbox: &Sandbox| sandbox.contents().iter().all(|(id, _text)| *id != newer_id);
     let args = to_strings(&["restore-backup", "--yes", "--json", backup.as_str().unwrap()]);
     FaultTrial { args, is_done: &is_done, ..new_trial(&sandbox) }.run();
 }
@@ -164,6 +183,8 @@ fn assert_migration_survives(
     notebook_args: &[&str],
 ) {
     fs::copy(sandbox::workspace().join("crates/store/tests/fixtures").join(fixture), path).unwrap();
+
+    // A migration first copies the old database.
     let old_version = schema_version(path);
     let old_copy = path.with_file_name(format!("backups/schema-{old_version}.db"));
     let is_done = |sandbox: &Sandbox| {
@@ -175,6 +196,7 @@ fn assert_migration_survives(
         assert!(schema_version(path) > old_version, "the database was not migrated");
         is_stored
     };
+
     let args = ["remember", "--new", "--key", "once", "stored by the newer version"];
     let args = to_strings(&[&args, notebook_args].concat());
     FaultTrial { args, is_done: &is_done, ..new_trial(sandbox) }.run();
@@ -196,12 +218,15 @@ struct FaultPoint {
 impl FaultTrial<'_> {
     /// Runs the command once per fault and checks the invariants after each run.
     fn run(self) {
+        // Save before reading: even reading the memories may change files (it completes a migration).
         let saved = self.sandbox.save_home("saved");
         let before: HashMap<String, String> = self.sandbox.contents().into_iter().collect();
         self.sandbox.restore_home(&saved);
+
         let Some(points) = self.fault_points() else {
             return skip("faults at every call", "strace is absent or may not trace here");
         };
+
         let n_points = points.len();
         for (index, FaultPoint { call, n }) in points.into_iter().enumerate() {
             for fault in faults_at_call(index, n_points) {
@@ -245,14 +270,12 @@ impl FaultTrial<'_> {
         }
 
         // No temporary files are left. `replaced` holds the database before a restored backup.
-        let home_len = sandbox.home.as_os_str().len();
-        let is_temporary = |path: &String| {
-            !path.contains("/replaced/")
-                && TEMPORARY_NAMES.iter().any(|it| path[home_len..].contains(it))
-        };
-        let paths = files(&sandbox.home).into_iter().map(|it| it.to_string_lossy().into_owned());
-        let temporary: Vec<String> = paths.filter(is_temporary).collect();
-        assert!(temporary.is_empty(), "{case}: {temporary:?} left behind");
+        for path in files(&sandbox.home) {
+            // Only the part below the home folder, because the folder's own name is random.
+            let name = path.strip_prefix(&sandbox.home).unwrap().to_string_lossy();
+            let is_temporary = TEMPORARY_NAMES.iter().any(|it| name.contains(it));
+            assert!(!is_temporary || name.contains("replaced/"), "{case}: {name} left behind");
+        }
     }
 
     /// All fault points of the command, found by tracing a run without faults: for each system call
@@ -264,6 +287,8 @@ impl FaultTrial<'_> {
         let log = self.sandbox.root.join("calls");
         let output =
             self.run_traced(&["-e", &format!("trace={TRACED_CALLS}")], log.to_str().unwrap());
+
+        // Count the calls of each thread.
         let text = fs::read_to_string(&log).ok()?;
         let mut calls_by_thread: HashMap<(&str, &str), usize> = HashMap::new();
         for line in text.lines() {
@@ -272,15 +297,21 @@ impl FaultTrial<'_> {
             let Some((call, _arguments)) = rest.trim().split_once('(') else { continue };
             *calls_by_thread.entry((thread, call)).or_default() += 1;
         }
+
+        // `strace` injects at the n-th call of any thread, so the busiest thread sets the range of n.
         let mut max_calls: HashMap<&str, usize> = HashMap::new();
-        for ((_thread, call), n) in calls_by_thread {
-            max_calls.entry(call).and_modify(|it| *it = n.max(*it)).or_insert(n);
+        for ((_thread, call), n_calls) in calls_by_thread {
+            let max = max_calls.entry(call).or_default();
+            *max = n_calls.max(*max);
         }
-        let mut res: Vec<FaultPoint> = max_calls
-            .into_iter()
-            .flat_map(|(call, n)| (1..=n).map(move |n| FaultPoint { call: call.to_owned(), n }))
-            .collect();
+        let mut res = Vec::new();
+        for (call, max) in max_calls {
+            for n in 1..=max {
+                res.push(FaultPoint { call: call.to_owned(), n });
+            }
+        }
         res.sort();
+
         // A writing command makes more than ten such calls; fewer mean that tracing is not permitted.
         (output.code == 0 && res.len() > 10).then_some(res)
     }
@@ -298,8 +329,15 @@ impl FaultTrial<'_> {
     }
 }
 
-/// The faults to try at one of `n_points` fault points. The two errors alternate every two points, so
-/// that both occur where kills and errors alternate, too.
+/// The faults to try at one of `n_points` fault points:
+///
+/// ```text
+/// point          0     1     2     3       4     5
+/// few points     both  both  both  both    both  both     (a kill, and the error of the group)
+/// many points    kill  EIO   kill  ENOSPC  kill  EIO
+/// ```
+///
+/// The two errors alternate every two points, so that both occur in the second row, too.
 fn faults_at_call(index: usize, n_points: usize) -> Vec<&'static str> {
     let error = ERROR_FAULTS[index / 2 % ERROR_FAULTS.len()];
     if std::env::var_os("WAYLORE_FAULTS").is_some_and(|it| it == "all") {
@@ -327,9 +365,10 @@ fn sandbox_with_memories(n: usize) -> Sandbox {
 
 /// Returns whether a text is stored, and asserts that it is not stored twice.
 fn has_memory(sandbox: &Sandbox, text: &str) -> bool {
-    let n = sandbox.contents().iter().filter(|it| it.1 == text).count();
-    assert!(n <= 1, "{text} was stored {n} times");
-    n == 1
+    let memories = sandbox.contents();
+    let n_stored = memories.iter().filter(|(_id, content)| content == text).count();
+    assert!(n_stored <= 1, "{text} was stored {n_stored} times");
+    n_stored == 1
 }
 
 fn to_strings(args: &[&str]) -> Vec<String> {

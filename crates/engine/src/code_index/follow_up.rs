@@ -28,6 +28,7 @@ pub(crate) async fn follow_up(
     progress: &TaskProgress,
 ) -> Result<FollowUpReport, Error> {
     let mut report = FollowUpReport::default();
+
     // The pass that completes the index has its own follow-up.
     if indexed.is_partial {
         return Ok(report);
@@ -49,11 +50,11 @@ pub(crate) async fn follow_up(
     }
     if report.n_commits == 0 {
         // Detection is not needed if the module files are the same as before: a file that came and
-        // went again, or belongs to no module, changes nothing.
+        // went again, or belongs to no module, changes nothing. Both lists are sorted by path.
         let (stamps, map) = (store.stamps().await?, store.module_map().await?);
         let files: BTreeSet<&str> =
             stamps.iter().map(|it| it.path.as_str()).filter(|it| is_module_file(it)).collect();
-        if map.members.iter().map(|it| it.0.as_str()).eq(files) {
+        if map.members.iter().map(|(path, _)| path.as_str()).eq(files) {
             return Ok(report);
         }
     }

@@ -3,7 +3,8 @@
 //!
 //! The first call reads all commits, later ones only the commits since the indexed head. After a
 //! rewrite (rebase, amended commits) the indexed head is no ancestor any more, and everything is read
-//! again. The crate `history` computes churn and couplings; the rows go to the graph database.
+//! again. The crate `history` computes *churn* (how much a file changed recently) and *couplings*
+//! (which files the same commits change); the rows go to the graph database.
 //! [`index_history`] runs after an indexing pass, [`commit_history`] before a prediction.
 
 use history::{
@@ -69,6 +70,7 @@ async fn update_history(
     progress: &TaskProgress,
 ) -> Result<(CommitHistory, HistoryReport), Error> {
     let head = source::read_head(&reader.place).commit;
+
     // Without a repository, or before its first commit, there is no history.
     let Some(head) = head else { return Ok((CommitHistory::default(), HistoryReport::default())) };
     let indexed_head = store.get_state(HISTORY_HEAD_STATE).await?;
@@ -85,6 +87,7 @@ async fn update_history(
         UnreadCommits::After(since) => (restore_history(store).await?, Some(since)),
         UnreadCommits::Everything => (CommitHistory::default(), None),
     };
+
     // Commits beyond the first `n_stored` of the history are new to the store.
     let (n_stored, replaces_all) = (stored.commits.len(), since.is_none());
     let (place, progress) = (reader.place.clone(), progress.clone());
@@ -97,14 +100,16 @@ async fn update_history(
         was_rewritten: indexed_head.is_some() && replaces_all,
         is_partial: !is_complete,
     };
+
     // A partial history is not stored: the next call could not tell where to continue.
     if !is_complete {
         return Ok((history, report));
     }
+
     // The store ignores the batch if another process moved the indexed head meanwhile.
-    let heads = HeadChange { previous: indexed_head, new: head };
+    let extent = BatchExtent { previous_head: indexed_head, head, n_stored, replaces_all };
     let (history, batch) = run_blocking(move || {
-        let batch = to_batch(&history, n_stored, replaces_all, heads);
+        let batch = to_batch(&history, extent);
         (history, batch)
     })
     .await;
@@ -211,45 +216,47 @@ async fn restore_history(store: &GraphReader) -> Result<CommitHistory, Error> {
     .await)
 }
 
-/// The commits up to which the history was indexed before a batch, and after it.
-struct HeadChange {
-    previous: Option<String>,
-    new: String,
+/// The part of a history that a batch adds to the store.
+struct BatchExtent {
+    /// The commit up to which the history was indexed before the batch.
+    previous_head: Option<String>,
+    /// The commit up to which it is indexed afterwards.
+    head: String,
+    /// Number of its first commits that are stored already.
+    n_stored: usize,
+    /// The stored history is replaced, not continued.
+    replaces_all: bool,
 }
 
-/// The rows to store: the commits from number `n_known` on, and the couplings of all commits.
-fn to_batch(
-    history: &CommitHistory,
-    n_stored: usize,
-    replaces_all: bool,
-    heads: HeadChange,
-) -> HistoryBatch {
+/// The rows to store: the commits after the first `n_stored`, and the couplings of all commits.
+fn to_batch(history: &CommitHistory, extent: BatchExtent) -> HistoryBatch {
     let commit = |it: &CommitRecord| {
         let (words, files) = encode_commit(it);
         CommitRow { at: it.committed_at, words, files }
     };
     let name =
         |it: KnownPath| FileNameRow { path: it.path, file: it.file.0, is_current: it.is_current };
+
     // A coupling of two files counts their commits, so new commits change rows of old files too.
-    let mut file_histories: Vec<FileHistoryRow> = file_couplings(history, |_| true)
-        .into_iter()
-        .filter_map(|(file, it)| {
-            Some(FileHistoryRow {
-                path: history.current_path(file)?.to_owned(),
-                n_commits: it.n_commits,
-                last_commit_at: it.last_commit_at,
-                churn: f64::from(it.churn),
-                co_changed: encode_partners(&it.partners),
-            })
-        })
-        .collect();
+    let mut file_histories = Vec::new();
+    for (file, coupling) in file_couplings(history, |_| true) {
+        // A deleted file has no path and no row.
+        let Some(path) = history.current_path(file) else { continue };
+        file_histories.push(FileHistoryRow {
+            path: path.to_owned(),
+            n_commits: coupling.n_commits,
+            last_commit_at: coupling.last_commit_at,
+            churn: f64::from(coupling.churn),
+            co_changed: encode_partners(&coupling.partners),
+        });
+    }
     file_histories.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     HistoryBatch {
-        previous_head: heads.previous,
-        replaces_all,
-        commits: history.commits[n_stored..].iter().map(commit).collect(),
+        previous_head: extent.previous_head,
+        replaces_all: extent.replaces_all,
+        commits: history.commits[extent.n_stored..].iter().map(commit).collect(),
         names: history.known_paths().into_iter().map(name).collect(),
         file_histories,
-        head: heads.new,
+        head: extent.head,
     }
 }

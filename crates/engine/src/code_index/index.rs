@@ -126,12 +126,16 @@ impl CodeWatch {
 
 /// Counts skipped files by reason, in the order of the reasons.
 pub(super) fn count_skipped(skipped: &SkippedFiles) -> Vec<(&'static str, usize)> {
-    let counts = FileSkipReason::ALL.iter().map(|why| {
-        let reason = why.reading();
+    let mut counts = Vec::new();
+    for why in FileSkipReason::ALL {
         // Stored as text, because the database outlives the enum.
-        (reason, skipped.values().filter(|it| it.reason == reason).count())
-    });
-    counts.filter(|it| it.1 > 0).collect()
+        let reason = why.reading();
+        let n_files = skipped.values().filter(|it| it.reason == reason).count();
+        if n_files > 0 {
+            counts.push((reason, n_files));
+        }
+    }
+    counts
 }
 
 /// Adds the number of files, symbols and edges of the whole graph to a report.

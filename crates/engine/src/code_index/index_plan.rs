@@ -4,7 +4,8 @@
 //! [`plan_pass`] compares the files on disk with the stamps of the index: a file with the same size
 //! and modification time is not read. [`parse_pending_files`] reads and parses the rest on several
 //! threads; a file whose content hash is unchanged is only restamped. `live_index.rs` runs both and
-//! stores the outcome.
+//! stores the outcome. The *facts* of a file are its definitions, imports and references; they are
+//! stored in two parts, the *outline* (definitions) and the *body* (the rest).
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -69,14 +70,17 @@ pub(super) fn plan_pass(
             for path in paths {
                 plan.skipped.remove(path);
                 // `walk_some_files` returns its files sorted by path.
-                match walked.files.binary_search_by(|it| it.0.cmp(path)) {
+                match walked.files.binary_search_by(|(walked_path, _)| walked_path.cmp(path)) {
                     // Pending whatever its stamp: two edits within one clock tick share one.
-                    Ok(at) => plan.pending.push(PendingFile {
-                        path: path.clone(),
-                        stamp: walked.files[at].1,
-                        known: stamps.get(path).cloned(),
-                    }),
-                    Err(_) => plan.removed.extend(stamps.contains_key(path).then(|| path.clone())),
+                    Ok(position) => {
+                        let (_, stamp) = walked.files[position];
+                        let known = stamps.get(path).cloned();
+                        plan.pending.push(PendingFile { path: path.clone(), stamp, known });
+                    }
+                    // Not on disk, or no source file any more.
+                    Err(_) if stamps.contains_key(path) => plan.removed.push(path.clone()),
+                    // Neither on disk nor in the index.
+                    Err(_) => {}
                 }
             }
             record_skipped(&mut plan.skipped, walked.skipped);
@@ -112,10 +116,14 @@ fn plan_everything(root: &Path, stamps: &StampsByPath, skipped_before: &SkippedF
             }),
         }
     }
+
     // Fewer files were met than are indexed, so some are gone.
     if n_known < stamps.len() {
-        let is_removed = |it: &&String| files.binary_search_by(|file| file.0.cmp(it)).is_err();
-        plan.removed = stamps.keys().filter(is_removed).cloned().collect();
+        // The walked files are sorted by path.
+        let is_on_disk = |path: &String| {
+            files.binary_search_by(|(walked_path, _)| walked_path.cmp(path)).is_ok()
+        };
+        plan.removed = stamps.keys().filter(|it| !is_on_disk(it)).cloned().collect();
         plan.removed.sort_unstable();
     }
     record_skipped(&mut plan.skipped, skipped);
@@ -163,18 +171,21 @@ pub(super) fn parse_pending_files(
     } else {
         std::thread::scope(|scope| {
             let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            let done = workers
-                .into_iter()
-                .map(|it| it.join().unwrap_or_else(|it| std::panic::resume_unwind(it)));
-            done.flatten().collect()
+            let mut all = Vec::new();
+            for worker in workers {
+                // A panic of the parser goes on in this thread.
+                all.extend(worker.join().unwrap_or_else(|it| std::panic::resume_unwind(it)));
+            }
+            all
         })
     };
-    outcomes.sort_unstable_by_key(|it| it.0);
-    outcomes.into_iter().map(|it| it.1).collect()
+    outcomes.sort_unstable_by_key(|(position, _)| *position);
+    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
 /// Reads and parses one file.
 fn parse_file(root: &Path, file: &PendingFile) -> ReadOutcome {
+    // Never `None`: only source files are planned.
     let Some(language) = language_of_path(&file.path) else {
         return ReadOutcome::Skipped(FileSkipReason::Special);
     };

@@ -77,6 +77,7 @@ impl LiveIndex {
             let indexed = IndexReport { is_partial: true, ..IndexReport::default() };
             return Ok(IndexPass { indexed, ..IndexPass::default() });
         };
+
         // `load_state` takes the state out of `self`. During the pass it differs from the database,
         // so after an error it must be loaded again.
         let state = self.load_state().await?;
@@ -85,6 +86,7 @@ impl LiveIndex {
             // The interrupted pass may have seen changes that this caller does not know of.
             Completeness::Partial => ChangedFiles::Everything,
         };
+
         // Plan: compare the files on disk with the index.
         let root = self.root.clone();
         let (plan, mut state) = run_blocking(move || {
@@ -94,6 +96,7 @@ impl LiveIndex {
         let IndexPlan { mut pending, removed, mut skipped } = plan;
         progress.add_total(pending.len());
         let mut pass = IndexPass { removed, ..IndexPass::default() };
+
         // Parse batch by batch. Each round stores the batch of the round before, so that the last
         // batch is left for `finish_pass`, which stores it in one transaction with the edges.
         let mut batch = GraphBatch::default();
@@ -144,6 +147,7 @@ impl LiveIndex {
             (state, updated)
         })
         .await;
+
         // The graph may have given the id of a removed file to a new one, which must not be removed.
         batch.removed.retain(|it| state.graph.path(FileId(*it)).is_none());
         batch.resolved = persistence::encode_resolved_edges(&state.graph, &updated.resolved);
@@ -152,6 +156,7 @@ impl LiveIndex {
             batch.skipped = Some(skipped.values().cloned().collect());
             state.skipped = skipped;
         }
+
         // Written only if it changed, so that a pass without changes writes nothing. Generation 0
         // is a new database.
         let is_unchanged_complete =

@@ -52,21 +52,23 @@ impl ModuleMap {
     /// Finds a module by its id, name or root, or by a suffix of its id that no other shares.
     pub fn find_module(&self, word: &str) -> Option<&MappedModule> {
         let word = word.trim_matches('/');
+        // An exact id wins: ids may differ in case only.
+        if let Some(exact) = self.modules.iter().find(|it| it.module.id == word) {
+            return Some(exact);
+        }
         let matches = |it: &str| it.eq_ignore_ascii_case(word);
         let is_named = |it: &&MappedModule| {
             matches(&it.module.id) || matches(&it.module.name) || it.module.root == word
         };
+        if let Some(named) = self.modules.iter().find(is_named) {
+            return Some(named);
+        }
+        // `store` for the id `crates/store`. A suffix that two modules share identifies neither.
         let suffix = format!("/{}", word.to_lowercase());
         let mut with_suffix =
             self.modules.iter().filter(|it| it.module.id.to_lowercase().ends_with(&suffix));
-        // A suffix that two modules share identifies neither.
-        let only = with_suffix.next().filter(|_| with_suffix.next().is_none());
-        // An exact id wins: ids may differ in case only.
-        self.modules
-            .iter()
-            .find(|it| it.module.id == word)
-            .or_else(|| self.modules.iter().find(is_named))
-            .or(only)
+        let first = with_suffix.next()?;
+        with_suffix.next().is_none().then_some(first)
     }
 
     /// The module of a file.
@@ -131,10 +133,12 @@ pub(crate) async fn load_modules(reader: &ProjectReader) -> Result<Option<Detect
     let modules: Vec<Module> = rows.modules.iter().filter_map(decode).collect();
     let edits = list_map_edits(reader, MemoryStatus::Live).await?;
     let (modules, edited) = edit_modules(modules, &edits);
-    let tool = |(kind, value, declared_in): (String, String, String)| {
-        Some(ProjectTool { kind: ProjectToolKind::from_slug(&kind)?, value, declared_in })
-    };
-    let tools = rows.tools.into_iter().filter_map(tool).collect();
+    let mut tools = Vec::new();
+    for (kind, value, declared_in) in rows.tools {
+        if let Some(kind) = ProjectToolKind::from_slug(&kind) {
+            tools.push(ProjectTool { kind, value, declared_in });
+        }
+    }
     Ok(Some(DetectedModules { modules, edited, tools }))
 }
 
@@ -161,11 +165,19 @@ async fn count_memories(
         return Ok(BTreeMap::new());
     };
     let subjects = store.memories().list_subjects().await?;
-    let by_file =
-        subjects.files.iter().filter_map(|it| Some((*module_of_file.get(it.0.as_str())?, it.1)));
-    let by_name = subjects.modules.iter().filter_map(|it| Some((*ids.get(it.0.as_str())?, it.1)));
-    // A set: a memory that names the module and a file in it counts once.
-    let pairs: BTreeSet<(&str, i64)> = by_file.chain(by_name).collect();
+    // Pairs of a module and the number of a memory about it. A set, so that a memory that names the
+    // module and a file in it counts once.
+    let mut pairs: BTreeSet<(&str, i64)> = BTreeSet::new();
+    for (path, memory) in &subjects.files {
+        if let Some(id) = module_of_file.get(path.as_str()) {
+            pairs.insert((*id, *memory));
+        }
+    }
+    for (name, memory) in &subjects.modules {
+        if let Some(id) = ids.get(name.as_str()) {
+            pairs.insert((*id, *memory));
+        }
+    }
     let mut counts = BTreeMap::new();
     for (id, _) in pairs {
         *counts.entry(id.to_owned()).or_default() += 1;

@@ -1,9 +1,10 @@
 //! Conversion between the code graph in memory and its rows in the graph database.
 //!
 //! The store gives a file in two parts: a `GraphFile` with its outline (symbols) and edges, and a
-//! `GraphBody` with its body (references) and the lookup keys of its resolution. There are two readers: `restore_graph` reads everything, for an
-//! indexing pass that changes the graph; `read_query_graph` reads outlines and edges only, for
-//! questions. The byte formats are in the crate `graph`, the SQL is in `store`.
+//! `GraphBody` with its body (references) and the lookup keys of its resolution. There are two
+//! readers: `restore_graph` reads everything, for an indexing pass that changes the graph;
+//! `read_query_graph` reads outlines and edges only, for questions. The byte formats are in the
+//! crate `graph`, the SQL is in `store`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -111,10 +112,10 @@ pub(super) fn apply_updates(
     updates: FileUpdates,
 ) -> GraphBatch {
     let mut batch = GraphBatch::default();
-    for it in updates.touched {
+    for stamp in updates.touched {
         // The content is unchanged, so facts and edges stay and only the stamp is written.
-        stamps.insert(it.path.clone(), it.clone());
-        batch.restamped.push(it);
+        stamps.insert(stamp.path.clone(), stamp.clone());
+        batch.restamped.push(stamp);
     }
     for path in updates.removed {
         stamps.remove(&path);
@@ -140,19 +141,28 @@ pub(super) fn encode_resolved_edges(
     graph: &SymbolGraph,
     ids: &[FileId],
 ) -> Vec<(u32, Vec<u8>, Vec<u8>)> {
-    let bytes = |id: &FileId| {
-        graph.encoded_edges(*id).map(|it| (id.0, it.edge_bytes.to_vec(), it.key_bytes()))
-    };
-    ids.iter().filter_map(bytes).collect()
+    let mut rows = Vec::new();
+    for id in ids {
+        // A file that is not resolved has no edges.
+        if let Some(encoded) = graph.encoded_edges(*id) {
+            rows.push((id.0, encoded.edge_bytes.to_vec(), encoded.key_bytes()));
+        }
+    }
+    rows
 }
 
 /// Sums up the edges of files by target file.
 pub(super) fn weigh_file_links(graph: &SymbolGraph, ids: &[FileId]) -> Vec<(u32, Vec<(u32, u32)>)> {
-    let links = |id: &FileId| {
-        let linked = weigh_linked_files(&graph.file_edges(*id)?, *id);
-        Some((id.0, linked.into_iter().map(|(file, weight)| (file.0, weight)).collect()))
-    };
-    ids.iter().filter_map(links).collect()
+    let mut rows = Vec::new();
+    for id in ids {
+        // A file that is not resolved has no edges.
+        if let Some(edges) = graph.file_edges(*id) {
+            let linked = weigh_linked_files(&edges, *id);
+            let links = linked.into_iter().map(|(file, weight)| (file.0, weight)).collect();
+            rows.push((id.0, links));
+        }
+    }
+    rows
 }
 
 /// Loads the graph for queries. Returns it with the number of files whose references are

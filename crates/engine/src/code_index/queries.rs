@@ -39,6 +39,7 @@ pub struct ReachedSymbol {
     pub symbol: SymbolInfo,
     pub depth: u32,
     pub kind: EdgeKind,
+    /// How the reference was resolved to its symbol, which tells how certain the edge is.
     pub resolution: ResolutionKind,
     /// The symbol before it on the path from the target; the target itself at depth 1.
     pub via: String,
@@ -187,16 +188,17 @@ pub(crate) async fn query_route(
     let Some(path) = graph::shortest_path(&graph, &start, &end) else {
         return Err(Error::nothing_to_do(format!("no path leads from `{from}` to `{to}`")));
     };
-    let steps = path.iter().map(|step| {
+    let mut steps = Vec::new();
+    for step in &path {
         let edge = step.edge.map(|it| RouteEdge {
             kind: it.kind,
             resolution: it.resolution,
             // The graph counts lines from zero.
             line: it.line + 1,
         });
-        (graph.symbol_info(step.node), edge)
-    });
-    Ok(SymbolRoute { steps: steps.collect(), freshness })
+        steps.push((graph.symbol_info(step.node), edge));
+    }
+    Ok(SymbolRoute { steps, freshness })
 }
 
 /// Splits a file into chunks. Reads the file as it is now, indexed or not.
@@ -309,6 +311,7 @@ fn resolve_target(
             return Err(Error::refuse(what, hint));
         }
     };
+
     // A symbol can have several nodes, such as the declaration and the definition of a C function.
     let names: BTreeSet<String> =
         nodes.iter().map(|it| symbol_label(&graph.symbol_info(*it))).collect();
@@ -339,7 +342,8 @@ fn symbol_label(symbol: &SymbolInfo) -> String {
 }
 
 /// Converts reached nodes for display. Among users, a file that was reached only by an import is
-/// left out if a symbol inside it was reached as well.
+/// left out if a symbol inside it was reached as well: `b.rs` imports `f`, and `b.rs:run` calls it;
+/// only `b.rs:run` is shown.
 fn to_reached_symbols(
     graph: &QueryGraph,
     reached: &[ReachedNode],

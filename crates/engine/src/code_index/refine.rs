@@ -42,6 +42,7 @@ pub(crate) async fn refine_code(
     threads: usize,
 ) -> Result<RefineReport, Error> {
     let mut live = open_live_index(project, threads).await?;
+
     // Checked before the pass, which takes time and changes the index.
     let (bytes, is_index) = run_blocking(move || {
         let is_index = parse_scip(&bytes).is_some_and(|it| !it.is_empty());
@@ -57,6 +58,7 @@ pub(crate) async fn refine_code(
     if live.run_pass(&ChangedFiles::Everything, progress).await?.indexed.is_partial {
         return Err(Error::nothing_to_do("indexing was stopped before the precise index was read"));
     }
+
     // An index of a subproject has paths relative to its own root.
     let prefix = if below.is_empty() { String::new() } else { format!("{below}/") };
     let report = merge_precise_index(&mut live, bytes, prefix, progress).await?;
@@ -106,11 +108,11 @@ async fn merge_precise_index(
     })
     .await;
     let FittedIndex { files, stale, n_unknown } = fitted;
-    let n_references = files.iter().map(|it| it.1.len()).sum();
+    let n_references = files.iter().map(|(_, references)| references.len()).sum();
     let report =
         RefineReport { n_files: files.len(), n_references, changed_files: stale, n_unknown };
     let batch = GraphBatch {
-        precise: files.into_iter().map(|it| (it.0.0, it.1.encode())).collect(),
+        precise: files.into_iter().map(|(id, references)| (id.0, references.encode())).collect(),
         resolved: persistence::encode_resolved_edges(&state.graph, &resolved),
         links: persistence::weigh_file_links(&state.graph, &resolved),
         ..GraphBatch::default()

@@ -2,7 +2,15 @@
 //! remarks that say which one counts, so that the agent does not follow the wrong one.
 //!
 //! `context_builder` groups its checked entries here and packs each group as a whole. Most groups have
-//! one member.
+//! one member. A group of two reads like this, with the remarks in brackets:
+//!
+//! ```text
+//! - [GOTCHA] the limit is 5 (personal; overrides #0badcafe) [#deadbeef]
+//! - [GOTCHA] the limit is 3 (team; overridden by #deadbeef) [#0badcafe]
+//! ```
+//!
+//! A memory *overrides* another that contradicts it if it is shared with fewer people, newer and as
+//! confident (`duplicates::overrides`).
 
 use model::{MemoryId, PerMille, ProjectPath};
 use recall::{DisabledStages, RankingStage};
@@ -38,26 +46,31 @@ pub(super) fn group_conflicts(
 }
 
 /// Adds an entry to the group it contradicts, or as a group of its own. Returns the entry if it
-/// repeats a member of a group. Duplicates of single memories are left to the packing, which knows
-/// which of the two fits.
+/// repeats a member of a group with several members. Duplicates of single memories are left to the
+/// packing, which knows which of the two fits.
 fn add_to_group(
     groups: &mut Vec<ConflictGroup>,
     entry: ContextEntry,
     detector: &DuplicateDetector,
     disabled: &DisabledStages,
 ) -> Option<(SearchHit, MemoryId)> {
-    let compare =
-        |it: &ContextEntry| detector.compare(&it.hit.rated.memory, &entry.hit.rated.memory);
     let mut contradicted = None;
     for (position, group) in groups.iter().enumerate() {
-        let similarities: Vec<MemorySimilarity> = group.iter().map(compare).collect();
         let drops_duplicates = group.len() > 1 && disabled.is_enabled(RankingStage::Duplicates);
-        let same = similarities.iter().position(|it| matches!(it, MemorySimilarity::Same(_)));
-        if let Some(same) = same.filter(|_| drops_duplicates) {
-            return Some((entry.hit, group[same].hit.rated.memory.id));
+        let mut contradicts = false;
+        for member in group {
+            let member = &member.hit.rated.memory;
+            match detector.compare(member, &entry.hit.rated.memory) {
+                // Goes before a contradiction to another member: the group has this side already.
+                MemorySimilarity::Same(_) if drops_duplicates => {
+                    return Some((entry.hit, member.id));
+                }
+                MemorySimilarity::Contradicts => contradicts = true,
+                MemorySimilarity::Same(_) | MemorySimilarity::Different => {}
+            }
         }
         // Entries come best first, so the first group it contradicts has the best score.
-        if similarities.contains(&MemorySimilarity::Contradicts) {
+        if contradicts {
             contradicted = Some(position);
             break;
         }

@@ -4,6 +4,12 @@
 //! against the working tree, group contradictions, pack into the token budget. Every candidate ends up
 //! either placed in the block or omitted with a reason. `session_context` and `pipeline_context`
 //! collect the candidates; `recall::pack_context` decides what fits.
+//!
+//! Words: a *hit* is a memory with its score. A memory is *stale* if the code that it refers to has
+//! changed or is missing. A *conflict group* is one memory, or several that contradict one another
+//! and are shown together. *Phase* is the kind of work (planning, implementing …); it reserves parts
+//! of the budget for memory types. A *pipeline* request comes from one stage of a development
+//! pipeline and divides the block into sections.
 
 use std::collections::{HashMap, HashSet};
 
@@ -47,9 +53,10 @@ pub(super) async fn build_context(
 ) -> Result<ContextBlock, Error> {
     // Reject what the request does not want.
     let hits = reject_unwanted(reader, request, &mut candidates);
+
     // Check against the working tree. This reads files and runs git, so only the best candidates are
     // checked.
-    let (hits, beyond) = split_checked(best_first(hits));
+    let (hits, unchecked) = split_checked(best_first(hits));
     let staleness = check_memories(reader, hits.iter().map(|it| &it.rated.memory)).await;
     let mut entries = Vec::new();
     for (hit, staleness) in hits.into_iter().zip(staleness) {
@@ -61,17 +68,20 @@ pub(super) async fn build_context(
         }
     }
     let reason = OmissionReason::Excluded(RejectionReason::BeyondLimit);
-    candidates.omitted.extend(beyond.into_iter().map(|it| (it, reason)));
-    // The check lowered the scores of stale memories.
+    candidates.omitted.extend(unchecked.into_iter().map(|it| (it, reason)));
+
+    // Again, because the check lowered the scores of stale memories.
     entries.sort_by(|a, b| by_score(&a.hit, &b.hit));
+
     // Compare. Vectors are read for the candidates that are left, not for all hits.
     let hits: Vec<SearchHit> = entries.iter().map(|it| it.hit.clone()).collect();
     let detector = load_duplicate_detector(reader, &hits).await?;
     candidates.notices.extend(detector.damage_notice());
     let (groups, repeated) = group_conflicts(entries, &detector, &request.disabled_stages);
-    let as_duplicate =
-        |(hit, original)| (hit, OmissionReason::Excluded(RejectionReason::Duplicate(original)));
-    candidates.omitted.extend(repeated.into_iter().map(as_duplicate));
+    for (hit, original) in repeated {
+        let reason = RejectionReason::Duplicate(original);
+        candidates.omitted.push((hit, OmissionReason::Excluded(reason)));
+    }
     Ok(pack_groups(reader, request, &groups, &detector, candidates))
 }
 
@@ -82,8 +92,11 @@ fn reject_unwanted(
     request: &ContextRequest,
     candidates: &mut ContextCandidates,
 ) -> Vec<SearchHit> {
+    // Rules in the host's own rule files (`CLAUDE.md` …): the agent reads these without us.
     let rules = rules_read_by_host(reader, request.host);
-    // A memory that was lost in a compaction comes back even if it is about a file.
+
+    // A memory about a file waits until the agent touches the file. One that the agent knew and lost
+    // when the host compacted the conversation comes back at once.
     let waits_for_file = |memory: &Memory| {
         request.breadth == MemoryBreadth::GeneralOnly
             && !is_general(memory)
@@ -164,6 +177,7 @@ fn check_hit(
     if staleness.symbols_missing {
         return Err((Box::new(hit), RejectionReason::SymbolsMissing));
     }
+
     // The share that changed lowers confidence and score alike.
     if disabled.is_enabled(RankingStage::Trust) {
         let factor = change_decay::confidence_factor(staleness.changed);
@@ -180,12 +194,7 @@ fn check_hit(
             return Err((Box::new(hit), RejectionReason::BelowTrustLevel));
         }
     }
-    let kind = &hit.rated.memory.kind;
-    if disabled.is_enabled(RankingStage::Phase)
-        && phase_weights::is_useless_kind(request.phase, kind)
-    {
-        return Err((Box::new(hit), RejectionReason::OutOfPhase));
-    }
+
     // A note is shown under its first file, which should be one the agent works on.
     let mut files = staleness.files;
     files.sort_by_key(|it| !request.files.contains(it));
@@ -199,6 +208,7 @@ fn check_hit(
 /// True if the trust level allows the injection of a memory. Pinned memories always pass.
 pub(super) fn is_trusted(rated: &RatedMemory, min_confidence: PerMille) -> bool {
     rated.memory.flags.pinned
+        // Zero: the trust level sets no minimum.
         || min_confidence == PerMille::ZERO
         || rated.current_confidence > min_confidence
 }
@@ -215,20 +225,7 @@ fn pack_groups(
     let default_budget = phase_weights::phase_row(request.phase).budget;
     let token_budget = request.token_budget.unwrap_or(default_budget);
     let extras = ExtraSections::new(&candidates, token_budget);
-    // One item per group: the first member, which counts most, stands for it.
-    let item = |(group, key): (&ConflictGroup, u32)| {
-        let first = &group[0];
-        let bonus = if is_file_warning(first, request) { WARNING_SCORE_BONUS } else { 0.0 };
-        PackItem {
-            key,
-            memory_type: first.hit.rated.memory.kind.clone(),
-            score: first.hit.score + bonus,
-            text: format_group(reader, group, request).join("\n"),
-            files: first.files.clone(),
-            section: section_index(reader, &first.hit.rated.memory, request).unwrap_or_default(),
-        }
-    };
-    let items: Vec<PackItem> = groups.iter().zip(0..).map(item).collect();
+    let items = to_pack_items(reader, request, groups);
     let footer = block_footer(&request.failure_report);
     let pack_request = PackRequest {
         phase: request.phase,
@@ -240,13 +237,16 @@ fn pack_groups(
     };
     let drops_duplicates = request.disabled_stages.is_enabled(RankingStage::Duplicates);
     let similarity = |a: u32, b: u32| {
-        let (a, b) = (&groups[a as usize], &groups[b as usize]);
-        drops_duplicates.then(|| group_similarity(a, b, detector)).flatten()
+        if !drops_duplicates {
+            return None;
+        }
+        group_similarity(&groups[a as usize], &groups[b as usize], detector)
     };
     let packed = pack_context(&items, &pack_request, &similarity);
     let placed = place_groups(reader, request, groups, &packed);
-    let mut omitted = candidates.omitted;
+
     // The omitted memories come from several steps; they are sorted together for the explanation.
+    let mut omitted = candidates.omitted;
     omitted.extend(unpacked_hits(groups, &packed));
     omitted.sort_by(|a, b| by_score(&a.0, &b.0));
     let text = extras.append_to(packed.text);
@@ -266,6 +266,28 @@ fn pack_groups(
     }
 }
 
+/// One item per group: the first member, which counts most, stands for it.
+fn to_pack_items(
+    reader: &ProjectReader,
+    request: &ContextRequest,
+    groups: &[ConflictGroup],
+) -> Vec<PackItem> {
+    let mut items = Vec::new();
+    for (group, key) in groups.iter().zip(0..) {
+        let first = &group[0];
+        let bonus = if is_file_warning(first, request) { WARNING_SCORE_BONUS } else { 0.0 };
+        items.push(PackItem {
+            key,
+            memory_type: first.hit.rated.memory.kind.clone(),
+            score: first.hit.score + bonus,
+            text: format_group(reader, group, request).join("\n"),
+            files: first.files.clone(),
+            section: section_index(reader, &first.hit.rated.memory, request).unwrap_or_default(),
+        });
+    }
+    items
+}
+
 /// Reports the packed groups memory by memory. The first member of a group pays for its heading.
 fn place_groups(
     reader: &ProjectReader,
@@ -276,6 +298,7 @@ fn place_groups(
     let sections = request.pipeline.map_or(&[][..], |it| it.row().sections);
     let mut placed = Vec::new();
     for chosen in &packed.chosen {
+        // The cost of the group is that of its lines and of the headings above it.
         let group = &groups[chosen.key as usize];
         let lines = format_group(reader, group, request);
         let costs: Vec<u32> = lines.iter().map(|it| estimate_tokens(&format!("{it}\n"))).collect();

@@ -30,8 +30,11 @@ const SEARCHED_CANDIDATES: u32 = 60;
 pub(super) struct ContextCandidates {
     pub(super) hits: Vec<SearchHit>,
     pub(super) omitted: Vec<(SearchHit, OmissionReason)>,
+    /// The class of the searched text (an identifier, a question …); `None` for a list.
     pub(super) query_class: Option<QueryClass>,
+    /// The decision of the search whether anything is relevant; `Open` for a list.
     pub(super) verdict: RelevanceVerdict,
+    /// Problems that the user should know of.
     pub(super) notices: Vec<String>,
     /// Lines about errors of earlier sessions.
     pub(super) expected_errors: String,
@@ -73,12 +76,12 @@ pub(super) async fn search_related(
         disabled_stages: request.disabled_stages.clone(),
     };
     let results = search_memories(reader, &query).await?;
-    let is_answered = !matches!(results.verdict, RelevanceVerdict::Nothing { .. });
+    let is_nothing_relevant = matches!(results.verdict, RelevanceVerdict::Nothing { .. });
     let mut candidates = ContextCandidates::from_hits(results.hits);
     for (hit, reason) in results.excluded {
         // A file that seems to be missing may have been renamed. The staleness check of
         // `context_builder` finds out, so the memory stays a candidate.
-        if reason == RejectionReason::FilesMissing && is_answered {
+        if reason == RejectionReason::FilesMissing && !is_nothing_relevant {
             candidates.hits.push(hit);
         } else {
             candidates.omitted.push((hit, OmissionReason::Excluded(reason)));
@@ -100,6 +103,9 @@ pub(super) async fn list_ranked(
     if filters.is_empty() {
         return Ok(Vec::new());
     }
+
+    // The user can exclude memories of their own notebook from a project. Memories of a branch that is
+    // not merged describe code that is not checked out.
     let user_excluded = user_excluded_memories(reader).await?;
     let unmerged = list_unmerged_branches(reader).await;
     let mut listed = Vec::new();
@@ -114,7 +120,8 @@ pub(super) async fn list_ranked(
             let is_unmerged = it.branch.as_ref().is_some_and(|it| unmerged.contains(it));
             !is_unmerged && !user_excluded.contains(&it.id)
         });
-        // Nothing to assess, so the quiet spans need not be read.
+        // Nothing to assess, so the quiet spans (times without work, which age nothing) need not be
+        // read.
         if memories.is_empty() {
             continue;
         }

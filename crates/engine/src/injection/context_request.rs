@@ -1,5 +1,9 @@
 //! The request for a context block, and the block that answers it. Plain data: `serve`, `mcp` and
 //! `cli` fill a [`ContextRequest`]; `session_context` and `pipeline_context` answer it.
+//!
+//! A context block is a text of notes that fits a token budget and is put before an agent. The *shown
+//! log* of a session records what it was shown, so that nothing is shown twice. *Phase* is the kind of
+//! work; a *pipeline stage* is a step of a development pipeline (plan, check, retry, specification).
 
 use std::collections::HashSet;
 
@@ -126,9 +130,11 @@ pub struct ContextBlock {
     pub placed: Vec<ContextPlacement>,
     /// Best first.
     pub omitted: Vec<(SearchHit, OmissionReason)>,
-    /// The class of the task, if there is one.
+    /// The class of the task (an identifier, a question …), if there is one.
     pub query_class: Option<QueryClass>,
+    /// The decision of the search whether any memory is relevant to the task.
     pub verdict: RelevanceVerdict,
+    /// Problems that the user should know of.
     pub notices: Vec<String>,
 }
 
@@ -142,6 +148,7 @@ pub struct ContextPlacement {
     pub section: Option<&'static str>,
     /// Tokens it added to the block.
     pub tokens: u32,
+    /// The part of the budget that paid for it: the share reserved for its type, or the rest.
     pub paid_by: BudgetSource,
 }
 

@@ -1,9 +1,12 @@
 //! Comparison of two memories of a context: same, contradicting or different.
 //!
 //! A cosine cannot tell "the limit is 3" from "the limit is 5". Vectors are therefore only a first
-//! filter, and memories with near vectors are compared word by word (`promote::compare_statements`).
-//! Memories without a vector are always compared by their words. `conflict_groups` and the packing of
-//! `context_builder` use the result.
+//! filter, and memories with near vectors are compared word by word
+//! (`promote::compare_statements`). Memories without a vector are always compared by their words.
+//! `conflict_groups` and the packing of `context_builder` use the result.
+//!
+//! Of two memories that contradict each other, `overrides` at the end decides whether one of them
+//! counts: the one that is shared with fewer people, if it is newer and as confident.
 
 use std::collections::HashMap;
 
@@ -17,14 +20,16 @@ use crate::models::cosine_calibration;
 use crate::retrieval::{SearchHit, damaged_vector_notice};
 use crate::{Error, NotebookScope, ProjectReader, RatedMemory};
 
-/// Texts are compared if their cosine is less than this below the duplicate threshold.
+/// Pairs whose cosine is further than this below the duplicate threshold are different, whatever
+/// their words. Nearer pairs are compared by their words.
 const TEXT_COMPARISON_MARGIN: f32 = 0.15;
 
 /// The result of comparing two memories.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum MemorySimilarity {
     Different,
-    /// One of the two is enough; the similarity is at least the duplicate threshold.
+    /// One of the two is enough. The similarity is raised to at least the duplicate threshold,
+    /// because packing compares it with that.
     Same(PerMille),
     Contradicts,
 }
@@ -48,15 +53,17 @@ pub(super) async fn load_duplicate_detector(
     let threshold = cosine_calibration(model).duplicate;
     let (mut vectors, mut damaged) = (HashMap::new(), Vec::new());
     for notebook in reader.notebooks().into_iter().filter(|_| embeddings.is_some()) {
+        // Each notebook stores the vectors of its own memories.
         let own = hits.iter().filter(|it| it.rated.scope == notebook.scope);
         let ids: Vec<MemoryId> = own.map(|it| it.rated.memory.id).collect();
         let stored = notebook.store.vectors().get_many(ids, model.to_owned()).await?;
-        // Parts of single sentences are stored as codes only. Without values they have no cosine, and
-        // a cosine of zero would make the memory differ from every other.
-        vectors.extend(stored.parts.into_iter().map(|(id, mut parts)| {
+        // A memory has vectors of its whole text and of its sentences. Those of sentences are
+        // stored as small codes only, without the values that a cosine needs, and are dropped here.
+        // Kept, they would have a cosine of zero with everything.
+        for (id, mut parts) in stored.parts {
             parts.retain(|it| !it.values.is_empty());
-            (id, parts)
-        }));
+            vectors.insert(id, parts);
+        }
         damaged.extend(stored.damaged);
     }
     Ok(DuplicateDetector { vectors, damaged, threshold })
@@ -68,7 +75,7 @@ impl DuplicateDetector {
         damaged_vector_notice(&self.damaged, "compared by its words")
     }
 
-    /// The similarity from which two memories are not both shown.
+    /// The similarity from which two memories are not both shown; the same number as `threshold`.
     pub(super) fn duplicate_threshold(&self) -> PerMille {
         to_per_mille(self.threshold)
     }
@@ -76,8 +83,8 @@ impl DuplicateDetector {
     /// Compares two memories.
     pub(super) fn compare(&self, a: &Memory, b: &Memory) -> MemorySimilarity {
         let cosine = self.cosine_of(a.id, b.id);
+        // Without vectors no pair is far, and every pair is compared by its words.
         let is_far = cosine.is_some_and(|it| it < self.threshold - TEXT_COMPARISON_MARGIN);
-        // Without vectors every pair is compared by its words.
         if is_far || have_different_files(a, b) {
             return MemorySimilarity::Different;
         }
@@ -100,14 +107,20 @@ impl DuplicateDetector {
     /// part of each must be near some part of the other: the worst of the best matches counts.
     fn cosine_of(&self, a: MemoryId, b: MemoryId) -> Option<f32> {
         let (a, b) = (self.vectors.get(&a)?, self.vectors.get(&b)?);
-        let coverage = |these: &[VectorPart], those: &[VectorPart]| {
-            let best_match = |it: &VectorPart| {
-                those.iter().map(|other| cosine(&it.values, &other.values)).reduce(f32::max)
-            };
-            these.iter().filter_map(best_match).reduce(f32::min)
-        };
         Some(coverage(a, b)?.min(coverage(b, a)?))
     }
+}
+
+/// Measures how well `others` cover `parts`: for each part the cosine of its best match, and of these
+/// the lowest. `None` if either is empty.
+fn coverage(parts: &[VectorPart], others: &[VectorPart]) -> Option<f32> {
+    let mut lowest: Option<f32> = None;
+    for part in parts {
+        let cosines = others.iter().map(|it| cosine(&part.values, &it.values));
+        let best_match = cosines.reduce(f32::max)?;
+        lowest = Some(lowest.map_or(best_match, |it| it.min(best_match)));
+    }
+    lowest
 }
 
 fn cosine(a: &[f32], b: &[f32]) -> f32 {
@@ -115,7 +128,8 @@ fn cosine(a: &[f32], b: &[f32]) -> f32 {
     dot_product(a, b) / (norm(a) * norm(b)).max(f32::EPSILON)
 }
 
-/// The same advice about two files is two pieces of advice.
+/// True if both memories name files and share none. The same advice about two files is two pieces of
+/// advice.
 fn have_different_files(a: &Memory, b: &Memory) -> bool {
     !a.files.is_empty() && !b.files.is_empty() && !a.files.iter().any(|it| b.files.contains(it))
 }
@@ -132,8 +146,8 @@ fn to_per_mille(fraction: f32) -> PerMille {
     PerMille::from_fraction(f64::from(fraction.clamp(0.0, 1.0))).unwrap_or(PerMille::ZERO)
 }
 
-/// True if a memory overrides another that contradicts it: it is more personal, newer and at least as
-/// confident.
+/// True if a memory overrides another that contradicts it: it is more personal, newer and at least
+/// as confident.
 pub(super) fn overrides(one: &RatedMemory, other: &RatedMemory) -> bool {
     sharing_level(one) < sharing_level(other)
         && one.memory.updated_at > other.memory.updated_at

@@ -1,9 +1,11 @@
 //! The fix of an error that the agent has just met.
 //!
-//! An error is recognised by its fingerprint. Learning keeps the sightings of each fingerprint: how
-//! earlier sessions met this error and got past it. If the sightings became a memory, the memory is
-//! the fix. If not, because too few sessions have seen the error, the fix is worded from the
-//! sightings and marked as seen once. `hook_injection` calls [`select_fix`] at every failed call.
+//! An error is recognised by its *fingerprint*, a hash of the message without its variable parts.
+//! Learning keeps the *sightings* of each fingerprint: how earlier sessions met this error and got past
+//! it. If the sightings became a memory, the memory is the fix. If not, because too few sessions have
+//! seen the error, the fix is worded from the sightings and marked as seen once. `hook_injection` calls
+//! [`select_fix`] at every failed call. The *shown log* lists what a session was shown; no fix is shown
+//! to a session twice.
 
 use std::collections::HashSet;
 
@@ -71,6 +73,7 @@ async fn confirmed_fix(
         return Ok(Injection { withheld_fix: Some((id, reason)), ..silent });
     }
     let mut entries = memory_entries(reader, id).to_vec();
+    // The time lets learning count the tool calls that the fix saved.
     entries.push(ShownEntry::FixAt { fingerprint, at: reader.now });
     Ok(Injection::from_lines(&[format_capped(reader, &memory)], entries))
 }
@@ -87,6 +90,7 @@ async fn unconfirmed_fix(
     if shown.contains(&entry) {
         return Ok(Injection::silent_because(SilenceReason::NoRelevantMemory));
     }
+    // No line makes a silent injection below.
     let line = format_unconfirmed_fix(store, &fingerprint, sightings).await?;
     let entries = vec![entry, ShownEntry::FixAt { fingerprint, at: reader.now }];
     Ok(Injection::from_lines(line.as_slice(), entries))
@@ -112,7 +116,8 @@ async fn format_unconfirmed_fix(
             });
         }
     }
-    // The same wording as the memory will have once it is learned.
+    // The same wording as the memory will have once it is learned. The draft of an error depends
+    // neither on counts of edits nor on modules, so both stay empty.
     let (support, modules) = (SupportCounts::default(), ModuleLookup::default());
     let draft = observe::compose_draft(&key, &counted, support, &modules);
     let (Some(draft), Some(last)) = (draft, counted.last()) else { return Ok(None) };

@@ -3,7 +3,7 @@
 //!
 //! `context_builder` sizes the sections first, packs memories into the rest of the budget, and then
 //! appends the sections to the packed block. A section that needs too much of the budget is left out
-//! as a whole.
+//! as a whole. The *shown log* of a session records what it was shown, these sections included.
 
 use observe::{FilePrediction, PredictedFile};
 use recall::{estimate_tokens, frame};
@@ -63,10 +63,14 @@ impl ExtraSections {
     /// The shown-log entries of the map and the predicted files, if they are in the block. The entry of
     /// the expected errors is made by `shown_notes::context_entries`.
     pub(super) fn shown_entries(&self, map_lines: &[MapLine]) -> Vec<ShownEntry> {
-        let map = map_lines.iter().filter(|_| !self.map.text.is_empty());
-        let has_files = !self.predicted_files.text.is_empty();
-        let files = has_files.then_some(ShownEntry::PredictedFiles);
-        map.map(|it| it.entry.clone()).chain(files).collect()
+        let mut entries = Vec::new();
+        if !self.map.text.is_empty() {
+            entries.extend(map_lines.iter().map(|it| it.entry.clone()));
+        }
+        if !self.predicted_files.text.is_empty() {
+            entries.push(ShownEntry::PredictedFiles);
+        }
+        entries
     }
 }
 

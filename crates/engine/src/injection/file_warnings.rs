@@ -1,9 +1,11 @@
 //! Warnings about files that an agent touches: the memories about these files that are gotchas, error
 //! patterns or dead ends.
 //!
-//! Runs after every tool call that touches files, so it must be fast: one query per notebook, no vectors, no keyword
-//! search, git only if a memory belongs to a branch. `hook_injection` and `step_context` choose from
-//! the selected warnings what they inject.
+//! Runs after every tool call that touches files, so it must be fast: one query per notebook (the
+//! project's and the user's), no vectors, no keyword search, git only if a memory belongs to a branch.
+//! `hook_injection` and `step_context` choose from the selected warnings what they inject. To *assess*
+//! a memory is to compute its current confidence, which ages with time; quiet spans, in which the user
+//! did not work, age nothing.
 
 use std::collections::HashSet;
 

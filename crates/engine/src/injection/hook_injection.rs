@@ -6,6 +6,12 @@
 //! at a prompt, warnings at files, a fix at errors. An event without notes carries the reason for its
 //! silence. Called by the daemon (`serve/requests/hook.rs`), and by the hook process if no daemon runs.
 //! Errors go to the caller; a hook then injects nothing.
+//!
+//! Words: the *tier* is the occasion of an injection (start, tool result …). The *trust level*, 1 to 4,
+//! is the user's setting of how much memory may inject unasked. A *trial* is an A/B test in which some
+//! sessions, by their *trial group*, get fewer notes. The *shown log* of a session lists what it was
+//! shown. A *compaction* replaces a conversation by a summary, so the agent loses its notes. A note is
+//! *withheld* if the code that it refers to is missing.
 
 use std::collections::HashSet;
 
@@ -93,18 +99,24 @@ impl Injection {
     /// The memories that were withheld because their files or symbols are missing. The caller flags
     /// them for review, with `NotebookEditor::flag_missing_references`.
     pub fn withheld(&self) -> Vec<(MemoryId, RejectionReason)> {
-        let is_missing = |it: RejectionReason| {
-            matches!(it, RejectionReason::FilesMissing | RejectionReason::SymbolsMissing)
-        };
-        let warnings = self.warnings.iter().flat_map(|it| &it.excluded);
-        let warnings = warnings.map(|(rated, reason)| (rated.memory.id, *reason));
-        let omitted = self.context.iter().flat_map(|it| &it.omitted);
-        let omitted = omitted.filter_map(|(hit, reason)| match reason {
-            OmissionReason::Excluded(reason) => Some((hit.rated.memory.id, *reason)),
-            OmissionReason::OverBudget { .. } => None,
+        let mut rejected: Vec<(MemoryId, RejectionReason)> = Vec::new();
+        if let Some(warnings) = &self.warnings {
+            for (rated, reason) in &warnings.excluded {
+                rejected.push((rated.memory.id, *reason));
+            }
+        }
+        if let Some(context) = &self.context {
+            for (hit, reason) in &context.omitted {
+                if let OmissionReason::Excluded(reason) = reason {
+                    rejected.push((hit.rated.memory.id, *reason));
+                }
+            }
+        }
+        rejected.retain(|(_, reason)| {
+            matches!(reason, RejectionReason::FilesMissing | RejectionReason::SymbolsMissing)
         });
-        let missing = warnings.chain(omitted).filter(|it| is_missing(it.1));
-        missing.chain(self.withheld_fix).collect()
+        rejected.extend(self.withheld_fix);
+        rejected
     }
 }
 
@@ -124,12 +136,12 @@ pub(crate) async fn inject(
 ) -> Result<Injection, Error> {
     // The summary of a compacted conversation does not hold the notes.
     if message.event == (HookEvent::SessionStart { compacted: true }) {
-        mark_conversation_lost(reader, &message.session)?;
+        mark_conversation_lost(reader, &message.host_session)?;
     }
     let injection = select_injection(reader, message, reader.policy.injection.level).await?;
     // Recorded for silent sessions too: the trial compares the groups.
-    record_trial_group(reader, &message.session)?;
-    open_shown_log(reader, &message.session).record(&injection.entries)?;
+    record_trial_group(reader, &message.host_session)?;
+    open_shown_log(reader, &message.host_session).record(&injection.entries)?;
     Ok(injection)
 }
 
@@ -143,11 +155,12 @@ pub(crate) async fn select_injection(
         Ok(tier) => tier,
         Err(reason) => return Ok(Injection::silent_because(reason)),
     };
-    if !trial_group(reader, &message.session).receives_tier(tier) {
+    if !trial_group(reader, &message.host_session).receives_tier(tier) {
         return Ok(Injection::silent_because(SilenceReason::TrialGroup));
     }
-    let shown = open_shown_log(reader, &message.session).read_entries();
+    let shown = open_shown_log(reader, &message.host_session).read_entries();
     let event = EventContext { reader, message, level, shown };
+
     // The fix of the error at hand is injected at every trust level, because it is how memory earns
     // trust. That happens in two places: here for a command that ended, which may turn out not to
     // have failed, and in `select_notes` for a reported failure, which skips the check of the level.
@@ -155,6 +168,8 @@ pub(crate) async fn select_injection(
     if !command_fix.text.is_empty() {
         return Ok(command_fix);
     }
+
+    // A refused call is one that the host rejected without running it.
     let is_failure = matches!(
         message.event,
         HookEvent::CallFailed { .. } | HookEvent::StepEnded { refused: Some(_), .. }
@@ -164,6 +179,7 @@ pub(crate) async fn select_injection(
         return Ok(Injection { withheld_fix: command_fix.withheld_fix, ..silent });
     }
     let notes = select_notes(&event).await?;
+
     // The fix of an ended command that was withheld above stays in the report, for the user's review.
     Ok(Injection { withheld_fix: notes.withheld_fix.or(command_fix.withheld_fix), ..notes })
 }
@@ -230,7 +246,7 @@ async fn select_notes(event: &EventContext<'_>) -> Result<Injection, Error> {
         }
         HookEvent::SessionStart { compacted } => {
             // After a compaction the agent gets back what it was shown before.
-            let lost = compacted.then(|| open_shown_log(reader, &message.session).read_lost());
+            let lost = compacted.then(|| open_shown_log(reader, &message.host_session).read_lost());
             let reinject = shown_memory_ids(&lost.unwrap_or_default());
             let request = build_context_request("", *level);
             select_context(event, ContextRequest { host: message.host, reinject, ..request }).await
@@ -259,9 +275,11 @@ async fn select_context(
 async fn select_warnings(event: &EventContext<'_>, paths: &[String]) -> Result<Injection, Error> {
     let EventContext { reader, message, level, shown } = event;
     let files = resolve_host_paths(reader, paths, &message.cwd);
+
     // All warnings about the files; the rest of the function limits them for this event.
     let found = find_file_warnings(reader, &files, &shown_memory_ids(shown)).await?;
     let WarningSelection { selected: candidates, mut excluded } = found;
+
     // Most files have no warning, and then the rule files need not be read.
     let rules = if candidates.is_empty() {
         HashSet::new()
@@ -289,6 +307,7 @@ async fn select_warnings(event: &EventContext<'_>, paths: &[String]) -> Result<I
     let entries = selected.iter().flat_map(|it| memory_entries(reader, it.memory.id)).collect();
     let warnings = Some(WarningSelection { selected, excluded });
     let mut injection = Injection { warnings, ..Injection::from_lines(&lines, entries) };
+
     // Files are recorded even if there is nothing to warn about: the next search looks around them.
     injection.entries.extend(first_touch_entries(&files, shown, reader.now));
     Ok(injection)

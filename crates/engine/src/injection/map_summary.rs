@@ -4,7 +4,12 @@
 //! At the start of a session the lines list the commands and the most used modules; at a task they
 //! describe the modules that the task names. The source is the module map of the code index. A line is
 //! left out if the session was shown it before, or if the host's own rule files hold the commands.
-//! `session_context` asks for the lines, `extra_sections` puts them into the block.
+//! `session_context` collects the lines, `extra_sections` puts them into the block. For example:
+//!
+//! ```text
+//! commands: build `make`, test `make test`
+//! `crates/store`: Keeps memories in SQLite; entry point crates/store/lib.rs
+//! ```
 
 use std::collections::HashSet;
 
@@ -43,13 +48,17 @@ pub(super) async fn map_summary(
 ) -> Result<Vec<MapLine>, Error> {
     let Some(graph) = reader.graph_reader() else { return Ok(Vec::new()) };
     let rows = graph.module_map_outline().await?;
-    let module = |it: &(String, Vec<u8>)| modules::decode_module(&it.0, &it.1);
-    let outline: Vec<Module> = rows.modules.iter().filter_map(module).collect();
-    let modules = apply_map_edits(reader, outline).await?;
-    let tool = |(kind, value, declared_in): (String, String, String)| {
-        Some(ProjectTool { kind: ProjectToolKind::from_slug(&kind)?, value, declared_in })
-    };
-    let tools: Vec<ProjectTool> = rows.tools.into_iter().filter_map(tool).collect();
+    // Rows that cannot be decoded are skipped.
+    let decode = |(id, bytes): &(String, Vec<u8>)| modules::decode_module(id, bytes);
+    let detected: Vec<Module> = rows.modules.iter().filter_map(decode).collect();
+    // The user may have renamed or described modules, or moved files between them.
+    let modules = apply_map_edits(reader, detected).await?;
+    let mut tools = Vec::new();
+    for (kind, value, declared_in) in rows.tools {
+        if let Some(kind) = ProjectToolKind::from_slug(&kind) {
+            tools.push(ProjectTool { kind, value, declared_in });
+        }
+    }
     let mut lines = summary_lines(&modules, &tools, &request.task);
     lines.retain(|it| !request.shown_texts.contains(&it.entry));
     // The rule files are read only if there is a line to compare.
@@ -62,10 +71,13 @@ pub(super) async fn map_summary(
 
 /// True if the rules that the host reads itself hold every command of the line.
 fn is_in_rules(line: &MapLine, rules: &HashSet<String>) -> bool {
+    // Only the line of commands can be in the rules; lines about modules always stay.
+    if line.entry != ShownEntry::ProjectCommands {
+        return false;
+    }
     // The commands are in backticks, so every second piece between backticks is one.
     let mut commands = line.text.split('`').skip(1).step_by(2);
-    let is_known = |command: &str| rules.iter().any(|it| it.contains(command));
-    line.entry == ShownEntry::ProjectCommands && commands.all(is_known)
+    commands.all(|command| rules.iter().any(|it| it.contains(command)))
 }
 
 /// The lines for a task, or for the start of a session if the task is empty.
@@ -133,11 +145,10 @@ fn describe_module(module: &Module) -> String {
     let is_safe = promote::detect_instruction(&module.description).is_none();
     let description =
         if is_safe && !sentence.is_empty() { format!(": {sentence}") } else { String::new() };
-    let files =
-        [("entry point", module.entry_points.first()), ("tests in", module.test_files.first())];
-    let file = |(label, path): (&str, Option<&String>)| Some(format!("; {label} {}", path?));
-    let files: Vec<String> = files.into_iter().filter_map(file).collect();
-    format!("`{}`{description}{}", module.name, files.concat())
+    let entry_point = module.entry_points.first().map(|it| format!("; entry point {it}"));
+    let tests = module.test_files.first().map(|it| format!("; tests in {it}"));
+    let (entry_point, tests) = (entry_point.unwrap_or_default(), tests.unwrap_or_default());
+    format!("`{}`{description}{entry_point}{tests}", module.name)
 }
 
 /// The first sentence of a text; a long one is cut after a word and ends with an ellipsis.
@@ -209,8 +220,10 @@ mod tests {
     #[test]
     fn a_task_gets_the_modules_it_names_and_no_others() {
         let line = "`crates/store`: Does what crates/store is for; entry point crates/store/lib.rs";
+        // By the last part of its name, and by its folder. The first line holds the commands.
         assert_eq!(lines("Make the store faster")[1..], [line]);
         assert_eq!(lines("look into crates/store/sql.rs")[1..], [line]);
+        // `restore` is another word than `store`, and the name `cli` is too short to count.
         assert!(lines("restore the cli's colours").is_empty());
     }
 

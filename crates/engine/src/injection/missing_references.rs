@@ -1,6 +1,7 @@
 //! The last check before a memory is injected: a memory whose files or symbols do not exist is
 //! withheld ([`reject_missing_references`]). The caller of the injection later flags it, so that the
-//! user reviews it ([`flag_missing_references`]).
+//! user reviews it ([`flag_missing_references`]). An *anchor* is a symbol that a memory refers to, with
+//! the hash of its code at that time.
 
 use std::sync::Arc;
 

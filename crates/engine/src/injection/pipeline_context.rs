@@ -23,7 +23,8 @@ use crate::{Error, ProjectReader, RatedMemory};
 const CANDIDATES_PER_TYPE: u32 = 30;
 /// Candidates of one type in one module or file.
 const CANDIDATES_PER_PLACE: u32 = 100;
-/// Calibration of a task that takes as many steps as planned, per mille.
+/// Calibration of a task that takes as many steps as planned: actual steps per planned step, per
+/// mille.
 const NEUTRAL_CALIBRATION: u32 = 1000;
 
 /// The workflow recipe that fits a task.
@@ -61,15 +62,17 @@ pub(crate) async fn build_pipeline_context(
         }
         let by_place = place_filters(section.kind, request);
         let has_subject = !text.is_empty() || !by_place.is_empty();
-        if !has_subject || !section.must_relate {
+        if has_subject && section.must_relate {
+            // What relates to the subject, by place and by text.
+            candidates.hits.extend(list_ranked(reader, &by_place, request, purpose).await?);
+            if !text.is_empty() {
+                let related = search_related(reader, &text, Some(section.kind), request).await?;
+                add_candidates(&mut candidates, related);
+            }
+        } else {
+            // The best of the type. Some sections describe the current attempt, whatever the subject.
             let all = [kind_filter(section.kind, CANDIDATES_PER_TYPE)];
             candidates.hits.extend(list_ranked(reader, &all, request, purpose).await?);
-            continue;
-        }
-        candidates.hits.extend(list_ranked(reader, &by_place, request, purpose).await?);
-        if !text.is_empty() {
-            let related = search_related(reader, &text, Some(section.kind), request).await?;
-            add_candidates(&mut candidates, related);
         }
     }
     build_context(reader, request, purpose, candidates).await

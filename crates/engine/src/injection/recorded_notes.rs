@@ -1,6 +1,7 @@
 //! Notes that agents recorded moments ago, in any session. They become memories only when their session
 //! is learned from; until then they are events in its journal. `step_context` reads them here, so that
-//! one agent learns at once what another has just found out.
+//! one agent learns at once what another has just found out. A journal is a file per session with one
+//! event per line.
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
@@ -16,7 +17,8 @@ const MAX_JOURNALS: usize = 16;
 const TAIL_BYTES: u64 = 64 * 1024;
 /// Milliseconds by which file times may lag behind the clock.
 const FILE_TIME_SLACK_MS: i64 = 2_000;
-/// Text that every journal line with a note holds; the others need not be parsed.
+/// Text that every journal line with a note holds. Lines without it need not be parsed; lines with it
+/// may still be other events.
 const NOTE_MARKER: &str = "\"record\"";
 
 /// A note with its session and the id of its event.

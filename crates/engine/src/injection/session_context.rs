@@ -5,6 +5,10 @@
 //! functions do the same for a session: they leave out what it was shown before, respect its trial
 //! group, and record the block as shown. Called by `Injector`, and by `hook_injection` at the start
 //! of a session and at a prompt.
+//!
+//! Words: the *trial group* of a session decides in an A/B test of memory which notes it gets. The
+//! *trust level* of a project sets how confident a memory must be to be injected. Memories to
+//! *reinject* were shown in a conversation that the host has replaced by a summary.
 
 use model::{InjectionTier, MemoryKind, MemoryStatus, Phase, ProjectPath};
 use recall::{SearchPurpose, phase_weights};
@@ -40,15 +44,21 @@ pub(crate) async fn build_start_context(
         let filters = most_valuable_filters(request.phase);
         ContextCandidates::from_hits(list_ranked(reader, &filters, request, purpose).await?)
     };
+
     // Warnings about the request's files are candidates whatever the task is.
-    let of_kind = |file: &ProjectPath, kind: MemoryKind| {
-        let kind = Some(kind.slug().to_owned());
-        MemoryFilter { kind, file: Some(file.clone()), ..live_filter(CANDIDATES_PER_FILE) }
-    };
-    let warnings = request.files.iter().flat_map(|it| WARNING_KINDS.map(|kind| of_kind(it, kind)));
-    let warnings: Vec<MemoryFilter> = warnings.collect();
+    let mut warnings = Vec::new();
+    for file in &request.files {
+        for kind in WARNING_KINDS {
+            warnings.push(MemoryFilter {
+                kind: Some(kind.slug().to_owned()),
+                file: Some(file.clone()),
+                ..live_filter(CANDIDATES_PER_FILE)
+            });
+        }
+    }
     candidates.hits.extend(list_ranked(reader, &warnings, request, purpose).await?);
     candidates.hits.extend(read_reinjected(reader, request).await?);
+
     // The sections that are not memories. Expected errors are about the whole project, so they
     // belong to the start of a session; predicted files need a task.
     if request.expected_errors == SectionChoice::Include && !has_task {
@@ -91,6 +101,7 @@ pub(crate) async fn inject_start_context(
     let mut request = exclude_shown(request, open_shown_log(reader, session).read_entries());
     // The caller is a program that injects, so the trust level of the project applies.
     request.min_confidence = reader.policy.injection.level.row().confidence_above;
+    // For a group that gets nothing too: the trial compares the groups.
     record_trial_group(reader, session)?;
     let mut context = build_start_context(reader, &request).await?;
     // A group that gets nothing at the start gets an empty block; the explanation stays.

@@ -1,5 +1,5 @@
-//! The notes that a session was shown before. Nothing is injected into a session twice, whichever process
-//! injects it.
+//! The notes that a session was shown before. Nothing is injected into a session twice, whichever
+//! process injects it, unless the host compacted the conversation in between and the agent lost it.
 //!
 //! The record is `store::ShownLog`, one file per session. This file opens it for a session, completes
 //! requests from it, and converts memories and context blocks to its entries.
@@ -74,11 +74,15 @@ pub(super) fn memory_entries(reader: &ProjectReader, id: MemoryId) -> [ShownEntr
 
 /// The entries for everything in a context block.
 pub(super) fn context_entries(reader: &ProjectReader, context: &ContextBlock) -> Vec<ShownEntry> {
-    let placed = context.placed.iter().map(|it| it.hit.rated.memory.id);
-    let memories = placed.flat_map(|it| memory_entries(reader, it));
-    let has_errors = !context.expected_errors.is_empty();
-    let errors = has_errors.then_some(ShownEntry::ExpectedErrors);
-    memories.chain(errors).chain(context.shown_entries.iter().cloned()).collect()
+    let mut entries = Vec::new();
+    for placed in &context.placed {
+        entries.extend(memory_entries(reader, placed.hit.rated.memory.id));
+    }
+    if !context.expected_errors.is_empty() {
+        entries.push(ShownEntry::ExpectedErrors);
+    }
+    entries.extend(context.shown_entries.iter().cloned());
+    entries
 }
 
 /// The memories among the entries of a log.

@@ -1,10 +1,11 @@
-//! Notes between two steps of a session.
+//! Notes between two steps of a session. A step is one turn of the agent with the tool calls in it.
 //!
 //! [`build_step_context`] collects offers from four sources: warnings about the files of the step,
 //! notes that agents have just recorded, memories that answer a search of the step, and the
 //! next step of a fitting recipe. `recall::step_decision` then decides which of them are worth an
 //! interruption, if any. The daemon calls it after every step, so it uses no vectors and no models:
-//! only words, files and what the session did. [`record_step`] records what was injected.
+//! only words, files and what the session did. [`record_step`] records what was injected in the
+//! session's *shown log*, so that nothing is injected twice.
 
 use std::collections::HashSet;
 
@@ -87,21 +88,26 @@ pub(crate) async fn build_step_context(
         return Ok(StepContext::default());
     }
     let shown = open_shown_log(reader, &request.session).read_entries();
+
     // Collect.
     let mut offers = StepOffers::new();
     offer_file_warnings(reader, &mut offers, request, &shown).await?;
     offer_recorded_notes(reader, &mut offers, request);
     offer_search_hits(reader, &mut offers, request).await?;
     offer_next_recipe_step(reader, &mut offers, request).await?;
+
     // A memory may be offered for two reasons; the first one counts.
     let mut known = HashSet::new();
-    offers.retain(|it| !shown.contains(&it.0.entry) && known.insert(it.0.entry.clone()));
+    offers.retain(|(candidate, _)| {
+        !shown.contains(&candidate.entry) && known.insert(candidate.entry.clone())
+    });
     let spent_tokens = spent_tokens(&shown);
     let step = StepState {
         number: request.step_number,
         level: request.trust_level,
         tokens_spent: spent_tokens,
     };
+
     // Decide. The decision names offers by their position, so both lists must stay parallel.
     let (mut candidates, mut offers): (Vec<StepCandidate>, Vec<NoteOffer>) =
         offers.into_iter().unzip();
@@ -116,14 +122,15 @@ pub(crate) async fn build_step_context(
         }
         // From the end, so that the positions stay valid.
         for position in to_withhold.into_iter().rev() {
-            missing.push((candidates.remove(position), WithholdReason::Gone));
+            missing.push((candidates.remove(position), WithholdReason::CodeMissing));
             offers.remove(position);
         }
     };
+
     // Report every candidate, chosen or not.
     let selected = chosen.into_iter().map(|it| candidates[it].clone()).collect();
-    let withheld = withheld.into_iter().map(|(it, reason)| (candidates[it].clone(), reason));
-    let withheld = withheld.chain(missing).collect();
+    let not_chosen = withheld.into_iter().map(|(it, reason)| (candidates[it].clone(), reason));
+    let withheld = not_chosen.chain(missing).collect();
     Ok(StepContext { text, used_tokens: n_tokens, spent_tokens, reason, selected, withheld })
 }
 
@@ -254,16 +261,19 @@ fn slow_stages() -> DisabledStages {
 fn holds_most_keywords(memory: &Memory, text: &str) -> bool {
     let keywords = words::query_keywords(text);
     let n_held = shared_terms(&keywords, memory).len();
+    // Without division: n_held / n_keywords >= 2 / 3.
     n_held >= 2 && 3 * n_held >= 2 * keywords.len()
 }
 
 /// Tokens that were injected between earlier steps.
 fn spent_tokens(shown: &HashSet<ShownEntry>) -> u32 {
-    let tokens = |it: &ShownEntry| match it {
-        ShownEntry::StepTokens { tokens, .. } => Some(*tokens),
-        _ => None,
-    };
-    shown.iter().filter_map(tokens).fold(0, u32::saturating_add)
+    let mut spent: u32 = 0;
+    for entry in shown {
+        if let ShownEntry::StepTokens { tokens, .. } = entry {
+            spent = spent.saturating_add(*tokens);
+        }
+    }
+    spent
 }
 
 /// The positions of the chosen candidates whose files or symbols are missing, sorted.
@@ -276,7 +286,8 @@ async fn find_missing(
     for position in chosen {
         // A recorded note is not a memory yet and refers to nothing.
         let Some(id) = memory_of(&candidates[*position].entry) else { continue };
-        // A memory that was erased just now is shown one last time.
+        // The user erased the memory after it was offered. Nothing can be checked, and it is shown one
+        // last time.
         let Some(memory) = get_memory(reader, id).await? else { continue };
         if reject_missing_references(reader, &memory).await.is_some() {
             positions.push(*position);

@@ -2,8 +2,9 @@
 //! `statistics.rs` compares the groups.
 //!
 //! The group follows from the hash of the session id, so no process has to store it. While a trial
-//! runs it is recorded in the session's shown log; when the session is learned from, a milestone of
-//! the project keeps it for good.
+//! runs it is recorded in the session's shown log (the file that lists what the session was shown);
+//! when the session is learned from, a *milestone* of the project, a named fact in its store, keeps it
+//! for good: `group full 0192…`.
 
 use model::{SessionId, TrialGroup};
 use store::{Milestone, ShownEntry};
@@ -17,11 +18,15 @@ const GROUP_MILESTONE: &str = "group ";
 /// The trial group of a session. Without a trial, and for a request without a session, it is the
 /// group that gets everything.
 pub(super) fn trial_group(reader: &ProjectReader, session: &str) -> TrialGroup {
-    let is_in_trial = reader.policy.injection.on_trial && !session.is_empty();
-    let project = reader.state.id().filter(|_| is_in_trial);
+    if !reader.policy.injection.on_trial || session.is_empty() {
+        return TrialGroup::Full;
+    }
+    // A project that is not registered yet has no memories to test.
+    let Some(project) = reader.state.id() else { return TrialGroup::Full };
     // A subagent is named `session/agent` and belongs to the group of its session.
     let parent = session.split('/').next().unwrap_or_default();
-    project.map_or(TrialGroup::Full, |it| TrialGroup::assign_group(parent, &it.to_string()))
+    // The project's id is hashed too, so that a session id falls into another group elsewhere.
+    TrialGroup::assign_group(parent, &project.to_string())
 }
 
 /// Records the trial group of a session, while a trial runs.
@@ -32,7 +37,10 @@ pub(super) fn record_trial_group(reader: &ProjectReader, session: &str) -> Resul
     let log = open_shown_log(reader, session);
     let entry = ShownEntry::Group(trial_group(reader, session));
     // Recorded once: the hook calls this at every event.
-    if log.read_entries().contains(&entry) { Ok(()) } else { Ok(log.record(&[entry])?) }
+    if !log.read_entries().contains(&entry) {
+        log.record(&[entry])?;
+    }
+    Ok(())
 }
 
 /// The milestone that keeps the recorded trial group of a session; `None` if none was recorded.

@@ -1,7 +1,12 @@
 //! Candidates: composes a draft for each sighting of a session and has `promote` judge it. Pure.
 //!
-//! A draft is composed from all sightings of the same pattern, in this and in earlier sessions. The
-//! verdict decides whether it is kept; `novelty` then compares the kept ones with stored memories.
+//! A *sighting* is one occurrence of a pattern in one session; its *signal* is the kind of pattern,
+//! its *key* says which one (`CoAccess` of `a.rs` and `b.rs`), its *evidence* holds the data. A
+//! *draft* is composed from all sightings of the same pattern, in this and in earlier sessions: "of
+//! 8 sessions that edited `a.rs`, 7 edited `b.rs` too". The *verdict* of `promote` decides whether
+//! it is kept; `novelty` then compares the kept ones with stored memories.
+//! Earlier sessions are evidence only if they count: they did not fail and were validated
+//! (`session_index`).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -82,7 +87,8 @@ struct DraftedSighting<'a> {
 impl DraftedSighting<'_> {
     fn with_verdict(self, verdict: PromotionVerdict) -> JudgedSighting {
         let mut memories: Vec<MemoryId> = self.earlier.iter().filter_map(|it| it.memory).collect();
-        // The newest row names the current memory of the pattern.
+        // The newest row names the current memory of the pattern. Rows name others if they were
+        // stored under the folders that now belong to one module.
         let memory = memories.last().copied();
         memories.retain(|it| Some(*it) != memory);
         memories.sort_unstable();

@@ -1,9 +1,9 @@
 //! Consolidation: merges memories that state the same into one, with the evidence of both.
 //!
 //! Learning compares a new statement with the stored ones only once. Texts change afterwards, and a
-//! long build is learned subtask by subtask, so duplicates can arise. This file searches for them
-//! at the end of a long build and once a week. A memory that the user protects is never merged into
-//! another.
+//! long session that reports subtasks is learned subtask by subtask, so duplicates can arise. This
+//! file searches for them at the end of such a session and once a week. A memory that the user
+//! protects is never merged into another.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ use crate::draft_resolution::{
 use crate::editing::user_batch;
 use crate::{Error, NotebookScope, Project};
 
-/// Fewest succeeded subtasks of a build that ends with a consolidation.
+/// Fewest succeeded subtasks of a session that ends with a consolidation.
 pub(super) const MIN_SUBTASKS_TO_CONSOLIDATE: usize = 10;
 /// Confidence that the duplicate adds to the survivor, in per mille.
 const DUPLICATE_BONUS: u16 = 30;
@@ -35,7 +35,7 @@ struct ExaminedMemory {
     similar: Vec<Memory>,
 }
 
-/// A merge of two memories that state the same. Both are in their final state.
+/// A merge of two memories that state the same, both as this merge writes them.
 struct PlannedMerge {
     survivor: Memory,
     /// Deprecated in favour of the survivor.
@@ -43,7 +43,8 @@ struct PlannedMerge {
 }
 
 /// Merges each memory that changed since `since` with a stored one that states the same. Returns
-/// the deprecated duplicates. `at` is the time of the changes.
+/// the deprecated duplicates. `at` is the time that the changed memories get, the end of the
+/// learned session or now; the audit entry is always dated now.
 pub(super) async fn consolidate_since(
     project: &Project,
     store: &StoreReader,
@@ -76,8 +77,9 @@ async fn load_examined(
     recent.retain(|it| it.updated_at >= since && is_sentence(it));
     // Oldest first, so that the result does not depend on the order of the list.
     recent.sort_by_key(|it| (it.created_at, it.id));
-    // Each merge removes a memory from the matches of the others. At most `n_recent` can vanish, so
-    // this many more keep the comparison complete.
+    // `plan_merges` skips matches that were merged away before it takes the best
+    // `MAX_COMPARED_MEMORIES`. Each of the recent memories can cause one such merge, so this many
+    // spares are loaded.
     let n_recent = u32::try_from(recent.len()).unwrap_or(u32::MAX);
     let limit = MAX_COMPARED_MEMORIES.saturating_add(n_recent);
     let mut acc = Vec::new();
@@ -93,6 +95,7 @@ async fn load_examined(
 fn plan_merges(examined: Vec<ExaminedMemory>, at: Timestamp) -> Vec<PlannedMerge> {
     let mut merges: Vec<PlannedMerge> = Vec::new();
     let mut merged_away: Vec<MemoryId> = Vec::new();
+    // Survivors as the store will have them after the write.
     let mut changed: HashMap<MemoryId, Memory> = HashMap::new();
     for ExaminedMemory { memory, similar } in examined {
         if merged_away.contains(&memory.id) {
@@ -105,8 +108,8 @@ fn plan_merges(examined: Vec<ExaminedMemory>, at: Timestamp) -> Vec<PlannedMerge
         let retired = retire_duplicate(&duplicate, &survivor, at);
         let merged = merge_into(survivor, duplicate, at);
         merged_away.push(retired.id);
-        // The store increments the version with each replacement and refuses a replacement of an
-        // older version.
+        // The store refuses a replacement of an older version, and increments the version with
+        // each replacement.
         let stored = Memory { version: merged.version + 1, ..merged.clone() };
         changed.insert(stored.id, stored);
         merges.push(PlannedMerge { survivor: merged, duplicate: retired });
@@ -115,8 +118,8 @@ fn plan_merges(examined: Vec<ExaminedMemory>, at: Timestamp) -> Vec<PlannedMerge
 }
 
 /// Returns whether a memory is a free sentence, which only its text identifies. The payloads of the
-/// others name their subject (a file pair, an error …), which keeps them unique already; the payload
-/// of a dead end is free text too.
+/// others name their subject (a file pair, an error …), which keeps them unique already; the
+/// payload of a dead end is free text too.
 fn is_sentence(memory: &Memory) -> bool {
     matches!(memory.payload, None | Some(Payload::DeadEnd(_)))
 }

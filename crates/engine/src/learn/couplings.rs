@@ -1,8 +1,13 @@
 //! Couplings: memories that name two files which sessions edit together. Pure.
 //!
-//! A coupling states a share: of the sessions that edited one file, how many edited the other too.
-//! A session that edits both is a sighting and handled in `candidates`. A session that edits only
-//! one lowers the share without showing the pair; this file updates the memory in that case.
+//! A coupling states a share: of the sessions that edited one file, how many edited the other too
+//! ("of 8 sessions that edited `a.rs`, 7 edited `b.rs`"). A *sighting* is one occurrence of a
+//! pattern in one session. A memory *fades* when the evidence no longer supports its pattern: it is
+//! deprecated, and may return.
+//! Only counted sessions are evidence: those that did not fail and were validated
+//! (`session_index`). A session that edits both is a sighting and handled in `candidates`. A
+//! session that edits only one lowers the share without showing the pair; this file updates the
+//! memory in that case.
 
 use model::{Deprecation, Memory, Timestamp};
 use observe::{ModuleLookup, PatternKey, SessionOverview, SessionSighting, SupportCounts};
@@ -15,7 +20,7 @@ use super::session_index::SessionIndex;
 pub(super) struct CouplingInputs {
     pub(super) key: PatternKey,
     pub(super) memory: Memory,
-    /// Sightings of the pair in sessions that count, oldest first; never empty.
+    /// Sightings of the pair in counted sessions, oldest first; never empty.
     pub(super) seen: Vec<SessionSighting>,
     pub(super) edits: EditCounts,
 }
@@ -60,6 +65,7 @@ pub(super) fn refresh_couplings(
                 after.citation = promote::compose_citation(&draft.content);
                 (after.content, after.payload) = (draft.content, draft.payload);
             }
+            // The share is too low now.
             None => after.states.deprecate(&Deprecation::PatternFaded, session.ended),
         }
         // Most sessions change the share without changing the sentence.

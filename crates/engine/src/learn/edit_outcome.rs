@@ -36,7 +36,7 @@ pub(super) fn find_reverted_work(
     session: &SessionOverview,
     sightings: &[Sighting],
 ) -> Option<Sighting> {
-    // A session that failed is a dead end of its own kind; git adds nothing to it.
+    // Only a session whose result is still open: neither validated nor failed.
     let is_undecided =
         session.validation_basis.is_none() && session.outcome != SessionOutcome::Failure;
     // A session that reverted its own edits reported that as a signal already.

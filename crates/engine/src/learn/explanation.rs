@@ -1,5 +1,7 @@
 //! Explanations for `waylore explain`: the evidence behind a memory, or what a session showed and
-//! what became of it. Reads the sightings and sessions that lessons stored.
+//! what became of it. Reads the sightings and sessions that lessons stored. A *sighting* is one
+//! occurrence of a pattern in one session; its *signal* is the kind of pattern. A memory's
+//! *provenance* lists the sessions it comes from.
 
 use model::{DropReason, Memory, MemoryId, SessionId, SignalKind};
 use observe::{Evidence, ModuleLookup};
@@ -31,6 +33,7 @@ pub struct ExplainedSighting {
     pub key: String,
     /// Number of times that the session showed it.
     pub times: u32,
+    /// Text from outside the project may have influenced it.
     pub tainted: bool,
     pub evidence: Evidence,
     /// The memory that it supports.

@@ -1,4 +1,5 @@
-//! Sessions that cannot be learned: they are listed with their reason, so that the others go on.
+//! Sessions that cannot be learned from. They are listed in a file beside the store with the reason,
+//! so that learning goes on with the other sessions. `doctor` shows the list.
 //!
 //! Only errors that concern one session are handled here. A full disk or a missing key stops
 //! learning as a whole, because every session would fail with it.
@@ -41,7 +42,7 @@ pub(super) fn record_result<T>(
         }
         Err(error) if concerns_one_session(&error) => {
             let reason = error.to_string();
-            store.failed_session_file().add(FailedSession {
+            store.failed_session_file().record(FailedSession {
                 session,
                 program_version: PROGRAM_VERSION.to_owned(),
                 reason: reason.clone(),
@@ -61,6 +62,7 @@ fn concerns_one_session(error: &Error) -> bool {
         | Error::Secret { .. }
         | Error::Refused { .. }
         | Error::Nothing { .. } => true,
+        // Other errors of the store (a full disk, a wrong key) concern every session.
         Error::Store(error) => matches!(
             error,
             store::Error::VersionConflict { .. }
@@ -71,6 +73,7 @@ fn concerns_one_session(error: &Error) -> bool {
         ),
         // Already recorded by an inner call.
         Error::SessionFailed { .. } => false,
+        // The working tree, git or a model fails for every session.
         Error::Source(_) | Error::Model(_) => false,
     }
 }

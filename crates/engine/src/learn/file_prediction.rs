@@ -1,7 +1,10 @@
 //! File prediction: the files that a task will probably touch.
 //!
-//! Loads the evidence (files of earlier sessions with their tasks, prefetch patterns, the commit
-//! history, the tree); `observe` ranks it. Injection shows the result at the start of a task.
+//! Two functions answer this. `predict_files` names only files on which earlier sessions with a
+//! similar task agree; injection shows them at the start of a task. `rank_task_files` fills a list
+//! for a caller who asked for one (a command, a request to the daemon), so it also uses the commit
+//! history, the tree, and prefetch patterns: learned memories of the form "sessions that open a
+//! file of this module also open these files". This file loads the evidence; `observe` ranks it.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +35,7 @@ pub(crate) async fn rank_task_files(
     sessions.extend(load_prefetch_patterns(reader, first_file, &modules).await?);
     let commits = summarise_commits(&commit_history(reader).await?, task, first_file);
     let project_files = source::tracked_files(&reader.place).unwrap_or_default();
-    let past = PredictionInputs {
+    let inputs = PredictionInputs {
         sessions: &sessions,
         commits: &commits,
         project_files: &project_files,
@@ -40,7 +43,7 @@ pub(crate) async fn rank_task_files(
     };
     // Twice the limit, because files that were deleted since are dropped afterwards.
     let mut files =
-        observe::rank_likely_files(&TaskDescription { text: task, first_file }, &past, limit * 2);
+        observe::rank_likely_files(&TaskDescription { text: task, first_file }, &inputs, limit * 2);
     files.retain(|it| source::exists_in_project(&reader.place.root, it));
     files.truncate(limit);
     Ok(files)
@@ -56,8 +59,7 @@ pub(crate) async fn predict_files(
     Ok(predicted)
 }
 
-/// Returns, for the files among `files` whose reading cost sessions far more tokens than usual, the
-/// tokens of reading them in full.
+/// Maps each of `files` that is known as expensive to read to its average tokens.
 pub(crate) async fn read_costs(
     reader: &ProjectReader,
     files: &[String],
@@ -69,7 +71,7 @@ pub(crate) async fn read_costs(
         let filter = MemoryFilter { kind: kind.clone(), file, statuses, ..MemoryFilter::active(1) };
         for located in list_memories(reader, &filter, Some(NotebookScope::Project)).await? {
             if let Some(Payload::ContextCost(cost)) = &located.memory.payload {
-                // Despite its name, the field holds the path of the file.
+                // The field also names files: a cost found by file has the path of the file here.
                 acc.insert(cost.module.clone(), cost.avg_tokens);
             }
         }

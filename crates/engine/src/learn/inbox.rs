@@ -30,7 +30,7 @@ pub fn store_in_inbox(
 ) -> Result<(), Error> {
     let place = source::locate_project(Path::new(&message.cwd), home).ok();
     let root = place.map(|it| it.root.to_string_lossy().into_owned());
-    let events = host.journal_events(message, root.as_deref(), now);
+    let events = host.build_journal_events(message, root.as_deref(), now);
     // The first event starts the session; the inbox writes it only if the file is new.
     let Some((first, rest)) = events.split_first() else { return Ok(()) };
     let lines: String = rest.iter().map(to_masked_line).collect();

@@ -3,7 +3,8 @@
 //! A journal is a file with one event per line, in the data folder of the project. The daemon
 //! appends each event before anything else happens, so a crash loses nothing. Many hosts store a
 //! transcript of their own with more detail; learning then reads that, and takes from the journal
-//! only what the transcript lacks (see `transcript.rs`).
+//! only what the transcript lacks (see `transcript.rs`). A session is *validated* if its checks
+//! passed or its edits were committed within the days after it; until then its journal is kept.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -27,7 +28,8 @@ use crate::{Error, NotebookScope, Project, ProjectReader};
 /// Bytes at the end of a journal that are searched for the last event; an event line is far
 /// shorter.
 const END_BYTES: u64 = 4 << 10;
-/// Bytes at the beginning of a journal that are searched for start events.
+/// Bytes at the beginning of a journal that are searched for start events. The first line is one;
+/// those of a resumed session may lie further back, but name the same folder and the same record.
 const START_BYTES: u64 = 64 << 10;
 
 /// A journalled session and its state.
@@ -45,18 +47,10 @@ impl JournalState {
     fn read(session: SessionId, path: &Path) -> Self {
         let mut state = Self { session, has_ended: false, last_written: Timestamp(0) };
         let Ok(mut file) = File::open(path) else { return state };
-        let since_epoch = |it: SystemTime| it.duration_since(UNIX_EPOCH).ok();
-        // The time of the last write.
-        let modified = file.metadata().and_then(|it| it.modified()).ok().and_then(since_epoch);
-        let millis = modified.and_then(|it| i64::try_from(it.as_millis()).ok());
-        state.last_written = Timestamp(millis.unwrap_or(0));
-        // The last event, from the end of the file only: journals can be large.
-        let length = file.seek(SeekFrom::End(0)).unwrap_or(0);
-        let mut end = Vec::new();
-        let read = file
-            .seek(SeekFrom::Start(length.saturating_sub(END_BYTES)))
-            .and_then(|_| file.read_to_end(&mut end));
-        if read.is_ok() {
+        if let Ok(modified) = file.metadata().and_then(|it| it.modified()) {
+            state.last_written = to_timestamp(modified);
+        }
+        if let Ok(end) = read_end(&mut file) {
             // The first of these lines may be incomplete; it does not parse and is skipped.
             let text = String::from_utf8_lossy(&end);
             let last = text.lines().rev().find_map(|it| EventEnvelope::parse_line(it).ok());
@@ -64,6 +58,21 @@ impl JournalState {
         }
         state
     }
+}
+
+/// Converts a file time; zero for a time before 1970.
+fn to_timestamp(time: SystemTime) -> Timestamp {
+    let since_epoch = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(since_epoch.as_millis()).unwrap_or(0))
+}
+
+/// Reads the last [`END_BYTES`] of a file: journals can be large.
+fn read_end(file: &mut File) -> std::io::Result<Vec<u8>> {
+    let length = file.seek(SeekFrom::End(0))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(END_BYTES)))?;
+    let mut end = Vec::new();
+    file.read_to_end(&mut end)?;
+    Ok(end)
 }
 
 /// Finds the record to read a journalled session from: the host's own if it still exists, else the
@@ -76,12 +85,16 @@ pub(super) fn session_source(journal: &Path) -> SessionSource {
 /// Returns the folder in which a journalled session was started. Searches all projects.
 pub fn journalled_session_root(data: &Path, session: SessionId) -> Option<PathBuf> {
     let data = DataDir::new(data);
-    data.list_projects().into_iter().find_map(|it| {
+    for project in data.list_projects() {
         // Only the path of the journal is used. It needs no key and no time.
-        let store = Store::project(data.project_paths(it), None, Timestamp(0));
-        let first_start = start_events(&store.journals().path_of(session)).into_iter().next();
-        first_start.map(|it| PathBuf::from(it.project_root))
-    })
+        let store = Store::project(data.project_paths(project), None, Timestamp(0));
+        let journal = store.journals().path_of(session);
+        // A project that does not have the session has no such file, and so no start event.
+        if let Some(start) = start_events(&journal).into_iter().next() {
+            return Some(PathBuf::from(start.project_root));
+        }
+    }
+    None
 }
 
 /// Appends events of one session to its journal, with secrets masked. Registers the project if it
@@ -105,17 +118,18 @@ pub(crate) fn append_events(project: &Project, events: &[EventEnvelope]) -> Resu
     let Some(store) = project.project_store_writer() else {
         return Err(Error::nothing_to_do("the project is not known yet"));
     };
-    let mut ends_step = false;
+    let (mut ends_step, mut records_note) = (false, false);
     let mut lines = String::new();
     // One journal per session: events of any other session are skipped.
     for event in events.iter().filter(|it| it.session == first.session) {
         ends_step |= matches!(event.event, Event::StepComplete(_) | Event::SessionEnd(_));
+        records_note |= matches!(event.event, Event::Record(_));
         lines.push_str(&to_masked_line(event));
     }
     store.journal_writer().append(first.session, &lines, JournalDurability::Buffered)?;
-    if events.iter().any(|it| matches!(it.event, Event::Record(_))) {
-        // Siblings read one another's notes. They look at this mark first, and at the journals only
-        // if it has changed.
+    if records_note {
+        // Subagents of one session are shown the notes that the others record. Their hooks look at
+        // the time of this marker file first, and read the journals only if it has changed.
         store.journal_writer().mark_note_recorded()?;
     }
     Ok(ends_step)
@@ -138,7 +152,8 @@ pub(crate) async fn learn_from_journal(
     };
     let path = store.journals().path_of(session);
     let subagents = subagent_transcripts(&session_source(&path));
-    let own = Transcript { path, subagent: None, session: None };
+    // `read_transcript` reads the host's record instead, if the journal names one.
+    let own = Transcript::of_file(path);
     let mut acc = Vec::new();
     // The session itself comes first: its validation counts for its subagents.
     for transcript in std::iter::once(own).chain(subagents) {
@@ -152,8 +167,9 @@ pub(crate) async fn learn_from_journal(
     Ok(acc)
 }
 
-/// Learns the notes of the finished subtasks of a running session, if it has many. Keeps the
-/// journal, because the whole session is learned at its end.
+/// Learns the notes of the finished subtasks of a running session, if it has many; a session with
+/// few is learned at its end only. Keeps the journal, because the whole session is learned at its
+/// end in both cases.
 pub(crate) async fn learn_finished_subtasks(
     project: &mut Project,
     session: SessionId,
@@ -162,7 +178,7 @@ pub(crate) async fn learn_finished_subtasks(
         return Ok(None);
     };
     let path = store.journals().path_of(session);
-    let transcript = Transcript { path, subagent: None, session: None };
+    let transcript = Transcript::of_file(path);
     let Some(parsed) = read_transcript(project, &transcript)? else { return Ok(None) };
     if parsed.pad.succeeded_subtasks.len() <= MAX_SUBTASKS_LEARNED_AT_END {
         return Ok(None);
@@ -193,7 +209,7 @@ pub(crate) fn list_journals(reader: &ProjectReader) -> Vec<JournalState> {
 /// Lists the journals of this project as transcripts to learn from.
 pub(crate) fn journal_transcripts(reader: &ProjectReader) -> Vec<Transcript> {
     let files = journal_files(reader).into_iter();
-    files.map(|it| Transcript { path: it.1, subagent: None, session: None }).collect()
+    files.map(|(_, path)| Transcript::of_file(path)).collect()
 }
 
 /// Returns the ids of the events in a session's journal.
@@ -218,7 +234,7 @@ fn host_record(start: SessionStart) -> Option<SessionSource> {
     let is_database =
         Path::new(&path).extension().is_some_and(|it| it == source::DATABASE_EXTENSION);
     Some(match start.host_session.filter(|_| is_database) {
-        Some(session) => SessionSource::HostDatabase { path, session },
+        Some(session) => SessionSource::HostDatabase { path, host_session: session },
         None => SessionSource::HostTranscript { path },
     })
 }
@@ -243,15 +259,17 @@ fn subagent_transcripts(source: &SessionSource) -> Vec<Transcript> {
             let folder = Path::new(path).with_extension("").join("subagents");
             source::transcripts_at(&folder).unwrap_or_default()
         }
-        SessionSource::HostDatabase { path, session } => {
+        SessionSource::HostDatabase { path, host_session: session } => {
             let all = store::read_host_sessions(Path::new(path)).unwrap_or_default();
-            let children = all.into_iter().filter(|it| it.parent.as_ref() == Some(session));
-            let transcript = |id: String| Transcript {
-                path: PathBuf::from(path),
-                subagent: Some(id.clone()),
-                session: Some(id),
-            };
-            children.map(|it| transcript(it.id)).collect()
+            let mut transcripts = Vec::new();
+            for child in all.into_iter().filter(|it| it.parent.as_ref() == Some(session)) {
+                transcripts.push(Transcript {
+                    path: PathBuf::from(path),
+                    subagent: Some(child.id.clone()),
+                    session: Some(child.id),
+                });
+            }
+            transcripts
         }
         // The subagents have journals of their own, which are learned by themselves.
         SessionSource::JournalOnly => Vec::new(),
@@ -272,10 +290,9 @@ fn mask_event(mut envelope: EventEnvelope) -> EventEnvelope {
         Event::Record(it) => mask_secrets_in_text(&mut it.content),
         Event::ToolCall(it) => {
             let args = &mut it.args;
-            [&mut args.command, &mut args.query, &mut args.url]
-                .into_iter()
-                .flatten()
-                .for_each(mask_secrets_in_text);
+            for text in [&mut args.command, &mut args.query, &mut args.url].into_iter().flatten() {
+                mask_secrets_in_text(text);
+            }
         }
         Event::ToolResult(it) => {
             let mut text = it.excerpt.as_str().to_owned();

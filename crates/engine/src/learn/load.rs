@@ -4,6 +4,12 @@
 //! language model interpret the module's statistics. The result is [`LessonInputs`], from which
 //! `plan` decides without I/O; the second phase (`related`) loads the memories that the kept drafts
 //! resemble.
+//!
+//! Words: a *sighting* is one occurrence of a pattern in one session, identified by its pattern
+//! *key*; a *coupling* is a memory about two files that sessions edit together; a *synthesis* is a
+//! statement about a module from many sessions, made when their number reaches a *milestone*. A
+//! session is *validated* if its checks passed or its edits were committed. The *shown log* lists
+//! the notes that the session was shown.
 
 use std::collections::HashMap;
 
@@ -29,6 +35,7 @@ use super::synthesis::{
 };
 use super::usage::{ShownMemory, shown_log_session};
 use super::{LearnedSession, LessonState, edit_outcome, load_module_lookup, subagents};
+use crate::injection::trial_group::trial_milestone;
 use crate::{Error, NotebookScope, Project, ProjectReader};
 
 /// The result of the first phase.
@@ -90,10 +97,12 @@ pub(super) async fn load_lesson<'a>(
     let modules = load_module_lookup(project).await?;
     let observed = ObservedSession::from_scratchpad(pad, &modules, extent, project.now);
     let Some(mut observed) = observed else { return Ok(LoadedLesson::Empty) };
+
     // Learning is often the first write in a project, so this may create its notebook.
     let store = project.ensure_notebook(NotebookScope::Project).await?.store;
     add_later_evidence(project, &store, &mut observed).await?;
     let stored = store.learning().get_session(observed.id()).await?;
+
     // Callers offer the same sessions again and again. The rest is loaded only if one has changed.
     let row = observed.to_row();
     let state = match stored.map(|it| compare_with_stored(&row, &it)) {
@@ -105,6 +114,7 @@ pub(super) async fn load_lesson<'a>(
             return Ok(LoadedLesson::unchanged(row, vec![notice]));
         }
     };
+
     // Other sessions: the same patterns, the same files, and modules that are due for synthesis.
     let session = &observed.session;
     let sessions = SessionIndex::new(store.learning().list_sessions().await?);
@@ -115,6 +125,7 @@ pub(super) async fn load_lesson<'a>(
     let couplings = load_couplings(&store, session, &observed.sightings, &sessions).await?;
     let synthesis =
         load_synthesis(project, &store, session, &modules, &sessions, &milestones).await?;
+
     // Notes that the session was shown, to count their uses and the tool calls they saved.
     let ShownInputs { shown, fixes, trial_group } = load_shown(project, &store, pad).await?;
     let sightings = load_error_sightings(&store, error_fingerprints(&shown, &fixes)).await?;
@@ -160,7 +171,7 @@ async fn add_later_evidence(
         None => (None, Vec::new()),
     };
     let session = &mut observed.session;
-    // Git can only show the fate of a session's edits after the session has ended.
+    // Whether edits were committed or reverted is known only after the session has ended.
     if observed.extent == SessionExtent::Whole {
         session.validation_basis = edit_outcome::find_validation(reader, session, parent.as_ref());
         let reverted = edit_outcome::find_reverted_work(reader, session, &observed.sightings);
@@ -274,6 +285,7 @@ async fn load_synthesis(
     if session.validation_basis.is_none() || edited.is_empty() {
         return Ok(None);
     }
+
     // First an upper bound: the store counts editing sessions per folder, which is cheap. Most
     // sessions reach no milestone, and nothing more is read for them.
     let mut may_be_due = false;
@@ -289,9 +301,11 @@ async fn load_synthesis(
     let touched = store.learning().touched_files().await?;
     let visits = collect_visits(sessions, touched, Some(session));
     let due = due_modules(&edited, &visits, passed, modules);
+
     // The exact count can be lower than the bound, because one session may edit several folders.
     let Some(first) = due.first() else { return Ok(None) };
     let models = &reader.config.models;
+
     // One model request per session, so only the first due module is interpreted.
     let mut interpretation = None;
     if reader.is_llm_allowed() && models.can_generate() {
@@ -312,10 +326,10 @@ async fn load_shown(
     pad: &Scratchpad,
 ) -> Result<ShownInputs, Error> {
     let Some(log_session) = shown_log_session(pad) else { return Ok(ShownInputs::default()) };
-    let trial_group = pad
-        .session
-        .and_then(|it| crate::injection::trial_group::trial_milestone(reader, &log_session, it));
-    let mut acc = ShownInputs { trial_group, ..ShownInputs::default() };
+    let mut acc = ShownInputs::default();
+    if let Some(session) = pad.session {
+        acc.trial_group = trial_milestone(reader, &log_session, session);
+    }
     let log = ShownLog::for_session(&DataDir::new(&reader.config.data), &log_session);
     for entry in log.read_entries() {
         match entry {

@@ -10,9 +10,11 @@ use crate::{Error, ProjectReader};
 /// Loads the module of each file. Empty if the code was not indexed; folders then count as modules.
 pub(crate) async fn load_module_lookup(reader: &ProjectReader) -> Result<ModuleLookup, Error> {
     let Some(map) = load_modules(reader).await? else { return Ok(ModuleLookup::default()) };
-    let files_with_module = map.modules.into_iter().flat_map(|module| {
-        let id = module.id;
-        module.files.into_iter().map(move |it| (it, id.clone()))
-    });
+    let mut files_with_module = Vec::new();
+    for module in map.modules {
+        for file in module.files {
+            files_with_module.push((file, module.id.clone()));
+        }
+    }
     Ok(ModuleLookup::new(files_with_module))
 }

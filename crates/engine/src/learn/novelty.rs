@@ -1,8 +1,20 @@
-//! Novelty: compares each kept draft with the stored memories. Pure.
+//! Novelty: compares what a session teaches with the stored memories. Pure.
 //!
-//! If the pattern already has a memory, or a stored memory states the same, the session confirms
-//! that memory. If the draft contradicts a stored memory, it supersedes it. Otherwise it becomes a
-//! new memory. The output is one [`SightingOutcome`] per sighting, with the changes to write.
+//! A *sighting* is one occurrence of a pattern in this session: two files edited together, an error
+//! and its fix, a note that the agent recorded. A *draft* is the sentence that all sightings of the
+//! pattern support, and the *verdict* says whether that sentence is good enough to keep; both come
+//! from `candidates`. For a kept draft "the limit is 5" there are four outcomes:
+//!
+//! | stored memory | outcome |
+//! |---|---|
+//! | made from the same pattern by an earlier session | confirmed: this session is more evidence |
+//! | says the same in other words | confirmed |
+//! | "the limit is 3" | superseded: deprecated in favour of the new memory |
+//! | nothing similar | the draft becomes a new memory |
+//!
+//! The output is one [`SightingOutcome`] per sighting, with the changes to write. A memory is
+//! *faded* if learning itself deprecated it because the evidence no longer supports its pattern; it
+//! may return. *Tainted* means derived from text outside the project, which earns no trust.
 
 use std::collections::HashMap;
 
@@ -59,13 +71,15 @@ pub(super) fn resolve_sightings(
     known: &HashMap<MemoryId, Memory>,
     sessions: &SessionIndex,
 ) -> Vec<SightingOutcome> {
-    let mut acc: Vec<SightingOutcome> = Vec::new();
+    let mut outcomes: Vec<SightingOutcome> = Vec::new();
     let mut planned = PlannedMemories { known, changed: HashMap::new() };
     for (judged, fresh) in judged.into_iter().zip(fresh) {
         let mut outcome = match judged.verdict.clone() {
             PromotionVerdict::Keep { .. } => {
+                // A pattern about a module replaces the memories about the module's folders.
                 let faded = fade_memories(session, &judged.replaced_memories, &planned);
-                let mut outcome = resolve_kept(session, judged, fresh, &planned, sessions, &acc);
+                let mut outcome =
+                    resolve_kept(session, judged, fresh, &planned, sessions, &outcomes);
                 outcome.changes.extend(faded);
                 outcome
             }
@@ -74,11 +88,11 @@ pub(super) fn resolve_sightings(
                 SightingOutcome { changes, ..drop_sighting(judged, reason, detail) }
             }
         };
-        retract_superseded_note(&mut acc, &mut outcome);
+        retract_superseded_note(&mut outcomes, &mut outcome);
         planned.record(&outcome.changes);
-        acc.push(outcome);
+        outcomes.push(outcome);
     }
-    acc
+    outcomes
 }
 
 /// The memories as the changes planned so far leave them.
@@ -86,7 +100,9 @@ pub(super) fn resolve_sightings(
 /// Later sightings of a session must see the effect of the earlier ones. Otherwise two of them could
 /// change the same stored version of a memory, and the store would refuse the whole batch.
 struct PlannedMemories<'a> {
+    /// As stored.
     known: &'a HashMap<MemoryId, Memory>,
+    /// As the planned changes leave them. Has precedence over `known`.
     changed: HashMap<MemoryId, Memory>,
 }
 
@@ -95,9 +111,9 @@ impl PlannedMemories<'_> {
         self.changed.get(&id).or_else(|| self.known.get(&id))
     }
 
-    /// Returns a memory as planned, if it is changed, and as it was read otherwise.
-    fn current(&self, read: Memory) -> Memory {
-        self.changed.get(&read.id).cloned().unwrap_or(read)
+    /// Returns the planned state of a memory, or `stored` itself if no change is planned.
+    fn current(&self, stored: Memory) -> Memory {
+        self.changed.get(&stored.id).cloned().unwrap_or(stored)
     }
 
     fn record(&mut self, changes: &[StoreChange]) {
@@ -111,11 +127,15 @@ impl PlannedMemories<'_> {
 
 /// If a note supersedes one that the same session made, the older note never becomes a memory: the
 /// session corrected itself. The newer note then supersedes what the older one superseded.
+///
+/// Example: the store holds "the limit is 3"; the session notes "the limit is 4", then "the limit is
+/// 5". The note about 4 is dropped, and the note about 5 supersedes the stored memory.
 fn retract_superseded_note(before: &mut [SightingOutcome], outcome: &mut SightingOutcome) {
     let Some(learned) = &mut outcome.learned else { return };
     let LessonEffect::Superseded(retracted_id) = learned.effect else { return };
     let is_insert =
         |it: &StoreChange| matches!(it, StoreChange::Insert(memory) if memory.id == retracted_id);
+
     // A stored memory stays; only a note that is not written yet can be retracted.
     let Some(earlier) = before.iter_mut().find(|it| it.changes.iter().any(is_insert)) else {
         return;
@@ -128,10 +148,11 @@ fn retract_superseded_note(before: &mut [SightingOutcome], outcome: &mut Sightin
         reason: DropReason::Novelty,
         detail: format!("#{} of the same session contradicts it", learned.memory.id.short()),
     });
+
     // What the older note retired stays retired, now in favour of the newer one.
-    let mut retired = std::mem::take(&mut earlier.changes);
-    retired.retain(|it| !is_insert(it));
-    for change in &mut retired {
+    let mut changes = std::mem::take(&mut earlier.changes);
+    changes.retain(|it| !is_insert(it));
+    for change in &mut changes {
         if let StoreChange::Replace(memory) = change
             && memory.states.deprecation() == Some(Deprecation::superseded_by(retracted_id))
         {
@@ -141,17 +162,26 @@ fn retract_superseded_note(before: &mut [SightingOutcome], outcome: &mut Sightin
             );
         }
     }
-    let is_retracted = |it: &Relation| it.target == RelationTarget::Memory(retracted_id);
-    learned.memory.relations.retain(|it| !is_retracted(it));
-    let supersedes = |it: &&Relation| it.kind == RelationKind::Supersedes;
-    learned.memory.relations.extend(retracted.memory.relations.iter().filter(supersedes).cloned());
+
+    // The newer note points to what the older one superseded, no longer to the older one itself.
+    let relations = &mut learned.memory.relations;
+    relations.retain(|it| it.target != RelationTarget::Memory(retracted_id));
+    for relation in retracted.memory.relations {
+        if relation.kind == RelationKind::Supersedes {
+            relations.push(relation);
+        }
+    }
     learned.effect = retracted.effect;
-    retired.push(StoreChange::Insert(Box::new(learned.memory.clone())));
-    outcome.changes = retired;
+
+    // The insertion above holds the memory with its old relations, so it is made again.
+    changes.push(StoreChange::Insert(Box::new(learned.memory.clone())));
+    outcome.changes = changes;
 }
 
-/// Returns whether drafts of a signal are compared by their text. Other patterns have a precise
-/// key, so the same pattern cannot have two memories; the key of an error is its fingerprint.
+/// Returns whether drafts of a signal are compared with stored memories by their text. Needed for
+/// signals whose pattern is a sentence (`textual`: a note, a correction), because two sessions word
+/// the same thing differently. Other patterns are identified by their key: two file names, or the
+/// fingerprint of an error. The same pattern then always leads to the same memory.
 pub(super) fn needs_comparison(signal: SignalKind) -> bool {
     signal.row().textual && signal != SignalKind::ErrorRetry
 }
@@ -162,9 +192,15 @@ fn fade_memories(
     ids: &[MemoryId],
     planned: &PlannedMemories<'_>,
 ) -> Vec<StoreChange> {
-    let memories = ids.iter().filter_map(|it| planned.get(*it));
-    let may_fade = |it: &&Memory| is_active(it) && !it.flags.user_verified;
-    memories.filter(may_fade).map(|it| fade_pattern(it.clone(), session.ended)).collect()
+    let mut changes = Vec::new();
+    for id in ids {
+        // `None`: the user has erased it.
+        let Some(memory) = planned.get(*id) else { continue };
+        if is_active(memory) && !memory.flags.user_verified {
+            changes.push(fade_pattern(memory.clone(), session.ended));
+        }
+    }
+    changes
 }
 
 /// Resolves a kept sighting. `before` holds the outcomes of the session's earlier sightings.
@@ -180,6 +216,7 @@ fn resolve_kept(
         // Unreachable for a kept draft; a value instead of a panic, because learning must not fail.
         return drop_sighting(judged, DropReason::SaysNothing, String::new());
     };
+
     // Case 1: the pattern has a memory already.
     if let Some(old) = judged.memory.and_then(|it| planned.get(it)) {
         if is_confirmed_before(before, old.id) {
@@ -189,10 +226,12 @@ fn resolve_kept(
         // them.
         return confirm_memory(session, judged, old.clone(), fresh, ConfidenceRule::TakeHigher);
     }
+
     // Case 2: a new pattern that no other memory can state.
     if !needs_comparison(judged.sighting.signal()) {
         return create_memory(judged, fresh, LessonEffect::Created, Vec::new());
     }
+
     // Case 3: a sentence, compared with similar memories. Notes of one session can repeat one
     // another, so those that this session has just created are compared too.
     let mut similar: Vec<Memory> = similar.into_iter().map(|it| planned.current(it)).collect();
@@ -233,10 +272,12 @@ fn fade_unsupported(
     planned: &PlannedMemories<'_>,
 ) -> Vec<StoreChange> {
     // A sentence that is not repeated is not refuted by that. Only a statistical pattern is.
-    let is_unsupported =
-        reason == DropReason::SaysNothing && !judged.sighting.signal().row().textual;
-    let id = judged.memory.filter(|_| is_unsupported);
-    fade_memories(session, id.as_slice(), planned)
+    let is_statistical = !judged.sighting.signal().row().textual;
+    if is_statistical && reason == DropReason::SaysNothing {
+        fade_memories(session, judged.memory.as_slice(), planned)
+    } else {
+        Vec::new()
+    }
 }
 
 /// Drops a sighting. It still supports the memory of its pattern, if there is one.
@@ -272,21 +313,25 @@ fn confirm_memory(
     rule: ConfidenceRule,
 ) -> SightingOutcome {
     let was_faded = is_faded(&old);
+
     // A memory that the user removed must not return. One that learning deprecated may.
     if !is_active(&old) && !was_faded {
         let detail = format!("#{} said it and was taken away", old.id.short());
         return drop_sighting(judged, DropReason::Novelty, detail);
     }
     let mut after = old.clone();
+
     // When the list is full, the first sessions stay: they explain the origin of the memory.
     if !after.provenance.contains(&session.id) && after.provenance.len() < MAX_PROVENANCE {
         after.provenance.push(session.id);
     }
     if was_faded {
+        // Lifts the deprecation: the pattern is back.
         after.states = SoftStates::default();
     }
     let is_same_pattern = judged.memory == Some(old.id);
     let mut effect = LessonEffect::Confirmed;
+
     // The draft of the same pattern has newer numbers. A merely similar sentence is no reason to
     // reword the memory.
     if is_same_pattern && !has_user_wording(&old) && old.content != fresh.content {
@@ -295,13 +340,19 @@ fn confirm_memory(
         (after.payload, after.files, after.modules) = (fresh.payload, fresh.files, fresh.modules);
         effect = LessonEffect::Updated;
     }
-    let is_clearly_higher =
-        fresh.confidence.get() >= old.confidence.get().saturating_add(CLEARLY_HIGHER_MARGIN);
-    // External text never raises a confidence.
-    if (is_clearly_higher || rule == ConfidenceRule::TakeHigher) && !fresh.flags.tainted {
-        after.confidence = after.confidence.max(fresh.confidence);
+    let min_confidence = match rule {
+        ConfidenceRule::TakeHigher => old.confidence.get(),
+        ConfidenceRule::TakeClearlyHigher => {
+            old.confidence.get().saturating_add(CLEARLY_HIGHER_MARGIN)
+        }
+    };
+
+    // Text from outside the project never raises a confidence.
+    if fresh.confidence.get() >= min_confidence && !fresh.flags.tainted {
+        after.confidence = fresh.confidence;
     }
     let mut changes = Vec::new();
+
     // Learning the same session again changes nothing and must not create a version.
     if after != old {
         after.updated_at = after.updated_at.max(session.ended);
@@ -331,8 +382,10 @@ fn supersede_memory(
     mut fresh: Memory,
     conflict: &str,
 ) -> SightingOutcome {
-    // A statement that needs review itself must not remove a trusted one.
-    if is_user_protected(&old) || fresh.flags.tainted || fresh.flags.needs_review {
+    // Not if the user protects the old one, nor if only the new one waits for the user's review. If
+    // both wait, the later statement is the one to review.
+    let is_less_certain = fresh.flags.needs_review && !old.flags.needs_review;
+    if is_user_protected(&old) || fresh.flags.tainted || is_less_certain {
         let detail = format!("contradicts #{} ({conflict})", old.id.short());
         return drop_sighting(judged, DropReason::Novelty, detail);
     }

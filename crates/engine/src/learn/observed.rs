@@ -1,6 +1,7 @@
 //! A session as its events show it: summary, sightings, failed calls and work unit. Pure.
 //!
-//! The first step of learning. The input is the scratchpad, which holds the folded events of the
+//! A *sighting* is one occurrence of a pattern, such as two files edited together; a *work unit* is a
+//! planned piece of work, such as a ticket, that the host names. The first step of learning. The input is the scratchpad, which holds the folded events of the
 //! session. `load` adds what git and other sessions show, and compares the result with the lesson
 //! that is stored for the same session.
 
@@ -76,16 +77,13 @@ impl ObservedSession {
             // yet.
             (session.validation_basis, session.outcome) = (None, SessionOutcome::Partial);
         }
+        let failed_calls = pad.failed_calls.iter().take(MAX_FAILED_CALLS).map(failed_call_row);
+        let failed_calls = failed_calls.collect();
         Some(Self {
             session,
             progress_key: progress_key(pad),
             sightings: observe::detect_sightings(pad, modules),
-            failed_calls: pad
-                .failed_calls
-                .iter()
-                .take(MAX_FAILED_CALLS)
-                .map(failed_call_row)
-                .collect(),
+            failed_calls,
             work_unit: WorkUnitReport::from_scratchpad(pad),
             extent,
         })

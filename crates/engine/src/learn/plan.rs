@@ -1,9 +1,15 @@
-//! Planning: decides everything that a session teaches. Pure, so that it can be tested without a
-//! store.
+//! Planning: decides everything that a session teaches (its *lesson*). Pure, so that it can be
+//! tested without a store.
 //!
 //! Two steps: [`draft_lesson`] drafts and judges, from the inputs of `load`; then `related` loads
 //! the memories that the kept drafts resemble, and [`plan_lesson`] turns everything into one list
 //! of changes. `learn.rs` writes the plan.
+//!
+//! Words: a *sighting* is one occurrence of a pattern in the session (two files edited together, a
+//! recorded note); a *draft* is the wording of a memory before it is stored; a *synthesis* is a
+//! statement about a module that only many sessions together support; a *milestone* is a small fact
+//! that the store keeps by name. The *pad* (`Scratchpad`) is the state of the session, folded from
+//! its events.
 
 use observe::{MemoryDraft, SessionOverview};
 use store::{SessionLesson, SightingRow, StoreChange};
@@ -70,6 +76,7 @@ pub(super) fn plan_lesson(
     let session = &observed.session;
     let mut outcomes =
         resolve_sightings(session, drafts.judged, related.fresh, &related.known_by_id, &sessions);
+
     // Syntheses of modules that reach a milestone with this session; most sessions have none.
     let mut synthesis = SynthesisPlan::default();
     let mut notices = Vec::new();
@@ -79,18 +86,25 @@ pub(super) fn plan_lesson(
         synthesis = plan_syntheses(session, due, related.syntheses, earlier, &modules);
     }
     let mut changes = refresh_couplings(session, inputs.couplings, &sessions, &modules);
-    // Moves the changes out of the outcomes; rewording finds the memories in the list by their ids.
-    changes.extend(outcomes.iter_mut().flat_map(|it| std::mem::take(&mut it.changes)));
+
+    // The changes move from the outcomes into the one list. The rewording, which runs later, finds
+    // memories in this list by their ids.
+    for outcome in &mut outcomes {
+        changes.append(&mut outcome.changes);
+    }
     merge_replacements(&mut changes);
     // If both the session and the synthesis replace a memory, the session wins, because its evidence
     // is newer than the statistics of its module.
     synthesis.changes.retain(|it| !changes.iter().any(|known| replaces_same(it, known)));
     changes.append(&mut synthesis.changes);
+
+    // The result of the work unit (a ticket, an issue) that the session worked on.
     if let (Some(fresh), Some(report)) = (related.work_unit_outcome, observed.work_unit) {
         changes.extend(plan_outcome_change(fresh, report));
     }
     // After all replacements, because a raise of confidence is added to an existing replacement.
     count_uses(&mut changes, used_memories(pad, &inputs.shown, &inputs.cited));
+
     // Facts that are stored as milestones: the trial group of the session, and the calls it saved.
     let saved = tool_calls_saved(pad, &inputs.shown, &inputs.savings);
     let milestones = inputs.trial_group.into_iter().chain(saved);
@@ -173,6 +187,8 @@ mod tests {
     use observe::{ModuleLookup, Scratchpad};
 
     const NOTE: &str = "The retry limit of the upload queue is 5.";
+    /// Contradicts [`NOTE`].
+    const EARLIER_NOTE: &str = "The retry limit of the upload queue is 3.";
 
     /// A build session in which the agent recorded one note.
     fn pad() -> Scratchpad {
@@ -245,14 +261,18 @@ mod tests {
     fn plan(inputs: LessonInputs<'_>, stored: &[Memory]) -> LessonPlan {
         let drafts = draft_lesson(&inputs);
         let session = &inputs.observed.session;
-        let fresh = drafts.judged.iter().zip(9..).map(|(it, n)| {
-            let draft = it.draft.clone().filter(|_| it.is_kept())?;
-            let parts = MemoryParts { project: None, entropy: [n; 10], anchors: Vec::new() };
+        // One element per sighting, `None` for those that are not kept.
+        let mut fresh = Vec::new();
+        // The random part of each id; 9 upwards, because the session has the bytes 1.
+        for (judged, id_byte) in drafts.judged.iter().zip(9..) {
+            let parts = MemoryParts { project: None, entropy: [id_byte; 10], anchors: Vec::new() };
+            let (signal, verdict) = (judged.sighting.signal(), &judged.verdict);
+            let draft = judged.draft.clone();
             let memory =
-                memory_from_draft(session, draft, it.sighting.signal(), &it.verdict, parts)?;
-            Some(FreshMemory { memory, similar: stored.to_vec() })
-        });
-        let related = RelatedMemories { fresh: fresh.collect(), ..RelatedMemories::default() };
+                draft.and_then(|it| memory_from_draft(session, it, signal, verdict, parts));
+            fresh.push(memory.map(|memory| FreshMemory { memory, similar: stored.to_vec() }));
+        }
+        let related = RelatedMemories { fresh, ..RelatedMemories::default() };
         plan_lesson(inputs, drafts, related)
     }
 
@@ -301,7 +321,7 @@ mod tests {
     #[test]
     fn a_contradicted_memory_is_superseded_unless_the_user_protects_it() {
         let pad = pad();
-        let stored = memory("The retry limit of the upload queue is 3.");
+        let stored = memory(EARLIER_NOTE);
         let superseding =
             plan(inputs(&pad, Some(ValidationBasis::Observed)), std::slice::from_ref(&stored));
         let learned = superseding.outcomes[0].learned.as_ref().unwrap();
@@ -317,14 +337,14 @@ mod tests {
         assert_eq!(dropped.reason, DropReason::Novelty);
     }
 
-    const EARLIER_NOTE: &str = "The retry limit of the upload queue is 3.";
-
     #[test]
     fn a_session_that_contradicts_itself_teaches_its_last_word() {
         let pad = pad_with_notes(&[EARLIER_NOTE, NOTE]);
         let plan = plan(inputs(&pad, Some(ValidationBasis::Observed)), &[]);
+        // The first note is dropped.
         let dropped = plan.outcomes[0].dropped.as_ref().unwrap();
         assert_eq!(dropped.reason, DropReason::Novelty);
+        // The second is new, and does not mention the first.
         let learned = plan.outcomes[1].learned.as_ref().unwrap();
         assert_eq!(
             (learned.effect, learned.memory.content.as_str()),
@@ -354,6 +374,7 @@ mod tests {
         let plan =
             plan(inputs(&pad, Some(ValidationBasis::Observed)), std::slice::from_ref(&stored));
         let [after] = replaced(&plan)[..] else { panic!("one memory is replaced") };
+        // The store compares the version with its own, so a second change would be refused.
         assert_eq!((after.id, after.version), (stored.id, stored.version));
         assert!(after.states.deprecation().is_some());
     }

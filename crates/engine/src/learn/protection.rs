@@ -3,7 +3,7 @@
 //! Two rules: learning does not reword a text that the user wrote or confirmed, and it does not
 //! supersede or merge away a memory that the user wrote, confirmed or pinned. A pin alone does not
 //! freeze the text, because the text of a pinned pattern contains counts that should stay current.
-//! Both rules apply to active memories only, so that test is here too.
+//! Automatic changes concern active memories only, so the test for that is here too.
 
 use model::{Memory, MemorySource, MemoryStatus};
 

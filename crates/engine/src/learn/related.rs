@@ -1,6 +1,10 @@
 //! Loading, second phase: builds memories from the kept drafts, and loads the stored memories that
 //! they may repeat or contradict.
 //!
+//! A *draft* is the wording of a memory, composed from the *sightings* (occurrences in sessions) of
+//! one pattern. A *synthesis* is a statement about a module that only many sessions together
+//! support. An *anchor* is a symbol that a text names, with the hash of its code.
+//!
 //! Runs after the drafts are judged, because a search per draft is expensive and most drafts are
 //! dropped. Random bytes for ids and the anchors in source files are read here too, so that
 //! [`plan_lesson`](super::plan::plan_lesson), which takes the result, is pure.
@@ -44,20 +48,25 @@ pub(super) async fn load_related(
     drafts: &LessonDrafts,
 ) -> Result<RelatedMemories, Error> {
     let store = reader.project_store_reader().expect("loading a lesson registers the project");
+
     // The memories that earlier sessions made from the same patterns.
-    let of_patterns =
-        drafts.judged.iter().flat_map(|it| it.memory.iter().chain(&it.replaced_memories).copied());
-    let mut ids: Vec<MemoryId> = of_patterns.collect();
+    let mut ids: Vec<MemoryId> = Vec::new();
+    for judged in &drafts.judged {
+        ids.extend(judged.memory);
+        ids.extend(&judged.replaced_memories);
+    }
     ids.sort_unstable();
     ids.dedup();
+
     // An erased memory is missing here; its pattern then counts as new.
     let known = store.memories().get_many(ids).await?;
     let known: HashMap<MemoryId, Memory> = known.into_iter().map(|it| (it.id, it)).collect();
+
     // Each draft draws random bytes for its id. The order below is fixed (sightings, syntheses,
     // work unit), so that the same sessions and bytes give the same ids.
     let mut fresh = Vec::new();
-    for it in &drafts.judged {
-        fresh.push(load_fresh(reader, &store, session, it, &known).await?);
+    for judged in &drafts.judged {
+        fresh.push(load_fresh(reader, &store, session, judged, &known).await?);
     }
     let mut syntheses = Vec::new();
     for module_drafts in drafts.syntheses.clone() {
@@ -78,8 +87,8 @@ pub(super) async fn load_related(
         // The signal only decides the author; any observed one makes it the observer.
         let signal = SignalKind::CoAccess;
         let memory = memory_from_draft(session, draft, signal, &verdict, parts);
-        // The earlier result of the unit is found by the unit's name, not by similar words: "Subtask 3" and "Subtask 4" are
-        // similar.
+        // The earlier result of the unit is found by the unit's name, not by similar words:
+        // "Subtask 3" and "Subtask 4" are similar.
         let kind = MemoryType::Core(MemoryKind::WorkUnitOutcome);
         let similar = list_kind(&store, &kind, MAX_STORED_OUTCOMES).await?;
         work_unit = memory.map(|memory| FreshMemory { memory, similar });

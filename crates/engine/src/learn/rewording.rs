@@ -1,9 +1,9 @@
 //! Requests to the language model during learning: better wording of new memories, and an
 //! interpretation of a module's statistics.
 //!
-//! At most one request per session. `promote` formats the requests and checks the answers. If a
-//! request fails, or its answer is malformed or not supported by the evidence, the composed text
-//! stays and the user gets a notice.
+//! At most one request per session: an interpretation, or else the wording (`learn.rs` decides).
+//! `promote` formats the requests and checks the answers. If a request fails, or its answer is
+//! malformed or not supported by the evidence, the composed text stays and the user gets a notice.
 
 use model::Memory;
 use promote::{ComposedNote, ModuleFacts, SynthesisedNote};
@@ -29,14 +29,15 @@ pub(super) struct Interpretation {
 /// Has the model reword the new memories of a plan. A memory keeps its text if the new one loses or
 /// invents a fact.
 pub(super) async fn reword_new_memories(models: &ModelSet, plan: &mut LessonPlan) {
-    // Positions of the new memories among the outcomes. The answer refers to them by their place in
-    // this list.
-    let new: Vec<usize> = (0..plan.outcomes.len())
-        .filter(|it| is_new(&plan.outcomes[*it]))
-        .take(promote::MAX_REWORDED_NOTES)
-        .collect();
-    let notes: Vec<ComposedNote> =
-        new.iter().map(|it| composed_note(&plan.outcomes[*it])).collect();
+    // The new memories by their position among the outcomes. The answer refers to them by their place
+    // in these two parallel lists.
+    let (mut positions, mut notes) = (Vec::new(), Vec::new());
+    for (position, outcome) in plan.outcomes.iter().enumerate() {
+        if is_new(outcome) && notes.len() < promote::MAX_REWORDED_NOTES {
+            positions.push(position);
+            notes.push(composed_note(outcome));
+        }
+    }
     if notes.is_empty() {
         return;
     }
@@ -45,7 +46,11 @@ pub(super) async fn reword_new_memories(models: &ModelSet, plan: &mut LessonPlan
     let Some(answer) = generate(models, promote::REWORD_PROMPT, request).await else { return };
     let texts = answer.and_then(|it| promote::parse_rewording(&notes, &it).map_err(str::to_owned));
     match texts {
-        Ok(texts) => texts.into_iter().for_each(|(nth, text)| reword_memory(plan, new[nth], &text)),
+        Ok(texts) => {
+            for (nth_note, text) in texts {
+                reword_memory(plan, positions[nth_note], &text);
+            }
+        }
         Err(why) => plan.notices.push(format!("new memories keep their composed wording: {why}")),
     }
 }
@@ -90,10 +95,10 @@ async fn generate(
 }
 
 /// Sets the text of a new memory in both places that hold it: the outcome and the change to write.
-fn reword_memory(plan: &mut LessonPlan, nth: usize, text: &str) {
+fn reword_memory(plan: &mut LessonPlan, position: usize, text: &str) {
     // A text that may not be stored, such as one that is too long, is ignored.
     let Ok(text) = admit_content(text, OnSecret::Redact).map(|it| it.text) else { return };
-    let Some(learned) = &mut plan.outcomes[nth].learned else { return };
+    let Some(learned) = &mut plan.outcomes[position].learned else { return };
     // Only inserted memories are new. Replacements concern stored ones.
     for change in &mut plan.changes {
         if let StoreChange::Insert(memory) = change

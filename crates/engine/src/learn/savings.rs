@@ -68,6 +68,7 @@ pub(super) fn tool_calls_saved(
     inputs: &SavingsInputs,
 ) -> Vec<Milestone> {
     let Some(session) = pad.session else { return Vec::new() };
+
     // Earlier savings are milestones too; their names identify the aided sessions.
     let milestone_names: HashSet<&str> =
         inputs.milestones.iter().map(|it| it.name.as_str()).collect();
@@ -76,6 +77,7 @@ pub(super) fn tool_calls_saved(
         fewest_unaided_calls(session, fingerprint, rows, &milestone_names)
     };
     let mut saved: BTreeMap<&str, u32> = BTreeMap::new();
+
     // Errors that occurred: the session was shown a fix right after.
     for ShownFix { fingerprint, at } in &inputs.fixes {
         // The session never fixed the error, so it saved nothing.
@@ -84,6 +86,7 @@ pub(super) fn tool_calls_saved(
             saved.insert(fingerprint, n_unaided.saturating_sub(n_calls));
         }
     }
+
     // Errors that never occurred, because a memory warned of them: all calls of the fix are saved.
     for note in shown {
         // The memory is not about an error.
@@ -105,15 +108,17 @@ pub(super) fn tool_calls_saved(
 /// was learned.
 pub(crate) fn sum_savings(milestones: &[Milestone], sessions: &[SessionRow]) -> ToolCallSavings {
     let mut saved: BTreeMap<&str, i64> = BTreeMap::new();
-    for it in milestones.iter().filter(|it| it.name.starts_with(SAVED_PREFIX)) {
-        let n_calls = saved.entry(&it.name).or_default();
+    for milestone in milestones.iter().filter(|it| it.name.starts_with(SAVED_PREFIX)) {
+        let n_calls = saved.entry(&milestone.name).or_default();
         // A session that has grown stores a second count under the same name.
-        *n_calls = (*n_calls).max(it.count);
+        *n_calls = (*n_calls).max(milestone.count);
     }
     // Sessions of hosts that report no tokens would lower the average.
-    let measured = sessions.iter().filter(|it| it.tokens > 0 && it.steps > 0);
-    let (tokens, steps) =
-        measured.fold((0_u64, 0_u64), |acc, it| (acc.0 + it.tokens, acc.1 + u64::from(it.steps)));
+    let (mut tokens, mut steps) = (0_u64, 0_u64);
+    for session in sessions.iter().filter(|it| it.tokens > 0 && it.steps > 0) {
+        tokens += session.tokens;
+        steps += u64::from(session.steps);
+    }
     ToolCallSavings {
         n_errors: saved.len() as u64,
         n_calls: saved.values().map(|it| it.unsigned_abs()).sum(),
@@ -136,17 +141,21 @@ fn fewest_unaided_calls(
     rows: &[SightingRow],
     milestone_names: &HashSet<&str>,
 ) -> Option<u32> {
-    let unaided = rows.iter().filter(|it| {
-        it.session != session
-            && !milestone_names.contains(milestone_name(it.session, fingerprint).as_str())
-    });
-    let n_calls = unaided.filter_map(|it| match parse_evidence(it) {
-        // Rows of early versions have the count 0.
-        Evidence::ErrorRetry { fix: Some(fix), .. } => Some(fix.n_calls).filter(|it| *it > 0),
-        // The session did not fix the error.
-        _ => None,
-    });
-    n_calls.min().and_then(|it| u32::try_from(it).ok())
+    let mut counts = Vec::new();
+    for row in rows {
+        let was_aided = milestone_names.contains(milestone_name(row.session, fingerprint).as_str());
+        if row.session == session || was_aided {
+            continue;
+        }
+        // Without a fix the session did not get past the error. Rows of early versions have the
+        // count 0.
+        if let Evidence::ErrorRetry { fix: Some(fix), .. } = parse_evidence(row)
+            && fix.n_calls > 0
+        {
+            counts.push(fix.n_calls);
+        }
+    }
+    counts.into_iter().min().and_then(|it| u32::try_from(it).ok())
 }
 
 fn milestone_name(session: SessionId, fingerprint: &str) -> String {

@@ -1,4 +1,7 @@
 //! All learned sessions by id, with the rule which of them count as evidence. Pure.
+//!
+//! The *gate* of a session type is a row in a table of `promote`: which validation (passed checks,
+//! later commits …) a session of this type needs before it may teach something.
 
 use std::collections::HashMap;
 
@@ -25,7 +28,8 @@ impl SessionIndex {
     pub(super) fn get_counted(&self, id: SessionId) -> Option<&SessionRow> {
         self.get(id).filter(|it| {
             it.outcome != SessionOutcome::Failure
-                // Reports of the host are not stored; those gates read the stored validation alone.
+                // The empty list: reports of the host are not stored, so a gate that accepts them
+                // can only go by the stored validation.
                 && promote::gate_for(it.kind).is_open(it.validation_basis, &[])
         })
     }

@@ -117,8 +117,9 @@ pub(crate) fn sibling_notes(
     for pad in siblings {
         // Never `None`: a journal with a note has events.
         let Some(session) = pad.session else { continue };
-        let notes = pad.notes.iter().map(|it| it.1.clone());
-        acc.extend(notes.map(|note| SiblingNote { session, note }));
+        for (_, note) in &pad.notes {
+            acc.push(SiblingNote { session, note: note.clone() });
+        }
     }
     Ok(acc)
 }

@@ -2,9 +2,15 @@
 //!
 //! When the number of sessions that edited a module reaches a milestone ([`SESSION_MILESTONES`]),
 //! the module is due: `observe` drafts statements from the files that its sessions touched, and a
-//! language model may add an interpretation (`load` requests it). New statements become memories, numbers of earlier
-//! ones are updated, refuted ones are deprecated. Pairs of modules are handled once a week
-//! (`weekly.rs`). Every synthesis waits for the user's review.
+//! language model may add an interpretation (`load` requests it). New statements become memories,
+//! numbers of earlier ones are updated, refuted ones are deprecated. Pairs of modules are handled
+//! once a week (`weekly.rs`). Every synthesis waits for the user's review. Only counted sessions
+//! are used: those that did not fail and were validated (`session_index`).
+//!
+//! Words: a *visit* is the list of files that one session read and edited. A passed milestone is
+//! stored by the name of the module and the number of sessions, so that it is used once. The
+//! *payload* of a memory holds its numbers and names as data; two syntheses with the same subject in
+//! their payload differ in their numbers only.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -167,20 +173,24 @@ pub(super) fn module_facts(
 ) -> ModuleFacts {
     let module_visits: Vec<&SessionVisit> =
         visits.iter().filter(|it| it.edits_in(module, modules)).collect();
-    // For each file, the sessions that edited it and those that only read it.
+
+    // For each file, the number of sessions that edited it, and of those that only read it.
     let mut counts: HashMap<&ProjectPath, (u32, u32)> = HashMap::new();
     for visit in &module_visits {
-        visit.edited.iter().for_each(|it| counts.entry(it).or_default().0 += 1);
-        visit.read.iter().for_each(|it| counts.entry(it).or_default().1 += 1);
+        for path in &visit.edited {
+            let (n_edits, _) = counts.entry(path).or_default();
+            *n_edits += 1;
+        }
+        for path in &visit.read {
+            let (_, n_reads) = counts.entry(path).or_default();
+            *n_reads += 1;
+        }
     }
-    let mut files: Vec<ModuleFileCounts> = counts
-        .into_iter()
-        .map(|(path, (n_edits, n_reads))| ModuleFileCounts {
-            path: path.to_string(),
-            n_edits,
-            n_reads,
-        })
-        .collect();
+    let mut files = Vec::new();
+    for (path, (n_edits, n_reads)) in counts {
+        files.push(ModuleFileCounts { path: path.to_string(), n_edits, n_reads });
+    }
+
     // The most touched files first; the prompt stays small.
     files.sort_by_key(|it| (Reverse(it.n_edits + it.n_reads), it.path.clone()));
     files.truncate(MAX_MODEL_FACTS);
@@ -207,10 +217,12 @@ pub(super) fn draft_modules(
     modules: &ModuleLookup,
 ) -> Vec<Vec<MemoryDraft>> {
     let mut acc = Vec::new();
-    for (nth, due) in inputs.due.iter().enumerate() {
+    for (position, due) in inputs.due.iter().enumerate() {
         let mut drafts = observe::draft_module(&due.module, &inputs.visits, modules);
         // Only the first due module was interpreted.
-        if let Some(interpretation) = inputs.interpretation.as_ref().filter(|_| nth == 0) {
+        if position == 0
+            && let Some(interpretation) = &inputs.interpretation
+        {
             drafts.extend(interpretation.insights.iter().map(|it| draft_insight(&due.module, it)));
         }
         // The statistics come first, so that many insights cannot displace them.
@@ -333,7 +345,8 @@ fn add_touched(
     let empty = || SessionVisit { session, read: Vec::new(), edited: Vec::new() };
     let visit = acc.entry(session).or_insert_with(empty);
     // An edited file was usually read first; it counts as edited only.
-    if file.edits > 0 { &mut visit.edited } else { &mut visit.read }.push(file.path);
+    let files = if file.edits > 0 { &mut visit.edited } else { &mut visit.read };
+    files.push(file.path);
 }
 
 fn draft_insight(module: &str, insight: &SynthesisedNote) -> MemoryDraft {
@@ -422,13 +435,14 @@ fn coupled_modules(dependencies: &[Memory], modules: &ModuleLookup) -> Vec<(Stri
     let module_of_end = |end: &str| {
         if is_file(end) { modules.module_of_file(end).to_owned() } else { end.to_owned() }
     };
-    let ends = dependencies.iter().filter_map(|it| match &it.payload {
-        Some(Payload::CausalDependency(it)) => {
-            Some((module_of_end(&it.from), module_of_end(&it.to)))
+    let mut pairs = Vec::new();
+    for memory in dependencies {
+        // Others have no ends that could be compared.
+        if let Some(Payload::CausalDependency(it)) = &memory.payload {
+            pairs.push((module_of_end(&it.from), module_of_end(&it.to)));
         }
-        _ => None,
-    });
-    ends.collect()
+    }
+    pairs
 }
 
 /// Returns whether the end of a dependency is a file. Modules and files share the field; only files

@@ -3,8 +3,8 @@
 //!
 //! A transcript is a file with one session, or one session in a host's database. The journal of a
 //! session counts as a transcript too; if it names a transcript of the host, that one is read
-//! instead, because it has more detail. The crate `agents` parses the formats, `learn` consumes the
-//! scratchpads.
+//! instead, because it has more detail. The crate `agents` parses the formats into events, and a
+//! *scratchpad* is the state of a session, folded from its events. `learn` consumes the scratchpads.
 
 use std::path::{Path, PathBuf};
 
@@ -98,10 +98,9 @@ pub(crate) fn read_transcript(
         // since.
         let host_record = match session_source(&transcript.path) {
             SessionSource::HostTranscript { path } => {
-                let path = PathBuf::from(path);
-                read_file(reader, &Transcript { path, subagent: None, session: None })?
+                read_file(reader, &Transcript::of_file(PathBuf::from(path)))?
             }
-            SessionSource::HostDatabase { path, session } => {
+            SessionSource::HostDatabase { path, host_session: session } => {
                 read_database(reader, Path::new(&path), &session)?
             }
             SessionSource::JournalOnly => None,
@@ -187,13 +186,16 @@ fn sort_by_start(
     found: Vec<Transcript>,
     is_wanted: impl Fn(&SessionOrigin) -> bool,
 ) -> Vec<Transcript> {
-    let with_start = |it: Transcript| {
-        let origin = read_session_origin(&it).filter(|it| is_wanted(it))?;
-        Some((origin.started, it))
-    };
-    let mut acc: Vec<(Timestamp, Transcript)> = found.into_iter().filter_map(with_start).collect();
-    acc.sort();
-    acc.into_iter().map(|it| it.1).collect()
+    let mut dated: Vec<(Timestamp, Transcript)> = Vec::new();
+    for transcript in found {
+        if let Some(origin) = read_session_origin(&transcript)
+            && is_wanted(&origin)
+        {
+            dated.push((origin.started, transcript));
+        }
+    }
+    dated.sort();
+    dated.into_iter().map(|(_, transcript)| transcript).collect()
 }
 
 /// Reads one session of a host's database into a scratchpad. OpenCode is the only host with one.
@@ -247,6 +249,7 @@ fn read_file(
     let mut splitter = LineSplitter::new(header.format.layout());
     let mut pad = Scratchpad::new();
     let (mut events, mut n_bytes) = (Vec::new(), 0_u64);
+
     // Each piece is folded at once, which bounds the memory: transcripts can be hundreds of
     // megabytes.
     source::read_pieces(&transcript.path, |piece| {

@@ -2,8 +2,9 @@
 //! of memories that are used often. Pure.
 //!
 //! A session follows a memory if, soon after it was shown, it runs one of its commands with success
-//! or touches one of its files for the first time. It cites a memory by writing its short id. `load` reads the memories that the session
-//! was shown from the shown log, which the injector writes.
+//! or touches one of its files for the first time. It cites a memory by writing its short id. `load`
+//! reads the memories that the session was shown from the shown log, which the injector writes. The
+//! *pad* (`Scratchpad`) is the state of the session, folded from its events.
 
 use std::collections::BTreeMap;
 
@@ -40,16 +41,20 @@ pub(super) fn used_memories(
     shown: &[ShownMemory],
     cited: &[Vec<Memory>],
 ) -> Vec<Memory> {
-    let followed = shown.iter().filter(|it| observe::was_followed(pad, &it.memory, it.at));
-    let mut used: BTreeMap<MemoryId, &Memory> =
-        followed.map(|it| (it.memory.id, &it.memory)).collect();
+    let mut used: BTreeMap<MemoryId, &Memory> = BTreeMap::new();
+    for ShownMemory { memory, at } in shown {
+        if observe::was_followed(pad, memory, *at) {
+            used.insert(memory.id, memory);
+        }
+    }
     for matches in cited {
         // A short id that several memories share identifies none of them.
         if let [memory] = matches.as_slice() {
             used.insert(memory.id, memory);
         }
     }
-    // A session counts once, also if it is learned again after it has continued.
+    // A session counts once, also if it is learned again after it has continued. So a memory whose
+    // last use lies after the start of this session was counted already.
     let is_uncounted =
         |it: &Memory| it.counters.last_used_at.is_none_or(|at| Some(at) < pad.started);
     used.into_values().filter(|it| is_active(it) && is_uncounted(it)).cloned().collect()
@@ -68,6 +73,7 @@ pub(super) fn count_uses(changes: &mut Vec<StoreChange>, used: Vec<Memory>) {
         match (raised, replacement) {
             (Some(raised), Some(replacement)) => {
                 replacement.confidence = replacement.confidence.max(raised.confidence);
+                // Needs review only if both say so.
                 replacement.flags.needs_review &= raised.flags.needs_review;
             }
             (Some(raised), None) => changes.push(StoreChange::Replace(Box::new(raised))),

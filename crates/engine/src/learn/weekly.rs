@@ -1,7 +1,7 @@
 //! The weekly synthesis: drafts couplings between modules (which modules the same sessions edit) from
 //! all sessions, and merges duplicates among the memories of the last week. The daemon calls it every
 //! day, `waylore learn` on every run; a stored milestone with the number of the week makes all but the
-//! first call of a week return at once.
+//! first call of a week return at once. A *visit* is the list of files that one session touched.
 
 use model::{Actor, DAY_MS, Memory, MemoryKind, Timestamp};
 use observe::{ModuleLookup, SessionOverview, SessionVisit};

@@ -2,7 +2,14 @@
 //!
 //! A host can name the unit (such as a subtask of a plan) that a session works on. Every session on
 //! the unit updates the same memory, so that the next one knows what was done. Sessions without a
-//! unit create no such memory.
+//! unit create no such memory. For example:
+//!
+//! ```text
+//! Subtask 3 is done: it changed `src/queue.rs`, `src/retry.rs`.
+//! Subtask 4 was tried and failed after changing no file. The last that failed: “error[E0308]”.
+//! ```
+//!
+//! A session is *validated* if the host, its checks or later commits show that its work holds.
 
 use model::{
     Memory, MemoryKind, MemoryScope, MemoryType, Payload, PerMille, ProjectPath, SessionOutcome,
@@ -41,16 +48,16 @@ pub(super) struct WorkUnitReport {
 impl WorkUnitReport {
     /// Extracts the report from a scratchpad; `None` if the host named no unit.
     pub(super) fn from_scratchpad(pad: &Scratchpad) -> Option<Self> {
-        let is_decision = |it: &MemoryType| it.core_kind() == Some(MemoryKind::Decision);
-        let decisions = pad.notes.iter().map(|it| &it.1).filter(|it| is_decision(&it.kind));
-        Some(Self {
-            unit: pad.work_unit.clone()?,
-            decisions: decisions.map(|it| mask_label(&it.content, MAX_DETAIL_CHARS)).collect(),
-            last_failure: pad
-                .errors
-                .last()
-                .map(|it| mask_label(&it.display_line, MAX_DETAIL_CHARS)),
-        })
+        let unit = pad.work_unit.clone()?;
+        let mut decisions = Vec::new();
+        for (_, note) in &pad.notes {
+            if note.kind.core_kind() == Some(MemoryKind::Decision) {
+                decisions.push(mask_label(&note.content, MAX_DETAIL_CHARS));
+            }
+        }
+        let last_error = pad.errors.last();
+        let last_failure = last_error.map(|it| mask_label(&it.display_line, MAX_DETAIL_CHARS));
+        Some(Self { unit, decisions, last_failure })
     }
 }
 
@@ -116,13 +123,12 @@ fn compose_outcome(
     let mut content = if succeeded {
         format!("{label} is done: it changed {files}.")
     } else {
-        let last_error =
-            failure_reason.as_ref().map(|it| format!(" The last that failed: “{it}”."));
-        format!(
-            "{label} was tried and failed after changing {files}.{}",
-            last_error.unwrap_or_default()
-        )
+        format!("{label} was tried and failed after changing {files}.")
     };
+    if let Some(reason) = &failure_reason {
+        content = format!("{content} The last that failed: “{reason}”.");
+    }
+
     // Decisions explain the result to the next session on the unit.
     for decision in &report.decisions {
         content.push(' ');
@@ -139,8 +145,10 @@ fn compose_outcome(
     });
     let mut edited_modules: Vec<String> =
         edited.iter().map(|it| modules.module_of_file(it.as_str()).to_owned()).collect();
+
     // Files in the root folder belong to no module.
     edited_modules.retain(|it| !it.is_empty());
+
     // Not sorted: the modules stay in the order in which the session came to them.
     edited_modules.dedup();
     edited_modules.truncate(MAX_MODULES);

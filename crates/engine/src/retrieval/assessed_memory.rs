@@ -29,7 +29,8 @@ pub(crate) fn assess_memory(
     let current_confidence = current_confidence(&memory, &reader.config.types, reader.now, quiet);
     #[expect(clippy::cast_precision_loss, reason = "days, not milliseconds, matter")]
     let days_unused = lived_millis(memory.last_touched(), reader.now, quiet) as f32 / DAY_MS as f32;
-    // Churn needs the code graph, so only a search that uses it looks it up.
+    // Churn (recent changes of the memory's files) needs the code graph, so only a search that uses it
+    // looks it up.
     let condition = MemoryCondition { current_confidence, days_unused, churn: None };
     AssessedMemory { rated: RatedMemory { memory, scope, current_confidence }, condition }
 }
@@ -48,22 +49,25 @@ pub(crate) fn rank_equally_relevant(
     purpose: SearchPurpose,
     disabled: &DisabledStages,
 ) -> Vec<SearchHit> {
-    // The key of a candidate is its position in `memories`.
-    let candidates: Vec<RankCandidate<'_>> = memories
-        .iter()
-        .zip(0..)
-        .map(|(it, key)| RankCandidate {
-            memory: &it.rated.memory,
-            condition: it.condition,
-            fused: FusedHit { key, score: 1.0, traces: Vec::new() },
+    let mut candidates = Vec::new();
+    for (assessed, position) in memories.iter().zip(0..) {
+        candidates.push(RankCandidate {
+            memory: &assessed.rated.memory,
+            condition: assessed.condition,
+            // All have the same score. The key is the position in `memories`.
+            fused: FusedHit { key: position, score: 1.0, traces: Vec::new() },
             relevance: 1.0,
             // Callers test the files themselves: file warnings before, context blocks afterwards.
-            files_gone: false,
-        })
-        .collect();
+            files_missing: false,
+        });
+    }
     let ranked = recall::rank_candidates(&candidates, Some(phase), purpose.row(), disabled);
-    let rated = |it: &RankedHit| memories[it.fused.key as usize].rated.clone();
-    ranked.into_iter().map(|it| unsearched_hit(rated(&it), it.factors)).collect()
+    let mut hits = Vec::new();
+    for RankedHit { fused, factors, .. } in ranked {
+        let rated = memories[fused.key as usize].rated.clone();
+        hits.push(unsearched_hit(rated, factors));
+    }
+    hits
 }
 
 /// A hit of a list: no retrieval path explains it.

@@ -10,6 +10,10 @@
 //! database, unique within one notebook; the index uses it as the *slot* of the memory's codes, and
 //! calls each code a *row*. Its *key* adds the position of the notebook in the plan, so it is unique
 //! within the query; see `query_plan::candidate_key`.
+//!
+//! Scores: a *cosine* is comparable only within one query. A *z-score* relates it to the mean and the
+//! deviation of the query's cosines with all memories, so it is comparable between queries; about 1
+//! means relevant. *IDF* (inverse document frequency) is high for rare terms.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -63,10 +67,13 @@ pub(super) struct QueryVector {
 impl QueryVector {
     fn new(plan: &QueryPlan<'_>, full: &[f32]) -> Self {
         let scanned = scanned_part(full);
+        // The prior stands in for the distribution as long as a notebook has few vectors.
         let prior = plan.calibration.prior();
-        let stats =
-            |it: &SearchedNotebook| read_index(&it.index).vector_stats.query_stats(&scanned, prior);
-        let stats = plan.notebooks.iter().map(stats).collect();
+        let mut stats = Vec::new();
+        for searched in &plan.notebooks {
+            let index = read_index(&searched.index);
+            stats.push(index.vector_stats.query_stats(&scanned, prior));
+        }
         Self { full: full.to_vec(), scanned, stats }
     }
 
@@ -108,12 +115,15 @@ pub(super) async fn retrieve_candidates(
             #[expect(clippy::cast_possible_truncation, reason = "a score, for ordering")]
             let score = score as f32;
             let key = candidate_key(position, number);
+            // `normalized` is filled in below, when the best hit of all notebooks is known.
             paths.keyword.push(PathHit { key, score, normalized: 0.0 });
         }
     }
+
     // Vector scores are z-scores already; the other two paths are scaled by their best hit.
     recall::normalize_by_best(&mut paths.keyword);
     recall::normalize_by_best(&mut paths.graph);
+
     // The graph path is sorted already. Ties break on the key, so that runs repeat.
     for hits in [&mut paths.dense, &mut paths.keyword] {
         hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.key.cmp(&b.key)));
@@ -152,27 +162,32 @@ async fn retrieve_from_notebook(
     keyword_search: Option<impl Future<Output = Result<Vec<KeywordMatch>, store::Error>>>,
     graph: &[PathHit],
 ) -> Result<NotebookCandidates, Error> {
-    let score = |numbers: HashSet<u32>| {
-        let scored = query.map(|it| score_by_vector(plan, position, it, numbers.into_iter()));
-        scored.unwrap_or_default()
-    };
-    let nearest = query.map(|it| nearest_numbers(&plan.notebooks[position], &it.full));
-    let nearest = nearest.unwrap_or_default();
-    let mut dense = score(nearest.iter().copied().collect());
+    // Without a query vector, `nearest` and `dense` stay empty.
+    let (mut nearest, mut dense) = (Vec::new(), Vec::new());
+    if let Some(query) = query {
+        nearest = nearest_numbers(&plan.notebooks[position], &query.full);
+        dense = score_by_vector(plan, position, query, nearest.iter().copied());
+    }
     let matches = match keyword_search {
         // A memory that the vectors found keeps its keyword score, however low: fusion needs both.
         Some(search) => recall::best_matches(search.await?, KEYWORD_CANDIDATES, &nearest),
         None => Vec::new(),
     };
-    // The candidates of the other paths, without those that the vector path scored above.
-    let by_words = matches.iter().map(|it| it.number);
-    let by_files = graph.iter().map(|it| notebook_and_number(it.key));
-    let by_files = by_files.filter(|it| it.0 == position).map(|it| it.1);
-    let others = by_words.chain(by_files).filter(|it| nearest.binary_search(it).is_err());
-    dense.extend(score(others.collect()));
     let mut damaged = Vec::new();
-    if let Some(query) = query.filter(|it| it.is_truncated()) {
-        damaged = rescore_with_full_vectors(plan, position, query, &mut dense).await?;
+    if let Some(query) = query {
+        // The candidates of the other paths, without those that the vector path scored above.
+        let mut others: HashSet<u32> = matches.iter().map(|it| it.number).collect();
+        for hit in graph {
+            let (notebook, number) = notebook_and_number(hit.key);
+            if notebook == position {
+                others.insert(number);
+            }
+        }
+        others.retain(|it| nearest.binary_search(it).is_err());
+        dense.extend(score_by_vector(plan, position, query, others.into_iter()));
+        if query.is_truncated() {
+            damaged = rescore_with_full_vectors(plan, position, query, &mut dense).await?;
+        }
     }
     Ok(NotebookCandidates { dense, matches, damaged })
 }
@@ -204,19 +219,26 @@ pub(super) fn score_by_vector(
         let (cosine, row) = codes.nearest_row(number, &query.scanned)?;
         Some((cosine, query.stats[position].standardized_score(&row, cosine)))
     };
-    let score = |number: u32| {
-        let part = nearest(&index.codes, number)?;
-        // Only memories of several sentences have sentence codes.
-        let sentence = nearest(&index.sentences, number).unwrap_or(part);
-        let (score, normalized) = (part.0.max(sentence.0), f32::midpoint(part.1, sentence.1));
-        Some(PathHit { key: candidate_key(position, number), score, normalized })
-    };
-    numbers.filter_map(score).collect()
+    let mut hits = Vec::new();
+    for number in numbers {
+        // A memory that is not embedded yet has no score.
+        let Some((part_cosine, part_z)) = nearest(&index.codes, number) else { continue };
+        // Only memories of several sentences have sentence codes; for others the part stands in.
+        let (sentence_cosine, sentence_z) =
+            nearest(&index.sentences, number).unwrap_or((part_cosine, part_z));
+        hits.push(PathHit {
+            key: candidate_key(position, number),
+            score: part_cosine.max(sentence_cosine),
+            // The mean, so that neither the text as a whole nor one sentence decides alone.
+            normalized: f32::midpoint(part_z, sentence_z),
+        });
+    }
+    hits
 }
 
 /// Rescores candidates by their full vectors where the codes cover only the beginning of them. The
-/// z-scores of the codes are dealt out again in the new order: the distribution that they are based on
-/// is known for codes only. Returns the memories whose vectors are damaged; those keep their scores.
+/// z-scores are sorted and given to the candidates in the new order, because z-scores of full vectors
+/// cannot be computed: the distribution is known for codes only. Returns the memories whose vectors are damaged; those keep their scores.
 async fn rescore_with_full_vectors(
     plan: &QueryPlan<'_>,
     position: usize,
@@ -225,16 +247,21 @@ async fn rescore_with_full_vectors(
 ) -> Result<Vec<MemoryId>, Error> {
     let Some(embeddings) = &plan.embeddings else { return Ok(Vec::new()) };
     let searched = &plan.notebooks[position];
+
     // The index lock must not be held across the await below.
-    let known: Vec<(u32, MemoryId)> = {
+    let (mut ids, mut id_by_key) = (Vec::new(), HashMap::new());
+    {
         let index = read_index(&searched.index);
-        let id = |it: &PathHit| Some((it.key, index.id(notebook_and_number(it.key).1)?));
-        dense.iter().filter_map(id).collect()
-    };
-    let ids = known.iter().map(|it| it.1).collect();
+        for hit in dense.iter() {
+            let (_, number) = notebook_and_number(hit.key);
+            if let Some(id) = index.id(number) {
+                ids.push(id);
+                id_by_key.insert(hit.key, id);
+            }
+        }
+    }
     let model = embeddings.id().to_owned();
     let stored = searched.notebook.store.vectors().get_many(ids, model).await?;
-    let id_by_key: HashMap<u32, MemoryId> = known.into_iter().collect();
     let index = read_index(&searched.index);
     recall::rescore_by_exact(dense, |hit| {
         let parts = stored.parts.get(id_by_key.get(&hit.key)?)?;
@@ -242,7 +269,7 @@ async fn rescore_with_full_vectors(
         let exact = parts.map(|it| dot_product(&it.values, &query.full)).reduce(f32::max)?;
         // Sentences are stored as codes only, so what a sentence scored above the best part is kept
         // as a difference.
-        let number = notebook_and_number(hit.key).1;
+        let (_, number) = notebook_and_number(hit.key);
         let (best_part, _) = index.codes.nearest_row(number, &query.scanned)?;
         Some(exact + (hit.score - best_part))
     });

@@ -3,8 +3,10 @@
 //!
 //! A few memories are embedded before a search or after a write, all of them in the background after
 //! a change of model. The in-memory index of a notebook knows which memories lack a vector;
-//! `embedding_text` chooses the texts. Memories are embedded in batches, and each finished batch is
-//! saved, so an interrupted run continues where it stopped.
+//! `embedding_text` chooses the texts: one or more per memory, each with its *grain* (a part of the
+//! text, source code, or a single sentence). Memories are embedded in batches, and each finished batch
+//! is saved, so an interrupted run continues where it stopped. A *provider* is an external model,
+//! which is slower than the built-in one.
 
 use std::time::Duration;
 
@@ -50,6 +52,7 @@ pub(crate) async fn embed_missing(
 ) -> Result<EmbeddingReport, Error> {
     let mut total = EmbeddingReport::default();
     for notebook in project.notebooks() {
+        // The second notebook gets what the first has left of the limit.
         let limit = limit.saturating_sub(total.n_embedded);
         let report = embed_notebook(project, &notebook, limit).await?;
         total.n_embedded += report.n_embedded;
@@ -168,24 +171,28 @@ impl EmbeddingJob {
         let (model, timeout) = (self.embeddings.clone(), self.timeout);
         let model_id = model.id().to_owned();
         let computed = run_blocking(move || {
-            let texts: Vec<Vec<(Grain, String)>> =
-                memories.iter().map(|it| embedding_texts(&it.1)).collect();
+            let texts_by_memory: Vec<Vec<(Grain, String)>> =
+                memories.iter().map(|(_, memory)| embedding_texts(memory)).collect();
             // One request for all texts of the batch; the vectors come back in the same order.
-            let flat: Vec<&str> = texts.iter().flatten().map(|it| it.1.as_str()).collect();
-            let mut vectors = model.embed_documents_within(&flat, timeout)?.into_iter();
-            let embeddings =
-                memories.iter().zip(&texts).map(|((_, memory), texts)| MemoryEmbedding {
+            let all_texts: Vec<&str> =
+                texts_by_memory.iter().flatten().map(|(_, text)| text.as_str()).collect();
+            let mut vectors = model.embed_documents_within(&all_texts, timeout)?.into_iter();
+            let mut embeddings = Vec::new();
+            for ((_, memory), texts) in memories.iter().zip(&texts_by_memory) {
+                // Takes as many of the vectors as this memory has texts.
+                let own_vectors = vectors.by_ref().take(texts.len());
+                let parts = texts.iter().zip(own_vectors);
+                embeddings.push(MemoryEmbedding {
                     owner: memory.id,
                     version: memory.version,
                     model: model_id.clone(),
-                    parts: texts
-                        .iter()
-                        .zip(vectors.by_ref())
-                        .map(|(text, vector)| embedding_part(text.0, vector))
-                        .collect(),
+                    parts: parts.map(|((grain, _), it)| embedding_part(*grain, it)).collect(),
                 });
-            Ok::<_, infer::Error>(embeddings.collect::<Vec<_>>())
+            }
+            Ok::<_, infer::Error>(embeddings)
         });
+
+        // One `bool` per memory: its vectors were saved.
         let saved = self.store.put_vectors(computed.await?).await?;
         Ok(saved.into_iter().filter(|it| *it).count())
     }

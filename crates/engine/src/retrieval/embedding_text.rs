@@ -3,6 +3,13 @@
 //! Each gets one vector: the content with a header about its files and modules, in overlapping parts
 //! if it is long; and, for a text that a user wrote, every sentence by itself. The [`Grain`] of a text
 //! tells these apart, and source code from prose. `embedding` sends the texts to the model.
+//!
+//! ```text
+//! memory: "The cache is in redis, not in memory. Flush it before a deploy." about src/cache.rs
+//! texts:  Part      Files: src/cache.rs | Type: gotcha⏎The cache is … before a deploy.
+//!         Sentence  The cache is in redis, not in memory.
+//!         Sentence  Flush it before a deploy.
+//! ```
 
 use model::{Grain, Memory, MemorySource, ProjectPath};
 
@@ -92,6 +99,7 @@ fn is_source_code(text: &str) -> bool {
         n_code_lines += usize::from(is_code_line);
     }
     let n_signs = text.bytes().filter(|it| CODE_SIGNS.contains(it)).count();
+
     // A list with colons has lines that end like code, but few signs.
     let has_enough_signs = n_signs * MAX_BYTES_PER_CODE_SIGN >= text.len();
     n_lines >= 2 && n_code_lines * 2 >= n_lines && has_enough_signs
@@ -114,7 +122,11 @@ fn split_embedded_sentences(text: &str) -> Vec<String> {
             start = end;
         }
     }
-    sentences.extend(Some(speech[start..].trim()).filter(|it| !it.is_empty()));
+    let rest = speech[start..].trim();
+    if !rest.is_empty() {
+        sentences.push(rest);
+    }
+    // A single sentence is embedded as a part already.
     if sentences.len() < 2 {
         return Vec::new();
     }
@@ -142,15 +154,21 @@ fn split_parts(text: &str) -> Vec<&str> {
         let piece = &text[start..text.floor_char_boundary(start + MAX_PART_BYTES)];
         // The best cut in the second half; a line end counts more than a later word end.
         let half = piece.floor_char_boundary(MAX_PART_BYTES / 2);
-        let cut = ["\n", ". ", " "]
-            .iter()
-            .find_map(|it| piece[half..].rfind(it).map(|at| half + at + it.len()))
-            .unwrap_or(piece.len());
+        let mut cut = piece.len();
+        for separator in ["\n", ". ", " "] {
+            if let Some(at) = piece[half..].rfind(separator) {
+                cut = half + at + separator.len();
+                break;
+            }
+        }
         parts.push(&text[start..start + cut]);
         // The next part begins inside this one, at a word; text without blanks has no overlap.
-        let overlap = text.floor_char_boundary(start + cut - PART_OVERLAP_BYTES);
-        let word = text[overlap..start + cut].find(' ');
-        start = word.map_or(start + cut, |at| overlap + at + 1);
+        let end = start + cut;
+        let overlap = text.floor_char_boundary(end - PART_OVERLAP_BYTES);
+        start = match text[overlap..end].find(' ') {
+            Some(blank) => overlap + blank + 1,
+            None => end,
+        };
     }
     parts.push(&text[start..]);
     parts
@@ -178,8 +196,10 @@ mod tests {
             let parts = split_parts(&text);
             assert!(parts.len() > 1);
             assert!(parts.iter().all(|it| it.len() <= MAX_PART_BYTES && !it.is_empty()));
+            // Parts overlap, but leave no gap.
             let mut covered = 0;
             for part in parts {
+                // The position of the part in the text.
                 let at = part.as_ptr() as usize - text.as_ptr() as usize;
                 assert!(at <= covered, "no byte is left out");
                 covered = at + part.len();

@@ -1,6 +1,7 @@
 //! Answers in prose: if a language model is configured, it writes an answer from the hits of a search
 //! (`waylore ask`). The model gets the notes and the question and nothing else, and has to cite the
-//! note behind every statement; the citations are checked against the hits.
+//! note behind every statement by its short id, as in `[#0badcafe]`; the citations are checked against
+//! the hits.
 
 use model::{MemoryId, MemoryStatus};
 use recall::{estimate_tokens, frame};
@@ -96,14 +97,12 @@ fn build_prompt(reader: &ProjectReader, question: &str, hits: &[SearchHit]) -> S
 fn check_citations(text: String, results: &mut SearchResults) -> GeneratedAnswer {
     let (mut cited_memories, mut unknown) = (Vec::new(), Vec::new());
     for id in cited_ids(&text) {
-        match results.hits.iter().find(|it| it.rated.memory.id.short() == id) {
-            Some(hit) if !cited_memories.contains(&hit.rated.memory.id) => {
-                cited_memories.push(hit.rated.memory.id);
-            }
-            // Cited before.
-            Some(_) => {}
-            None if unknown.contains(&id) => {}
-            None => unknown.push(id),
+        let cited = results.hits.iter().map(|it| it.rated.memory.id).find(|it| it.short() == id);
+        match cited {
+            Some(memory) if !cited_memories.contains(&memory) => cited_memories.push(memory),
+            None if !unknown.contains(&id) => unknown.push(id),
+            // Cited twice; it counts once.
+            Some(_) | None => {}
         }
     }
     for id in unknown {
@@ -123,7 +122,7 @@ fn cited_ids(text: &str) -> Vec<String> {
         let is_id = is_whole && id.bytes().all(|it| it.is_ascii_hexdigit());
         is_id.then(|| id.to_ascii_lowercase())
     };
-    // The text before the first `#` cites nothing.
+    // Every piece after a `#` may begin with an id; the text before the first `#` cites nothing.
     text.split('#').skip(1).filter_map(leading_id).collect()
 }
 

@@ -6,7 +6,11 @@
 //! Files are near if code connects them (imports, calls), if commits changed them together, or if
 //! sessions touched them together. Each kind of connection gives a proximity from 0 to 1, and the
 //! strongest one counts. Code and commits come from the graph database; a project that is not indexed
-//! has only the sessions.
+//! has only the sessions. The proximity is that to the *seeds*: the files of the query and those that
+//! its text names.
+//!
+//! A candidate is identified by its *key*: the notebook's position in the plan, and the *number* of
+//! the memory in that notebook's database.
 
 use std::collections::{HashMap, HashSet};
 
@@ -60,15 +64,18 @@ pub(super) async fn search_by_files(
         Some(graph) => neighbour_proximity(&graph.neighbors(seeds.clone()).await?),
         None => seeds.iter().map(|it| (it.clone(), 1.0)).collect(),
     };
+
     // Only the project's notebook: the user's memories may name files of any project.
     let Some(position) = project_position(plan) else { return Ok(Vec::new()) };
     let searched = &plan.notebooks[position];
     let store = &searched.notebook.store;
     add_co_accessed(&mut proximity, &store.learning().co_accessed_files(seeds).await?);
+
+    // The nearest files, best first; ties by path, so that runs repeat.
     let mut nearest: Vec<(String, f32)> = proximity.into_iter().collect();
     nearest.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     nearest.truncate(MAX_NEIGHBOUR_FILES);
-    let paths = nearest.iter().map(|it| it.0.clone()).collect();
+    let paths = nearest.iter().map(|(path, _)| path.clone()).collect();
     let numbers_by_file = store.memories().numbers_by_file(paths).await?;
     let mut scores: HashMap<u32, f32> = HashMap::new();
     for ((_, proximity), numbers) in nearest.iter().zip(numbers_by_file) {
@@ -99,13 +106,20 @@ pub(super) async fn boost_neighbouring_files(
     let (Some(graph), Some(position)) = (graph, project_position(plan)) else {
         return Ok(HashMap::new());
     };
+
     // The files of every candidate that can gain.
     let n_boosted = file_boost::MAX_BOOSTED_RANK.min(fused.len());
-    let keys = fused[..n_boosted].iter().map(|it| it.key);
-    let keys: Vec<u32> = keys.filter(|it| notebook_and_number(*it).0 == position).collect();
-    let numbers: Vec<i64> = keys.iter().map(|it| i64::from(notebook_and_number(*it).1)).collect();
+    let (mut keys, mut numbers) = (Vec::new(), Vec::new());
+    for hit in &fused[..n_boosted] {
+        let (notebook, number) = notebook_and_number(hit.key);
+        if notebook == position {
+            keys.push(hit.key);
+            numbers.push(i64::from(number));
+        }
+    }
     let files = plan.notebooks[position].notebook.store.memories().files_of(numbers).await?;
     let files_by_key: HashMap<u32, Vec<String>> = keys.into_iter().zip(files).collect();
+
     // The files of the leaders and their neighbours.
     let mut leading_files: Vec<String> = Vec::new();
     for leader in &fused[..file_boost::LEADER_COUNT] {
@@ -123,6 +137,7 @@ pub(super) async fn boost_neighbouring_files(
     let neighbours = graph.neighbors(leading_files).await?;
     let proximities: Vec<FileProximity> =
         neighbours.iter().map(|it| neighbour_proximity(std::slice::from_ref(it))).collect();
+
     // Averaged over the leading files: a candidate next to all of them gains more than one that is
     // very close to a single one.
     #[expect(clippy::cast_precision_loss, reason = "a handful of files")]
@@ -160,19 +175,23 @@ async fn seed_files(
 
 /// Words of a text that may be the path of a project file: they have a file extension.
 fn path_like_words(text: &str) -> Vec<String> {
-    let path = |word: &str| {
-        let is_punctuation = |it: char| !it.is_alphanumeric() && !matches!(it, '_' | '/' | '.');
+    let is_punctuation = |it: char| !it.is_alphanumeric() && !matches!(it, '_' | '/' | '.');
+    let mut paths = Vec::new();
+    for word in text.split_whitespace() {
         let word = word.trim_matches(is_punctuation);
         // `src/auth.rs:12` names a line of the file.
         let word = word.split(':').next().unwrap_or(word).trim_end_matches('.');
-        let is_path = word.len() <= MAX_PATH_BYTES
-            && word.contains('.')
-            && model::words::file_extension(word).is_some();
-        is_path.then(|| ProjectPath::parse(word).ok()).flatten().map(|it| it.as_str().to_owned())
-    };
-    let mut words: Vec<String> = text.split_whitespace().filter_map(path).collect();
-    words.truncate(MAX_SEED_FILES);
-    words
+        let has_extension = word.contains('.') && model::words::file_extension(word).is_some();
+        // A path that leaves the project, as `../x.rs`, does not parse.
+        if word.len() <= MAX_PATH_BYTES
+            && has_extension
+            && let Ok(path) = ProjectPath::parse(word)
+        {
+            paths.push(path.as_str().to_owned());
+        }
+    }
+    paths.truncate(MAX_SEED_FILES);
+    paths
 }
 
 /// The proximity of files to the nearest of some seed files, by code and by history.
@@ -224,6 +243,7 @@ mod tests {
         let mut proximity =
             FileProximity::from([("a.rs".to_owned(), 1.0), ("often.rs".to_owned(), 0.2)]);
         add_co_accessed(&mut proximity, &[CoAccessedFiles { n_sessions: 9, others }]);
+        // 0.7 × 9 / (9 + 1), and 0.7 × 2 / (9 + 1).
         assert!((proximity["often.rs"] - 0.63).abs() < 1e-6);
         assert!((proximity["twice.rs"] - 0.14).abs() < 1e-6);
     }

@@ -2,7 +2,9 @@
 //!
 //! The full-text index of the store finds the memories that hold a term and counts how often; the
 //! crate `recall` turns the counts into scores. `candidate_retrieval` starts one [`KeywordSearch`]
-//! per notebook on the store's thread.
+//! per notebook on the store's thread. A memory is identified by its *number*, that of its row in the
+//! notebook's database. The *document frequency* of a term is the number of memories that hold it;
+//! BM25 gives a rare term a higher weight.
 
 use std::sync::{Arc, PoisonError};
 
@@ -58,14 +60,17 @@ impl KeywordSearch {
     ) -> Vec<KeywordMatch> {
         let index = read_index(&self.index);
         let bm25 = Bm25::new(doc_freqs, index.n_texts(), index.n_words());
+        let mut scored = Vec::new();
         // `counts` are the occurrences of each searched term, in the three text columns of the store.
-        let score = |(number, counts): (i64, &[[u8; 3]])| {
+        for (number, counts) in matches.iter() {
+            let Ok(number) = u32::try_from(number) else { continue };
             // Filtered here and not in the query: the allowed set is not known to the store.
-            let number = u32::try_from(number).ok().filter(|it| self.allowed.contains(*it))?;
-            let counts = searched.iter().copied().zip(counts);
-            Some(bm25.score_memory(number, index.words_of(number), counts))
-        };
-        matches.iter().filter_map(score).collect()
+            if self.allowed.contains(number) {
+                let counts = searched.iter().copied().zip(counts);
+                scored.push(bm25.score_memory(number, index.words_of(number), counts));
+            }
+        }
+        scored
     }
 
     /// The document frequency of each term. Counting is the slowest step of a search, so the index
@@ -77,11 +82,14 @@ impl KeywordSearch {
         };
         let (mut doc_freqs, mut counted) = (Vec::new(), Vec::new());
         for (term, cached) in self.terms.iter().zip(cached) {
-            let doc_freq = match cached {
-                Some(doc_freq) => doc_freq,
-                None => lookup.count_matches(&any_term_expression(std::slice::from_ref(term)))?,
+            let doc_freq = if let Some(doc_freq) = cached {
+                doc_freq
+            } else {
+                let expression = any_term_expression(std::slice::from_ref(term));
+                let doc_freq = lookup.count_matches(&expression)?;
+                counted.push((term.clone(), doc_freq));
+                doc_freq
             };
-            counted.extend(cached.is_none().then(|| (term.clone(), doc_freq)));
             doc_freqs.push(doc_freq);
         }
         // A write lock stops all searches, so it is taken only if there is something to write.

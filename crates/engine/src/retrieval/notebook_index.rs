@@ -3,8 +3,10 @@
 //! It holds what a search needs for every memory: the facets that filters test, the quantized
 //! vectors, and the statistics of keywords and vectors. Texts stay in the database and are read for
 //! candidates only. `shared_index` updates the index before every search with what any process
-//! wrote since; the store describes that as an `IndexDelta`. A memory is identified by its number,
-//! the small row number that it has in this database.
+//! wrote since; the store describes that as an `IndexDelta`: the outlines (properties without the
+//! text) and the codes of all memories that changed. A memory is identified by its number, the small
+//! row number that it has in this database; lists and sets are indexed by this number, then called
+//! *slot*. A *code* is a quantized vector; source code is always called source code here.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +15,8 @@ use model::{Grain, MemoryId, MemoryScope, MemorySource, MemoryStatus, SessionId}
 use recall::{QuantizedVectors, SlotSet, VectorStats};
 use store::{IndexDelta, IndexPosition, MemoryFilter, MemoryOutline, VectorCode};
 
-/// Terms whose document frequency is cached; one more empties the cache.
+/// Most terms whose document frequency is cached. A full cache is emptied before the next
+/// insertion.
 const MAX_CACHED_TERMS: usize = 10_000;
 /// The cached document frequencies are dropped once one text in this many is new or gone. IDF is a
 /// logarithm of the frequency, so a smaller change hardly matters.
@@ -37,7 +40,7 @@ pub(crate) struct NotebookIndex {
     /// Quantized vectors of sentences.
     pub(crate) sentences: QuantizedVectors,
     /// Memories whose text is source code.
-    code_memories: SlotSet,
+    source_code_memories: SlotSet,
     /// Statistics of `codes`, as of the last update.
     pub(crate) vector_stats: VectorStats,
     /// Cached number of memories that hold a term.
@@ -101,7 +104,7 @@ impl NotebookIndex {
             sessions: HashMap::new(),
             codes: QuantizedVectors::new(dims),
             sentences: QuantizedVectors::new(dims),
-            code_memories: SlotSet::new(),
+            source_code_memories: SlotSet::new(),
             vector_stats: VectorStats::default(),
             doc_freqs: HashMap::new(),
             n_texts_counted: 0,
@@ -128,8 +131,8 @@ impl NotebookIndex {
         for code in &delta.codes {
             // A vector whose memory was erased meanwhile has no owner.
             let Some(&number) = self.numbers.get(&code.owner) else { continue };
-            // The delta has all codes of a memory or none. The first one replaces the old codes of a
-            // memory that got new vectors without a new outline.
+            // The delta has all codes of a memory or none. The first one replaces the old codes of
+            // a memory that got new vectors without a new outline.
             if updated.insert(number) && !delta.is_full {
                 self.remove_codes(number);
             }
@@ -138,11 +141,14 @@ impl NotebookIndex {
         if !updated.is_empty() || delta.is_full {
             self.vector_stats = VectorStats::from_codes(&self.codes);
         }
+
+        // Drops the caches that the change has made wrong.
         if self.n_texts.abs_diff(self.n_texts_counted) > self.n_texts_counted / DOC_FREQ_TOLERANCE {
             self.doc_freqs.clear();
         }
         self.unembedded = self.list_unembedded();
         self.last_allowed = Mutex::new(None);
+
         // Last: a panic above leaves the old position, and the same delta is applied again.
         self.position = Some(delta.position);
     }
@@ -166,6 +172,7 @@ impl NotebookIndex {
             session: outline.session,
             n_words: outline.n_words,
         };
+
         // The totals count each memory once, so its old words are taken off first.
         if let Some(before) = &self.facets[slot] {
             self.n_texts -= u64::from(before.n_words > 0);
@@ -173,6 +180,7 @@ impl NotebookIndex {
         }
         self.n_texts += u64::from(facets.n_words > 0);
         self.n_words += u64::from(facets.n_words);
+
         // A memory keeps its session, so only a new one is added to the list.
         if self.facets[slot].is_none()
             && let Some(session) = outline.session
@@ -192,18 +200,18 @@ impl NotebookIndex {
             Grain::Sentence => &mut self.sentences,
             Grain::Part | Grain::Code => &mut self.codes,
         };
-        // A code of another length is dropped. The memory then counts as not embedded and gets a new
-        // vector.
+        // A code of another length is dropped. The memory then counts as not embedded and gets a
+        // new vector.
         let fits = codes.push_row(number, &code.code).is_ok();
         if fits && code.grain == Grain::Code {
-            self.code_memories.insert(number);
+            self.source_code_memories.insert(number);
         }
     }
 
     fn remove_codes(&mut self, number: u32) {
         self.codes.remove_slot(number);
         self.sentences.remove_slot(number);
-        self.code_memories.remove(number);
+        self.source_code_memories.remove(number);
     }
 
     /// The cached number of memories that hold a term.
@@ -241,13 +249,13 @@ impl NotebookIndex {
     }
 
     /// True if the text of a memory is source code.
-    pub(crate) fn is_code(&self, number: u32) -> bool {
-        self.code_memories.contains(number)
+    pub(crate) fn is_source_code(&self, number: u32) -> bool {
+        self.source_code_memories.contains(number)
     }
 
     /// The numbers of the memories that pass a filter and are not excluded. `matching` are the
-    /// numbers that pass the filter's subject (files, modules, tags), which only the store can test;
-    /// `None` if the filter names none.
+    /// numbers that pass the filter's subject (files, modules, tags), which only the store can
+    /// test; `None` if the filter names none.
     pub(crate) fn allowed(
         &self,
         filter: &MemoryFilter,
@@ -259,10 +267,10 @@ impl NotebookIndex {
         }
         // Agents repeat the same filter, and a filter without a subject tests every memory.
         let mut last = self.last_allowed.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same = |it: &&(MemoryFilter, SearchExclusions, Arc<SlotSet>)| {
-            it.0 == *filter && it.1 == *exclusions
-        };
-        if let Some((_, _, allowed)) = last.as_ref().filter(is_same) {
+        if let Some((last_filter, last_exclusions, allowed)) = last.as_ref()
+            && last_filter == filter
+            && last_exclusions == exclusions
+        {
             return Arc::clone(allowed);
         }
         let allowed = Arc::new(self.filter_numbers(filter, None, exclusions));
@@ -291,19 +299,14 @@ impl NotebookIndex {
                 && !(unmerged.contains(&it.branch) && filter.branch.is_none())
                 && !exclusions.user_excluded.contains(&it.id)
         };
-        let mut allowed = SlotSet::new();
-        let mut add_if_passing = |number: u32| {
-            if self.facets(number).is_some_and(&passes) {
-                allowed.insert(number);
-            }
+        let tested: Vec<u32> = match matching {
+            Some(numbers) => numbers.iter().filter_map(|it| u32::try_from(*it).ok()).collect(),
+            None => (0..u32::try_from(self.facets.len()).unwrap_or(u32::MAX)).collect(),
         };
-        match matching {
-            Some(numbers) => {
-                numbers.iter().filter_map(|it| u32::try_from(*it).ok()).for_each(add_if_passing);
-            }
-            None => {
-                let n_slots = u32::try_from(self.facets.len()).unwrap_or(u32::MAX);
-                (0..n_slots).for_each(&mut add_if_passing);
+        let mut allowed = SlotSet::new();
+        for number in tested {
+            if self.facets(number).is_some_and(passes) {
+                allowed.insert(number);
             }
         }
         allowed
@@ -319,10 +322,15 @@ impl NotebookIndex {
         let session = self.facets(number)?.session?;
         let numbers = self.sessions.get(&session)?;
         let own = numbers.binary_search(&number).ok()?;
-        let (from, to) = (own.saturating_sub(window), (own + window + 1).min(numbers.len()));
-        let others = (from..to).filter(|it| *it != own);
-        let neighbours = others.map(|it| (numbers[it], it.cast_signed() - own.cast_signed()));
-        Some(SessionNeighbours { first_of_session: numbers[0], neighbours: neighbours.collect() })
+        let first = own.saturating_sub(window);
+        let end = (own + window + 1).min(numbers.len());
+        let mut neighbours = Vec::new();
+        for (position, number) in numbers.iter().enumerate().take(end).skip(first) {
+            if position != own {
+                neighbours.push((*number, position.cast_signed() - own.cast_signed()));
+            }
+        }
+        Some(SessionNeighbours { first_of_session: numbers[0], neighbours })
     }
 
     pub(crate) fn id(&self, number: u32) -> Option<MemoryId> {
@@ -339,12 +347,14 @@ impl NotebookIndex {
     }
 
     fn list_unembedded(&self) -> Vec<i64> {
-        let unembedded = |(number, facets): (usize, &Option<MemoryFacets>)| {
+        let mut unembedded = Vec::new();
+        for (facets, number) in self.facets.iter().zip(0..) {
             let is_searched = facets.as_ref().is_some_and(MemoryFacets::is_searched);
-            let number = u32::try_from(number).ok()?;
-            (is_searched && !self.codes.contains(number)).then_some(i64::from(number))
-        };
-        self.facets.iter().enumerate().filter_map(unembedded).collect()
+            if is_searched && !self.codes.contains(number) {
+                unembedded.push(i64::from(number));
+            }
+        }
+        unembedded
     }
 
     /// Memories that are not deleted.

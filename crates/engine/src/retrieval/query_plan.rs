@@ -4,11 +4,14 @@
 //! each notebook up to date; for each notebook it computes the set of memories that the search may
 //! return. The later stages (`candidate_retrieval`, `search_stages`, `search`) read the plan and share
 //! its [`candidate_key`], by which all of them identify a candidate.
+//!
+//! A search is *unsolicited* (automatic) if no person or agent asked for it: its results are injected.
+//! Such a search sees live memories of merged work only.
 
 use std::collections::HashSet;
 
 use infer::EmbeddingModel;
-use model::{MemoryId, words};
+use model::{MemoryId, MemoryStatus, words};
 use recall::{QueryClass, RankingStage, SearchPurpose};
 use store::MemoryFilter;
 
@@ -44,8 +47,8 @@ pub(super) struct QueryPlan<'a> {
     pub(super) notices: Vec<String>,
 }
 
-/// Combines the position of a notebook in the plan and the number of a memory in it into one key.
-/// The pure crate `recall` works with these keys and does not look into them.
+/// Combines the position of a notebook in the plan and the number of a memory in it into one key:
+/// memory 7 of the notebook at position 1 has the key `1 << 31 | 7`. The pure crate `recall` works with these keys and does not look into them.
 pub(super) fn candidate_key(notebook: usize, number: u32) -> u32 {
     number | u32::try_from(notebook).unwrap_or(0) << NOTEBOOK_BIT
 }
@@ -63,6 +66,7 @@ pub(super) async fn plan_query<'a>(
 ) -> Result<QueryPlan<'a>, Error> {
     let text = &query.text[..query.text.floor_char_boundary(MAX_QUERY_BYTES)];
     let mut notices = Vec::new();
+
     // A search without a model still works, by words and files.
     let embeddings = match reader.config.models.embeddings().await {
         Ok(embeddings) => Some(embeddings),
@@ -77,8 +81,10 @@ pub(super) async fn plan_query<'a>(
     let mut notebooks = Vec::new();
     for notebook in notebooks_in_scope(reader, query.scope) {
         let index = load_index(reader, &notebook.store, embeddings.as_ref()).await?;
-        let n_missing = read_index(&index).unembedded().len();
-        notices.extend(missing_vector_notice(n_missing).filter(|_| uses_vectors));
+        if uses_vectors {
+            let n_missing = read_index(&index).unembedded().len();
+            notices.extend(missing_vector_notice(n_missing));
+        }
         notebooks.push(filter_notebook(notebook, index, &filter, &exclusions).await?);
     }
     let model = embeddings.as_ref().map_or("", EmbeddingModel::id);
@@ -127,13 +133,14 @@ async fn search_exclusions(
     reader: &ProjectReader,
     purpose: SearchPurpose,
 ) -> Result<SearchExclusions, Error> {
-    let memories: HashSet<MemoryId> = user_excluded_memories(reader).await?.into_iter().collect();
-    let branches = if purpose.row().is_unsolicited {
+    let user_excluded: HashSet<MemoryId> =
+        user_excluded_memories(reader).await?.into_iter().collect();
+    let unmerged_branches = if purpose.row().is_unsolicited {
         list_unmerged_branches(reader).await
     } else {
         Vec::new()
     };
-    Ok(SearchExclusions { user_excluded: memories, unmerged_branches: branches })
+    Ok(SearchExclusions { user_excluded, unmerged_branches })
 }
 
 fn missing_vector_notice(n_missing: usize) -> Option<String> {
@@ -144,11 +151,11 @@ fn missing_vector_notice(n_missing: usize) -> Option<String> {
     }
 }
 
-/// Restricts the filter to the statuses that an automatic search may return.
+/// Restricts the filter of an automatic search to live memories.
 fn filter_for_purpose(filter: &MemoryFilter, purpose: SearchPurpose) -> MemoryFilter {
     let mut restricted = filter.clone();
     if purpose.row().is_unsolicited {
-        restricted.statuses.retain(|it| purpose.statuses().contains(it));
+        restricted.statuses.retain(|it| *it == MemoryStatus::Live);
     }
     restricted
 }

@@ -5,6 +5,11 @@
 //! of them is relevant, repeat with HyDE if not, rerank, rank, select the page, add linked memories.
 //! Each stage can be turned off by the query. A stage that fails (a provider that does not answer)
 //! leaves a notice, and the search goes on without it.
+//!
+//! Words: *fusion* merges the scores of the three retrieval paths into one list. *HyDE* searches with a
+//! made-up answer instead of the question. A *reranker* is a model that reads query and text together.
+//! A candidate is identified by its *key*: the notebook's position in the plan, and the *number* of the
+//! memory in that notebook's database. To *assess* a memory is to compute its current confidence.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
@@ -110,11 +115,17 @@ async fn read_candidates(
     mut fused: Vec<FusedHit>,
 ) -> Result<Vec<MemoryCandidate>, Error> {
     fused.truncate(n_candidates(plan));
+
     // Memories are read per notebook, and brought back into the fused order below.
     let mut memories: HashMap<u32, AssessedMemory> = HashMap::new();
     for (position, searched) in plan.notebooks.iter().enumerate() {
-        let own = fused.iter().map(|it| notebook_and_number(it.key)).filter(|it| it.0 == position);
-        let numbers: Vec<i64> = own.map(|it| i64::from(it.1)).collect();
+        let mut numbers: Vec<i64> = Vec::new();
+        for hit in &fused {
+            let (notebook, number) = notebook_and_number(hit.key);
+            if notebook == position {
+                numbers.push(i64::from(number));
+            }
+        }
         if numbers.is_empty() {
             continue;
         }
@@ -127,15 +138,19 @@ async fn read_candidates(
         }
     }
     add_churn(reader, plan, &mut memories).await?;
-    let candidate = |fused: FusedHit| {
-        let AssessedMemory { rated, condition } = memories.remove(&fused.key)?;
+    let mut candidates = Vec::new();
+    for fused in fused {
+        let Some(assessed) = memories.remove(&fused.key) else { continue };
+        let AssessedMemory { rated, condition } = assessed;
         let files_missing = !has_existing_file(reader, &rated.memory);
-        Some(MemoryCandidate { fused, rated, condition, files_missing, rerank_score: None })
-    };
-    Ok(fused.into_iter().filter_map(candidate).collect())
+        let rerank_score = None;
+        candidates.push(MemoryCandidate { fused, rated, condition, files_missing, rerank_score });
+    }
+    Ok(candidates)
 }
 
-/// Adds the churn of its files to each memory of the project, if recency counts enough to use it.
+/// Adds the churn of its files (how much they changed recently) to each memory of the project, if
+/// recency counts enough to use it.
 async fn add_churn(
     reader: &ProjectReader,
     plan: &QueryPlan<'_>,
@@ -146,9 +161,10 @@ async fn add_churn(
     let Some(graph) = reader.graph_reader().filter(|_| is_used) else { return Ok(()) };
     // The user's memories may name files of any project.
     let is_of_project = |it: &AssessedMemory| it.rated.scope == NotebookScope::Project;
-    let own = memories.values().filter(|it| is_of_project(it));
-    let files: BTreeSet<String> =
-        own.flat_map(|it| &it.rated.memory.files).map(|it| it.as_str().to_owned()).collect();
+    let mut files: BTreeSet<String> = BTreeSet::new();
+    for assessed in memories.values().filter(|it| is_of_project(it)) {
+        files.extend(assessed.rated.memory.files.iter().map(|it| it.as_str().to_owned()));
+    }
     if files.is_empty() {
         return Ok(());
     }
@@ -186,7 +202,13 @@ async fn embed_hyde_answer(reader: &ProjectReader, plan: &mut QueryPlan<'_>) -> 
         Ok(text) => run_blocking(move || embeddings.embed_query(&text, QUERY_TIMEOUT)).await,
         Err(error) => Err(error),
     };
-    vector.map_err(|error| plan.notices.push(format!("no second search: {error}"))).ok()
+    match vector {
+        Ok(vector) => Some(vector),
+        Err(error) => {
+            plan.notices.push(format!("no second search: {error}"));
+            None
+        }
+    }
 }
 
 /// Scores the best candidates with the reranker, if one is configured and the purpose has time.
@@ -235,9 +257,8 @@ fn select_hits(
         let excluded = ranked.excluded;
         let hit = to_hit(plan, ranked, candidate, boosts);
         let reason = match excluded {
-            Some(ExclusionReason::Unsure) => Some(RejectionReason::LowConfidence),
-            Some(ExclusionReason::OutOfPhase) => Some(RejectionReason::OutOfPhase),
-            Some(ExclusionReason::FilesGone) => Some(RejectionReason::FilesMissing),
+            Some(ExclusionReason::LowConfidence) => Some(RejectionReason::LowConfidence),
+            Some(ExclusionReason::FilesMissing) => Some(RejectionReason::FilesMissing),
             None if is_irrelevant(plan, acc.verdict, &hit) => Some(RejectionReason::Irrelevant),
             // The offset counts hits, so only what would be a hit is skipped.
             None if n_to_skip > 0 => {
@@ -274,6 +295,7 @@ async fn add_linked_memories(
     acc: &mut SearchResults,
 ) -> Result<(), Error> {
     let limit = usize::try_from(plan.query.filter.limit).unwrap_or(usize::MAX);
+
     // Linked memories only fill what the page has left.
     let max_linked = limit.saturating_sub(acc.hits.len()).min(MAX_LINKED_MEMORIES);
     let mut known: Vec<MemoryId> = acc.hits.iter().map(|it| it.rated.memory.id).collect();
@@ -292,6 +314,7 @@ async fn add_linked_memories(
             }
         }
     }
+
     // Ranked one by one: they must not be compared with the hits.
     for (candidate, linked_from) in linked {
         let ranked = order_candidates(plan, std::slice::from_ref(&candidate), reader.now).remove(0);

@@ -1,5 +1,8 @@
 //! The query and the results of a search, and the reasons why a memory is not a hit. Plain data:
 //! callers build a [`SearchQuery`], `search.rs` answers it.
+//!
+//! A search has several *retrieval paths* (vectors, keywords, files), whose scores are added up, and
+//! then *ranks* the memories by further factors: confidence, age, phase of the work.
 
 use model::{MemoryId, Phase, ProjectPath};
 use recall::{
@@ -18,9 +21,13 @@ pub struct SearchQuery {
     pub files: Vec<ProjectPath>,
     /// Restricts the candidates; its limit and offset select the page of results.
     pub filter: MemoryFilter,
+    /// The notebook to search; `None` for both.
     pub scope: Option<NotebookScope>,
+    /// The kind of work, which prefers some memory types.
     pub phase: Option<Phase>,
+    /// The occasion of the search. It sets the least confidence and the stages that have time to run.
     pub purpose: SearchPurpose,
+    /// Stages that this search skips.
     pub disabled_stages: DisabledStages,
 }
 
@@ -31,7 +38,9 @@ pub struct SearchResults {
     pub hits: Vec<SearchHit>,
     /// Candidates that are not hits, with the reason, best first.
     pub excluded: Vec<(SearchHit, RejectionReason)>,
+    /// The kind of text: an identifier, a question …
     pub query_class: QueryClass,
+    /// The decision whether any memory is relevant to the query.
     pub verdict: RelevanceVerdict,
     /// Degradations the user should know of: a provider that failed, memories without a vector.
     pub notices: Vec<String>,
@@ -41,6 +50,7 @@ pub struct SearchResults {
 #[derive(Clone, Debug)]
 pub struct SearchHit {
     pub rated: RatedMemory,
+    /// The final score, by which hits are ranked.
     pub score: f32,
     pub explanation: HitExplanation,
 }
@@ -56,6 +66,7 @@ pub struct HitExplanation {
     pub neighbour_boost: f32,
     /// Score gained because its files are neighbours of the best hits' files.
     pub file_boost: f32,
+    /// Relevance, confidence and the other factors of the final score.
     pub factors: ScoreFactors,
     /// Score of the reranker, 0 to 1.
     pub rerank_score: Option<f32>,
@@ -73,11 +84,11 @@ pub enum RejectionReason {
     Irrelevant,
     /// Its confidence is below the minimum of the purpose.
     LowConfidence,
-    /// The phase excludes its type.
+    /// No section of the pipeline context takes it.
     OutOfPhase,
     /// It repeats a memory with a higher score.
     Duplicate(MemoryId),
-    /// Memories with higher scores filled the page.
+    /// Memories with higher scores filled the page, or it is on an earlier page.
     BeyondLimit,
     /// Its confidence satisfies the purpose but not the project's trust level.
     BelowTrustLevel,

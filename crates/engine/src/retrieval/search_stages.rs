@@ -5,6 +5,10 @@
 //! `search` calls them. They read the plan and the indexes in memory, never the store. The formulas are
 //! in the pure crate `recall`; this file translates between its candidate keys and the memories behind
 //! them.
+//!
+//! Words: the *dense* path is the one by vectors. A *fused* hit has one score from all paths. A *key*
+//! is the notebook's position in the plan and the *number* of the memory in that notebook's database.
+//! A *verdict* is the decision whether any memory is relevant to the query at all.
 
 use std::collections::HashMap;
 
@@ -92,12 +96,12 @@ pub(super) fn fuse_candidates(
 /// depend on the share of code among the nearest candidates. All candidates share them: scores with
 /// different weights would not be comparable.
 fn path_weights(plan: &QueryPlan<'_>, dense: &[PathHit]) -> PathWeights {
-    let is_code = |it: &&PathHit| {
+    let is_source_code = |it: &&PathHit| {
         let (notebook, number) = notebook_and_number(it.key);
-        read_index(&plan.notebooks[notebook].index).is_code(number)
+        read_index(&plan.notebooks[notebook].index).is_source_code(number)
     };
     let nearest = &dense[..CODE_VOTERS.min(dense.len())];
-    let n_code = nearest.iter().filter(is_code).count();
+    let n_code = nearest.iter().filter(is_source_code).count();
     plan.class.weights_among(n_code, nearest.len())
 }
 
@@ -111,6 +115,8 @@ fn boost_session_neighbours(
     rule: FusionRule,
 ) -> HashMap<u32, f32> {
     let RetrievedCandidates { paths, query_vector, .. } = retrieved;
+
+    // The candidates around a candidate in its session, as keys.
     let session_position = |key: u32| {
         let (notebook, number) = notebook_and_number(key);
         let index = read_index(&plan.notebooks[notebook].index);
@@ -121,11 +127,16 @@ fn boost_session_neighbours(
             neighbours: found.neighbours.into_iter().map(to_key).collect(),
         })
     };
+
     // A neighbour that no path found is scored by its vector alone; it holds none of the terms.
     let own_score = |key: u32| {
         let (notebook, number) = notebook_and_number(key);
-        let is_allowed = plan.notebooks[notebook].allowed.contains(number);
-        let query = query_vector.as_ref().filter(|_| is_allowed && rule == FusionRule::Scores)?;
+        // A neighbour that the filter excludes does not enter the list, and without a vector or with
+        // ranks instead of scores there is nothing to score it by.
+        if !plan.notebooks[notebook].allowed.contains(number) || rule != FusionRule::Scores {
+            return None;
+        }
+        let query = query_vector.as_ref()?;
         let dense = score_by_vector(plan, notebook, query, std::iter::once(number));
         let unmatched = vec![PathHit { key, score: 0.0, normalized: 0.0 }];
         // If the graph path found anything, it counts against a memory that this path missed it.
@@ -164,9 +175,11 @@ pub(super) fn judge_query_relevance(
     best: BestEvidence,
 ) -> RelevanceVerdict {
     let disabled = &plan.query.disabled_stages;
+
     // The thresholds combine both kinds of evidence and mean nothing for one alone.
     let lacks_path =
         disabled.is_disabled(RankingStage::Dense) || disabled.is_disabled(RankingStage::Keyword);
+
     // The thresholds for cosines were measured on the built-in model. A provider's cosines are
     // standardized instead, which needs enough vectors for a mean and a deviation.
     let is_provider = matches!(plan.embeddings, Some(EmbeddingModel::Provider(_)));
@@ -193,6 +206,7 @@ pub(super) fn judge_query_relevance(
         mean_similarity,
         n_vectors,
     };
+
     // A memory that is not embedded yet can only be judged by its words.
     let lacks_vector = |it: &MemoryCandidate| {
         it.fused.trace_of(RetrievalPath::Keyword).is_some()
@@ -200,6 +214,7 @@ pub(super) fn judge_query_relevance(
     };
     match recall::judge_relevance(evidence) {
         RelevanceVerdict::Nothing { .. } if candidates.iter().any(lacks_vector) => {
+            // Judged again, by words alone.
             let nearest = NearestScore::Unknown;
             recall::judge_relevance(RelevanceEvidence { nearest, ..evidence })
         }
@@ -228,24 +243,26 @@ pub(super) fn order_candidates(
 ) -> Vec<RankedHit> {
     let query = plan.query;
     let uses_dates = query.disabled_stages.is_enabled(RankingStage::Dates);
+    // A query such as "what broke last week" prefers memories of that time.
     let time = dates::find_time_reference(plan.text, now).filter(|_| uses_dates);
     let relevance = |it: &MemoryCandidate| {
         let fit = time.map_or(0.0, |time| dates::time_fit(time, it.rated.memory.created_at));
         it.rerank_score.unwrap_or(it.fused.score) * (1.0 + DATE_BOOST * fit)
     };
-    // The date boost can exceed 1, which is the maximum that ranking expects.
+    // With the date boost a relevance can exceed 1, the maximum that ranking expects; then all are
+    // scaled down.
     let max_relevance = candidates.iter().map(relevance).fold(1.0, f32::max);
-    let candidates: Vec<RankCandidate<'_>> = candidates
-        .iter()
-        .map(|it| RankCandidate {
-            memory: &it.rated.memory,
-            condition: it.condition,
-            fused: it.fused.clone(),
-            relevance: relevance(it) / max_relevance,
-            files_gone: it.files_missing,
-        })
-        .collect();
-    recall::rank_candidates(&candidates, query.phase, query.purpose.row(), &query.disabled_stages)
+    let mut to_rank = Vec::new();
+    for candidate in candidates {
+        to_rank.push(RankCandidate {
+            memory: &candidate.rated.memory,
+            condition: candidate.condition,
+            fused: candidate.fused.clone(),
+            relevance: relevance(candidate) / max_relevance,
+            files_missing: candidate.files_missing,
+        });
+    }
+    recall::rank_candidates(&to_rank, query.phase, query.purpose.row(), &query.disabled_stages)
 }
 
 /// Builds the hit with its explanation.

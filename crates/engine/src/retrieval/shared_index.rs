@@ -2,7 +2,9 @@
 //! process.
 //!
 //! [`load_index`] brings an index up to date, [`filter_notebook`] adds the set of memories that one
-//! search may return. Locks are short and never held across an await.
+//! search may return. Locks are short and never held across an await. The *position* of an index is
+//! the state of the database that it equals; the store answers a position with a *delta*, the changes
+//! since then. A memory is identified by its *number*, that of its row in the database.
 
 use std::num::NonZero;
 use std::path::PathBuf;

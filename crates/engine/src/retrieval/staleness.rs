@@ -7,6 +7,10 @@
 //! changed? Context blocks drop memories whose references are all missing and lower the confidence
 //! of the others by the changed share. Runs git a few times at most, and never on the caller's
 //! runtime.
+//!
+//! A symbol that is not in its file any more is *absent*. If the code graph has the same code in
+//! another file, it has *moved*, otherwise it is *lost*. The files or symbols of a memory are
+//! *missing* if none of them exists.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -50,7 +54,9 @@ struct FileReferences {
     /// The memory is the project's. The user's memories may name files of any project and are not
     /// checked.
     is_of_project: bool,
+    /// The commit that was checked out when the memory was written.
     commit: Option<String>,
+    /// The last time that the memory was written, confirmed or used.
     last_touched: Timestamp,
 }
 
@@ -124,9 +130,11 @@ async fn find_moved_symbols(reader: &ProjectReader, absent: &[SymbolAnchor]) -> 
     let mut moved = MovedSymbols::new();
     // Without an index a moved symbol counts as missing.
     let Ok((graph, _)) = load_query_graph(reader).await else { return moved };
+    // Anchors have the hash as hexadecimal text, the graph as a number.
     let hashes = absent.iter().filter_map(|it| u64::from_str_radix(&it.hash, 16).ok());
     for symbol in graph.symbols_by_hash(&hashes.collect()) {
         let hash = format!("{:016x}", symbol.structural_hash);
+        // `Queue.push` → `push`.
         let last_part = |it: &str| it.rsplit('.').next().unwrap_or_default().to_owned();
         let is_same = |it: &&SymbolAnchor| {
             it.hash == hash
@@ -185,8 +193,10 @@ fn check_references(check: &mut StalenessCheck<'_>, references: &FileReferences)
     }
     // Copied, because the check of symbols borrows `check` as well.
     let changes = check.cached_changes(references.commit.as_deref()).map(<[FileChange]>::to_vec);
-    let (mut staleness, mut shares, mut n_existing) = (Staleness::default(), Vec::new(), 0);
-    let (mut n_anchors, mut n_lost) = (0, 0);
+    let mut staleness = Staleness::default();
+    // The changed share of each file.
+    let mut shares = Vec::new();
+    let (mut n_existing, mut n_anchors, mut n_lost) = (0, 0, 0);
     for file in &references.files {
         let reasons = &mut staleness.reasons;
         let checked = check_file(check, references, file, changes.as_deref(), reasons);
@@ -228,13 +238,15 @@ fn check_file(
     if path != *file {
         reasons.push(format!("`{file}` is now `{path}`"));
     }
+
     // Symbols are more precise than lines: a memory about one function does not become stale when
     // another part of the file changes. So lines count only without anchors.
     let anchors: Vec<&SymbolAnchor> =
         references.anchors.iter().filter(|it| it.file == *file).collect();
     if let Some(anchored) = check_anchors(check, &path, &anchors, reasons) {
-        // With several anchors in an existing file, one moved symbol does not move the memory.
-        let moved_to = anchored.moved_to.filter(|_| !exists || anchors.len() == 1);
+        // The memory follows its symbol to another file, unless other symbols hold it in this one.
+        let follows_symbol = !exists || anchors.len() == 1;
+        let moved_to = anchored.moved_to.filter(|_| follows_symbol);
         return FileStaleness {
             exists: exists || moved_to.is_some(),
             path: moved_to.unwrap_or(path),
@@ -340,7 +352,9 @@ fn check_anchors(
     anchors: &[&SymbolAnchor],
     reasons: &mut Vec<String>,
 ) -> Option<AnchorStaleness> {
-    let (mut shares, mut moved_to, mut n_lost) = (Vec::new(), None, 0);
+    // The changed share of each anchor: all of it or nothing.
+    let mut shares = Vec::new();
+    let (mut moved_to, mut n_lost) = (None, 0);
     for anchor in anchors {
         let symbol = &anchor.symbol;
         match check.caches.symbol_hash(&check.place.root, file.as_str(), symbol) {
@@ -364,6 +378,9 @@ fn check_anchors(
             }
         }
     }
+    if shares.is_empty() {
+        return None;
+    }
     let changed = change_decay::mean_change(&shares);
-    (!shares.is_empty()).then_some(AnchorStaleness { changed, n_lost, moved_to })
+    Some(AnchorStaleness { changed, n_lost, moved_to })
 }

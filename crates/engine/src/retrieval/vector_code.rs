@@ -17,7 +17,7 @@ pub(super) const fn code_dims(dims: usize) -> usize {
 
 /// The part of a vector that is scanned: all of it, or its beginning, normalized again.
 pub(super) fn scanned_part(values: &[f32]) -> Vec<f32> {
-    let scanned = &values[..code_dims(values.len()).min(values.len())];
+    let scanned = &values[..code_dims(values.len())];
     let norm = scanned.iter().map(|it| it * it).sum::<f32>().sqrt();
     // A full vector is normalized already; a zero vector cannot be.
     if scanned.len() == values.len() || norm <= f32::EPSILON {

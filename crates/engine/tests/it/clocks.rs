@@ -1,8 +1,13 @@
 //! Clocks: a clock that jumps ahead or goes back harms no memory, and undo still follows the order
 //! of the changes.
 //!
-//! Scripts (notation in `main.rs`). `days N` moves the clock without any use in between; N can be
-//! negative.
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! `days N` moves the clock without any use in between; N can be negative.
 
 use std::fs;
 use std::path::Path;
@@ -230,6 +235,7 @@ fn undo_of_a_user_memory_finds_its_last_change_whatever_the_clock() {
 fn undo_works_after_an_old_database_was_migrated() {
     let mut world = TestWorld::new(1);
     fs::create_dir_all(world.data_folder()).unwrap();
+
     // A database of version 2, which has no hybrid clock; its changes count as older than all
     // others. `m2` and `m3` are memories of this database, named when they are first printed.
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/tests/fixtures");

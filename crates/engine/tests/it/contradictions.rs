@@ -1,8 +1,14 @@
 //! Contradictions between notebooks: a context shows both memories, with their scope and which one
 //! takes precedence.
 //!
-//! Scripts (notation in `main.rs`). `--for team` sets the visibility of a memory; `insert-unchecked`
-//! stores it as given, without comparing it with others, and `--plain` leaves it unpinned.
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! `--for team` sets the visibility of a memory; `insert-unchecked` stores it as given, without
+//! comparing it with others, and `--plain` leaves it unpinned.
 
 use expect_test::expect;
 

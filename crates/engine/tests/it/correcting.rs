@@ -1,8 +1,14 @@
 //! Corrections: a user's judgement of a memory (right, outdated, partly wrong, incorrect) and its
 //! effect on memories that derive from it.
 //!
-//! Scripts (notation in `main.rs`). `flag m1 JUDGEMENT [TEXT]` corrects; `foreign` and `import`
-//! make a memory that is tainted, or with `--rests-on m1` one that derives from m1.
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! `flag m1 JUDGEMENT [TEXT]` corrects; `foreign` and `import` make a memory that is tainted, or
+//! with `--rests-on m1` one that derives from m1.
 
 use expect_test::expect;
 

@@ -1,8 +1,14 @@
 //! Damage: a damaged memory is withheld and reported, maintenance does not touch a damaged
 //! notebook, and backups repair or replace it.
 //!
-//! Scripts (notation in `main.rs`). `damage m1` changes the stored text behind the engine's back;
-//! lines with `!` are warnings beside the output of a command.
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! `damage m1` changes the stored text behind the engine's back; lines with `!` are warnings beside
+//! the output of a command.
 
 use expect_test::expect;
 

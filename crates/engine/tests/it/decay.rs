@@ -1,7 +1,13 @@
 //! Decay: the confidence of unused memories falls, and `maintain` forgets those that faded.
 //!
-//! Scripts (notation in `main.rs`). `active-days N` lets N days with sessions pass; `used` counts a
-//! use of a memory; the number after the type is the current confidence.
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! `active-days N` lets N days with sessions pass; `used` counts a use of a memory; the number
+//! after the type is the current confidence.
 
 use expect_test::expect;
 

@@ -36,18 +36,22 @@ fn transcript_text(session: u8) -> String {
         r#""event":"session_start","project_root":"/p","agent":"test","task":"change the wire""#
             .to_owned(),
     );
+
     // A tool call with its result.
-    let mut call = |id: &str, tool: &str, args: &str, ok: bool, text: &str| {
+    let mut call = |id: &str, tool: &str, args: &str, ok: bool, output: &str| {
         push(format!(r#""event":"tool_call","call_id":"{id}","tool":"{tool}","args":{args}"#));
         push(format!(
-            r#""event":"tool_result","call_id":"{id}","tool":"{tool}","ok":{ok},"excerpt":"{text}""#
+            r#""event":"tool_result","call_id":"{id}","tool":"{tool}","ok":{ok},"excerpt":"{output}""#
         ));
     };
+    // Files that are read early.
     for nth in 0..8 {
         call(&format!("r{nth}"), "read", &format!(r#"{{"paths":["src/{nth}.rs"]}}"#), true, "");
     }
+    // A coupling: two files edited together.
     call("a", "edit", r#"{"paths":["src/api.rs"]}"#, true, "");
     call("b", "edit", r#"{"paths":["web/wire.ts"]}"#, true, "");
+    // An error, and the call that fixes it.
     call(
         "c",
         "shell",
@@ -56,9 +60,11 @@ fn transcript_text(session: u8) -> String {
         "fatal: unrecognized argument: --no-stat",
     );
     call("d", "shell", r#"{"command":"git show --stat"}"#, true, "ok");
+    // A routine: test, lint, commit.
     call("e", "shell", r#"{"command":"cargo test"}"#, true, "ok");
     call("f", "shell", r#"{"command":"cargo clippy"}"#, true, "ok");
     call("g", "shell", r#"{"command":"git commit -m x"}"#, true, "ok");
+    // External text, which taints what follows.
     call("h", "web_fetch", r#"{"url":"https://example.com"}"#, true, "page");
     lines.push(format!(
         r#""event":"reasoning","text":"Actually, `src/{session}.rs` rounds per line, never on the sum.""#
@@ -156,6 +162,7 @@ fn the_same_sessions_give_the_same_database_and_learning_again_changes_nothing()
         dump
     };
     let first = learn_twice();
+
     // The sessions do contain external text and a coupling.
     assert!(first.contains("tainted: true") && first.contains("usually needs one in"), "{first}");
     assert!(first == learn_twice(), "the same sessions give the same database");
@@ -165,6 +172,7 @@ fn the_same_sessions_give_the_same_database_and_learning_again_changes_nothing()
 #[test]
 fn a_grown_session_is_judged_like_a_new_one() {
     let note = r#""event":"record","type":"gotcha","content":"`src/api.rs` is generated from the schema.""#;
+
     // The session with a note at its end, and one more event if `more` is not empty.
     let transcript_with = |more: &str| {
         let text = transcript_text(1);
@@ -183,6 +191,7 @@ fn a_grown_session_is_judged_like_a_new_one() {
     };
     let fixture = TranscriptFixture::new(&[("a.jsonl", transcript_with(""))]);
     let mut project = fixture.open_project();
+
     // The stored memories, and the sightings with their verdicts.
     let state = |project: &Project| {
         fixture.runtime.block_on(async {
@@ -202,10 +211,14 @@ fn a_grown_session_is_judged_like_a_new_one() {
             memories.chain(sightings).collect::<Vec<_>>()
         })
     };
+
+    // The session read external text before the note, so the note is tainted.
     assert_eq!(fixture.learn_transcripts(&mut project).0, [LessonState::New]);
     let once = state(&project);
     let is_tainted = |it: &String| it.contains("generated") && it.contains("tainted: true");
     assert!(once.iter().any(is_tainted), "{once:#?}");
+
+    // One more event makes the session grow, but changes nothing that it teaches.
     std::fs::write(
         &fixture.files[0],
         transcript_with(r#""event":"user_message","text":"thank you""#),
@@ -253,6 +266,7 @@ fn a_host_clock_that_is_a_century_ahead_does_not_date_memories_in_the_future() {
     let all = fixture
         .run(project.retriever().list(&MemoryFilter::active(50), Some(NotebookScope::Project)));
     let latest = all.iter().map(|it| it.memory.created_at.0).max();
+
     // 60 days until `now`, and 30 days that a clock may be ahead.
     assert!(latest.is_some_and(|it| it <= START + 90 * DAY_MS), "{latest:?}");
 }
@@ -274,11 +288,14 @@ fn a_damaged_session_is_learned_as_far_as_it_is_intact() {
         r#""event":"tool_result","call_id":"b","tool":"shell","ok":true,"excerpt":"ok""#,
     ];
     fixture.record(&mut project, &parse_events_at(START, 1, &lines));
+
     // Damage the end of the journal: binary data, an unknown event, a cut line.
     let path = project.session_history().journal_transcripts()[0].path.clone();
     let mut text = std::fs::read(&path).unwrap();
     text.extend_from_slice(b"\0\0\xff\xfe not an event\n{\"event\":\"future_kind\"}\n{\"cut");
     std::fs::write(&path, text).unwrap();
+
+    // Three damaged lines, and one result without its call. The rest is learned.
     let parsed = project
         .session_history()
         .read_transcript(&project.session_history().journal_transcripts()[0])

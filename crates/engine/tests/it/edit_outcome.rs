@@ -69,6 +69,7 @@ fn a_subagent_reads_the_notes_of_its_siblings_only() {
         &subagent_events(90, "`src/api.rs` is generated from the schema.", &[]),
     );
     record_session(&fixture, &mut project, 2, &subagent_events(90, "", &[]));
+
     // A subagent of another parent.
     let stranger = subagent_events(91, "`web/wire.ts` is written by hand.", &[]);
     record_session(&fixture, &mut project, 3, &stranger);
@@ -85,6 +86,7 @@ fn a_subagent_reads_the_notes_of_its_siblings_only() {
 fn two_subagents_are_a_quorum_and_count_as_one_session() {
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project();
+
     // A coupling needs three sessions, so one subagent is not enough. Two subagents of one parent
     // are a quorum. They also edited the same files, which is a conflict for each of the two files.
     record_session(&fixture, &mut project, 1, &subagent_events(90, "", &[]));
@@ -95,6 +97,7 @@ fn two_subagents_are_a_quorum_and_count_as_one_session() {
     let couplings = texts.iter().filter(|it| it.contains("usually needs one in")).count();
     let conflicts = texts.iter().filter(|it| it.contains("two subagents")).count();
     assert_eq!((couplings, conflicts), (1, 2), "{texts:#?}");
+
     // Subagents of three parents are three sessions.
     let other = LearningFixture::new();
     let mut project = other.open_project();
@@ -163,18 +166,24 @@ fn discarded_edits_are_a_dead_end() {
     let (fixture, mut project) = repository();
     let root = fixture.root();
     record_unvalidated_session(&fixture, &mut project);
+
+    // The edit of the session, not committed.
     std::fs::write(root.join("a.rs"), "fn a() { cache() }\n").unwrap();
     assert_eq!(
         fixture.learn_journals(&mut project).1,
         Vec::<String>::new(),
         "the edits are still there"
     );
+
+    // The file is back in its old state.
     std::fs::write(root.join("a.rs"), "fn a() {}\n").unwrap();
     assert_eq!(
         fixture.learn_journals(&mut project).1,
         Vec::<String>::new(),
         "no later commit exists yet"
     );
+
+    // A commit without the edit shows that the work went on without it.
     std::fs::write(root.join("b.rs"), "fn b() {}\n").unwrap();
     git(&root, START + 10 * MINUTE_MS, &["add", "."]);
     git(&root, START + 10 * MINUTE_MS, &["commit", "-qm", "another way"]);
@@ -234,6 +243,8 @@ fn a_memory_that_is_followed_often_gains_confidence() {
         all.into_iter().find(|it| it.memory.content.starts_with("`a.rs`")).unwrap().memory
     };
     let before = load_memory(&project);
+
+    // Six sessions, one per day.
     for session in 10..16_u8 {
         let day = i64::from(session) * 24 * 60 * MINUTE_MS;
         project.set_now(Timestamp(START + day));
@@ -264,6 +275,8 @@ fn a_memory_that_is_followed_often_gains_confidence() {
         project.set_now(Timestamp(START + day + 60 * MINUTE_MS));
         fixture.learn_journals(&mut project);
     }
+
+    // Five uses raise the confidence once, by 50 per mille.
     let after = load_memory(&project);
     assert_eq!(after.counters.used_count, 5, "the last session did not follow it");
     assert_eq!(after.confidence, before.confidence.saturating_add(50));
@@ -280,6 +293,7 @@ fn work_unit_events(steps: usize, ends: &[&str]) -> Vec<String> {
         r#""event":"tool_call","call_id":"a","tool":"edit","args":{"paths":["src/total.rs"]}"#.to_owned(),
         r#""event":"tool_result","call_id":"a","tool":"edit","ok":true"#.to_owned(),
     ];
+
     // The edit above and the test in `ends` are two of the steps.
     for nth in 2..steps {
         lines.push(format!(
@@ -319,6 +333,7 @@ fn later_sessions_update_the_one_outcome_of_a_work_unit() {
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("total.rs"), "").unwrap();
     let mut project = fixture.open_project();
+
     // Learns a session and returns the one outcome of the unit.
     let learn = |project: &mut Project, session: u8, lines: Vec<String>| {
         let start = START + i64::from(session) * MINUTE_MS;
@@ -343,6 +358,7 @@ fn later_sessions_update_the_one_outcome_of_a_work_unit() {
     assert_eq!((done.id, done.provenance.len()), (failed.id, 2));
     let Some(model::Payload::WorkUnitOutcome(payload)) = done.payload else { panic!() };
     assert!(payload.succeeded && payload.failure_reason.is_none());
+
     // The outcome reaches the next session.
     let request = waylore_engine::ContextRequest::new(model::Phase::Reflect);
     let injected = fixture.run(project.injector().start_context(&request));
@@ -353,6 +369,7 @@ fn later_sessions_update_the_one_outcome_of_a_work_unit() {
 fn every_plan_updates_the_one_calibration_memory() {
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project();
+
     // Learns a session with this number of steps (five were planned) and returns the calibrations.
     let learn = |project: &mut Project, session: u8, steps: usize| {
         let lines = work_unit_events(steps, &[TEST_CALL, TEST_PASSED]);
@@ -362,6 +379,7 @@ fn every_plan_updates_the_one_calibration_memory() {
         let all = memories_of_kind(&fixture, project, "task_calibration");
         all.into_iter().map(|it| it.content).collect::<Vec<_>>()
     };
+
     // Two sessions are too few; the third shows that work takes twice the planned steps.
     assert!(learn(&mut project, 1, 10).is_empty() && learn(&mut project, 2, 10).is_empty());
     let twice = "Plan work in `src` with 2.0 times the steps you expect; it has taken that over 3 sessions.";
@@ -370,6 +388,7 @@ fn every_plan_updates_the_one_calibration_memory() {
     assert_eq!((limit.calibration, limit.samples), (2_000, 3), "the stop limit uses it");
     let less = "Plan work in `src` with 1.6 times the steps you expect; it has taken that over 4 sessions.";
     assert_eq!(learn(&mut project, 4, 3), [less]);
+
     // Many shorter sessions: the pattern fades.
     for session in 5..10 {
         learn(&mut project, session, 3);

@@ -1,6 +1,12 @@
 //! Editing: edit and pin memories, abbreviated ids, and the history of a memory.
 //!
-//! Scripts (notation in `main.rs`). `edit m1 --tag -` removes all tags.
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! `edit m1 --tag -` removes all tags.
 
 use expect_test::expect;
 

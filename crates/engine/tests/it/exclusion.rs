@@ -1,8 +1,14 @@
 //! Memories that do not apply everywhere: a project's memory is narrowed to modules and files, a
 //! user's memory is excluded from one project.
 //!
-//! Scripts (notation in `main.rs`). `flag m1 nothere` is that correction; `teach --user` stores
-//! into the user's notebook; `project NAME` switches to another project.
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! `flag m1 nothere` is that correction; `teach --user` stores into the user's notebook;
+//! `project NAME` switches to another project.
 
 use expect_test::expect;
 

@@ -1,9 +1,15 @@
 //! Export and import: an export is complete and contains no secret; an import trusts a file no more
 //! than any other text.
 //!
-//! Scripts (notation in `main.rs`). `export` writes the import file, `foreign` adds a record of
-//! unknown origin to it, `import` reads it. `machine NAME` switches to another data folder;
-//! `insert-unchecked` stores a memory without the checks of the engine.
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! `export` writes the import file, `foreign` adds a record of unknown origin to it, `import` reads
+//! it. `machine NAME` switches to another data folder; `insert-unchecked` stores a memory without
+//! the checks of the engine.
 
 use expect_test::expect;
 

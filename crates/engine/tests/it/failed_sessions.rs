@@ -13,9 +13,8 @@ fn session_about(file: &str, number: u8, start: i64) -> Vec<EventEnvelope> {
     let fact = format!(
         r#""event":"reasoning","text":"Actually, `{file}` rounds per line, never on the sum.""#
     );
-    let edit = format!(
-        r#""event":"tool_call","call_id":"a","tool":"edit","args":{{"paths":["{file}"]}}"#
-    );
+    let edit =
+        format!(r#""event":"tool_call","call_id":"a","tool":"edit","args":{{"paths":["{file}"]}}"#);
     let lines = [
         r#""event":"session_start","project_root":"/p","agent":"test","task":"round totals""#,
         edit.as_str(),

@@ -1,8 +1,14 @@
 //! File warnings: gotchas, error patterns and dead ends about the files that an agent touches, each
 //! shown once per session.
 //!
-//! Scripts (notation in `main.rs`). `touch FILE` prints the warnings for a step that accesses the
-//! file; `--shown m1` means that the session has seen m1 already.
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! `touch FILE` prints the warnings for a step that accesses the file; `--shown m1` means that the
+//! session has seen m1 already.
 
 use expect_test::expect;
 

@@ -1,8 +1,13 @@
 //! Forgetting and restoring: a forgotten memory is hidden until it is restored, and earlier
 //! versions can be restored too.
 //!
-//! Scripts (notation in `main.rs`). `list --all` also lists forgotten memories; `restore m1 1`
-//! restores version 1.
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! `list --all` also lists forgotten memories; `restore m1 1` restores version 1.
 
 use expect_test::expect;
 

@@ -1,8 +1,13 @@
 //! Generated answers (`ask`): prose from a language model if one is configured, always with the
 //! memories it is based on, and nothing if no memory is relevant. The model is a fake HTTP server.
 //!
-//! Scripts (notation in `main.rs`). `--without hyde` turns off HyDE, which would send a request of its
-//! own to the model.
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! `--without hyde` turns off HyDE, which would send a request of its own to the model.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener};
@@ -108,11 +113,13 @@ fn a_generated_answer_names_its_evidence() {
     let server = FakeTextServer::new(&format!("It lives in redis [#{short}], as #deadbeef says."));
     world.models = shared_models(Some(server.generator.clone()));
     let output = world.run_script("ask --without hyde where is the session cache kept");
+
     // The citations of the answer are checked: one is the memory, one is invented.
     let lines: Vec<&str> = output.lines().collect();
     assert_eq!(lines[0], "the answer names #deadbeef, which is not among its evidence");
     assert_eq!(lines[1], "It lives in redis [m1], as #deadbeef says. (m1)");
     assert_eq!(lines[2], "m1 \"the session cache lives in redis\"");
+
     // The prompt contains the notes in their frame.
     let [prompt] = &server.requests()[..] else { panic!("one request: {:?}", server.requests()) };
     for part in ["<waylore-notes>", "the session cache lives in redis", "</waylore-notes>", &short]

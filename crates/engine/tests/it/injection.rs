@@ -107,6 +107,7 @@ fn set_level(project: &mut Project, level: TrustLevel) {
 fn the_trust_level_limits_events_and_confidence() {
     let fixture = LearningFixture::new();
     let mut project = project_with_gotcha(&fixture);
+
     // Cautious: nothing is injected for files.
     set_level(&mut project, TrustLevel::Cautious);
     let injection = inject(&fixture, &project, "s1", touched("a.rs"));
@@ -115,6 +116,7 @@ fn the_trust_level_limits_events_and_confidence() {
         Some(SilenceReason::TrustLevelTooLow),
         "only at the start of a session"
     );
+
     // Standard: a confident memory is injected, one of confidence 0.6 is not.
     set_level(&mut project, TrustLevel::Standard);
     let injection = inject(&fixture, &project, "s2", touched("a.rs"));
@@ -134,6 +136,7 @@ fn the_trust_level_limits_events_and_confidence() {
     let injection = inject(&fixture, &project, "s3", touched("a.rs"));
     assert_eq!(injection.silence, Some(SilenceReason::NoRelevantMemory));
     assert_eq!(injection.warnings.unwrap().excluded[0].1, RejectionReason::BelowTrustLevel);
+
     // Confident: the same memory is injected.
     set_level(&mut project, TrustLevel::Confident);
     assert_ne!(inject(&fixture, &project, "s4", touched("a.rs")).text, "");
@@ -146,13 +149,18 @@ fn notes_lost_in_a_compaction_are_injected_once_more() {
     let shows =
         |event: HookEvent| inject(&fixture, &project, "s1", event).text.contains("wants seconds");
     let start = |compacted| HookEvent::SessionStart { compacted };
+
+    // The note is shown once, when its file is touched.
     assert!(!shows(start(false)), "the note is about a file, not for the start");
     assert!(shows(touched("a.rs")));
     assert!(!shows(start(false)), "a resumed session still has the note");
     assert!(!shows(touched("a.rs")));
+
+    // After a compaction it is shown once more, and not again after a second one.
     assert!(shows(start(true)), "the conversation was compacted");
     assert!(!shows(touched("a.rs")), "the note is in the conversation again");
     assert!(!shows(start(true)) && !shows(touched("a.rs")), "a note is shown at most twice");
+
     // Another session that was compacted without having seen the note.
     let other = message(&fixture, "s2", start(true));
     let injection = fixture.run(project.injector().inject(&other)).into_text();
@@ -163,6 +171,7 @@ fn notes_lost_in_a_compaction_are_injected_once_more() {
 fn a_memory_with_missing_symbols_is_withheld_and_flagged() {
     let fixture = LearningFixture::new();
     let mut project = project_with_gotcha(&fixture);
+
     // The function that the memory is anchored to is removed.
     std::fs::write(fixture.root().join("a.rs"), "fn other() {}\n").unwrap();
     let injection = inject(&fixture, &project, "s1", touched("a.rs"));
@@ -170,6 +179,8 @@ fn a_memory_with_missing_symbols_is_withheld_and_flagged() {
         (injection.text.as_str(), injection.silence),
         ("", Some(SilenceReason::NoRelevantMemory))
     );
+
+    // The note is withheld, and flagging it for review works once.
     let withheld = injection.withheld();
     assert_eq!(withheld, [(only_memory(&fixture, &project).id, RejectionReason::SymbolsMissing)]);
     assert_eq!(fixture.run(project.editor().flag_missing_references(&withheld)), 1);
@@ -187,6 +198,7 @@ fn a_memory_with_missing_symbols_is_withheld_and_flagged() {
 fn a_withheld_fix_of_an_ended_command_is_flagged() {
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project();
+
     // Two sessions with the same error teach its fix; the user then ties the fix to a file.
     let database = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/opencode.db");
     for transcript in transcripts_at_paths(&[database]).unwrap() {
@@ -211,9 +223,11 @@ fn a_withheld_fix_of_an_ended_command_is_flagged() {
         command: "git show --no-stat HEAD".to_owned(),
         output: "fatal: unrecognized argument: --no-stat".to_owned(),
     };
+
     // While the file exists, the fix is injected.
     let injection = inject(&fixture, &project, "s1", failed());
     assert!(injection.text.contains("What worked"), "{:?}", injection.silence);
+
     // Without it, the fix is withheld and reported for review, at every trust level.
     std::fs::remove_file(file).unwrap();
     for level in [TrustLevel::Cautious, TrustLevel::Standard] {
@@ -229,6 +243,7 @@ fn a_trial_injects_less_into_some_sessions_and_records_the_groups() {
     let fixture = LearningFixture::new();
     let mut project = project_with_gotcha(&fixture);
     let project_id = project.project_state().id().unwrap().to_string();
+
     // A session name that the trial assigns to the group.
     let session_in = |group: TrialGroup| {
         let names = (0..10_000).map(|it| format!("session {it}"));
@@ -244,6 +259,7 @@ fn a_trial_injects_less_into_some_sessions_and_records_the_groups() {
         injection: InjectionPolicy { on_trial: true, ..project.policy.injection },
         ..project.policy
     });
+
     // Control sessions get nothing, passive ones only at the first prompt, full ones always.
     let prompt =
         || HookEvent::Prompt { text: "does verify() want milliseconds or seconds".to_owned() };
@@ -260,6 +276,7 @@ fn a_trial_injects_less_into_some_sessions_and_records_the_groups() {
         });
         assert_eq!(shown, expected, "{group}");
     }
+
     // Learning a session of the control group records its group.
     let start = format!(
         r#""event":"session_start","project_root":"/p","agent":"test","host_session":"{control}""#

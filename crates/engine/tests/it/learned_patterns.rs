@@ -108,9 +108,11 @@ const ROUTINE_SCRIPT: &str = "edit packages/cart/src/api/a.ts\nedit packages/aut
 #[test]
 fn a_routine_of_a_module_is_learned_and_found_again() {
     let (fixture, mut project) = workspace();
+
     // The first session is learned before a module map exists, so its pattern names folders.
     learn_script(&fixture, &mut project, 1, ROUTINE_SCRIPT);
     index_project(&fixture, &mut project);
+
     // The second session edits another folder of the same module.
     learn_script(
         &fixture,
@@ -119,6 +121,8 @@ fn a_routine_of_a_module_is_learned_and_found_again() {
         &ROUTINE_SCRIPT.replace("src/api/a.ts", "src/model/c.ts"),
     );
     assert!(memories_of_kind(&fixture, &project, "workflow_recipe").is_empty());
+
+    // A routine needs three sessions. All three count, although the first knew only folders.
     learn_script(&fixture, &mut project, 3, ROUTINE_SCRIPT);
     let [recipe] = &memories_of_kind(&fixture, &project, "workflow_recipe")[..] else {
         panic!("one routine")
@@ -128,6 +132,8 @@ fn a_routine_of_a_module_is_learned_and_found_again() {
         "A change in `cart` goes like this: edit `cart`, then edit `auth`, then run `npm test`, then run `git commit`. 3 of 3 sessions that began so ended with a commit."
     );
     assert_eq!(recipe.modules, ["cart"]);
+
+    // It is found by a task, and the map counts it.
     let found = fixture.run(project.retriever().find_recipe("a change in the cart")).unwrap();
     let steps: Vec<&str> = found.recipe.steps.iter().map(|it| it.description.as_str()).collect();
     assert_eq!(steps, ["edit cart", "edit auth", "npm test", "git commit"]);
@@ -143,6 +149,7 @@ fn a_routine_of_a_module_is_learned_and_found_again() {
 fn the_first_files_of_a_module_are_learned_and_predicted() {
     let (fixture, mut project) = workspace();
     index_project(&fixture, &mut project);
+
     // Two reads, a pause, then the edit: the reads are how the work began.
     let script = "read packages/cart/src/api/b.ts\nread packages/cart/src/model/c.ts\nrun x\nrun x\nrun x\nrun x\nrun x\nrun x\nedit packages/cart/src/api/a.ts\nrun npm test";
     for session in 1..=3 {
@@ -157,10 +164,13 @@ fn the_first_files_of_a_module_are_learned_and_predicted() {
         pattern.content
     );
     assert!(pattern.content.contains("changed this module"), "{}", pattern.content);
+
+    // The payload names the module and the two files that were always read first.
     let Some(Payload::PrefetchPattern(payload)) = &pattern.payload else {
         panic!("with a payload")
     };
     assert_eq!((payload.trigger_module.as_deref(), payload.always.len()), (Some("cart"), 2));
+
     // No session has touched this file, so the prediction can only come from the memory.
     let first_file = "packages/cart/src/model/d.ts";
     let files = |project: &Project| {
@@ -173,6 +183,7 @@ fn the_first_files_of_a_module_are_learned_and_predicted() {
 fn learning_uses_the_module_that_a_user_assigned_a_file_to() {
     let (fixture, mut project) = workspace();
     index_project(&fixture, &mut project);
+
     // The user moves a file of the package `cart` to the module `auth`.
     let moved = ["packages/cart/src/model/c.ts"].map(|it| model::ProjectPath::parse(it).unwrap());
     let edit = MapEdit::Members(moved.to_vec());
@@ -199,6 +210,7 @@ fn learning_uses_the_module_that_a_user_assigned_a_file_to() {
 fn files_edited_together_relate_their_modules_on_the_map() {
     let (fixture, mut project) = workspace();
     index_project(&fixture, &mut project);
+
     // The modules that change together with `cart`, and its first core file.
     let related = |project: &Project| {
         let map = fixture.run(project.code_graph().module_map());
@@ -228,6 +240,7 @@ fn the_read_cost_of_a_large_file_is_learned_and_returned() {
     let small: Vec<String> = (0..20).map(|it| format!("read src/{it}.rs 400")).collect();
     let script =
         format!("{}\nread data/big.json 40000\nedit src/1.rs\nrun cargo test", small.join("\n"));
+
     // The signal is weak: its score exceeds the threshold only after five sessions.
     for session in 1..=5 {
         learn_script(&fixture, &mut project, session, &script);
@@ -256,6 +269,7 @@ fn notes_of_a_long_build_are_learned_subtask_by_subtask() {
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project();
     let five = "note Totals are kept in cents, never in floats.\nedit src/a.rs\nedit src/b.rs\ndone\ndone\ndone\ndone\ndone\nrun cargo test";
+
     // The texts learned from the running session; `None` if nothing is learned yet.
     let learn_so_far = |project: &mut Project| {
         let learned = fixture.run(project.learner().learn_finished_subtasks(session_id(1)));
@@ -263,6 +277,7 @@ fn notes_of_a_long_build_are_learned_subtask_by_subtask() {
     };
     record_session(&fixture, &mut project, 1, five);
     assert_eq!(learn_so_far(&mut project), None, "five subtasks are too few");
+
     // The sixth subtask succeeds, and another note follows, which is not in a finished subtask. The
     // first lines are journalled again; an event with a known id counts once.
     let six = format!(
@@ -276,6 +291,7 @@ fn notes_of_a_long_build_are_learned_subtask_by_subtask() {
         1,
         "the session is still running"
     );
+
     // At its end the last note is learned too, and no note twice.
     let (_, mut contents) = fixture.learn_journals(&mut project);
     contents.sort();
@@ -330,12 +346,16 @@ fn duplicates_are_merged_with_the_evidence_of_both() {
         } else {
             fixture.run(project.learner().synthesise_week());
         }
+
+        // One of the two survives, with the sessions of both.
         let [survivor] = &memories_of_kind(&fixture, &project, "gotcha")[..] else {
             panic!("one of two survives")
         };
         let mut provenance = survivor.provenance.clone();
         provenance.sort_unstable();
         assert_eq!(provenance, [session_id(1), session_id(2)]);
+
+        // Both sessions are evidence for the survivor, and the other memory is deprecated.
         let Explanation::Memory { sightings, .. } =
             fixture.run(project.session_history().explain(&survivor.id.to_string()))
         else {
@@ -345,6 +365,7 @@ fn duplicates_are_merged_with_the_evidence_of_both() {
         let duplicate = ids.iter().find(|it| **it != survivor.id).unwrap().to_string();
         let duplicate = fixture.run(project.retriever().find_by_id(&duplicate));
         assert_eq!(duplicate.memory.status(), MemoryStatus::Deprecated);
+
         // A later note with the text of the duplicate supports the survivor.
         learn_script(
             &fixture,

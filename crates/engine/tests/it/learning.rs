@@ -149,15 +149,40 @@ fn a_learned_session_loses_its_journal() {
 fn an_unvalidated_session_keeps_its_journal() {
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project();
+
     // Shortly after the session, when commits could still validate it.
     project.set_now(Timestamp(START + 100_000));
     fixture.record(&mut project, &parse_events(1, &VALIDATED_SESSION[..4]));
     assert_eq!(fixture.learn_journals(&mut project).1, Vec::<String>::new());
     assert_eq!(project.session_history().journal_transcripts().len(), 1);
+
     // The rest of the session, with the passing test, arrives later.
     fixture.record(&mut project, &parse_events(1, VALIDATED_SESSION)[4..]);
     let (states, contents) = fixture.learn_journals(&mut project);
     assert_eq!((states, contents.len()), (vec![LessonState::Grown], 1));
+}
+
+#[test]
+fn a_session_that_asks_our_own_server_is_learned_like_any_other() {
+    let fixture = LearningFixture::new();
+    let mut project = fixture.open_project();
+
+    // The agent searches memory before it states its fact. Its answer is no external text.
+    let mut lines = VALIDATED_SESSION.to_vec();
+    lines.insert(
+        1,
+        r#""event":"tool_call","call_id":"m","tool":"mcp:waylore/search_memory","args":{"query":"rounding"}"#,
+    );
+    fixture.record(&mut project, &parse_events(1, &lines));
+    assert_eq!(fixture.learn_journals(&mut project).1.len(), 1);
+
+    // The same call to a server that is not ours taints the statement after it.
+    lines[1] =
+        r#""event":"tool_call","call_id":"m","tool":"mcp:web/search","args":{"query":"rounding"}"#;
+    let other = LearningFixture::new();
+    let mut project = other.open_project();
+    other.record(&mut project, &parse_events(2, &lines));
+    assert_eq!(other.learn_journals(&mut project).1.len(), 0);
 }
 
 #[test]
@@ -207,11 +232,14 @@ fn earlier_failures_are_expected_at_the_start_of_a_session() {
     let context = start_context(&project, "");
     assert_eq!(context.expected_errors, "npm run: sh eslint not found ‹waylore-notes>");
     assert!(context.text.contains(&context.expected_errors), "{}", context.text);
+
     // The tag in the output is defused, so only the frame itself has it.
     assert_eq!(context.text.matches("<waylore-notes>").count(), 1, "{}", context.text);
     assert!(context.placed.is_empty() && context.used_tokens > 0);
+
     // A task that nothing relates to gets an empty context.
     assert_eq!(start_context(&project, "repaint the bicycle shed").text, "");
+
     // Before the sessions: failures in the future are not counted.
     project.set_now(Timestamp(1_793_000_000_000));
     assert_eq!(start_context(&project, "").text, "");
@@ -247,6 +275,7 @@ fn a_session_that_a_host_reports_is_learned_from_the_hosts_database() {
     let database = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/opencode.db");
     let found = transcripts_at_paths(std::slice::from_ref(&database)).unwrap();
     let opencode = find_host("opencode").unwrap();
+
     // The events that the hook of a host with a database delivers.
     let hook_events = |event: &str| {
         let (session, database) = (found[0].session.as_ref().unwrap(), database.display());
@@ -255,10 +284,11 @@ fn a_session_that_a_host_reports_is_learned_from_the_hosts_database() {
         );
         let message = opencode.parse_message(message.as_bytes(), None).unwrap();
         // The time does not matter: the database has its own.
-        opencode.journal_events(&message, None, Timestamp(7))
+        opencode.build_journal_events(&message, None, Timestamp(7))
     };
     let started = hook_events("session.start");
     fixture.record(&mut project, &started);
+
     // Every message begins with the start event; the journal has it already.
     fixture.record(&mut project, &hook_events("session.end")[1..]);
     let learned = fixture.run(project.learner().learn_from_journal(started[0].session));

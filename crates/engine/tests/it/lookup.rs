@@ -1,7 +1,13 @@
 //! Lookup: comparing, listing and searching memories across the project's and the user's notebook.
 //!
-//! Scripts (notation in `main.rs`). `teach --user` stores into the user's notebook. A search prints
-//! the words by which it found a memory.
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! `teach --user` stores into the user's notebook. A search prints the words by which it found a
+//! memory.
 
 use expect_test::expect;
 

@@ -34,7 +34,6 @@ mod undoing;
 // Finding and injecting memories.
 mod context;
 mod contradictions;
-mod failed_sessions;
 mod file_warnings;
 mod generated_answers;
 mod injection;
@@ -46,6 +45,7 @@ mod symbol_anchors;
 // Learning from sessions and from git.
 mod determinism;
 mod edit_outcome;
+mod failed_sessions;
 mod history_index;
 mod learned_patterns;
 mod learning;

@@ -1,8 +1,14 @@
 //! Project boundaries: which project a folder belongs to, which memories are visible in it, and
 //! which files are part of it.
 //!
-//! Scripts (notation in `main.rs`). `project NAME` and `cd DIR` change the current folder; `move`
-//! and `copy` act on project folders; the first project is called `shop`.
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! `project NAME` and `cd DIR` change the current folder; `move` and `copy` act on project folders;
+//! the first project is called `shop`.
 
 use expect_test::expect;
 
@@ -242,12 +248,14 @@ fn a_copy_of_a_folder_that_moved_away_and_back_is_another_project() {
         r"
             git main
             teach the cache lives in redis
+            # Away and back: the same project.
             move shop store
             project store
             list
             move store shop
             project shop
             list
+            # The copy is a new project, and the original stays what it is.
             copy shop twin
             project twin
             list
@@ -272,6 +280,7 @@ fn no_text_is_stored_while_memory_is_disabled() {
             teach the cache lives in redis
             foreign the pool has 8 connections
             set memory.enabled false
+            # Six commands that would store text, each refused.
             teach the deploy runs nightly
             teach --user prefer tabs over spaces
             edit m1 the cache lives in memcached

@@ -1,8 +1,14 @@
 //! Purge: erases memories, secrets, projects or everything, and proves it by a search of every byte
 //! in the data folder.
 //!
-//! Scripts (notation in `main.rs`). The output of `purge` is its proof: "not found anywhere" after
-//! a byte search, "not there inside" after a query of the database alone.
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! The output of `purge` is its proof: "not found anywhere" after a byte search, "not there inside"
+//! after a query of the database alone.
 
 use expect_test::expect;
 

@@ -1,8 +1,14 @@
 //! Remembering: a user's statement becomes a new memory, merges into one that states the same, or
 //! supersedes one that it contradicts.
 //!
-//! Scripts (notation in `main.rs`). The output of `teach` names the case: `new`, `again` (merged,
-//! same text), `merged`, `supersedes`.
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! The output of `teach` names the case: `new`, `again` (merged, same text), `merged`,
+//! `supersedes`.
 
 use expect_test::expect;
 

@@ -1,7 +1,13 @@
 //! Repeated import: an import skips memories that are stored already, and does not bring back those
 //! that were forgotten or purged.
 //!
-//! Scripts (notation in `main.rs`). `export` writes the import file, `foreign` adds a record to it.
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! `export` writes the import file, `foreign` adds a record to it.
 
 use expect_test::expect;
 

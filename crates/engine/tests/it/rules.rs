@@ -1,8 +1,14 @@
 //! Rule files (`CLAUDE.md`, `AGENTS.md` …): every rule becomes a memory, which follows its file
 //! until the user changes it.
 //!
-//! Scripts (notation in `main.rs`). `rules` imports the rules of all rule files of the project;
-//! `--vouched` means that the user has agreed to them.
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! `rules` imports the rules of all rule files of the project; `--vouched` means that the user has
+//! agreed to them.
 
 use expect_test::expect;
 

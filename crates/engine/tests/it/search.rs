@@ -1,7 +1,13 @@
 //! Search: finds memories by meaning, repeats its results, explains its scores, and adds linked
 //! memories. Filters, index updates and odd queries have files of their own.
 //!
-//! Scripts (notation in `main.rs`). A search prints each hit with the words it was found by;
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! A search prints each hit with the words it was found by;
 //! `insert-unchecked --plain --requires m1` stores a memory that is linked to m1.
 
 mod filters;
@@ -113,6 +119,7 @@ fn linked_memories_are_added_to_a_hit() {
     );
     let output = world.run_script("search who reads the wind gauge");
     assert!(output.contains("m2 \"the wind") && output.contains("m1 \"the telescope"), "{output}");
+
     // A forgotten memory is not added.
     world.run_script("forget m1");
     let output = world.run_script("search who reads the wind gauge");

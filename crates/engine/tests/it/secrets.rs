@@ -1,7 +1,13 @@
 //! Secrets are refused or redacted in every text, and a text that instructs agents waits for
 //! review.
 //!
-//! Scripts (notation in `main.rs`). `{token}`, `{key}` and `{password}` stand for fake secrets.
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! `{token}`, `{key}` and `{password}` stand for fake secrets.
 
 use expect_test::expect;
 

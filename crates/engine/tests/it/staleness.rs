@@ -1,9 +1,15 @@
 //! Staleness: the confidence of a memory falls when its files change, follows renamed files, and a
 //! memory of deleted files is not injected.
 //!
-//! Scripts (notation in `main.rs`). `write` writes a file, `git BRANCH` makes a repository,
-//! `commit` commits all files, `age FILE DAYS` makes the file that much newer than the memory.
-//! `--explain` prints the confidence after `worth`, and the reasons.
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! `write` writes a file, `git BRANCH` makes a repository, `commit` commits all files,
+//! `age FILE DAYS` makes the file that much newer than the memory. `--explain` prints the
+//! confidence after `worth`, and the reasons.
 
 use expect_test::expect;
 
@@ -130,9 +136,9 @@ fn a_file_that_is_much_newer_than_the_memory_is_mentioned() {
             # Without git only the time of the file can be compared.
             write a.rs line\n
             teach --type decision --file a.rs the parser is written by hand
-            age a.rs 29
+            newer a.rs 29
             file-context --explain a.rs
-            age a.rs 45
+            newer a.rs 45
             file-context --explain a.rs
         ",
         expect![[r#"
@@ -156,7 +162,7 @@ fn in_a_repository_the_time_of_a_file_does_not_count() {
             git main
             commit
             teach --type decision --file a.rs the parser is written by hand
-            age a.rs 45
+            newer a.rs 45
             file-context --explain a.rs
         ",
         expect![[r#"

@@ -1,8 +1,14 @@
 //! Symbol anchors: a memory that is anchored to a symbol loses confidence when the code of the
 //! symbol changes, and follows the symbol to another file.
 //!
-//! Scripts (notation in `main.rs`). `--file a.rs:verify` anchors to the symbol `verify`; `index`
-//! indexes the code. `--explain` prints the confidence after `worth`, and the reasons.
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! `--file a.rs:verify` anchors to the symbol `verify`; `index` indexes the code. `--explain`
+//! prints the confidence after `worth`, and the reasons.
 
 use expect_test::expect;
 
@@ -19,7 +25,7 @@ fn white_space_comments_and_other_code_do_not_count_as_changes() {
             write a.rs // Why this is so.\n\nfn verify( t: u8 )\n{\n  one(t); // indeed\n}\n\nfn other() { two(); three(); four() }\nfn more() {}\n
             commit
             # The file is also 45 days newer than the memory.
-            age a.rs 45
+            newer a.rs 45
             file-context --explain a.rs
         ",
         expect![[r#"

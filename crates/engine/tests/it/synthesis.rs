@@ -90,6 +90,7 @@ fn a_module_is_synthesised_once_per_milestone() {
     let mut project = fixture.open_project();
     learn_four_sessions(&fixture, &mut project);
     assert_eq!(active_memories(&fixture, &project), []);
+
     // The fifth session reaches the first milestone.
     let learned_texts =
         learn_session(&fixture, &mut project, 9, &["src/wire/9.rs", "web/wire.ts"], "");
@@ -98,6 +99,7 @@ fn a_module_is_synthesised_once_per_milestone() {
         active_memories(&fixture, &project),
         [(REACHES.to_owned(), MemoryStatus::NeedsReview)]
     );
+
     // No session has a sighting of it; all five contribute by the files they touched.
     let memories = fixture
         .run(project.retriever().list(&MemoryFilter::active(1), Some(NotebookScope::Project)));
@@ -111,6 +113,7 @@ fn a_module_is_synthesised_once_per_milestone() {
         sessions.iter().flat_map(|it| it.files.iter().map(|it| it.path.to_string())).collect();
     assert_eq!((sightings.len(), sessions.len()), (0, 5));
     assert_eq!(touched[..4], ["src/wire/1.rs", "web/wire.ts", "src/wire/2.rs", "web/wire.ts"]);
+
     // Six to nine sessions are no milestone; the tenth only updates the numbers.
     for session in 10..=15 {
         // A session of another module, without which the coupling would be no surprise.
@@ -131,6 +134,7 @@ fn a_module_is_synthesised_once_per_milestone() {
     };
     let statements: Vec<String> = syntheses(&active_memories(&fixture, &project));
     assert!(statements[0].contains("10 of the 10 sessions"), "{statements:?}");
+
     // Sessions that edit the module alone follow. At the milestone of twenty the statement no
     // longer holds and is deprecated.
     for session in 16..=26 {
@@ -150,6 +154,7 @@ fn pairs_of_modules_are_synthesised_once_a_week() {
         // Sessions of other modules, without which the coupling would be no surprise.
         learn_session(&fixture, &mut project, 20 + session, &[&format!("docs/{session}.md")], "");
     }
+
     // The new syntheses, and whether each waits for review.
     let synthesise = |project: &mut Project| {
         let stored = fixture.run(project.learner().synthesise_week());

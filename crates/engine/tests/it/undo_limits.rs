@@ -1,7 +1,12 @@
 //! Limits of undo: it works for thirty active days, and skips batches whose memories were purged.
 //!
-//! Scripts (notation in `main.rs`). `active-days N` are days with sessions, `days N` days without
-//! use.
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! `active-days N` are days with sessions, `days N` days without use.
 
 use expect_test::expect;
 

@@ -1,7 +1,13 @@
 //! Undo: every change of a user can be undone as a whole; repeated undo goes further back.
 //!
-//! Scripts (notation in `main.rs`). `undo` reverts the last change, `undo m1` the last change of
-//! m1. "never was" means that the undone change had created the memory.
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! `undo` reverts the last change, `undo m1` the last change of m1. "never was" means that the
+//! undone change had created the memory.
 
 use expect_test::expect;
 
@@ -91,12 +97,14 @@ fn forget_and_restore_can_be_undone_in_any_order() {
             teach retry limit is 3
             forget m1
             restore m1
+            # Undoes the restoring, the forgetting and the remembering.
             undo
             list
             undo
             list
             undo
             list
+            # A memory whose creation was undone can be restored.
             restore m1
             list
             undo
@@ -132,10 +140,12 @@ fn undo_of_one_memory_does_not_change_the_others() {
             teach the pool has 8 connections
             edit m1 the cache lives in memcached
             edit m2 the pool has 9 connections
+            # Undoes the edit of m1, then its creation; m2 keeps its edit.
             undo m1
             list
             undo m1
             list
+            # Nothing is left to undo.
             undo m1
         ",
         expect![[r#"

@@ -1,9 +1,14 @@
 //! Untrusted imports: imported memories are tainted until the user confirms them, and cannot
 //! replace, confirm or outrank what a user said.
 //!
-//! Scripts (notation in `main.rs`). `foreign` adds a record to the import file (`--empty` starts a
-//! new one); `--into FIELD` puts the text into a field other than the content; `{token}` is a
-//! secret.
+//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
+//! memories. `m1` is the first memory that was created. A memory is printed as
+//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
+//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
+//! notation is in `main.rs`.
+//!
+//! `foreign` adds a record to the import file (`--empty` starts a new one); `--into FIELD` puts the
+//! text into a field other than the content; `{token}` is a secret.
 
 use expect_test::expect;
 

@@ -23,6 +23,10 @@ use crate::facts::{
     Term, TermId, encode_reference_facts, structural_hash,
 };
 
+/// Nesting depth from which on terms are not copied but unknown. Copying is a recursion, so the stack
+/// is the limit. The resolver follows far fewer levels.
+const MAX_TERM_DEPTH: u32 = 128;
+
 /// Copies terms, locals and strings of a builder into finished facts, each at most once.
 struct FactsCompactor<'a, 's> {
     builder: &'a FactsBuilder<'s>,
@@ -30,6 +34,8 @@ struct FactsCompactor<'a, 's> {
     buffers: CompactionBuffers,
     /// Locals whose index is assigned but whose terms are not copied yet.
     pending_locals: Vec<LocalId>,
+    /// Number of terms around the one that is being copied.
+    depth: u32,
 }
 
 /// Turns a builder into finished facts and returns its buffers to the pool.
@@ -135,7 +141,7 @@ impl<'a, 's> FactsCompactor<'a, 's> {
         let line_breaks = builder.source.iter().map(|it| usize::from(*it == b'\n'));
         facts.n_lines = to_index(line_breaks.sum::<usize>()) + 1;
         (facts.is_test, facts.n_too_deep) = (builder.is_test, builder.n_too_deep);
-        Self { builder, facts, buffers, pending_locals: Vec::new() }
+        Self { builder, facts, buffers, pending_locals: Vec::new(), depth: 0 }
     }
 
     fn copy_string(&mut self, string: StringId) -> StringId {
@@ -259,14 +265,14 @@ impl<'a, 's> FactsCompactor<'a, 's> {
 
     /// Returns whether a bare name means a local variable or a type parameter.
     fn is_local_name(&mut self, term: TermId, space: DeclarationSpace) -> bool {
-        match self.builder.terms.get(term) {
-            Term::Unbound(name, scope) => matches!(
-                self.lookup(name, scope, space),
-                Some(NameBinding::Local(_) | NameBinding::TypeParameter(_))
-            ),
-            Term::InstanceOf(it) => self.is_local_name(it, DeclarationSpace::Type),
-            _ => false,
+        let (mut term, mut space) = (self.builder.terms.get(term), space);
+        // A mentioned type is recorded as an instance of it.
+        while let Term::InstanceOf(type_name) = term {
+            (term, space) = (self.builder.terms.get(type_name), DeclarationSpace::Type);
         }
+        let Term::Unbound(name, scope) = term else { return false };
+        let binding = self.lookup(name, scope, space);
+        matches!(binding, Some(NameBinding::Local(_) | NameBinding::TypeParameter(_)))
     }
 
     /// Looks a name up in the scopes. The result is remembered, because names repeat.
@@ -315,6 +321,11 @@ impl<'a, 's> FactsCompactor<'a, 's> {
         if let Some(copy) = self.buffers.terms[term.index()][space as usize] {
             return copy;
         }
+        if self.depth >= MAX_TERM_DEPTH {
+            // Not remembered: elsewhere the same term may be nested less deeply.
+            return self.intern_term(Term::Unknown);
+        }
+        self.depth += 1;
         let copy = match self.builder.terms.get(term) {
             Term::Unbound(name, scope) => self.bind_name(name, scope, space),
             Term::Name(name) => Term::Name(self.copy_string(name)),
@@ -342,6 +353,7 @@ impl<'a, 's> FactsCompactor<'a, 's> {
             | Term::This(_)
             | Term::Super(_)) => unchanged,
         };
+        self.depth -= 1;
         let id = self.intern_term(copy);
         self.buffers.terms[term.index()][space as usize] = Some(id);
         id

@@ -135,14 +135,17 @@ impl TermTable {
 
     /// The simple name a term ends in: `Server` for `&mut api.Server<T>`.
     pub(crate) fn simple_name(&self, term: TermId) -> Option<StringId> {
-        match self.get(term) {
-            Term::Unbound(name, _)
-            | Term::Name(name)
-            | Term::Member(_, name)
-            | Term::Implicit(_, name) => Some(name),
-            Term::InstanceOf(it) | Term::ListOf(it) => self.simple_name(it),
-            Term::Generic(list) => self.simple_name(TermId(*self.list(list).first()?)),
-            _ => None,
+        let mut term = term;
+        loop {
+            term = match self.get(term) {
+                Term::Unbound(name, _)
+                | Term::Name(name)
+                | Term::Member(_, name)
+                | Term::Implicit(_, name) => return Some(name),
+                Term::InstanceOf(inner) | Term::ListOf(inner) => inner,
+                Term::Generic(list) => TermId(*self.list(list).first()?),
+                _ => return None,
+            };
         }
     }
 

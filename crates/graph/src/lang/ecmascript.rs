@@ -33,7 +33,7 @@ use tree_sitter::{Node, TreeCursor};
 use super::SourceLanguage;
 use super::grammar::{Grammar, grammar_names};
 use super::syntax_walker::{LanguageWalk, SyntaxWalker, named_children, strip_quotes, walk_source};
-use super::term_shape::{MAX_TERM_DEPTH, TermShape, expression_term, type_within};
+use super::term_shape::{TermShape, expression_term};
 use crate::facts::{DefFlags, DefId, DefKind, RefKind, TermId};
 use crate::facts_builder::{ANY_ARG_COUNT, FactsBuilder};
 use assignments::visit_assignment;
@@ -97,6 +97,7 @@ grammar_names! {
         Heritage = "class_heritage", Extends = "extends_clause", Implements = "implements_clause",
         ExtendsTypes = "extends_type_clause",
         StaticWord = "'static", GetWord = "'get", DefaultWord = "'default", ReadonlyWord = "'readonly", OfWord = "'of",
+        Comma = "',",
     }
 }
 
@@ -226,12 +227,8 @@ impl LanguageWalk for ScriptWalk {
         type_terms::type_shape(kind)
     }
 
-    fn type_name(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>) -> TermId {
-        type_terms::type_name(walker, node)
-    }
-
-    fn type_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>) -> TermId {
-        type_within(walker, node, MAX_TERM_DEPTH)
+    fn type_name_within(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
+        type_terms::type_name_within(walker, node, depth)
     }
 }
 

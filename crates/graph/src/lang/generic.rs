@@ -30,9 +30,9 @@ use tree_sitter::{Node, TreeCursor};
 use super::SourceLanguage;
 use super::grammar::{Grammar, grammar_names};
 use super::syntax_walker::{LanguageWalk, SyntaxWalker, walk_source};
-use super::term_shape::{MAX_TERM_DEPTH, TermShape, type_within};
+use super::term_shape::{TermShape, type_name};
 use crate::facts::{DefId, DefKind, RefKind, TermId};
-use crate::facts_builder::{ANY_ARG_COUNT, FactsBuilder, UNKNOWN_TERM};
+use crate::facts_builder::{ANY_ARG_COUNT, FactsBuilder};
 use calls::{visit_call, visit_creation, visit_method_call};
 use declarations::{
     bind_foreach_variable, define_member, visit_assignment, visit_class,
@@ -40,7 +40,6 @@ use declarations::{
 };
 use functions::visit_function;
 use imports::{add_use_clause, add_using_directive};
-use terms::type_name;
 
 grammar_names! {
     /// The node kinds that the walk reads, by their names in the grammars. Some are of a single
@@ -144,8 +143,6 @@ struct OutOfLineMethod {
 
 #[derive(Default)]
 struct GenericState {
-    /// Number of types that enclose the type being read.
-    type_depth: u32,
     /// Number of enclosing Ruby blocks: `do … end`, `{ … }`.
     block_depth: u32,
     /// Number of enclosing C++ namespaces without a name.
@@ -242,20 +239,8 @@ impl LanguageWalk for GenericWalk {
         terms::type_shape(kind)
     }
 
-    fn type_name(walker: &mut GenericWalker<'_, '_>, node: Node<'_>) -> TermId {
-        type_name(walker, node)
-    }
-
-    /// Bounds the nesting twice: `type_within` bounds wrappers such as `Row?`, but for every argument
-    /// of a generic type this function is called anew, so its own nesting is counted, too.
-    fn type_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>) -> TermId {
-        if walker.state.type_depth >= MAX_TERM_DEPTH {
-            return UNKNOWN_TERM;
-        }
-        walker.state.type_depth += 1;
-        let term = type_within(walker, node, MAX_TERM_DEPTH);
-        walker.state.type_depth -= 1;
-        term
+    fn type_name_within(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
+        terms::type_name_within(walker, node, depth)
     }
 }
 

@@ -19,14 +19,13 @@ use tree_sitter::{Node, TreeCursor};
 use super::SourceLanguage;
 use super::grammar::{Grammar, grammar_names};
 use super::syntax_walker::{LanguageWalk, SyntaxWalker, strip_quotes, walk_source};
-use super::term_shape::{MAX_TERM_DEPTH, TermShape, expression_term, type_within};
+use super::term_shape::{TermShape, expression_term, type_name};
 use crate::facts::{ImportKind, RefKind, TermId};
 use crate::facts_builder::{ANY_ARG_COUNT, FactsBuilder};
 use bindings::{
     bind_range_variables, bind_short_variables, bind_switched_variable, visit_variables,
 };
 use declarations::{bind_parameters, record_return, visit_function, visit_method, visit_type_spec};
-use terms::type_name;
 
 grammar_names! {
     /// The node kinds that the walk reads, by their names in the grammar.
@@ -142,13 +141,8 @@ impl LanguageWalk for GoWalk {
         terms::type_shape(kind)
     }
 
-    fn type_name(walker: &mut GoWalker<'_, '_>, node: Node<'_>) -> TermId {
-        type_name(walker, node)
-    }
-
-    fn type_term(walker: &mut GoWalker<'_, '_>, node: Node<'_>) -> TermId {
-        // Types nest less deeply than expressions.
-        type_within(walker, node, MAX_TERM_DEPTH / 2)
+    fn type_name_within(walker: &mut GoWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
+        terms::type_name_within(walker, node, depth)
     }
 }
 
@@ -187,12 +181,14 @@ fn visit_keyed_element(walker: &mut GoWalker<'_, '_>, cursor: &mut TreeCursor<'_
 
 /// The node of the simple name at the end of a type: `List` in `db.List[T]`.
 fn last_name_node<'t>(walker: &GoWalker<'_, '_>, node: Node<'t>) -> Node<'t> {
-    match walker.kind(node) {
-        NodeKind::Qualified => walker.field(node, Field::Name).unwrap_or(node),
-        NodeKind::GenericType => {
-            walker.field(node, Field::Type).map_or(node, |it| last_name_node(walker, it))
-        }
+    // The type without its arguments, which is never generic itself.
+    let path = match walker.kind(node) {
+        NodeKind::GenericType => walker.field(node, Field::Type).unwrap_or(node),
         _ => node,
+    };
+    match walker.kind(path) {
+        NodeKind::Qualified => walker.field(path, Field::Name).unwrap_or(path),
+        _ => path,
     }
 }
 

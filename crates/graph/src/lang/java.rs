@@ -25,14 +25,13 @@ use tree_sitter::{Node, TreeCursor};
 use super::SourceLanguage;
 use super::grammar::{Grammar, grammar_names};
 use super::syntax_walker::{LanguageWalk, SyntaxWalker, named_children, walk_source};
-use super::term_shape::{MAX_TERM_DEPTH, TermShape, expression_term, type_within};
+use super::term_shape::{TermShape, expression_term, type_name};
 use crate::facts::{ImportKind, RefKind, Term, TermId};
-use crate::facts_builder::{FactsBuilder, UNKNOWN_TERM};
+use crate::facts_builder::FactsBuilder;
 use bindings::{
     bind_catch_parameter, bind_loop_variable, bind_typed_name, bind_variables, visit_lambda,
 };
 use declarations::{visit_class, visit_enum_constant, visit_field, visit_method};
-use terms::type_name;
 
 grammar_names! {
     /// The node kinds that the walk reads, by their names in the grammar. A leading quote marks a
@@ -92,8 +91,6 @@ type JavaWalker<'a, 's> = SyntaxWalker<'a, 's, JavaWalk>;
 struct JavaState {
     /// The value of a lambda's first parameter, by the id of the lambda's node.
     lambda_arguments: HashMap<usize, TermId, FastBuildHasher>,
-    /// Number of types that enclose the type being read.
-    type_depth: u32,
 }
 
 pub(super) fn extract(builder: &mut FactsBuilder<'_>) {
@@ -171,20 +168,8 @@ impl LanguageWalk for JavaWalk {
         terms::type_shape(kind)
     }
 
-    fn type_name(walker: &mut JavaWalker<'_, '_>, node: Node<'_>) -> TermId {
-        type_name(walker, node)
-    }
-
-    /// Bounds the nesting twice: `type_within` bounds a type without arguments, but for every argument
-    /// of a generic type this function is called anew, so its own nesting is counted, too.
-    fn type_term(walker: &mut JavaWalker<'_, '_>, node: Node<'_>) -> TermId {
-        if walker.state.type_depth >= MAX_TERM_DEPTH {
-            return UNKNOWN_TERM;
-        }
-        walker.state.type_depth += 1;
-        let term = type_within(walker, node, MAX_TERM_DEPTH);
-        walker.state.type_depth -= 1;
-        term
+    fn type_name_within(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
+        terms::type_name_within(walker, node, depth)
     }
 }
 
@@ -269,10 +254,14 @@ fn visit_creation(walker: &mut JavaWalker<'_, '_>, cursor: &mut TreeCursor<'_>, 
 
 /// The node of the simple name at the end of a type: `Entry` in `Map.Entry<K, V>`.
 fn last_name_node<'t>(walker: &JavaWalker<'_, '_>, node: Node<'t>) -> Node<'t> {
-    match walker.kind(node) {
-        NodeKind::GenericType => node.named_child(0).map_or(node, |it| last_name_node(walker, it)),
-        NodeKind::ScopedType => named_children(node).last().unwrap_or(node),
+    // The type without its arguments, which is never generic itself.
+    let path = match walker.kind(node) {
+        NodeKind::GenericType => node.named_child(0).unwrap_or(node),
         _ => node,
+    };
+    match walker.kind(path) {
+        NodeKind::ScopedType => named_children(path).last().unwrap_or(path),
+        _ => path,
     }
 }
 

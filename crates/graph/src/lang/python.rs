@@ -19,8 +19,10 @@ use tree_sitter::{Node, TreeCursor};
 
 use super::SourceLanguage;
 use super::grammar::{Grammar, grammar_names};
-use super::syntax_walker::{LanguageWalk, SyntaxWalker, named_children, walk_source};
-use super::term_shape::{MAX_TERM_DEPTH, TermShape, expression_term, type_within};
+use super::syntax_walker::{
+    LanguageWalk, MAX_LOOKAHEAD_DEPTH, SyntaxWalker, named_children, walk_source,
+};
+use super::term_shape::{TermShape, expression_term, expression_within};
 use crate::facts::{DefFlags, RefKind, TermId};
 use crate::facts_builder::{FactsBuilder, ScopeKind};
 use bindings::{bind_alias, bind_loop_target, bind_walrus, visit_assignment};
@@ -64,9 +66,6 @@ grammar_names! {
 static PYTHON_GRAMMAR: LazyLock<Grammar<NodeKind, Field>> =
     LazyLock::new(|| Grammar::for_language(SourceLanguage::Python));
 
-/// Nesting depth to which an annotation is searched for names.
-const MAX_ANNOTATION_DEPTH: u32 = 12;
-
 struct PythonWalk;
 
 type PythonWalker<'a, 's> = SyntaxWalker<'a, 's, PythonWalk>;
@@ -108,7 +107,7 @@ impl LanguageWalk for PythonWalk {
             NodeKind::Comment => walker.builder.mark_comment(node),
             NodeKind::Text => visit_string(walker, cursor, node),
             NodeKind::Identifier => walker.add_name_reference(node, RefKind::Use),
-            NodeKind::Type => add_annotation_references(walker, node, MAX_ANNOTATION_DEPTH),
+            NodeKind::Type => add_annotation_references(walker, node, MAX_LOOKAHEAD_DEPTH),
             // `object.name`: the name after the dot means nothing by itself.
             NodeKind::Attribute => walker.visit_first_child(cursor),
             // `f(name=value)`: the name is that of a parameter.
@@ -159,13 +158,8 @@ impl LanguageWalk for PythonWalk {
     }
 
     /// In Python the name of a type is an expression like any other.
-    fn type_name(walker: &mut PythonWalker<'_, '_>, node: Node<'_>) -> TermId {
-        expression_term(walker, node)
-    }
-
-    fn type_term(walker: &mut PythonWalker<'_, '_>, node: Node<'_>) -> TermId {
-        // Types nest less deeply than expressions.
-        type_within(walker, node, MAX_TERM_DEPTH / 2)
+    fn type_name_within(walker: &mut PythonWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
+        expression_within(walker, node, depth)
     }
 }
 

@@ -28,7 +28,7 @@ use tree_sitter::{Node, TreeCursor};
 use super::SourceLanguage;
 use super::grammar::{Grammar, grammar_names};
 use super::syntax_walker::{LanguageWalk, SyntaxWalker, strip_quotes, walk_source};
-use super::term_shape::{MAX_TERM_DEPTH, TermShape, expression_term, type_within};
+use super::term_shape::{TermShape, expression_term, type_name};
 use crate::facts::{DefFlags, DefId, RefKind, StringId, Term, TermId};
 use crate::facts_builder::{ANY_ARG_COUNT, BaseRelation, FactsBuilder, ScopeKind};
 use functions::{visit_closure, visit_function};
@@ -39,7 +39,6 @@ use items::{
 };
 use macros::visit_macro_call;
 use patterns::{bind_arm_pattern, bind_loop_pattern, visit_let, visit_let_condition, visit_match};
-use terms::type_name;
 
 grammar_names! {
     /// The node kinds that the walk reads, by their names in the grammar. Those that begin with a
@@ -210,13 +209,8 @@ impl LanguageWalk for RustWalk {
         terms::type_shape(kind)
     }
 
-    fn type_name(walker: &mut RustWalker<'_, '_>, node: Node<'_>) -> TermId {
-        type_name(walker, node)
-    }
-
-    fn type_term(walker: &mut RustWalker<'_, '_>, node: Node<'_>) -> TermId {
-        // Types nest less deeply than expressions.
-        type_within(walker, node, MAX_TERM_DEPTH / 2)
+    fn type_name_within(walker: &mut RustWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
+        terms::type_name_within(walker, node, depth)
     }
 }
 
@@ -246,12 +240,16 @@ fn add_path_reference(walker: &mut RustWalker<'_, '_>, node: Node<'_>) {
 
 /// The node of the simple name at the end of a path or type: `Vec` in `std::vec::Vec<T>`.
 fn last_name_node<'t>(walker: &RustWalker<'_, '_>, node: Node<'t>) -> Node<'t> {
-    match walker.kind(node) {
+    // The type without its arguments, which is never generic itself.
+    let path = match walker.kind(node) {
         NodeKind::GenericType | NodeKind::GenericTypeTurbo => {
-            walker.field(node, Field::Type).map_or(node, |it| last_name_node(walker, it))
+            walker.field(node, Field::Type).unwrap_or(node)
         }
-        NodeKind::Scoped | NodeKind::ScopedType => walker.field(node, Field::Name).unwrap_or(node),
         _ => node,
+    };
+    match walker.kind(path) {
+        NodeKind::Scoped | NodeKind::ScopedType => walker.field(path, Field::Name).unwrap_or(path),
+        _ => path,
     }
 }
 

@@ -12,6 +12,8 @@ use crate::facts::LayoutRule;
 use crate::facts_builder::FactsBuilder;
 use crate::manifest;
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// A language whose files are read. Stored facts contain the position in this list.
     pub enum SourceLanguage : "language" {

@@ -17,8 +17,13 @@ use super::term_shape::{TermShape, expression_term};
 use crate::facts::{RefKind, TermId};
 use crate::facts_builder::{ANY_ARG_COUNT, FactsBuilder, ScopeKind, to_index};
 
-/// Nesting depth from which on syntax is not read. Walks recurse, so the stack is the limit.
+/// Nesting depth from which on syntax is not walked. Walks recurse, so the stack is the limit.
 const MAX_TREE_DEPTH: u32 = 400;
+
+/// Nesting depth to which a function without a cursor reads below its node: expressions, types,
+/// patterns, import trees. Reading is a recursion, too. Each call passes on one level less than it
+/// got, and what lies deeper is not recorded.
+pub(crate) const MAX_LOOKAHEAD_DEPTH: u32 = 24;
 
 /// The walk of one language, or of several with similar grammars.
 ///
@@ -43,12 +48,13 @@ pub(crate) trait LanguageWalk: Sized + 'static {
     /// node.
     fn type_shape(kind: Self::NodeKind) -> TermShape<Self>;
 
-    /// The term of a type itself: `Name("Server")` for the type in `x: Server`.
-    fn type_name(walker: &mut SyntaxWalker<'_, '_, Self>, node: Node<'_>) -> TermId;
-
-    /// The term of a value of a type: `InstanceOf(Name("Server"))` for the type in `x: Server`.
-    /// Every language bounds how far it looks into nested types.
-    fn type_term(walker: &mut SyntaxWalker<'_, '_, Self>, node: Node<'_>) -> TermId;
+    /// The term of a type itself, `Name("Server")` for the type in `x: Server`, that is at most
+    /// `depth` levels deep; unknown below.
+    fn type_name_within(
+        walker: &mut SyntaxWalker<'_, '_, Self>,
+        node: Node<'_>,
+        depth: u32,
+    ) -> TermId;
 }
 
 /// State of a walk, apart from its cursor. `'s` is the lifetime of the source text.
@@ -114,6 +120,26 @@ impl<'s, L: LanguageWalk> SyntaxWalker<'_, 's, L> {
         field: L::Field,
     ) -> impl Iterator<Item = Node<'t>> + use<'t, L> {
         self.field(node, field).into_iter().flat_map(named_children)
+    }
+
+    /// The items of a list with their positions, which the commas count: a hole (`[, b]`) has no node
+    /// and `_` may be a token, but both take a position; a comment takes none.
+    pub(crate) fn list_items<'t>(
+        &self,
+        list: Node<'t>,
+        comma: L::NodeKind,
+    ) -> Vec<(usize, Node<'t>)> {
+        let mut items = Vec::new();
+        let mut position = 0;
+        let mut cursor = list.walk();
+        for child in list.children(&mut cursor) {
+            if self.kind(child) == comma {
+                position += 1;
+            } else if child.is_named() && !child.is_extra() {
+                items.push((position, child));
+            }
+        }
+        items
     }
 
     /// Counts the arguments in a list; [`ANY_ARG_COUNT`] if one of them is spread.

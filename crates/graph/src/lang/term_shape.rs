@@ -13,16 +13,17 @@
 //!
 //! A type has two terms. The *name* of the type is the type itself: `Name("Server")`. The *term* of
 //! the type is a value of it: `InstanceOf(Name("Server"))` is what `x: Server` declares for `x`.
+//!
+//! Terms are built by recursion, so the depth of it is bounded. The walk calls [`expression_term`],
+//! [`type_term`] and [`type_name`]. A function that builds a part of a term calls their relatives
+//! with `within` in the name instead and passes on the remaining depth: expressions contain types
+//! and types contain expressions, so a new start anywhere would leave the recursion without a bound.
 
 use tree_sitter::Node;
 
-use super::syntax_walker::{LanguageWalk, SyntaxWalker, named_children};
+use super::syntax_walker::{LanguageWalk, MAX_LOOKAHEAD_DEPTH, SyntaxWalker, named_children};
 use crate::facts::{DefId, Term, TermId};
 use crate::facts_builder::UNKNOWN_TERM;
-
-/// Nesting depth to which an expression is read in order to find out what it is. Terms are built by
-/// recursion, so the stack is the limit.
-pub(crate) const MAX_TERM_DEPTH: u32 = 24;
 
 /// Maximum number of type arguments stored for a generic type.
 pub(crate) const MAX_TYPE_ARGUMENTS: usize = 4;
@@ -95,7 +96,7 @@ pub(crate) fn expression_term<L: LanguageWalk>(
     walker: &mut SyntaxWalker<'_, '_, L>,
     node: Node<'_>,
 ) -> TermId {
-    expression_within(walker, node, MAX_TERM_DEPTH)
+    expression_within(walker, node, MAX_LOOKAHEAD_DEPTH)
 }
 
 /// The term of an expression that is at most `depth` levels deep; unknown below.
@@ -123,7 +124,15 @@ pub(crate) fn type_term<L: LanguageWalk>(
     walker: &mut SyntaxWalker<'_, '_, L>,
     node: Node<'_>,
 ) -> TermId {
-    L::type_term(walker, node)
+    type_within(walker, node, MAX_LOOKAHEAD_DEPTH)
+}
+
+/// The term of a type itself: `Name("Server")` for `Server`.
+pub(crate) fn type_name<L: LanguageWalk>(
+    walker: &mut SyntaxWalker<'_, '_, L>,
+    node: Node<'_>,
+) -> TermId {
+    L::type_name_within(walker, node, MAX_LOOKAHEAD_DEPTH)
 }
 
 /// The term of a value of the type in a field.
@@ -189,16 +198,16 @@ fn evaluate_shape<L: LanguageWalk>(
         TermShape::Tuple => tuple_term(walker, node, depth, nested),
         TermShape::InstanceOf(operand) => match operand.find(walker, node) {
             Some(operand) => {
-                let type_name = L::type_name(walker, operand);
+                let type_name = L::type_name_within(walker, operand, depth);
                 walker.builder.terms.instance_of(type_name)
             }
             None => UNKNOWN_TERM,
         },
         TermShape::OfType(operand) => {
             let operand = operand.find(walker, node);
-            operand.map_or(UNKNOWN_TERM, |it| L::type_term(walker, it))
+            operand.map_or(UNKNOWN_TERM, |it| type_within(walker, it, depth))
         }
-        TermShape::TypeName => L::type_name(walker, node),
+        TermShape::TypeName => L::type_name_within(walker, node, depth),
         TermShape::Custom(term) => term(walker, node, depth),
     }
 }
@@ -211,7 +220,8 @@ fn tuple_term<L: LanguageWalk>(
     nested: impl Fn(&mut SyntaxWalker<'_, '_, L>, Node<'_>, u32) -> TermId,
 ) -> TermId {
     let mut members = Vec::new();
-    for (i, item) in named_children(node).take(MAX_TUPLE_ITEMS).enumerate() {
+    let items = named_children(node).filter(|it| !it.is_extra());
+    for (i, item) in items.take(MAX_TUPLE_ITEMS).enumerate() {
         let name = walker.builder.intern(&i.to_string());
         members.push((name, nested(walker, item, depth)));
     }

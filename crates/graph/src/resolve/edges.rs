@@ -22,6 +22,8 @@ use crate::file_index::{DefQuery, DefRef, FileIndex, LookupKey};
 use crate::ids::FileId;
 use crate::lang::{LanguageFamily, SourceLanguage};
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// The relation between two symbols.
     pub enum EdgeKind : "kind of edge" {

@@ -46,21 +46,25 @@ fn eval_term(
     space: DeclarationSpace,
 ) -> AbstractValue {
     let eval = || {
-        resolver
-            .with_budget(AbstractValue::Unknown, || eval_uncached(resolver, context, term, space))
+        let eval = || eval_uncached(resolver, context, term, space);
+        resolver.with_depth(|| resolver.with_budget(AbstractValue::Unknown, eval))
     };
     // With values of type parameters the result depends on more than the cache key holds.
     if context.type_env.is_some() {
-        return eval();
+        let (value, depth) = eval();
+        resolver.use_part(depth);
+        return value;
     }
     let key = (context.file, term, space);
-    if let Some(cached) = resolver.value_cache.borrow().get(&key) {
-        return cached.clone();
+    if let Some((value, depth)) = resolver.value_cache.borrow().get(&key) {
+        resolver.use_part(*depth);
+        return value.clone();
     }
     // A term that depends on itself finds this entry and is unknown where it recurs.
-    resolver.value_cache.borrow_mut().insert(key, AbstractValue::Unknown);
-    let value = eval();
-    resolver.value_cache.borrow_mut().insert(key, value.clone());
+    resolver.value_cache.borrow_mut().insert(key, (AbstractValue::Unknown, 0));
+    let (value, depth) = eval();
+    resolver.value_cache.borrow_mut().insert(key, (value.clone(), depth));
+    resolver.use_part(depth);
     value
 }
 

@@ -92,6 +92,32 @@ impl LookupResult {
 }
 
 impl AbstractValue {
+    /// The nesting depth of this value, at most, if its parts have this depth.
+    pub(crate) fn depth_around(&self, part_depth: u32) -> u32 {
+        match self {
+            Self::Unknown | Self::External | Self::Module(_) => 0,
+            Self::Type(_, None)
+            | Self::Instance(_, None)
+            | Self::Callable(_, None)
+            | Self::Record(_, _, None) => 0,
+            Self::Type(..)
+            | Self::Instance(..)
+            | Self::Callable(..)
+            | Self::Record(..)
+            | Self::Function(_)
+            | Self::AllOf(_) => part_depth + 1,
+            Self::Builtin(_, args) => {
+                if args.is_empty() {
+                    0
+                } else {
+                    part_depth + 1
+                }
+            }
+            // Flat: the parts of a union are no unions.
+            Self::AnyOf(_) => part_depth,
+        }
+    }
+
     /// The union of values: flattened, without duplicates and without unknown ones.
     pub(crate) fn any_of(values: impl IntoIterator<Item = Self>) -> Self {
         let mut union: Vec<Self> = Vec::new();

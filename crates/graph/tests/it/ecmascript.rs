@@ -132,6 +132,30 @@ const main = () => { first.run(); second.run() }
 }
 
 #[test]
+fn holes_take_a_position_in_a_pattern_and_comments_take_none() {
+    check_edges(
+        "
+== a.ts
+class A { run() {} }
+class B { run() {} }
+function load(): [/* first */ A, B] { return null }
+const [, second] = load()
+const top = () => second.run()
+function hole() { const [, item] = load(); item.run() }
+function comment() { const [/* the */ item] = load(); item.run() }
+",
+        expect![[r"
+            a.ts calls a.ts:load (scope)
+            a.ts:comment calls a.ts:A.run (type)
+            a.ts:comment calls a.ts:load (scope)
+            a.ts:hole calls a.ts:B.run (type)
+            a.ts:hole calls a.ts:load (scope)
+            a.ts:top calls a.ts:B.run (type)
+        "]],
+    );
+}
+
+#[test]
 fn a_value_behind_a_comment_is_returned_all_the_same() {
     check_edges(
         "

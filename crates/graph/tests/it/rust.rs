@@ -340,6 +340,33 @@ fn shadowed() { let engine = engine(); let engine = std::sync::Arc::new(engine.p
     );
 }
 
+#[test]
+fn an_underscore_takes_a_position_in_a_pattern_and_a_comment_takes_none() {
+    check_edges(
+        r#"
+== Cargo.toml
+[package]
+name = "demo"
+== src/lib.rs
+pub struct Engine;
+pub struct Part;
+impl Engine { pub fn turn(&self) {} }
+impl Part { pub fn turn(&self) {} }
+fn load() -> (Engine, Part) { todo() }
+fn underscore() { let (_, part) = load(); part.turn() }
+fn comment() { let (/* the */ engine, _) = load(); engine.turn() }
+fn closure(all: Vec<(Engine, Part)>) { all.iter().any(|(_, part)| part.turn()); }
+"#,
+        expect![[r"
+            src/lib.rs:closure calls src/lib.rs:Part.turn (type)
+            src/lib.rs:comment calls src/lib.rs:Engine.turn (type)
+            src/lib.rs:comment calls src/lib.rs:load (scope)
+            src/lib.rs:underscore calls src/lib.rs:Part.turn (type)
+            src/lib.rs:underscore calls src/lib.rs:load (scope)
+        "]],
+    );
+}
+
 /// The definition of a macro is not known in general, so its arguments are parsed as what they look
 /// like: `cfg_rt!` contains items, `select!` and `wrapped!` statements.
 #[test]

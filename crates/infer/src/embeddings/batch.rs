@@ -1,4 +1,5 @@
-//! Splits texts into batches, one per request, within the limits of each API.
+//! Splits texts into batches, one per request, within the limits of each API. With at most 3 texts and
+//! 100 bytes per request, texts of 60, 40, 1, 99 and 2 bytes become the batches 60 + 40, 1 + 99 and 2.
 
 use std::ops::Range;
 
@@ -40,9 +41,11 @@ const fn batch_limits_row(
 /// Ranges of consecutive texts, given their lengths in bytes, that fit into one request each.
 pub(super) fn split_batches(lengths: &[usize], limits: BatchLimits) -> Vec<Range<usize>> {
     let mut acc = Vec::new();
+    // First text and bytes of the current batch.
     let (mut start, mut n_bytes) = (0, 0);
     for (i, length) in lengths.iter().enumerate() {
         let is_full = i - start == limits.max_texts || n_bytes + length > limits.max_bytes;
+        // A single text is sent whatever its length.
         if i > start && is_full {
             acc.push(start..i);
             (start, n_bytes) = (i, 0);
@@ -60,6 +63,7 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
+    /// Compares the batches of texts of these lengths, 3 texts and 100 bytes per request at most.
     fn check(lengths: &[usize], expect: Expect) {
         let limits = batch_limits_row(3, 100, 100);
         expect.assert_eq(&format!("{:?}", split_batches(lengths, limits)));

@@ -74,6 +74,7 @@ pub(super) fn probe_embeddings(model: &EmbeddingModel) -> Result<EmbeddingProbe,
         id: model.id().to_owned(),
         dims: model.dims(),
         first_request_time,
+        // Any of them would do: the first request has loaded the model.
         warm_query_time: query_times[0],
         related: mean_cosine(&questions, answers),
         unrelated: mean_cosine(&questions, unrelated_texts),
@@ -83,7 +84,10 @@ pub(super) fn probe_embeddings(model: &EmbeddingModel) -> Result<EmbeddingProbe,
 /// Mean cosine of pairs of unit vectors, per mille.
 #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "a few cosines")]
 fn mean_cosine(left: &[Vec<f32>], right: &[Vec<f32>]) -> i32 {
-    let dot = |(a, b): (&Vec<f32>, &Vec<f32>)| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
-    let sum: f32 = left.iter().zip(right).map(dot).sum();
+    let mut sum = 0.0;
+    for (a, b) in left.iter().zip(right) {
+        // The cosine of unit vectors is their dot product.
+        sum += a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+    }
     (1000.0 * sum / left.len() as f32).round() as i32
 }

@@ -1,7 +1,11 @@
 //! An embedding provider: identifies its model and embeds texts in batches.
 //!
-//! On opening, the dimensions and the id of the model are determined; afterwards every response is
-//! checked against them (`vectors`). The JSON of the APIs is in `wire`.
+//! On opening, the dimensions (the length of its vectors) and the id of the model are determined;
+//! afterwards every response is checked against them (`vectors`). The id names everything that changes
+//! a vector, so that vectors of different models are never compared; for Ollama that includes the
+//! digest, a hash of the weights, because a name may get other weights. A *preset* holds what is known
+//! about a model by its name: the prefixes it expects before queries and documents, and whether its
+//! vectors are nested, that is, stay useful when they are truncated. The JSON of the APIs is in `wire`.
 
 use std::time::Duration;
 
@@ -34,22 +38,25 @@ impl RemoteEmbeddings {
         if config.dims == Some(0) {
             return Err(Error::bad_config("vectors have at least one dimension"));
         }
-        // Dimensions (0: not known yet) and id are filled in below.
+        // Id and dimensions are filled in below; requests do not need them.
         let mut res = Self {
             id: String::new(),
-            dims: config.dims.unwrap_or(0),
+            dims: 0,
             client: ProviderClient::new(&config.endpoint, AuthScheme::Bearer)?,
             api: config.api,
             model: config.model.clone(),
             requested_dims: config.dims,
             preset: preset_for(&config.model),
         };
-        if res.api == EmbeddingApi::Ollama {
-            res.dims = res.check_dims(ollama::native_dims(&res.client, &res.model)?)?;
-        }
-        if res.dims == 0 {
-            res.dims = res.measure_dims(time_limit)?;
-        }
+        // Only Ollama reports the dimensions of a model without embedding a text.
+        let native_dims = match res.api {
+            EmbeddingApi::Ollama => ollama::native_dims(&res.client, &res.model)?,
+            EmbeddingApi::OpenAi | EmbeddingApi::Compatible | EmbeddingApi::Voyage => None,
+        };
+        res.dims = match res.choose_dims(native_dims)? {
+            Some(dims) => dims,
+            None => res.measure_dims(time_limit)?,
+        };
         res.id = res.current_id()?;
         Ok(res)
     }
@@ -71,13 +78,10 @@ impl RemoteEmbeddings {
         Ok(acc)
     }
 
-    pub(super) fn embed_query(&self, text: &str, deadline: Duration) -> Result<Vec<f32>, Error> {
+    pub(super) fn embed_query(&self, text: &str, time_limit: Duration) -> Result<Vec<f32>, Error> {
         let texts = [self.prepare_text(text, TextRole::Query)];
-        let vectors = self.embed_checked(
-            &texts,
-            TextRole::Query,
-            &CallKind::Embed.deadline_within(deadline),
-        )?;
+        let deadline = CallKind::Embed.deadline_within(time_limit);
+        let vectors = self.embed_checked(&texts, TextRole::Query, &deadline)?;
         Ok(vectors.into_iter().next().expect("the count of vectors was checked"))
     }
 
@@ -100,16 +104,20 @@ impl RemoteEmbeddings {
         Ok(ids::model_id(self.api.slug(), &model, Some(&digest), self.dims))
     }
 
-    /// The dimensions to use, from the requested ones and the model's own; 0 if neither is known.
+    /// The dimensions to use, from the requested ones and the model's own; `None` if neither is known.
     /// Ollama would truncate the vectors of any model, but only nested vectors stay useful.
-    fn check_dims(&self, native: Option<usize>) -> Result<usize, Error> {
-        if let (Some(wanted), Some(found)) = (self.requested_dims, native) {
+    fn choose_dims(&self, native: Option<usize>) -> Result<Option<usize>, Error> {
+        let Some(wanted) = self.requested_dims else {
+            // A server that reports 0 does not know them.
+            return Ok(native.filter(|it| *it > 0));
+        };
+        if let Some(found) = native {
             let can_truncate = self.preset.is_nested && wanted < found;
             if wanted != found && !can_truncate {
                 return Err(flawed_response(&self.client, ResponseFlaw::Dims { wanted, found }));
             }
         }
-        Ok(self.requested_dims.or(native).unwrap_or(0))
+        Ok(Some(wanted))
     }
 
     /// The length of the vector of a text of ours.

@@ -1,4 +1,5 @@
-//! Validation and normalisation of vectors received from a provider.
+//! Validation and normalisation of vectors received from a provider: `[3.0, 4.0]` becomes `[0.6, 0.8]`,
+//! a vector of length one; a wrong count, a wrong length, zeros and infinite numbers are rejected.
 
 use crate::error::ResponseFlaw;
 

@@ -1,5 +1,7 @@
-//! JSON of the embedding APIs: paths, request bodies and responses. One response has the vectors in
-//! order (Ollama), the others have an index with each vector.
+//! JSON of the embedding APIs: paths, request bodies and responses.
+//!
+//! Ollama answers with the vectors in the order of the texts, `{"embeddings": [[…], […]]}`; the others
+//! give an index with each vector, `{"data": [{"index": 1, "embedding": […]}, …]}`.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};

@@ -47,19 +47,27 @@ impl ProviderAddress {
     }
 
     pub(crate) fn is_local(&self) -> bool {
-        // A colon inside the brackets of an IPv6 address begins no port.
-        let port_start = self.host.rfind(':').filter(|it| !self.host[*it..].contains(']'));
-        is_loopback(&self.host[..port_start.unwrap_or(self.host.len())])
+        let name = match self.host.rsplit_once(':') {
+            // `[::1]` without a port: the last colon is inside the brackets of an IPv6 address.
+            Some((_, port)) if port.contains(']') => &self.host,
+            Some((name, _)) => name,
+            None => &self.host,
+        };
+        is_loopback(name)
     }
 
     /// The whole URL of a call. A beginning of `path` with which the address already ends is not
     /// repeated, so users may configure the bare host, `…/v1` or `…/v1/embeddings`.
     pub(crate) fn url(&self, path: &str) -> String {
-        // The ends of the segments of the path: `/v1`, `/v1/embeddings`.
-        let slashes = path.char_indices().filter(|(_, it)| *it == '/').map(|(i, _)| i);
-        let segment_ends = slashes.skip(1).chain([path.len()]);
-        let is_in_prefix = |end: &usize| self.prefix.ends_with(&path[..*end]);
-        let n_repeated = segment_ends.filter(is_in_prefix).last().unwrap_or(0);
+        // Tries the beginnings of the path that end with a segment: `/v1`, then `/v1/embeddings`. The
+        // longest that the address ends with is left out.
+        let mut n_repeated = 0;
+        for end in 1..=path.len() {
+            let ends_segment = end == path.len() || path.as_bytes()[end] == b'/';
+            if ends_segment && self.prefix.ends_with(&path[..end]) {
+                n_repeated = end;
+            }
+        }
         let scheme = if self.secure { "https" } else { "http" };
         format!("{scheme}://{}{}{}", self.host, self.prefix, &path[n_repeated..])
     }

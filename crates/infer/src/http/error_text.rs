@@ -1,5 +1,6 @@
 //! Makes the error text of a server safe to show: one short line, without control characters and
-//! without any part of the API key, which some servers repeat.
+//! without any part of the API key, which some servers repeat. With the key `sk-live-0123456789abcdef`,
+//! the body `{"error":"wrong key sk-live-…89abcdef"}` becomes `wrong key ***…***`.
 
 use serde_json::Value;
 
@@ -19,16 +20,26 @@ const MIN_SECRET_CHARS: usize = 4;
 
 /// Cleans a text from a server, or from an error that quotes one.
 pub(super) fn clean_line(text: &str, key: Option<&ApiKey>) -> String {
-    let is_visible = |it: &char| !it.is_control() && !is_invisible(*it);
-    let spaced =
-        text.chars().take(MAX_SCANNED_CHARS).map(|it| if it.is_whitespace() { ' ' } else { it });
-    let text: String = spaced.filter(is_visible).collect();
-    let text = text.split(' ').filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ");
+    // One line of visible characters; line breaks and tabs become spaces.
+    let mut visible = String::new();
+    for character in text.chars().take(MAX_SCANNED_CHARS) {
+        if character.is_whitespace() {
+            visible.push(' ');
+        } else if !character.is_control() && !is_invisible(character) {
+            visible.push(character);
+        }
+    }
+    let words: Vec<&str> = visible.split(' ').filter(|it| !it.is_empty()).collect();
+    let line = words.join(" ");
+
     // Masked after invisible characters are gone, which could split the key.
-    let text = key.map_or(text.clone(), |it| mask_key(&text, it.reveal()));
-    match text.char_indices().nth(MAX_MESSAGE_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
+    let masked = match key {
+        Some(key) => mask_key(&line, key.reveal()),
+        None => line,
+    };
+    match masked.char_indices().nth(MAX_MESSAGE_CHARS) {
+        Some((end, _)) => format!("{}…", &masked[..end]),
+        None => masked,
     }
 }
 
@@ -50,8 +61,8 @@ fn find_message(body: &Value) -> Option<String> {
     places.iter().find_map(|it| body.pointer(it)?.as_str()).map(str::to_owned)
 }
 
-/// Replaces every run of characters that also occurs in the key, so that a key cut by the server or by
-/// a limit is masked as well.
+/// Replaces every run of `MIN_KEY_PART` or more characters that also occurs in the key, so that a key
+/// cut by the server or by a limit is masked as well.
 fn mask_key(text: &str, key: &str) -> String {
     if key.len() < MIN_SECRET_CHARS {
         return text.to_owned();
@@ -136,6 +147,7 @@ mod tests {
     fn a_long_message_is_cut() {
         let text = clean_line(&"é ".repeat(10_000), None);
         assert_eq!(text.chars().count(), MAX_MESSAGE_CHARS + 1);
+        // The 800 characters that are read hold the key three times, the last time cut off.
         let key = ApiKey::new(&"x".repeat(300)).unwrap();
         assert_eq!(clean_line(&"x".repeat(10_000), Some(&key)), "*********");
     }

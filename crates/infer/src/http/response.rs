@@ -76,9 +76,10 @@ pub(super) fn parse_response<T: DeserializeOwned>(
 ) -> Result<T, Error> {
     use serde_json::error::Category;
     serde_json::from_slice(body).map_err(|error| {
-        let is_web_page = body.trim_ascii_start().starts_with(b"<");
+        if body.trim_ascii_start().starts_with(b"<") {
+            return flawed_response(client, ResponseFlaw::WebPage);
+        }
         let flaw = match error.classify() {
-            _ if is_web_page => ResponseFlaw::WebPage,
             Category::Eof => ResponseFlaw::Truncated,
             Category::Syntax | Category::Io => ResponseFlaw::NotJson,
             Category::Data => {
@@ -159,11 +160,14 @@ fn refusal_error(
     // A date instead of seconds would need a clock that the server agrees with.
     let after = text(header::RETRY_AFTER).and_then(|it| it.trim().parse().ok());
     let after = after.map(Duration::from_secs);
-    let retry = match after {
-        _ if !is_temporary_status(status) => RetryAdvice::No,
-        Some(after) if after > MAX_RETRY_WAIT => RetryAdvice::No,
-        Some(after) => RetryAdvice::After(after),
-        None => RetryAdvice::Soon,
+    let retry = if is_temporary_status(status) {
+        match after {
+            Some(after) if after > MAX_RETRY_WAIT => RetryAdvice::No,
+            Some(after) => RetryAdvice::After(after),
+            None => RetryAdvice::Soon,
+        }
+    } else {
+        RetryAdvice::No
     };
     let error = match status {
         300..=399 => {

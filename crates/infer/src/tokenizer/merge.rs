@@ -1,5 +1,10 @@
 //! Byte pair encoding (Sennrich et al. 2016): of all pairs of neighbouring tokens that a merge rule
-//! covers, the one with the lowest rank is replaced by one token, until no rule applies.
+//! covers, the one with the lowest rank is replaced by one token, until no rule applies. With the rules
+//! `l i → li` (rank 0), `t s → ts` (rank 1) and `li m → lim` (rank 2):
+//!
+//! ```text
+//! l i m i t s   →   li m i t s   →   li m i ts   →   lim i ts
+//! ```
 //!
 //! Pending merges wait in a heap by rank; the tokens of a word form a doubly linked list, so that a
 //! merge moves nothing.
@@ -23,7 +28,8 @@ struct MergeRule {
     merged: u16,
 }
 
-/// A node of the linked list: a token and the indexes of its neighbours.
+/// A node of the linked list: a token and the indexes of its neighbours. Beyond both ends of the list,
+/// `before` and `after` are indexes that no node has.
 struct TokenNode {
     token: u16,
     before: usize,
@@ -33,12 +39,11 @@ struct TokenNode {
 impl MergeTable {
     /// Takes rules in order of rank; of two with the same pair the first counts.
     pub(super) fn new(merges: impl Iterator<Item = [u16; 3]>) -> Self {
-        let to_rule = |([left, right, merged], rank): ([u16; 3], u16)| MergeRule {
-            pair: (left, right),
-            rank,
-            merged,
-        };
-        let mut rows: Vec<MergeRule> = merges.zip(0..).map(to_rule).collect();
+        let mut rows = Vec::new();
+        for ([left, right, merged], rank) in merges.zip(0..) {
+            rows.push(MergeRule { pair: (left, right), rank, merged });
+        }
+        // Of two rules with the same pair, the one with the lower rank comes first and stays.
         rows.sort_unstable_by_key(|it| (it.pair, it.rank));
         rows.dedup_by_key(|it| it.pair);
         Self { rows }
@@ -47,10 +52,12 @@ impl MergeTable {
     /// Merges the tokens of the bytes of a word and appends the result. The time grows with `n log n`,
     /// so a word of a hundred kilobytes does no harm.
     pub(super) fn merge_word(&self, acc: &mut Vec<u16>, word: impl Iterator<Item = u16>) {
-        // Beyond both ends the links lead to indexes that no node has.
-        let to_node =
-            |(i, token): (usize, u16)| TokenNode { token, before: i.wrapping_sub(1), after: i + 1 };
-        let mut nodes: Vec<TokenNode> = word.enumerate().map(to_node).collect();
+        let mut nodes = Vec::new();
+        for (i, token) in word.enumerate() {
+            // Before the first node: `usize::MAX`, which is no index.
+            nodes.push(TokenNode { token, before: i.wrapping_sub(1), after: i + 1 });
+        }
+        // Every pair that a rule covers is a candidate. `Reverse` makes the heap pop the lowest rank.
         let mut pending = BinaryHeap::new();
         for left in 0..nodes.len() {
             self.push_merge(&mut pending, &nodes, left);

@@ -1,6 +1,10 @@
 //! Splits a text into words by the pattern of GPT-2:
 //! `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`.
 //!
+//! In words: an English ending such as `'s` is a word; so is a run of letters, of numbers or of other
+//! characters, each with one space before it; so is white space, without its last character if a word
+//! follows. `don't  parse_2` becomes `don|'t| | parse|_|2`.
+//!
 //! Written by hand instead of with a regex engine, because it is the only pattern and every text
 //! passes it. A word is never empty, and the words together are the text.
 
@@ -43,10 +47,10 @@ fn first_word_len(text: &str) -> Option<usize> {
     }
     // White space. Its last character is left to the next word, unless there is no other or no
     // next word.
-    let spaces_len = run_len(text, CharClass::Space);
-    let last_len = text[..spaces_len].chars().next_back().map_or(0, char::len_utf8);
-    let takes_all = spaces_len == text.len() || spaces_len == last_len;
-    Some(if takes_all { spaces_len } else { spaces_len - last_len })
+    let blank_len = run_len(text, CharClass::Space);
+    let last_len = text[..blank_len].chars().next_back().map_or(0, char::len_utf8);
+    let takes_all = blank_len == text.len() || blank_len == last_len;
+    Some(if takes_all { blank_len } else { blank_len - last_len })
 }
 
 /// Length in bytes of the characters of this class at the beginning of a text.
@@ -78,9 +82,9 @@ fn char_class(character: char) -> CharClass {
 /// Binary search in a sorted table.
 fn in_ranges(ranges: &[CodePointRange], character: char) -> bool {
     let code = u32::from(character);
-    // Number of ranges that begin at or before the character; the last of them may contain it.
+    // Of the ranges that begin at or before the character, only the last may contain it.
     let n_before = ranges.partition_point(|(first, _)| *first <= code);
-    n_before > 0 && code <= ranges[n_before - 1].1
+    ranges[..n_before].last().is_some_and(|(_, last)| code <= *last)
 }
 
 #[cfg(test)]
@@ -121,7 +125,10 @@ mod tests {
     fn the_tables_are_sorted_and_their_ranges_do_not_touch() {
         for table in [LETTER_RANGES, NUMBER_RANGES] {
             assert!(table.iter().all(|(from, to)| from <= to));
-            assert!(table.windows(2).all(|it| it[0].1 + 1 < it[1].0));
+            for pair in table.windows(2) {
+                let [(_, last_of_first), (first_of_second, _)] = pair else { unreachable!() };
+                assert!(last_of_first + 1 < *first_of_second);
+            }
         }
     }
 }

@@ -7,92 +7,100 @@ use crate::providers::{GENEROUS_DEADLINE, open_model, response_flaw, two_dim_mod
 use crate::server::{StubProvider, StubReply};
 
 /// The flaw of a reply to a request for two vectors of two numbers.
-fn check(reply: impl Fn() -> StubReply + Send + Sync + 'static) -> ResponseFlaw {
+fn flaw_of_reply(reply: impl Fn() -> StubReply + Send + Sync + 'static) -> ResponseFlaw {
     let server = StubProvider::start(move |_, _| reply());
     let error = two_dim_model(&server).embed_documents(&["a", "b"]).unwrap_err();
     assert_eq!(server.requests().len(), 1, "another attempt would not help");
     response_flaw(error)
 }
 
-fn check_json(body: &'static str) -> ResponseFlaw {
-    check(move || StubReply::text(200, "application/json; charset=utf-8", body))
+/// The flaw of a successful response with this body, valid JSON or not.
+fn flaw_of_json(body: &'static str) -> ResponseFlaw {
+    flaw_of_reply(move || StubReply::text(200, "application/json; charset=utf-8", body))
 }
 
-fn check_raw(text: &'static str) -> ResponseFlaw {
-    check(move || StubReply::Raw(text.as_bytes().to_vec()))
+/// The flaw of these bytes instead of an HTTP response.
+fn flaw_of_bytes(text: &'static str) -> ResponseFlaw {
+    flaw_of_reply(move || StubReply::Raw(text.as_bytes().to_vec()))
 }
 
-/// An answer with these two vectors.
-fn check_vectors(first: &str, second: &str) -> ResponseFlaw {
+/// The flaw of an answer with these two vectors, written as JSON.
+fn flaw_of_vectors(first: &str, second: &str) -> ResponseFlaw {
     let row = |i: usize, it: &str| format!(r#"{{"index":{i},"embedding":{it}}}"#);
     let body = format!(r#"{{"data":[{},{}]}}"#, row(0, first), row(1, second));
-    check(move || StubReply::text(200, "application/json", &body))
+    flaw_of_reply(move || StubReply::text(200, "application/json", &body))
 }
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
 
 #[test]
 fn an_answer_that_breaks_off_is_truncated() {
-    assert_eq!(check_json(r#"{"data":[{"index":0,"embed"#), ResponseFlaw::Truncated);
-    assert_eq!(check_json(""), ResponseFlaw::Truncated);
-    let longer = || {
-        StubReply::Raw(format!("{HEAD}content-length: 5000\r\n\r\n{{\"data\":[]}}").into_bytes())
-    };
-    assert_eq!(check(longer), ResponseFlaw::Truncated);
-    let shorter =
-        || StubReply::Raw(format!("{HEAD}content-length: 5\r\n\r\n{{\"data\":[]}}").into_bytes());
-    assert_eq!(check(shorter), ResponseFlaw::Truncated);
-    let chunk = || {
-        StubReply::Raw(format!("{HEAD}transfer-encoding: chunked\r\n\r\n5\r\n{{\"dat").into_bytes())
-    };
-    assert_eq!(check(chunk), ResponseFlaw::Truncated);
-    let chunk = || {
-        StubReply::Raw(format!("{HEAD}transfer-encoding: chunked\r\n\r\nzz\r\n{{}}").into_bytes())
-    };
-    assert_eq!(check(chunk), ResponseFlaw::Truncated);
+    // The JSON ends too early.
+    assert_eq!(flaw_of_json(r#"{"data":[{"index":0,"embed"#), ResponseFlaw::Truncated);
+    assert_eq!(flaw_of_json(""), ResponseFlaw::Truncated);
+
+    // The rest of the headers and the body.
+    for rest in [
+        // The announced length is larger, then smaller, than the body.
+        "content-length: 5000\r\n\r\n{\"data\":[]}",
+        "content-length: 5\r\n\r\n{\"data\":[]}",
+        // A chunk is incomplete, then its length is no number.
+        "transfer-encoding: chunked\r\n\r\n5\r\n{\"dat",
+        "transfer-encoding: chunked\r\n\r\nzz\r\n{}",
+    ] {
+        let reply = move || StubReply::Raw(format!("{HEAD}{rest}").into_bytes());
+        assert_eq!(flaw_of_reply(reply), ResponseFlaw::Truncated, "{rest}");
+    }
 }
 
 #[test]
 fn a_response_that_is_not_the_expected_json_is_classified() {
-    assert_eq!(check_json("<html>captive portal</html>"), ResponseFlaw::WebPage);
-    assert_eq!(check(|| StubReply::text(200, "text/html", "{}")), ResponseFlaw::WebPage);
+    // A web page, by its body or by its type.
+    assert_eq!(flaw_of_json("<html>captive portal</html>"), ResponseFlaw::WebPage);
+    assert_eq!(flaw_of_reply(|| StubReply::text(200, "text/html", "{}")), ResponseFlaw::WebPage);
     assert_eq!(
-        check(|| StubReply::text(200, "text/plain", "{}")),
+        flaw_of_reply(|| StubReply::text(200, "text/plain", "{}")),
         ResponseFlaw::WrongType("text/plain".to_owned())
     );
-    assert_eq!(check_json("data: {}"), ResponseFlaw::NotJson);
-    assert_eq!(check_json(r#"{"data":[]} and more"#), ResponseFlaw::NotJson);
-    assert!(matches!(check_json(r#"{"embeddings":[[1,0],[0,1]]}"#), ResponseFlaw::Shape(_)));
-    assert!(matches!(check_json("[]"), ResponseFlaw::Shape(_)));
-    assert!(matches!(check_raw("SSH-2.0-OpenSSH_9.9\r\n\r\n"), ResponseFlaw::NotHttp(_)));
+
+    // No JSON, or more than one value.
+    assert_eq!(flaw_of_json("data: {}"), ResponseFlaw::NotJson);
+    assert_eq!(flaw_of_json(r#"{"data":[]} and more"#), ResponseFlaw::NotJson);
+
+    // JSON of another API, JSON of another type, and no HTTP at all.
+    assert!(matches!(flaw_of_json(r#"{"embeddings":[[1,0],[0,1]]}"#), ResponseFlaw::Shape(_)));
+    assert!(matches!(flaw_of_json("[]"), ResponseFlaw::Shape(_)));
+    assert!(matches!(flaw_of_bytes("SSH-2.0-OpenSSH_9.9\r\n\r\n"), ResponseFlaw::NotHttp(_)));
 }
 
 #[test]
 fn vectors_with_invalid_numbers_are_rejected() {
-    assert_eq!(check_vectors("[1,0]", "[NaN,0]"), ResponseFlaw::NotJson);
-    assert_eq!(check_vectors("[1,0]", "[1e39,0]"), ResponseFlaw::NotFinite);
-    assert_eq!(check_vectors("[1,0]", "[0,0]"), ResponseFlaw::Zero);
+    assert_eq!(flaw_of_vectors("[1,0]", "[NaN,0]"), ResponseFlaw::NotJson);
+    assert_eq!(flaw_of_vectors("[1,0]", "[1e39,0]"), ResponseFlaw::NotFinite);
+    assert_eq!(flaw_of_vectors("[1,0]", "[0,0]"), ResponseFlaw::Zero);
+
+    // Vectors that are no lists of numbers; the third is a vector in base 64.
     for vector in
         ["[null,0]", r#"["1","0"]"#, r#""AACAPwAAAAA=""#, "null", "{}", "[[1,0]]", "[true,0]"]
     {
-        assert!(matches!(check_vectors("[1,0]", vector), ResponseFlaw::Shape(_)), "{vector}");
+        assert!(matches!(flaw_of_vectors("[1,0]", vector), ResponseFlaw::Shape(_)), "{vector}");
     }
 }
 
 #[test]
 fn a_wrong_length_or_number_of_vectors_is_rejected() {
-    assert_eq!(check_vectors("[1,0]", "[1,0,0]"), ResponseFlaw::Dims { wanted: 2, found: 3 });
-    assert_eq!(check_vectors("[1,0]", "[1]"), ResponseFlaw::Dims { wanted: 2, found: 1 });
-    assert_eq!(check_vectors("[1,0]", "[]"), ResponseFlaw::Dims { wanted: 2, found: 0 });
+    assert_eq!(flaw_of_vectors("[1,0]", "[1,0,0]"), ResponseFlaw::Dims { wanted: 2, found: 3 });
+    assert_eq!(flaw_of_vectors("[1,0]", "[1]"), ResponseFlaw::Dims { wanted: 2, found: 1 });
+    assert_eq!(flaw_of_vectors("[1,0]", "[]"), ResponseFlaw::Dims { wanted: 2, found: 0 });
     assert_eq!(
-        check_json(r#"{"data":[{"index":0,"embedding":[1,0]}]}"#),
+        flaw_of_json(r#"{"data":[{"index":0,"embedding":[1,0]}]}"#),
         ResponseFlaw::Count { wanted: 2, found: 1 }
     );
-    assert_eq!(check_json(r#"{"data":[]}"#), ResponseFlaw::Count { wanted: 2, found: 0 });
+    assert_eq!(flaw_of_json(r#"{"data":[]}"#), ResponseFlaw::Count { wanted: 2, found: 0 });
     let twice = r#"{"data":[{"index":0,"embedding":[1,0]},{"index":0,"embedding":[0,1]}]}"#;
-    assert_eq!(check_json(twice), ResponseFlaw::Order);
+    assert_eq!(flaw_of_json(twice), ResponseFlaw::Order);
     assert!(matches!(
-        check_json(r#"{"data":[{"index":-1,"embedding":[1,0]}]}"#),
+        flaw_of_json(r#"{"data":[{"index":-1,"embedding":[1,0]}]}"#),
         ResponseFlaw::Shape(_)
     ));
 }

@@ -58,12 +58,16 @@ fn the_model_is_loaded_on_first_use_and_released_on_request() {
     assert!(!embedder.is_loaded());
     assert!(embedder.embed(&[]).is_empty());
     assert!(!embedder.is_loaded(), "an empty batch loads no model");
+
     let before = embedder.embed_one("the retry limit");
     assert!(embedder.clone().is_loaded());
+
+    // Releasing twice does no harm, and the next text loads the model again.
     embedder.release();
     embedder.release();
     assert!(!embedder.is_loaded());
     assert_eq!(embedder.embed_one("the retry limit"), before);
+
     embedder.release();
     embedder.load_now();
     assert!(embedder.is_loaded());

@@ -12,6 +12,7 @@ use crate::providers::{
 };
 use crate::server::{StubProvider, StubReply};
 
+/// True for a temporary error that reports a timeout after `budget`.
 fn is_slow(error: &Error, budget: Duration) -> bool {
     matches!(error, Error::Slow { within, .. } if *within == budget) && error.is_temporary()
 }

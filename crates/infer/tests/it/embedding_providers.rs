@@ -67,14 +67,14 @@ fn the_dimensions_of_an_ollama_model_are_known_without_embedding() {
         ("ollama/all-minilm:latest@ffffffffffff/6/p1", 6)
     );
     assert!(bodies(&server, "POST /api/embed").is_empty());
+
+    // Neither longer vectors nor shorter ones: those of this model cannot be truncated.
     let error = open_model(&server, EmbeddingApi::Ollama, "all-minilm", Some(1024)).err().unwrap();
     assert_eq!(response_flaw(error), ResponseFlaw::Dims { wanted: 1024, found: 6 });
     let error = open_model(&server, EmbeddingApi::Ollama, "all-minilm", Some(4)).err().unwrap();
-    assert_eq!(
-        response_flaw(error),
-        ResponseFlaw::Dims { wanted: 4, found: 6 },
-        "vectors of this model cannot be truncated"
-    );
+    assert_eq!(response_flaw(error), ResponseFlaw::Dims { wanted: 4, found: 6 });
+
+    // A model that the server does not have.
     let error = open_model(&server, EmbeddingApi::Ollama, "absent", None).err().unwrap();
     assert!(
         matches!(&error, Error::Missing { message, .. } if message.contains("ollama pull absent")),
@@ -109,6 +109,7 @@ fn a_model_that_cannot_embed_is_not_opened() {
 
 #[test]
 fn openai_gets_the_key_and_may_return_vectors_in_any_order() {
+    // The ordinary reply with another second vector, in reverse order.
     let server = StubProvider::start(|seen, _| {
         let StubReply::Whole(status, headers, body) = reply_with_vectors(seen) else {
             unreachable!()
@@ -126,6 +127,8 @@ fn openai_gets_the_key_and_may_return_vectors_in_any_order() {
         format!("{}/text-embedding-3-small/2/p1", &server.url()["http://".len()..])
     );
     assert_eq!(embeddings.embed_documents(&["a", "b"]).unwrap(), [[0.6, 0.8], [1.0, 0.0]]);
+
+    // The request.
     let seen: StubRequest = server.requests().pop().unwrap();
     assert_eq!(seen.line, "POST /v1/embeddings");
     assert_eq!(seen.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
@@ -158,6 +161,7 @@ fn unknown_dimensions_are_measured_once() {
 
 #[test]
 fn many_texts_are_split_into_requests_within_the_limits() {
+    // The vector of a text holds the number that the text begins with.
     let server = StubProvider::start(|seen, _| {
         let number =
             |it: &Value| it.as_str().unwrap().split(' ').next().unwrap().parse::<f32>().unwrap();
@@ -175,6 +179,8 @@ fn many_texts_are_split_into_requests_within_the_limits() {
             "vectors keep the order of their texts"
         );
     }
+
+    // The limits of this API: 32 texts and 32,000 bytes per request, 16,000 bytes per text.
     for seen in server.requests() {
         let texts = seen.body["input"].as_array().unwrap().clone();
         let lengths: Vec<usize> = texts.iter().map(|it| it.as_str().unwrap().len()).collect();
@@ -199,12 +205,14 @@ fn the_built_in_model_has_the_same_interface() {
 #[test]
 fn a_probe_detects_a_useless_model_and_a_replaced_one() {
     let server = StubProvider::start(|seen, _| reply_with_vectors(seen));
+    // All vectors are equal, so related texts are no closer than others.
     let probe = two_dim_model(&server).probe().unwrap();
     assert_eq!(
         (probe.related, probe.unrelated, probe.is_sane(), probe.dims),
         (1000, 1000, false, 2)
     );
 
+    // The digest is the number of the request, so the model seems to be another one every time.
     let server = StubProvider::start(|seen, number| match seen.line.as_str() {
         "GET /api/tags" => StubReply::json(
             json!({ "models": [{ "name": "m:latest", "digest": format!("{number:012}") }] }),

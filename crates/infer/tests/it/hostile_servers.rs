@@ -35,15 +35,16 @@ fn an_answer_above_the_size_limit_is_not_read() {
     let unannounced = format!("{head}transfer-encoding: chunked\r\n\r\n").into_bytes();
     let to_the_end = format!("{head}connection: close\r\n\r\n").into_bytes();
     let blanks = vec![b' '; 1 << 20];
+    // 0x100000 bytes are the 1 MB of `blanks`.
     let chunk = [b"100000\r\n", &blanks[..], b"\r\n"].concat();
+
+    // The announced length is enough: nothing of the body is awaited.
     let head = announced.clone();
     let server = StubProvider::start(move |_, _| StubReply::Drip(head.clone()));
     let error = two_dim_model(&server).embed_query("why", GENEROUS_DEADLINE).unwrap_err();
-    assert_eq!(
-        response_flaw(error),
-        ResponseFlaw::TooLarge { limit },
-        "the announced length is enough"
-    );
+    assert_eq!(response_flaw(error), ResponseFlaw::TooLarge { limit });
+
+    // An endless body is given up at the limit.
     for (head, bytes) in [(announced, blanks.clone()), (unannounced, chunk), (to_the_end, blanks)] {
         let server = StubProvider::start(move |_, _| StubReply::Flood(head.clone(), bytes.clone()));
         let error = two_dim_model(&server).embed_query("why", GENEROUS_DEADLINE).unwrap_err();
@@ -86,8 +87,11 @@ fn deeply_nested_json_is_an_error() {
     for body in bodies {
         let server =
             StubProvider::start(move |_, _| StubReply::text(200, "application/json", &body));
+        // Any flaw will do, as long as the parser does not overflow the stack.
         response_flaw(two_dim_model(&server).embed_query("why", GENEROUS_DEADLINE).unwrap_err());
     }
+
+    // The same in an error response.
     let body = deep.clone();
     let server = StubProvider::start(move |_, _| StubReply::text(400, "application/json", &body));
     let error = two_dim_model(&server).embed_query("why", GENEROUS_DEADLINE).unwrap_err();
@@ -123,6 +127,8 @@ fn a_key_that_the_server_repeats_is_masked() {
             );
         }
     }
+
+    // A message of the JSON parser quotes the value that it did not expect.
     let body = format!(r#"{{"data":"{KEY}"}}"#);
     let server = StubProvider::start(move |_, _| StubReply::text(200, "application/json", &body));
     let error = two_dim_model(&server).embed_query("why", GENEROUS_DEADLINE).unwrap_err();
@@ -165,11 +171,10 @@ fn a_model_or_an_address_cannot_change_the_request() {
         let res = EmbeddingModel::open(&config(server.url() + suffix, model));
         assert!(matches!(res.err(), Some(Error::Config { .. })), "{suffix} {model}");
     }
+
+    // Not encrypted, and not this machine.
     let plain = EmbeddingModel::open(&config("http://192.0.2.1:8080".to_owned(), "m"));
-    assert!(
-        matches!(plain.err(), Some(Error::Config { .. })),
-        "not encrypted, and not this machine"
-    );
+    assert!(matches!(plain.err(), Some(Error::Config { .. })));
     assert!(server.requests().is_empty());
 }
 

@@ -1,4 +1,7 @@
 //! Rerankers with each API: the request that is sent, and the scores in the order of the documents.
+//!
+//! Expected texts have three lines: the scores of the two documents, the method and path of the
+//! request, and its body.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -64,8 +67,9 @@ fn raw_scores_of_llama_cpp_are_mapped_to_the_unit_range() {
 #[test]
 fn qwen_on_ollama_answers_yes_or_no_for_each_document() {
     let server = StubProvider::start(|seen, _| {
-        let answers = seen.body["prompt"].as_str().unwrap().contains("<Document>: b<|im_end|>");
-        let (first, second) = if answers { ("yes", "no") } else { ("no", "yes") };
+        // Only document `b` is relevant.
+        let is_relevant = seen.body["prompt"].as_str().unwrap().contains("<Document>: b<|im_end|>");
+        let (first, second) = if is_relevant { ("yes", "no") } else { ("no", "yes") };
         StubReply::json(json!({ "response": first, "logprobs": [{ "token": first, "logprob": -0.1,
             "top_logprobs": [{ "token": first, "logprob": -0.1 }, { "token": second, "logprob": -2.3 }] }] }))
     });
@@ -73,6 +77,8 @@ fn qwen_on_ollama_answers_yes_or_no_for_each_document() {
         .score("why", &["a", "b", "c"], GENEROUS_DEADLINE)
         .unwrap();
     assert_eq!(format!("{scores:.2?}"), "[0.10, 0.90, 0.10]");
+
+    // One request per document; the prompt itself is tested beside its code.
     let seen = server.requests();
     assert_eq!(seen.len(), 3);
     assert_eq!(seen[0].line, "POST /api/generate");
@@ -90,9 +96,13 @@ fn qwen_on_ollama_answers_yes_or_no_for_each_document() {
 #[test]
 fn a_long_list_is_split_into_several_requests() {
     let server = StubProvider::start(|seen, _| {
-        let texts = seen.body["texts"].as_array().unwrap();
-        let score = |(i, it): (usize, &Value)| json!({ "index": i, "score": it.as_str().unwrap().parse::<f32>().unwrap() / 100.0 });
-        StubReply::json(texts.iter().enumerate().rev().map(score).collect())
+        // The score of a document is the number in it, and the results come in reverse order.
+        let mut results = Vec::new();
+        for (i, text) in seen.body["texts"].as_array().unwrap().iter().enumerate().rev() {
+            let number: f32 = text.as_str().unwrap().parse().unwrap();
+            results.push(json!({ "index": i, "score": number / 100.0 }));
+        }
+        StubReply::json(results.into())
     });
     let documents: Vec<String> = (0..40).map(|it| it.to_string()).collect();
     let documents: Vec<&str> = documents.iter().map(String::as_str).collect();

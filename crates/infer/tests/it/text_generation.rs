@@ -1,4 +1,6 @@
 //! Text generation with each API: the request that is sent, and the text that is returned.
+//!
+//! Expected texts have three lines: the completion, the method and path of the request, and its body.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -90,8 +92,10 @@ fn a_reply_without_text_is_an_error() {
         (TextApi::Anthropic, json!({ "content": [] })),
     ];
     for (api, answer) in rows {
-        assert_eq!(response_flaw(complete(api, answer, "").0.unwrap_err()), ResponseFlaw::Empty);
+        let (res, _) = complete(api, answer, "");
+        assert_eq!(response_flaw(res.unwrap_err()), ResponseFlaw::Empty);
     }
+    // The answer of another API.
     let (res, _) = complete(TextApi::Anthropic, json!({ "message": { "content": "because" } }), "");
     assert!(matches!(response_flaw(res.unwrap_err()), ResponseFlaw::Shape(_)));
 }

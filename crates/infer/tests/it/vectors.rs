@@ -49,12 +49,12 @@ fn vectors_have_length_one_and_their_int8_codes_keep_the_cosines() {
         assert_eq!((a.len(), encode_i8(a).len()), (DIMS, DIMS));
         assert!((dot(a, a) - 1.0).abs() < 1e-5);
         for b in &vectors {
-            let code: i32 = encode_i8(a)
-                .iter()
-                .zip(encode_i8(b))
-                .map(|(a, b)| i32::from(*a) * i32::from(b))
-                .sum();
-            let cosine = f64::from(code) / (384.0 * 384.0);
+            let mut code_dot = 0;
+            for (a, b) in encode_i8(a).into_iter().zip(encode_i8(b)) {
+                code_dot += i32::from(a) * i32::from(b);
+            }
+            // A code has 384 steps per unit.
+            let cosine = f64::from(code_dot) / (384.0 * 384.0);
             assert!((cosine - f64::from(dot(a, b))).abs() < 0.01, "{cosine} {}", dot(a, b));
         }
     }

@@ -1,5 +1,13 @@
 //! Tools for the code graph: the code affected by a change, and the dependencies of code. The text of a
 //! result is for the model, the JSON beside it for programs.
+//!
+//! The graph has *symbols* (a function, a type, a whole file) and *edges* (one symbol calls or imports
+//! another). Both tools follow edges from a target up to a depth. The text for the target `src/auth.rs`:
+//!
+//! ```text
+//! A change to src/auth.rs affects:
+//! - src/login.rs:check (depth 1, calls, line 12)
+//! ```
 
 use engine::{IndexFreshness, ReachedSymbol, SymbolInfo, frame};
 use serde::Deserialize;
@@ -71,9 +79,10 @@ fn format_reached(head: &str, reached: &[ReachedSymbol], freshness: &IndexFreshn
         format!("{head}:")
     };
     let mut lines = vec![first_line];
-    for it in reached.iter().take(MAX_LISTED_SYMBOLS) {
-        let (name, edge) = (symbol_name(&it.symbol), it.kind.slug());
-        lines.push(format!("- {name} (depth {}, {edge}, line {})", it.depth, it.line));
+    for symbol in reached.iter().take(MAX_LISTED_SYMBOLS) {
+        let ReachedSymbol { depth, line, .. } = symbol;
+        let (name, edge) = (symbol_name(&symbol.symbol), symbol.kind.slug());
+        lines.push(format!("- {name} (depth {depth}, {edge}, line {line})"));
     }
     if reached.len() > MAX_LISTED_SYMBOLS {
         lines.push(format!("- and {} more", reached.len() - MAX_LISTED_SYMBOLS));
@@ -100,7 +109,8 @@ fn symbol_names(symbols: &[SymbolInfo]) -> String {
     symbols.iter().map(symbol_name).collect::<Vec<_>>().join(", ")
 }
 
-/// `path:name`, neutralised, because names in code are untrusted text.
+/// `path:name`. Names in code are untrusted text, so they are neutralised: nothing in them can pass for
+/// the header or footer of a note block.
 fn symbol_name(symbol: &SymbolInfo) -> String {
     let path = frame::neutralize_text(&symbol.path);
     // The symbol of a whole file has no name.

@@ -1,5 +1,6 @@
-//! Tools for the module map: reading it, and proposing corrections. A proposal is a memory that the user
-//! confirms or rejects; no tool changes the map by itself.
+//! Tools for the module map (the parts of the project, with their files and dependencies): reading it,
+//! and proposing corrections. A proposal is a memory that the user confirms or rejects; no tool changes
+//! the map by itself.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,6 @@
-//! Tools to search, record, relate and flag memories. An agent never changes a memory directly: a
-//! recorded note goes to the scratchpad of its session, and a flag waits for the user.
+//! Tools to search, record, relate and flag memories (conclusions about the project). An agent never
+//! changes a memory directly: a recorded note goes to the scratchpad of its session, the state from
+//! which learning may later make a memory, and a flag waits for the user.
 
 use std::path::{Path, PathBuf};
 
@@ -54,6 +55,8 @@ pub(super) async fn search_memory(call: ToolCallContext<'_>) -> Result<ToolOutpu
         disabled_stages: DisabledStages::default(),
     };
 
+    // New memories have no vector yet. If computing it fails, they are found by their words alone, and
+    // the notice says so.
     let notice = project.embedding_indexer().embed_new_memories().await;
     let mut answer = project.retriever().search(&query).await?;
     answer.notices.extend(notice);
@@ -66,10 +69,11 @@ pub(super) async fn search_memory(call: ToolCallContext<'_>) -> Result<ToolOutpu
         answer.hits.iter().map(|it| injector.format_note(&it.rated.memory)).collect();
     let notes = frame_notes(&lines);
     let hits: Vec<Value> = answer.hits.iter().map(hit_json).collect();
-    let text = if notes.is_empty() {
+    let mut text = if notes.is_empty() {
         match answer.verdict {
             // There were candidates, but none was relevant enough.
             RelevanceVerdict::Nothing { .. } => "No relevant memory.".to_owned(),
+            // The filter (type or file) left no candidate.
             RelevanceVerdict::Answered { .. } | RelevanceVerdict::Open => {
                 "No memory matches.".to_owned()
             }
@@ -77,7 +81,9 @@ pub(super) async fn search_memory(call: ToolCallContext<'_>) -> Result<ToolOutpu
     } else {
         notes.clone()
     };
-    let text = answer.notices.iter().fold(text, |acc, it| format!("{acc}\n({it})"));
+    for notice in &answer.notices {
+        text = format!("{text}\n({notice})");
+    }
     Ok(ToolOutput { text, data: json!({ "notes": notes, "hits": hits }) })
 }
 

@@ -1,5 +1,6 @@
 //! Tools for recipes (steps that worked for a kind of task) and for pipeline contexts (notes for a stage
-//! of work: plan, qa, recovery, spec).
+//! of work: plan, qa, recovery, spec). Notes are texts of memories for an agent; `frame_notes` puts them
+//! into the block that marks them as data.
 
 use std::path::PathBuf;
 

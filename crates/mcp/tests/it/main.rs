@@ -13,6 +13,9 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use waylore_mcp::{Config, OpenFuture, serve_lines};
 
+// Most tests write all input at once: the lines of one client, from the handshake to the end of the
+// input. `serve_input` then returns every message that the server wrote.
+
 /// A writer whose bytes the test can read afterwards.
 #[derive(Clone, Default)]
 struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
@@ -111,11 +114,15 @@ fn an_error_response_names_what_would_work() {
         request(5, "resources/templates/list", &json!({})),
     ]));
     let text = |id: usize| response_to(&responses, id).to_string();
+    // The message of `open_nothing`, as a tool result that the model sees.
     assert!(text(1).contains("say where it is"));
     assert!(text(1).contains("\"isError\":true"));
+    // Unknown names: the response lists the known ones.
     assert!(text(2).contains("there is no tool `remember_it`; there are: search_memory"));
     assert!(text(3).contains("there are: remember, review"));
+    // The JSON-RPC code for an unknown method.
     assert!(text(4).contains("-32601"), "{}", text(4));
+    // The templates name the URIs that work.
     assert!(text(5).contains("memory://memory/{id}"), "{}", text(5));
 }
 
@@ -230,12 +237,14 @@ proptest! {
     fn every_request_gets_exactly_one_response(
         inputs in prop::collection::vec(any_client_input(), 0..12)
     ) {
+        // Turns the random inputs into lines; only requests get an id and expect a response.
         let mut input = to_lines(&[handshake("2025-11-25")]);
         let mut request_ids = BTreeSet::from([0]);
-        for (index, it) in inputs.iter().enumerate() {
+        for (index, client_input) in inputs.iter().enumerate() {
             // 0 is the handshake.
             let id = index + 1;
-            let message = match it {
+            let message = match client_input {
+                // Written as they are, because they may be no JSON.
                 ClientInput::Bytes(bytes) => {
                     input.extend_from_slice(bytes);
                     input.push(b'\n');
@@ -261,6 +270,7 @@ proptest! {
             };
             input.extend(to_lines(&[message]));
         }
+
         let responses = serve_input(input);
         for id in request_ids {
             let n_responses = responses.iter().filter(|it| it["id"] == id).count();

@@ -1,6 +1,9 @@
-//! The bodies of events: one struct per kind, with the fields beside those of the envelope.
+//! The bodies of events: one struct per kind, with the fields beside those of the envelope (id, session,
+//! time).
 //!
-//! Hosts report different amounts, so that most fields are optional and an absent field is not written.
+//! Hosts, the programs that run agents, report different amounts, so that most fields are optional and an
+//! absent field is not written: that is what `skip_serializing_if` says at each of them. A *work unit* is a
+//! part of planned work, such as "Spec 042 / Subtask 3".
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -59,7 +62,7 @@ pub struct ToolCall {
     pub tool: Tool,
     #[serde(default)]
     pub args: ToolArgs,
-    /// Absent if the host does not count steps; the fold then counts them.
+    /// Absent if the host does not count steps; `observe` then counts them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
     /// The host was in its plan mode.
@@ -199,7 +202,7 @@ pub struct SessionEnd {
 /// The longest excerpt, in bytes.
 pub const MAX_EXCERPT: usize = 4096;
 
-/// The beginning of a tool result, at most [`MAX_EXCERPT`] bytes.
+/// An excerpt of a tool result, at most [`MAX_EXCERPT`] bytes. `agents` takes it from both ends of a long one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TextExcerpt(String);
 

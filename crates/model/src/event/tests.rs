@@ -1,5 +1,8 @@
 //! The JSON of events: which fields are written, which lines are rejected with which error, and that any
 //! event is parsed again from its own line.
+//!
+//! The tests with `check` parse a line and write it again. Both the given and the expected text are the part
+//! of the line after the envelope, `{"event_id":"e1","session_id":"…","at":5,`.
 
 use expect_test::{Expect, expect};
 use proptest::collection::vec;
@@ -31,6 +34,7 @@ fn absent_and_unknown_fields_are_not_written() {
         r#""event":"session_start","project_root":"/p","agent":"codex""#,
         expect![[r#""event":"session_start","project_root":"/p","agent":"codex"}"#]],
     );
+    // `later` is unknown.
     check(
         r#""event":"tool_call","call_id":"c","tool":"read","later":[1]"#,
         expect![[r#""event":"tool_call","call_id":"c","tool":"read","args":{}}"#]],
@@ -40,6 +44,7 @@ fn absent_and_unknown_fields_are_not_written() {
         expect![[r#""event":"tool_result","call_id":"c","tool":"read","ok":true}"#]],
     );
     check(r#""event":"session_end""#, expect![[r#""event":"session_end"}"#]]);
+    // All fields of the token usage are written, and an absent one is 0.
     check(
         r#""event":"step_complete","usage":{"input":9}"#,
         expect![[r#""event":"step_complete","usage":{"input":9,"output":0,"cached":0}}"#]],
@@ -48,18 +53,21 @@ fn absent_and_unknown_fields_are_not_written() {
 
 #[test]
 fn known_fields_are_kept_and_normalised() {
+    // The fields are written in a fixed order, and the word of a methodology becomes its phase.
     check(
         r#""phase":"qa_fix","event":"session_start","project_root":"/p","agent":"a","type":"build","planned_steps":4"#,
         expect![[
             r#""event":"session_start","project_root":"/p","agent":"a","type":"build","planned_steps":4,"phase":"refine"}"#
         ]],
     );
+    // The path is normalised, and the unknown argument `own` is left out.
     check(
         r#""event":"tool_call","call_id":"c","tool":"mcp:db/query","args":{"query":"x","paths":["./src/a.rs"],"own":1},"step":3,"planning":true"#,
         expect![[
             r#""event":"tool_call","call_id":"c","tool":"mcp:db/query","args":{"paths":["src/a.rs"],"query":"x"},"step":3,"planning":true}"#
         ]],
     );
+    // A custom type and its payload are kept without a check.
     check(
         r#""event":"record","type":"custom:acme.ritual","content":"sing","payload":{"a":[1]}"#,
         expect![[
@@ -70,6 +78,7 @@ fn known_fields_are_kept_and_normalised() {
 
 #[test]
 fn a_line_that_is_no_event_gives_an_error_with_the_reason() {
+    // An unknown event.
     check(
         r#""event":"tool_cal""#,
         expect!["error: unknown event `tool_cal` (did you mean `tool_call`?)"],
@@ -80,6 +89,8 @@ fn a_line_that_is_no_event_gives_an_error_with_the_reason() {
             "error: unknown event `lunch` (one of: session_start, user_message, tool_call, tool_result, reasoning, step_complete, record, validation, compaction, session_end)"
         ],
     );
+
+    // A known event with a missing field or an unknown word in a field.
     check(
         r#""event":"user_message""#,
         expect![
@@ -98,6 +109,8 @@ fn a_line_that_is_no_event_gives_an_error_with_the_reason() {
             "error: the event `record` is malformed: unknown type `gotch` (did you mean `gotcha`?) at line 1 column 107"
         ],
     );
+
+    // Without an event, or with two.
     check(r#""x":1"#, expect!["error: not an event: missing field `event` at line 1 column 82"]);
     check(
         r#""event":"session_end","event":"record""#,

@@ -1,17 +1,24 @@
-//! Last step of the partition: merges groups that are too small, too many, or that differ only by
-//! build-layout folders such as `src`.
+//! Last step of the partition: merges groups of files that are too small, too many, or that differ
+//! only by folders of a build layout such as `src` ("structural" folders).
 //!
-//! The functions run in the order in which they stand here. Each changes the list of groups in
-//! place and keeps the files of a group sorted.
+//! A group is known by its root, the folder of its files; the root of the project is the empty path,
+//! "the top". A group is the files of a package (a folder with a manifest), of a folder in it, or a
+//! community: some files of one folder that refer to one another. Several communities and the rest
+//! of the folder then have the same root.
+//!
+//! The public functions run in the order in which they stand here. Each changes the list of groups
+//! in place and keeps the files of a group sorted.
+
+use std::cmp::Reverse;
 
 use super::{FileGroup, MAX_MODULES, MIN_MODULE_FILES};
-use crate::folder_roles::{STRUCTURAL_FOLDERS, is_inside};
+use crate::folder_roles::{STRUCTURAL_FOLDERS, is_at_or_inside, is_inside};
 
-/// Merges groups of too few files into another group, see [`merge_target`]. A few files at the very
-/// top without a target are dropped, because they belong to no module.
+/// Merges groups of too few files into another group, see [`merge_target`]. A small group without a
+/// target is removed and its files are in no module, for example a single script at the top.
 pub(super) fn merge_small_groups(groups: &mut Vec<FileGroup>, package_roots: &[String]) {
-    // A small package stays a group, unless other groups lie below it: then it is the remainder of
-    // a package that was split.
+    // A small package stays a group if it is whole. If other groups lie below it, it is only the
+    // remainder of a package that was split.
     let is_whole_package = |group: &FileGroup, groups: &[FileGroup]| {
         package_roots.contains(&group.root)
             && groups.iter().all(|it| it == group || !is_inside(&it.root, &group.root))
@@ -26,8 +33,10 @@ pub(super) fn merge_small_groups(groups: &mut Vec<FileGroup>, package_roots: &[S
             return;
         }
         let small = groups.remove(index);
+        // Without a target, `small` is dropped here.
         let Some(target) = merge_target(groups, &small) else { continue };
         let target = &mut groups[target];
+        // The merged group lies in the outer one of both folders.
         if is_inside(&target.root, &small.root) {
             target.root = small.root;
         }
@@ -35,43 +44,54 @@ pub(super) fn merge_small_groups(groups: &mut Vec<FileGroup>, package_roots: &[S
     }
 }
 
-/// The group that takes over the files of a small one: the group in `src` of the same folder (at
-/// the top also the one in `lib`), else the innermost group around it, else the group below it with
-/// the shortest path. The group at the top takes part only in the first rule: it surrounds every
-/// other group, so being inside it does not mean belonging to it.
+/// The index of the group that takes over the files of `small`. The first rule that applies decides:
+///
+/// 1. the group in the source folder of the same folder: `pkg/src` for `pkg`; at the top also `lib`;
+/// 2. the innermost group around it;
+/// 3. the nearest group below it.
+///
+/// Every group lies below the top, so that alone relates no two groups: a group at the top is no
+/// target by the second rule, and a small group at the top gets no target by the third.
 fn merge_target(groups: &[FileGroup], small: &FileGroup) -> Option<usize> {
     let is_top = small.root.is_empty();
-    let indices = 0..groups.len();
-    let is_below = |it: &usize| is_inside(&groups[*it].root, &small.root);
-    let is_source_folder = |it: &usize| {
+    let below = |it: &usize| is_inside(&groups[*it].root, &small.root);
+
+    let source_folder = (0..groups.len()).filter(below).find(|it| {
+        // `/src` for the group `pkg/src` and the small group `pkg`; `src` if that is at the top.
         let relative = &groups[*it].root[small.root.len()..];
         is_structural(relative) || (is_top && relative == "lib")
-    };
-    let is_around =
-        |it: &usize| is_inside(&small.root, &groups[*it].root) && !groups[*it].root.is_empty();
-    let source_folder = indices.clone().filter(is_below).find(is_source_folder);
-    let innermost_around =
-        || indices.clone().filter(is_around).max_by_key(|it| groups[*it].root.len());
-    let nearest_below = || {
-        let below = indices.clone().filter(|it| is_below(it) && !is_top);
-        // Of several at the same depth, the largest.
-        below.min_by_key(|it| (groups[*it].root.len(), usize::MAX - groups[*it].files.len()))
-    };
-    source_folder.or_else(innermost_around).or_else(nearest_below)
+    });
+    if source_folder.is_some() {
+        return source_folder;
+    }
+
+    let around = (0..groups.len())
+        .filter(|it| is_inside(&small.root, &groups[*it].root) && !groups[*it].root.is_empty());
+    let innermost_around = around.max_by_key(|it| groups[*it].root.len());
+    if innermost_around.is_some() || is_top {
+        return innermost_around;
+    }
+
+    // The shortest path is the nearest; of several equally long ones, the largest group.
+    (0..groups.len())
+        .filter(below)
+        .min_by_key(|it| (groups[*it].root.len(), Reverse(groups[*it].files.len())))
 }
 
 /// Merges the smallest groups into the group around them until at most `MAX_MODULES` are left, or
-/// none is left that lies in another.
+/// no group is left that lies in another. The top counts as around every group here: with so many
+/// groups, its module is the place for whatever is small.
 pub(super) fn merge_down_to_limit(groups: &mut Vec<FileGroup>) {
     while groups.len() > MAX_MODULES {
-        // The slash makes a group with the same root count as around it: communities share a root.
-        let around = |index: usize| {
-            let path = format!("{}/", groups[index].root);
+        // A group with the same root counts as around, because communities share their folder.
+        let innermost_around = |index: usize| {
+            let root = &groups[index].root;
             (0..groups.len())
-                .filter(|it| *it != index && is_inside(&path, &groups[*it].root))
+                .filter(|it| *it != index && is_at_or_inside(root, &groups[*it].root))
                 .max_by_key(|it| groups[*it].root.len())
         };
-        let mergeable = (0..groups.len()).filter_map(|it| Some((it, around(it)?)));
+        // Pairs of a group and the group around it, both as indices.
+        let mergeable = (0..groups.len()).filter_map(|it| Some((it, innermost_around(it)?)));
         let smallest = mergeable.min_by_key(|(index, _)| (groups[*index].files.len(), *index));
         let Some((index, target)) = smallest else { return };
         let files = std::mem::take(&mut groups[index].files);
@@ -80,8 +100,9 @@ pub(super) fn merge_down_to_limit(groups: &mut Vec<FileGroup>) {
     }
 }
 
-/// Merges groups that differ only by structural folders: `pkg/types` and `pkg/src/types`. A group
-/// that differs from its package only by such folders gets the package's root.
+/// Merges groups whose roots differ only by structural folders: `pkg/types` and `pkg/src/types`. The
+/// merged group has the shorter root. A group that differs from its package only by such folders
+/// gets the package's root, also if there is nothing to merge: `pkg/src` becomes `pkg`.
 pub(super) fn merge_equivalent_roots(groups: &mut Vec<FileGroup>, package_roots: &[String]) {
     for group in groups.iter_mut().filter(|it| !it.is_community) {
         let around = package_roots.iter().filter(|it| !it.is_empty() && is_inside(&group.root, it));
@@ -108,7 +129,7 @@ pub(super) fn merge_equivalent_roots(groups: &mut Vec<FileGroup>, package_roots:
             index += 1;
             continue;
         };
-        // `index` stays: after the removal it is the next group.
+        // `index` stays as it is: after the removal the next group is there.
         let later = groups.remove(index);
         if later.root.len() < groups[earlier].root.len() {
             groups[earlier].root = later.root;
@@ -117,7 +138,7 @@ pub(super) fn merge_equivalent_roots(groups: &mut Vec<FileGroup>, package_roots:
     }
 }
 
-/// Every folder of a relative path is structural.
+/// Every folder of a relative path is structural. The empty part before a leading slash is ignored.
 fn is_structural(path: &str) -> bool {
     path.split('/').all(|it| it.is_empty() || STRUCTURAL_FOLDERS.contains(&it))
 }

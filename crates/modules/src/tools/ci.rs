@@ -1,14 +1,15 @@
 //! Commands in CI configuration: lines of workflow files that begin like a well-known command.
+//! `- run: pytest -v` in `.github/workflows/tests.yml` gives the test command `pytest -v`.
 //!
 //! CI runs a project's real commands, so they are better than the defaults of its tools. The files
 //! are searched by line, not parsed as YAML: every CI service has its own structure.
 
 use super::{CI_CONFIG_PATHS, MainLanguage, ManifestTexts, ProjectToolKind};
 
-/// Beginnings of commands by purpose.
+/// Beginnings of commands by purpose, in whole words.
 #[rustfmt::skip]
 const CI_COMMANDS: &[(ProjectToolKind, &[&str])] = &[
-    (ProjectToolKind::Test,  &["pytest", "python -m pytest", "tox", "nox", "python -Wall tests/runtests.py", "python tests/runtests.py", "npm test", "yarn test", "pnpm test", "bundle exec rspec", "bundle exec rake", "vendor/bin/phpunit", "ctest", "mage "]),
+    (ProjectToolKind::Test,  &["pytest", "python -m pytest", "tox", "nox", "python -Wall tests/runtests.py", "python tests/runtests.py", "npm test", "yarn test", "pnpm test", "bundle exec rspec", "bundle exec rake", "vendor/bin/phpunit", "ctest", "mage"]),
     (ProjectToolKind::Lint,  &["ruff", "flake8", "pylint", "mypy", "black --check", "golangci-lint", "npm run lint", "yarn lint", "pnpm lint", "pre-commit run", "bundle exec rubocop"]),
     (ProjectToolKind::Build, &["python -m build", "npm run build", "yarn build", "pnpm build", "cmake --build"]),
 ];
@@ -28,33 +29,49 @@ pub(super) struct CiCommand {
     pub(super) path: String,
 }
 
-/// Sort key of a command, best first: its row in `CI_COMMANDS`, `true` if it belongs to another
-/// language, `true` if its workflow is not a common one, its length.
-type CommandRank = (usize, bool, bool, usize);
+/// A command with the properties by which it is chosen. The derived order is best first within each
+/// purpose: by the first field that differs.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct RankedCommand {
+    /// Its purpose, as a row of `CI_COMMANDS`.
+    row: usize,
+    /// It runs scripts of `package.json` in a project of another language, or the reverse.
+    is_other_language: bool,
+    /// Its workflow does not run on every change.
+    is_special_workflow: bool,
+    /// A shorter command has fewer special options.
+    n_bytes: usize,
+    command: String,
+    path: String,
+}
 
-/// One command per purpose. Preferred are commands of the project's main
-/// language, then those of common workflows, then the shortest: it has the fewest special options.
+/// One command per purpose. Preferred are commands of the project's main language, then those of
+/// common workflows, then the shortest: it has the fewest special options.
 pub(super) fn find_ci_commands(files: &ManifestTexts, language: MainLanguage) -> Vec<CiCommand> {
     let prefers_scripts = language == MainLanguage::EcmaScript;
     let is_script = |it: &str| ["npm ", "yarn ", "pnpm "].iter().any(|tool| it.starts_with(tool));
-    // Sorted by rank, the first of each row of `CI_COMMANDS` is its best command.
     let mut ranked = Vec::new();
-    for (path, text) in files.iter().filter(|it| is_ci_config(&it.0)) {
+    for (path, text) in files.iter().filter(|(path, _)| is_ci_config(path)) {
         for (row, command) in parse_commands(text) {
-            let is_other_language = is_script(&command) != prefers_scripts;
-            let rank: CommandRank =
-                (row, is_other_language, !is_common_workflow(path), command.len());
-            ranked.push((rank, command, path.clone()));
+            ranked.push(RankedCommand {
+                row,
+                is_other_language: is_script(&command) != prefers_scripts,
+                is_special_workflow: !is_common_workflow(path),
+                n_bytes: command.len(),
+                command,
+                path: path.clone(),
+            });
         }
     }
     ranked.sort();
-    ranked.dedup_by_key(|(rank, ..)| rank.0);
-    let to_ci_command = |(rank, command, path): (CommandRank, String, String)| CiCommand {
-        kind: CI_COMMANDS[rank.0].0,
-        command,
-        path,
-    };
-    ranked.into_iter().map(to_ci_command).collect()
+    // Only the first of each row, which is its best command, stays.
+    ranked.dedup_by_key(|it| it.row);
+    let mut best = Vec::new();
+    for RankedCommand { row, command, path, .. } in ranked {
+        let (kind, _) = CI_COMMANDS[row];
+        best.push(CiCommand { kind, command, path });
+    }
+    best
 }
 
 fn is_ci_config(path: &str) -> bool {
@@ -85,7 +102,7 @@ fn parse_commands(text: &str) -> Vec<(usize, String)> {
             let begins_with = |beginning: &str| {
                 line.strip_prefix(beginning).is_some_and(|it| it.is_empty() || it.starts_with(' '))
             };
-            if beginnings.iter().any(|it| begins_with(it.trim_end())) {
+            if beginnings.iter().any(|it| begins_with(it)) {
                 commands.push((row, line.to_owned()));
             }
         }

@@ -46,17 +46,23 @@ pub(super) fn is_python_manifest(path: &str) -> bool {
 /// A line of a dependency section of a `Cargo.toml` has the dependency as its key.
 fn is_in_cargo_toml(text: &str, dependency: &str) -> bool {
     let mut in_dependencies = false;
-    text.lines().map(str::trim).any(|line| {
+    for line in text.lines().map(str::trim) {
         if line.starts_with('[') {
             in_dependencies = line.contains("dependencies");
             // `[dependencies.tokio]` names the dependency in the section itself.
-            let has_own_section = line.trim_end_matches(']').ends_with(&format!(".{dependency}"));
-            return in_dependencies && has_own_section;
+            let names_it = line.trim_end_matches(']').ends_with(&format!(".{dependency}"));
+            if in_dependencies && names_it {
+                return true;
+            }
+            continue;
         }
         // `tokio = …` or `tokio.workspace = true`.
-        let key = line.split(['=', '.']).next();
-        in_dependencies && key.is_some_and(|it| it.trim() == dependency)
-    })
+        let key = line.split(['=', '.']).next().unwrap_or_default();
+        if in_dependencies && key.trim() == dependency {
+            return true;
+        }
+    }
+    false
 }
 
 /// A line of a Python manifest begins with the dependency. The manifest of the library itself names

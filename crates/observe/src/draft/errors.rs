@@ -1,7 +1,11 @@
 //! Drafts about errors: the command, the message and the fix.
 //!
-//! An error is worth a memory only with a fix that another agent can repeat: a variant of the command that
-//! worked, or an explanation by the agent together with the files it then edited.
+//! The input is the sightings of one error, one per session, whose evidence has the failed command, the
+//! message, and the fix if there was one: the next command of the same program and subcommand that
+//! succeeded, with the files edited before it. An error is worth a memory only with a fix that another agent
+//! can repeat. There are two kinds:
+//! - a variant of the command that worked: `gh pr diff --stat` → `gh pr diff --name-only`;
+//! - an explanation by the agent, together with the files it then edited.
 
 use model::{ErrorPattern, MemoryKind, Payload, ProjectPath};
 
@@ -53,14 +57,23 @@ struct FixedError<'a> {
 
 /// Describes the fix of the latest session that has one, with the files it edited.
 fn describe_fix(seen: &[SessionSighting]) -> Option<(String, Vec<ProjectPath>)> {
-    let fixed_errors = seen.iter().rev().filter_map(|it| match &it.evidence {
-        Evidence::ErrorRetry { command, message, explanation, fix: Some(fix), .. } => {
-            Some(FixedError { command, message, explanation: explanation.as_deref(), fix })
+    let mut fixed_by_command: Vec<FixedError<'_>> = Vec::new();
+    let mut fixed_by_edit: Vec<FixedError<'_>> = Vec::new();
+    // The latest session first.
+    for sighting in seen.iter().rev() {
+        // A session without a fix cannot describe one.
+        let Evidence::ErrorRetry { command, message, explanation, fix: Some(fix), .. } =
+            &sighting.evidence
+        else {
+            continue;
+        };
+        let error = FixedError { command, message, explanation: explanation.as_deref(), fix };
+        if fix.edited_files.is_empty() {
+            fixed_by_command.push(error);
+        } else {
+            fixed_by_edit.push(error);
         }
-        _ => None,
-    });
-    let (fixed_by_edit, fixed_by_command): (Vec<FixedError<'_>>, Vec<FixedError<'_>>) =
-        fixed_errors.partition(|it| !it.fix.edited_files.is_empty());
+    }
     // A variant of the command that succeeded without an edit is the clearest fix.
     for FixedError { command, fix, .. } in fixed_by_command {
         if is_command_variant(command, &fix.command) {
@@ -70,8 +83,8 @@ fn describe_fix(seen: &[SessionSighting]) -> Option<(String, Vec<ProjectPath>)> 
     // Otherwise the agent's explanation, if an edit then fixed the error. A generic message does not show
     // which error was explained.
     for FixedError { message, explanation, fix, .. } in fixed_by_edit {
-        let reason = explanation.map(strip_list_marker).filter(|it| explains_error(it, message));
-        if let Some(reason) = reason.filter(|_| !is_generic_message(message)) {
+        let Some(reason) = explanation.map(strip_list_marker) else { continue };
+        if explains_error(reason, message) && !is_generic_message(message) {
             let (reason, files) = (end_sentence(reason), quote_paths(&fix.edited_files));
             return Some((format!("{reason} It was fixed in {files}."), fix.edited_files.clone()));
         }
@@ -79,24 +92,33 @@ fn describe_fix(seen: &[SessionSighting]) -> Option<(String, Vec<ProjectPath>)> 
     None
 }
 
-/// Returns whether two commands differ only in options and paths: then these are the fix.
+/// Returns whether two commands differ only in options and paths: then these are the fix. So
+/// `gh pr diff 104 --name-only` is a variant of `gh pr diff 104 --stat`.
 fn is_command_variant(failed: &str, fixed: &str) -> bool {
     let failed_words: Vec<&str> = failed.split(' ').collect();
     let fixed_words: Vec<&str> = fixed.split(' ').collect();
     let is_option_or_path = |it: &&str| it.starts_with('-') || it.contains(['/', '.']);
     let removed: Vec<&&str> = failed_words.iter().filter(|it| !fixed_words.contains(it)).collect();
     let added: Vec<&&str> = fixed_words.iter().filter(|it| !failed_words.contains(it)).collect();
-    removed.iter().all(|it| is_option_or_path(it))
-        && added.iter().any(|it| is_option_or_path(it))
-        && added.len() <= MAX_ADDED_WORDS
-        && failed_words.len() - removed.len() >= MIN_SHARED_WORDS
+    // `mise run fmt` after `mise run lint` is another task.
+    let is_same_task = removed.iter().all(|it| is_option_or_path(it));
+    // `make` that fails and then succeeds does not show what fixed it.
+    let has_new_option = added.iter().any(|it| is_option_or_path(it));
+    let n_shared = failed_words.len() - removed.len();
+    let is_similar = added.len() <= MAX_ADDED_WORDS && n_shared >= MIN_SHARED_WORDS;
+    // `a | b`, `a; b` and `a && b` are several commands.
+    let is_one_command = !fixed.contains(['|', ';']) && !fixed.contains("&&");
+    // A path of one machine is wrong on others.
+    let has_local_path = ["/Users/", "/home/", "/tmp/"].iter().any(|it| fixed.contains(it));
+    is_same_task
+        && has_new_option
+        && is_similar
+        && is_one_command
+        && !has_local_path
         && fixed.len() <= MAX_FIX_BYTES
-        && !fixed.contains(['|', ';'])
-        // A path of one machine is wrong on others, and a chain of commands is no variant.
-        && !["/Users/", "/home/", "/tmp/", "&&"].iter().any(|it| fixed.contains(it))
 }
 
-/// A sentence without the number or dash of a list before it.
+/// A sentence without the number or dash of a list before it: `2. **The …` becomes `The …`.
 fn strip_list_marker(text: &str) -> &str {
     let bare = text.trim_start_matches(|it: char| {
         it.is_ascii_digit() || matches!(it, '.' | '-' | ' ' | '*' | ')')
@@ -126,14 +148,22 @@ fn explains_error(sentence: &str, message: &str) -> bool {
         "we ",
     ];
     let lower = sentence.to_ascii_lowercase();
+    if PLAN_OPENINGS.iter().any(|it| lower.starts_with(it)) {
+        return false;
+    }
+    // A question, or the introduction of a list.
+    if sentence.ends_with([':', '?']) {
+        return false;
+    }
     // Words of up to three bytes are articles and prepositions.
     let words: Vec<&str> = lower.split_whitespace().filter(|it| it.len() > 3).collect();
     let message = message.to_ascii_lowercase();
     let n_repeated = words.iter().filter(|it| message.contains(**it)).count();
-    !PLAN_OPENINGS.iter().any(|it| lower.starts_with(it))
-        && !sentence.ends_with([':', '?'])
-        && n_repeated * 100 < words.len() * REPEATED_PERCENT
-        && statements::extract_fact(sentence).is_some()
+    if n_repeated * 100 >= words.len() * REPEATED_PERCENT {
+        return false;
+    }
+    // It must be clear without the sentences around it.
+    statements::extract_fact(sentence).is_some()
 }
 
 fn end_sentence(text: &str) -> String {

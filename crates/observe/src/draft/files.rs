@@ -1,6 +1,9 @@
 //! Drafts about files: which belong together, where to begin, what not to read.
 //!
-//! The facts of a draft (paths, query) come from the latest sighting; the counts come from all of them.
+//! The input of each function is the sightings of one pattern, one per session, oldest first. The facts of a
+//! draft (paths, query) come from the evidence of the latest sighting; the counts come from all of them.
+//! Example: three sessions edited `api.rs` and `wire.ts` together, of four that edited `api.rs` → "A change
+//! to `api.rs` usually needs one in `wire.ts` as well: 3 of the 4 sessions …".
 
 use std::collections::BTreeMap;
 
@@ -34,7 +37,7 @@ pub(super) fn draft_coupled_files(
 ) -> Option<MemoryDraft> {
     let Evidence::CoAccess { first, second } = &seen.last()?.evidence else { return None };
     let n_both = count_sessions(seen);
-    // The file that is edited less often implies the other one.
+    // The file that is edited less often implies the other one: of its sessions, more edited both.
     let (from, to, n_from) = if support.first_file <= support.second_file {
         (first, second, support.first_file)
     } else {
@@ -92,6 +95,7 @@ fn draft_dependency(
         from: from.to_string(),
         to: to.to_string(),
         sessions,
+        // The stored field holds the share, not the lift in the statistical sense.
         lift: PerMille::new(u16::try_from(share).unwrap_or(1000)),
         directed: true,
     });
@@ -115,24 +119,30 @@ pub(super) fn draft_first_files(
             *counts.entry(file).or_insert(0) += 1;
         }
     }
-    let share = |n: u32| n * 1000 / n_sessions;
+    // Select the files that are opened often, the surest first; ties by path.
+    let share = |n_opened: u32| n_opened * 1000 / n_sessions;
     let mut ranked: Vec<(&ProjectPath, u32)> =
-        counts.into_iter().filter(|it| share(it.1) > OFTEN_PER_MILLE).collect();
-    ranked.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+        counts.into_iter().filter(|(_, n_opened)| share(*n_opened) > OFTEN_PER_MILLE).collect();
+    ranked.sort_by(|(file_a, n_a), (file_b, n_b)| n_b.cmp(n_a).then_with(|| file_a.cmp(file_b)));
     ranked.truncate(MAX_FIRST_FILES);
-    // If all of them are in other modules, they are where any work begins.
-    let has_own_file = ranked.iter().any(|it| modules.module_of_file(it.0.as_str()) == module);
-    if ranked.len() < 2 || !has_own_file {
+    // One file is no pattern of work.
+    if ranked.len() < 2 {
         return None;
     }
-    let files: Vec<ProjectPath> = ranked.iter().map(|it| it.0.clone()).collect();
+    // If all of them are in other modules, they are where any work begins.
+    let is_own_file = |file: &ProjectPath| modules.module_of_file(file.as_str()) == module;
+    if !ranked.iter().any(|(file, _)| is_own_file(file)) {
+        return None;
+    }
+    let files: Vec<ProjectPath> = ranked.iter().map(|(file, _)| (*file).clone()).collect();
     let content = format!(
         "Work in `{module}` begins with {}: sessions that changed this {} opened them first.",
         quote_paths(&files),
         modules.noun_for(module)
     );
-    // The ranking is by share, so that the surest files come first.
-    let n_always = ranked.iter().filter(|it| share(it.1) > ALWAYS_PER_MILLE).count();
+    // The ranking is by share, so that the files that are always opened come first.
+    let is_always = |n_opened: u32| share(n_opened) > ALWAYS_PER_MILLE;
+    let n_always = ranked.iter().filter(|(_, n_opened)| is_always(*n_opened)).count();
     let (always, often) = files.split_at(n_always);
     let payload = Payload::PrefetchPattern(PrefetchPattern {
         always: always.to_vec(),
@@ -160,18 +170,21 @@ pub(super) fn draft_wrong_start(seen: &[SessionSighting]) -> Option<MemoryDraft>
 /// The file in which every session found what a query searches for.
 pub(super) fn draft_search_location(seen: &[SessionSighting]) -> Option<MemoryDraft> {
     let Evidence::RepeatedGrep { query, file, .. } = &seen.last()?.evidence else { return None };
-    let is_same_file =
-        |it: &Evidence| matches!(it, Evidence::RepeatedGrep { file: found, .. } if found == file);
-    if !seen.iter().all(|it| is_same_file(&it.evidence)) {
-        return None;
+    let mut latest_missed: Option<&str> = None;
+    for sighting in seen {
+        // All sightings of one key have this form, unless a row is damaged.
+        let Evidence::RepeatedGrep { file: found, missed_query, .. } = &sighting.evidence else {
+            return None;
+        };
+        // The file moved, or the query matches several: its place is not known.
+        if found != file {
+            return None;
+        }
+        latest_missed = missed_query.as_deref().or(latest_missed);
     }
-    let name = searched_name(query);
-    let missed = seen.iter().rev().find_map(|it| match &it.evidence {
-        Evidence::RepeatedGrep { missed_query, .. } => missed_query.as_deref(),
-        _ => None,
-    });
     let warning =
-        missed.map(|it| format!(" A search for `{it}` finds nothing.")).unwrap_or_default();
+        latest_missed.map(|it| format!(" A search for `{it}` finds nothing.")).unwrap_or_default();
+    let name = searched_name(query);
     let content = format!(
         "`{name}` is in `{file}`; open it there instead of searching for `{query}`.{warning}"
     );

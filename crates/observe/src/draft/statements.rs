@@ -1,7 +1,8 @@
 //! Drafts of statements: corrected facts, dead ends, dependencies, preferences, notes.
 //!
-//! These memories quote what the agent or the user wrote, so that the text of the latest sighting is used
-//! with few changes.
+//! The input of each function is the sightings of one statement, one per session, oldest first, whose
+//! evidence quotes what the agent or the user wrote. The latest quotation is used with few changes:
+//! "please always run `mise run fmt`" becomes "Always run `mise run fmt`."
 
 use model::{CausalDependency, DeadEnd, MemoryKind, MemoryType, Payload, PerMille, SessionId};
 
@@ -25,12 +26,17 @@ pub(super) fn draft_corrected_fact(seen: &[SessionSighting]) -> Option<MemoryDra
 
 /// A reverted edit, if the agent said why.
 pub(super) fn draft_reverted_edit(seen: &[SessionSighting]) -> Option<MemoryDraft> {
-    let (file, reason) = seen.iter().rev().find_map(|it| match &it.evidence {
-        Evidence::Backtrack { file, reason } => Some((file, extract_fact(reason.as_deref()?)?)),
-        _ => None,
-    })?;
-    let content = format!("An edit of `{file}` was taken back. {reason}");
-    Some(MemoryDraft::new(MemoryKind::Gotcha, content).with_files(vec![file.clone()]))
+    // The latest session whose reason is clear without the conversation around it.
+    for sighting in seen.iter().rev() {
+        let Evidence::Backtrack { file, reason: Some(reason) } = &sighting.evidence else {
+            continue;
+        };
+        let Some(fact) = extract_fact(reason) else { continue };
+        let content = format!("An edit of `{file}` was taken back. {fact}");
+        let draft = MemoryDraft::new(MemoryKind::Gotcha, content);
+        return Some(draft.with_files(vec![file.clone()]));
+    }
+    None
 }
 
 /// An approach that was given up, with the reason and the alternative.
@@ -41,7 +47,7 @@ pub(super) fn draft_dead_end(seen: &[SessionSighting]) -> Option<MemoryDraft> {
     let why = sentence.as_str();
     let tried = before.as_deref().filter(|it| is_full_sentence(it));
     let instead = after.as_deref().filter(|it| is_full_sentence(it));
-    // Without a named thing and a reason, a reader would not know what to avoid.
+    // Without a reason, a reader would not know why to avoid it; without named code, what to avoid.
     let has_reason = why.contains("because")
         || why.contains(" not available")
         || tried.is_some_and(|it| extract_fact(it).is_some());
@@ -110,13 +116,14 @@ pub(super) fn draft_causal_statement(seen: &[SessionSighting]) -> Option<MemoryD
     let Evidence::CausalStatement { files, sentence, from, to } = &seen.last()?.evidence else {
         return None;
     };
-    // Sightings are ordered by session, so that equal sessions are neighbours.
+    // Sightings are ordered by time, so that those of one session are neighbours.
     let mut sessions: Vec<SessionId> = seen.iter().map(|it| it.session).collect();
     sessions.dedup();
     let payload = Payload::CausalDependency(CausalDependency {
         from: from.clone(),
         to: to.clone(),
         sessions,
+        // Stated, not counted: it holds for every change.
         lift: PerMille::ONE,
         directed: true,
     });
@@ -128,10 +135,10 @@ pub(super) fn draft_causal_statement(seen: &[SessionSighting]) -> Option<MemoryD
 pub(super) fn draft_preference(seen: &[SessionSighting]) -> Option<MemoryDraft> {
     let Evidence::UserCorrection { files, sentence } = &seen.last()?.evidence else { return None };
     // Courtesy and contradiction belong to the conversation, not to the rule.
-    let text = sentence.trim();
-    let text =
-        text.strip_prefix("please ").or_else(|| text.strip_prefix("Please ")).unwrap_or(text);
-    let text = text.strip_prefix("No, ").or_else(|| text.strip_prefix("no, ")).unwrap_or(text);
+    let mut text = sentence.trim();
+    for courtesy in [["please ", "Please "], ["No, ", "no, "]] {
+        text = courtesy.iter().find_map(|it| text.strip_prefix(it)).unwrap_or(text);
+    }
     let mut chars = text.chars();
     let capitalised: String = chars.next()?.to_uppercase().chain(chars).collect();
     let end = if capitalised.ends_with(['.', '!']) { "" } else { "." };
@@ -146,8 +153,8 @@ pub(super) fn draft_note(seen: &[SessionSighting]) -> Option<MemoryDraft> {
     };
     let draft = MemoryDraft::new(MemoryKind::ModuleInsight, content.clone());
     let mut draft = draft.with_files(files.clone());
-    let kind = kind_slug.as_deref().and_then(|it| MemoryType::from_slug(it).ok());
-    // A type that needs a payload cannot be made of text alone.
+    // The agent's choice of type, if it is known and can be made of text alone.
+    let chosen = kind_slug.as_deref().and_then(|it| MemoryType::from_slug(it).ok());
     let needs_payload = |it: &MemoryType| {
         matches!(
             it.core_kind(),
@@ -160,7 +167,9 @@ pub(super) fn draft_note(seen: &[SessionSighting]) -> Option<MemoryDraft> {
             )
         )
     };
-    if let Some(kind) = kind.filter(|it| !needs_payload(it)) {
+    if let Some(kind) = chosen
+        && !needs_payload(&kind)
+    {
         draft.kind = kind;
     }
     draft.tags.clone_from(tags);

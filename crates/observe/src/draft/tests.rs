@@ -1,4 +1,7 @@
 //! The texts of drafts, and the cases without a draft.
+//!
+//! A test gives sessions as a script (one event per line, sessions separated by `---`) and the expected
+//! drafts, one per line: `TYPE: TEXT`. An empty expectation means that the evidence is not enough.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,6 +17,7 @@ use crate::test_script::pad_from_script;
 /// notation of `test_script`, separated by `---`.
 fn check(signal: SignalKind, support: SupportCounts, script: &str, expect: Expect) {
     let modules = ModuleLookup::default();
+
     // Detect the sightings of each session, grouped by pattern.
     let mut seen: BTreeMap<PatternKey, Vec<SessionSighting>> = BTreeMap::new();
     for (nth, script) in (0_u8..).zip(script.split("---")) {
@@ -25,6 +29,8 @@ fn check(signal: SignalKind, support: SupportCounts, script: &str, expect: Expec
             seen.entry(it.key).or_default().push(sighting);
         }
     }
+
+    // Compose the draft of each pattern.
     let mut acc = String::new();
     for (key, seen) in seen {
         if let Some(draft) = compose_draft(&key, &seen, support, &modules) {
@@ -85,6 +91,7 @@ fn an_error_is_drafted_only_with_its_fix() {
         "fail make: error: implicit declaration of foo\nedit a.h\nrun make",
         expect![""],
     );
+    // No fix was found.
     check(retry, SupportCounts::default(), "fail make: error: no rule\nread a.h", expect![""]);
     // Another subcommand is not a variant.
     check(
@@ -113,6 +120,7 @@ fn a_draft_about_a_wrong_start_or_a_search_names_the_right_file() {
             module_insight: `computeTotal` is in `src/total.rs`; open it there instead of searching for `fn computeTotal`. A search for `getTotals` finds nothing.
         "]],
     );
+    // Two sessions found it in different files.
     check(
         SignalKind::RepeatedGrep,
         SupportCounts::default(),
@@ -151,6 +159,7 @@ fn statements_are_quoted_word_for_word() {
             preference: Always run `mise run fmt` before committing.
         "]],
     );
+    // A dead end counts only after a longer exploration.
     let work = "read x.rs\n".repeat(21);
     check(
         SignalKind::DeadEnd,
@@ -162,6 +171,7 @@ fn statements_are_quoted_word_for_word() {
             dead_end: I patched `vendor/x.go` by hand first. This approach won't work because `go mod vendor` overwrites it. Use a replace directive in go.mod instead.
         "]],
     );
+    // No reason is given.
     check(
         SignalKind::DeadEnd,
         SupportCounts::default(),

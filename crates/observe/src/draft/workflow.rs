@@ -1,7 +1,9 @@
 //! Drafts about workflows: the steps of a change, and the number of steps it takes.
 //!
-//! The first two read the evidence of `sequence`: one routine per module, and one recipe for the checks
-//! before any commit. The third reads the samples of `step_overrun`.
+//! The input of each function is the sightings of one pattern, one per session, oldest first. Two functions
+//! read the steps of changes (signal `sequence`: `edit api`, `go test`, `git commit`): one routine per
+//! module, and one recipe for the checks before any commit. The third reads actual and planned numbers of
+//! steps (signal `step_overrun`). A module is a part of the project, by default a folder.
 
 use std::collections::BTreeMap;
 
@@ -31,6 +33,7 @@ pub(super) fn draft_module_routine(
 ) -> Option<MemoryDraft> {
     let last = seen.last()?;
     let n_committed = count_sessions(seen);
+    // The number is counted elsewhere; it cannot be lower than the sessions seen here.
     let n_began = support.baseline.max(n_committed);
     if !exceeds_routine_share(n_committed as usize, n_began as usize) {
         return None;
@@ -41,8 +44,12 @@ pub(super) fn draft_module_routine(
         let n_with_step = seen.iter().filter(|it| steps_of(&it.evidence).contains(step)).count();
         exceeds_routine_share(n_with_step, seen.len())
     });
+    if common.len() < MIN_RECIPE_STEPS {
+        return None;
+    }
+    // With one edited module, the rest are the checks of the commit recipe.
     let n_edits = common.iter().filter(|it| it.starts_with(EDIT_PREFIX)).count();
-    if common.len() < MIN_RECIPE_STEPS || n_edits < 2 {
+    if n_edits < 2 {
         return None;
     }
     let steps: Vec<String> = common.iter().map(|it| format_step(it)).collect();
@@ -101,15 +108,19 @@ pub(super) fn draft_commit_recipe(seen: &[SessionSighting]) -> Option<MemoryDraf
             positions.entry(step).or_default().push(nth * 1000 / steps.len());
         }
     }
-    let average = |it: &Vec<usize>| it.iter().sum::<usize>() / it.len();
-    let mut common: Vec<(usize, &str)> = positions
-        .iter()
-        .filter(|it| it.1.len() * 1000 >= seen.len() * CHECK_SHARE_PER_MILLE)
-        .map(|it| (average(it.1), *it.0))
-        .collect();
+    // The checks of many sessions, in the order of their average positions; ties by name.
+    let mut common: Vec<(usize, &str)> = Vec::new();
+    for (step, step_positions) in positions {
+        let is_common = step_positions.len() * 1000 >= seen.len() * CHECK_SHARE_PER_MILLE;
+        // The commit comes after all checks; it is added below.
+        if is_common && step != COMMIT_STEP {
+            let average = step_positions.iter().sum::<usize>() / step_positions.len();
+            common.push((average, step));
+        }
+    }
     common.sort_unstable();
-    let checks: Vec<&str> =
-        common.into_iter().map(|it| it.1).filter(|it| *it != COMMIT_STEP).collect();
+    let checks: Vec<&str> = common.into_iter().map(|(_, check)| check).collect();
+    // One check is no recipe.
     if checks.len() < 2 {
         return None;
     }
@@ -138,16 +149,15 @@ fn join_steps(steps: &[String]) -> String {
 
 /// The ratio of actual to planned steps in a module, if it is an overrun.
 pub(super) fn draft_calibration(module: &str, seen: &[SessionSighting]) -> Option<MemoryDraft> {
-    let samples = seen.iter().filter_map(|it| match it.evidence {
-        Evidence::StepOverrun { actual_steps, planned_steps } => {
-            Some((actual_steps, planned_steps))
-        }
-        _ => None,
-    });
     // Every session with a plan is a sample, also one that took less than planned.
+    let (mut sum_actual, mut sum_planned) = (0, 0);
+    for sighting in seen {
+        if let Evidence::StepOverrun { actual_steps, planned_steps } = sighting.evidence {
+            sum_actual += actual_steps;
+            sum_planned += planned_steps;
+        }
+    }
     let n_samples = u64::try_from(seen.len()).ok().filter(|it| *it > 0)?;
-    let (sum_actual, sum_planned) =
-        samples.fold((0, 0), |sums, (actual, planned)| (sums.0 + actual, sums.1 + planned));
     let (actual, planned) = (sum_actual / n_samples, (sum_planned / n_samples).max(1));
     // In per mille, as the payload stores it.
     let ratio = actual * 1000 / planned;
@@ -166,6 +176,7 @@ pub(super) fn draft_calibration(module: &str, seen: &[SessionSighting]) -> Optio
     let to_u32 = |it: u64| u32::try_from(it).unwrap_or(u32::MAX);
     let payload = Payload::TaskCalibration(TaskCalibration {
         module: module.to_owned(),
+        // Samples of all methodologies are averaged; the default one stands for them.
         methodology: "native".to_owned(),
         avg_actual: to_u32(actual),
         avg_planned: to_u32(planned),

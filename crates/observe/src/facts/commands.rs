@@ -1,7 +1,8 @@
 //! Facts about commands: retries, repetitions, tests that failed and then passed.
 //!
-//! The callers choose when two commands count as one, by a function `identity` from the command line to a
-//! text.
+//! The input is the scratchpad, the log of one session; a call is given by its number in it. The callers
+//! choose when two commands count as one, by a function `identity` from the command line to a text: with
+//! `command_head`, `go test ./a` and `go test ./b` are both `go test`.
 
 use std::collections::BTreeMap;
 
@@ -23,14 +24,18 @@ pub struct CommandRetry {
     pub succeeded: bool,
 }
 
-/// Failed calls that were soon retried: the same program and subcommand, or the same file.
+/// Failed calls that were soon retried: the same program and subcommand, or the same file. The exit code
+/// alone counts, unlike in [`fail_then_pass`], which also reads failures that a pipe hid.
 pub fn find_retries(pad: &Scratchpad) -> Vec<CommandRetry> {
     let mut acc = Vec::new();
-    let failed = |it: &(u32, &LoggedCall)| it.1.state == CallState::Failed;
-    for (failed_call, call) in (0_u32..).zip(&pad.calls).filter(failed) {
+    for (failed_call, call) in (0_u32..).zip(&pad.calls) {
+        if call.state != CallState::Failed {
+            continue;
+        }
+        // The next calls with their numbers.
         let next_calls = (failed_call + 1..).zip(&pad.calls[failed_call as usize + 1..]);
         let mut soon = next_calls.take(RETRY_WINDOW_CALLS);
-        if let Some((retry_call, retry)) = soon.find(|it| is_same_attempt(pad, call, it.1)) {
+        if let Some((retry_call, retry)) = soon.find(|(_, next)| is_same_attempt(pad, call, next)) {
             let succeeded = retry.state == CallState::Ok;
             acc.push(CommandRetry { failed_call, retry_call, succeeded });
         }
@@ -66,20 +71,23 @@ pub fn repeated_commands(pad: &Scratchpad, identity: fn(&str) -> String) -> BTre
 /// Test commands that failed and later passed: the calls of the first failure and of the first pass after
 /// it. Commands with the same `identity` are one.
 pub fn fail_then_pass(pad: &Scratchpad, identity: fn(&str) -> String) -> Vec<(u32, u32)> {
+    // The first failure of each command that has not passed since.
     let mut failing: BTreeMap<String, u32> = BTreeMap::new();
     let mut acc = Vec::new();
-    let tests = (0_u32..)
-        .zip(&pad.calls)
-        .filter(|it| it.1.tool == ToolKind::Shell && it.1.effects.has_any(CallEffects::RUNS_TEST));
-    for (number, call) in tests {
+    for (number, call) in (0_u32..).zip(&pad.calls) {
+        if call.tool != ToolKind::Shell || !call.effects.has_any(CallEffects::RUNS_TEST) {
+            continue;
+        }
         // A host can omit the command line; such runs cannot be compared.
         let Some(command) = call.command else { continue };
         let command = identity(pad.strings.text(command));
         // The first failure counts, so that the pair spans the whole repair.
         if call.has_failed() {
             failing.entry(command).or_insert(number);
-        } else if call.has_succeeded() {
-            acc.extend(failing.remove(&command).map(|it| (it, number)));
+        } else if call.has_succeeded()
+            && let Some(first_failure) = failing.remove(&command)
+        {
+            acc.push((first_failure, number));
         }
     }
     acc

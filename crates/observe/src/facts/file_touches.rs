@@ -1,6 +1,8 @@
 //! Facts about files: touched together, read again, read before an edit, never edited.
 //!
-//! Every function goes over the touches of successful calls, in the order of the session.
+//! The input is the scratchpad, the log of one session. A touch is one read or write of one file by one
+//! call. Every function goes over the touches of successful calls, in the order of the session. Example:
+//! `read a.rs`, `edit b.rs`, `read a.rs` → `a.rs` has two reads, `b.rs` one edit; the two are a pair.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -9,7 +11,7 @@ use crate::strings::StringId;
 
 /// Earlier touches with which a touch is paired.
 const CO_ACCESS_WINDOW_TOUCHES: usize = 5;
-/// Reads from which a file counts as read again and again.
+/// Reads from which a file counts as reread.
 const MIN_REREADS: u32 = 3;
 /// A session that edited more files is a sweep over the project, whose pairs mean nothing.
 const MAX_EDITED_FILES: usize = 15;
@@ -92,25 +94,36 @@ pub fn co_edited(pad: &Scratchpad) -> Vec<(StringId, StringId)> {
 
 /// Files whose first read came before their first edit.
 pub fn read_then_edited(pad: &Scratchpad) -> Vec<StringId> {
-    let read_first = |it: &FileUse| {
-        it.first_read.is_some_and(|read| it.first_edit.is_some_and(|edit| read < edit))
+    let is_read_first = |it: &FileUse| match (it.first_read, it.first_edit) {
+        (Some(read), Some(edit)) => read < edit,
+        // Only read, or only edited.
+        _ => false,
     };
-    file_uses(pad).into_iter().filter(|it| read_first(&it.1)).map(|it| it.0).collect()
+    files_where(&file_uses(pad), is_read_first)
 }
 
-/// Files read once and never edited, in a session that edited something.
+/// The files whose use matches.
+fn files_where(
+    uses: &BTreeMap<StringId, FileUse>,
+    matches: impl Fn(&FileUse) -> bool,
+) -> Vec<StringId> {
+    uses.iter().filter(|(_, file_use)| matches(file_use)).map(|(file, _)| *file).collect()
+}
+
+/// Files read once and never edited, in a session that edited something. The signal `read_abandon` is
+/// about other files: those read at least twice.
 pub fn read_abandoned(pad: &Scratchpad) -> Vec<StringId> {
     let uses = file_uses(pad);
     // A session that edits nothing abandons nothing.
     if !uses.values().any(|it| it.n_edits > 0) {
         return Vec::new();
     }
-    uses.into_iter().filter(|it| it.1.n_reads == 1 && it.1.n_edits == 0).map(|it| it.0).collect()
+    files_where(&uses, |it| it.n_reads == 1 && it.n_edits == 0)
 }
 
 /// Files read three times or more.
 pub fn reread_files(pad: &Scratchpad) -> Vec<StringId> {
-    file_uses(pad).into_iter().filter(|it| it.1.n_reads >= MIN_REREADS).map(|it| it.0).collect()
+    files_where(&file_uses(pad), |it| it.n_reads >= MIN_REREADS)
 }
 
 /// Files edited four times within twelve calls.
@@ -119,11 +132,14 @@ pub fn churned_files(pad: &Scratchpad) -> Vec<StringId> {
     for touch in pad.successful_touches().filter(|it| it.is_write) {
         edits.entry(touch.file).or_default().push(touch.call);
     }
-    let is_churn = |calls: &Vec<u32>| {
-        calls.windows(CHURN_EDITS).any(|it| it[CHURN_EDITS - 1] - it[0] < CHURN_WINDOW_CALLS)
-    };
-    let mut files: Vec<StringId> =
-        edits.into_iter().filter(|it| is_churn(&it.1)).map(|it| it.0).collect();
+    let mut files = Vec::new();
+    for (file, calls) in edits {
+        // Each run of four successive edits, by the numbers of its first and last call.
+        let mut runs = calls.windows(CHURN_EDITS).map(|it| (it[0], it[CHURN_EDITS - 1]));
+        if runs.any(|(first, last)| last - first < CHURN_WINDOW_CALLS) {
+            files.push(file);
+        }
+    }
     // A hash map has no order; the result must be the same in every run.
     files.sort();
     files
@@ -133,6 +149,7 @@ pub fn churned_files(pad: &Scratchpad) -> Vec<StringId> {
 pub fn reread_after_compaction(pad: &Scratchpad) -> Vec<StringId> {
     let mut acc = BTreeSet::new();
     let reads = || pad.successful_touches().filter(|it| !it.is_write);
+    // A compaction is given by the first call after it.
     for first_call in &pad.compactions {
         let before: HashSet<StringId> =
             reads().filter(|it| it.call < *first_call).map(|it| it.file).collect();

@@ -1,5 +1,9 @@
-//! Facts about searches: repeated, refined, without a match. Searches in the shell (`rg`, `grep`) count
-//! like those of the search tool.
+//! Facts about searches: repeated, refined, without a match.
+//!
+//! The input is the scratchpad, the log of one session. Searches in the shell (`rg`, `grep`) count like those
+//! of the search tool. Only misses are an exception, because a search in the shell without a match is a
+//! failed command. Example: `computeTotal`, then `compute_sum` → the second refines the first, because both
+//! contain `compute`.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -24,7 +28,7 @@ pub fn repeated_searches(pad: &Scratchpad) -> BTreeMap<String, u32> {
     acc
 }
 
-/// Pairs of a query and one that soon followed, differs and shares a word with it.
+/// Pairs of a query and a different one that soon followed and shares a word with it.
 pub fn refined_searches(pad: &Scratchpad) -> Vec<(StringId, StringId)> {
     let searches: Vec<SearchCall<'_>> = search_calls(pad).collect();
     let mut acc = Vec::new();
@@ -42,7 +46,7 @@ pub fn refined_searches(pad: &Scratchpad) -> Vec<(StringId, StringId)> {
     acc
 }
 
-/// Queries without a match.
+/// Queries of the search tool without a match.
 pub fn missed_searches(pad: &Scratchpad) -> Vec<StringId> {
     let has_missed = |call: &LoggedCall| {
         call.tool == ToolKind::Search && call.state == CallState::Ok && call.n_matches == Some(0)
@@ -62,7 +66,8 @@ fn search_calls(pad: &Scratchpad) -> impl Iterator<Item = SearchCall<'_>> {
     (0_u32..).zip(&pad.calls).filter_map(|(call_number, call)| {
         let is_search =
             call.tool == ToolKind::Search || call.effects.has_any(CallEffects::RUNS_SEARCH);
-        let query = call.query.filter(|_| is_search)?;
+        // A host can omit the query.
+        let query = if is_search { call.query? } else { return None };
         Some(SearchCall { call_number, call, query })
     })
 }

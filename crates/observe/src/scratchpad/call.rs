@@ -1,7 +1,9 @@
 //! Calls and file touches as the scratchpad stores them.
 //!
-//! A session can have hundreds of thousands of calls, so that both types are small and `Copy`: strings
-//! are interned, and the files of a call are a range of [`Scratchpad::touches`](super::Scratchpad).
+//! The scratchpad is the log of one session, which can have hundreds of thousands of calls. So both types
+//! are small and `Copy`: strings are interned (a number stands for the text, see `strings.rs`), and the files
+//! of a call are a range of [`Scratchpad::touches`](super::Scratchpad). Example: `cat a.rs b.rs` is one call
+//! with two touches.
 
 use model::{Timestamp, ToolKind};
 
@@ -10,6 +12,7 @@ use crate::strings::StringId;
 /// A tool call as the scratchpad stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoggedCall {
+    /// The time of the call, not of its result.
     pub at: Timestamp,
     /// Its position among all events of the session.
     pub order: u32,
@@ -20,6 +23,7 @@ pub struct LoggedCall {
     /// The file of a search whose matches are all in one file.
     pub only_hit: Option<StringId>,
     pub n_matches: Option<u32>,
+    /// 0 until the result is seen, or if it is unknown.
     pub took_ms: u32,
     pub output_bytes: u32,
     /// Its touches are `touches[first_touch..first_touch + n_touches]` of the scratchpad.

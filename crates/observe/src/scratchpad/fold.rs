@@ -1,7 +1,10 @@
-//! Adds events to the scratchpad: one function per kind of event, called by `Scratchpad::observe`.
+//! Adds events to the scratchpad, the log of one session: one function per kind of event, called by
+//! `Scratchpad::observe`.
 //!
 //! A tool call and its result are two events. The call adds a pending [`LoggedCall`] with the files it
-//! names; the result completes it and adds errors, listings and followed imports.
+//! names; the result completes it and adds errors, listings and followed imports. Example: the call
+//! `make test` is logged as a pending test run; its result "error: no rule" makes it a failed one, and adds
+//! the error.
 
 use model::{
     ExternalContent, ProjectPath, SessionStart, Timestamp, Tool, ToolCall, ToolKind, ToolResult,
@@ -55,13 +58,14 @@ pub(super) fn add_session_start(pad: &mut Scratchpad, start: &SessionStart) {
     }
 }
 
-/// Adds a validation; the success of a subtask is kept apart, because it validates only the work before
-/// it.
+/// Adds a validation. The success of a subtask is kept apart, because it validates only the work before
+/// it; the failure of a subtask is not recorded.
 pub(super) fn add_validation(pad: &mut Scratchpad, validation: &ValidationResult) {
-    let is_of_subtask = validation.kind == ValidationKind::SubtaskSucceeded;
-    if is_of_subtask && validation.ok && pad.succeeded_subtasks.len() < MAX_SUBTASKS {
-        pad.succeeded_subtasks.push(pad.n_events);
-    } else if !is_of_subtask && pad.validations.len() < MAX_VALIDATIONS {
+    if validation.kind == ValidationKind::SubtaskSucceeded {
+        if validation.ok && pad.succeeded_subtasks.len() < MAX_SUBTASKS {
+            pad.succeeded_subtasks.push(pad.n_events);
+        }
+    } else if pad.validations.len() < MAX_VALIDATIONS {
         pad.validations.push(validation.clone());
     }
 }
@@ -87,7 +91,8 @@ pub(super) fn add_user_message(pad: &mut Scratchpad, event: &str, message: &User
 }
 
 pub(super) fn add_reasoning(pad: &mut Scratchpad, event: &str, text: &str) {
-    // The first text soon after an error may explain it.
+    // The last error has no explanation yet and is recent: this text may explain it.
+    // Further texts are searched until one does.
     if let Some(last) = pad.errors.last_mut()
         && last.explanation.is_empty()
         && pad.n_calls.saturating_sub(last.call) <= EXPLANATION_WINDOW_CALLS
@@ -96,13 +101,14 @@ pub(super) fn add_reasoning(pad: &mut Scratchpad, event: &str, text: &str) {
     }
     // Everything below is linear in the text; the bound keeps a single event cheap.
     let text = &text[..text.floor_char_boundary(statements::MAX_TEXT_BYTES)];
+    // The agent cites a memory as `#0badcafe`.
     let n_more_ids = memory_use::MAX_CITED_IDS.saturating_sub(pad.cited_ids.len());
     pad.cited_ids.extend(memory_use::cited_short_ids(text).take(n_more_ids).map(str::to_owned));
     let sentences = split_sentences(text);
     for (nth, sentence) in sentences.iter().enumerate() {
         if statements::is_correction(sentence) {
-            let following = |by: usize| sentences.get(nth + by).copied().unwrap_or_default();
-            let context = [following(1), following(2)];
+            let sentence_at = |nth: usize| sentences.get(nth).copied().unwrap_or_default();
+            let context = [sentence_at(nth + 1), sentence_at(nth + 2)];
             add_statement(pad, StatementKind::Correction, event, sentence, context);
         }
     }
@@ -112,6 +118,7 @@ pub(super) fn add_reasoning(pad: &mut Scratchpad, event: &str, text: &str) {
     for it in statements::causal_statements(text) {
         add_statement(pad, StatementKind::Causal, event, it.text, [it.from, it.to]);
     }
+    // If the next call reverts an edit, this sentence is the reason.
     let last_sentence = sentences.last().copied().unwrap_or_default();
     pad.last_sentence = truncate(last_sentence, MAX_SENTENCE_BYTES);
 }
@@ -136,6 +143,7 @@ fn add_statement(
 }
 
 pub(super) fn add_call(pad: &mut Scratchpad, call: &ToolCall, at: Timestamp) {
+    // Numbers are given to all calls, also to those that are not logged.
     let call_number = pad.n_calls;
     pad.n_calls += 1;
     let shell_effects = match (&call.tool, &call.args.command) {
@@ -171,6 +179,7 @@ pub(super) fn add_call(pad: &mut Scratchpad, call: &ToolCall, at: Timestamp) {
         took_ms: 0,
         output_bytes: 0,
         first_touch,
+        // At most `MAX_TOUCHED_FILES` of each kind, so that it always fits.
         n_touches: u16::try_from(n_touches).unwrap_or(0),
         tool: call.tool.kind(),
         state: CallState::Pending,
@@ -190,7 +199,8 @@ pub(super) fn add_call(pad: &mut Scratchpad, call: &ToolCall, at: Timestamp) {
 fn mark_external(pad: &mut Scratchpad, call: &ToolCall, effects: CallEffects) {
     let is_external = match call.tool.kind().row().external {
         ExternalContent::Never => false,
-        ExternalContent::Always | ExternalContent::UnlessTrusted => true,
+        ExternalContent::Always => true,
+        ExternalContent::UnlessTrusted => !call.tool.is_own_server(),
         ExternalContent::ByCommand => effects.has_any(CallEffects::FETCHES_WEB),
     };
     if is_external && pad.external.is_none() {
@@ -271,6 +281,7 @@ pub(super) fn add_result(pad: &mut Scratchpad, result: &ToolResult, at: Timestam
         pad.anomalies.orphan_results += 1;
         return;
     };
+    // Only logged calls are pending, so that the call is always found.
     let Some(call) = pad.calls.get_mut(call_number as usize) else { return };
     // Complete the logged call.
     let is_check = call.effects.has_any(CallEffects::RUNS_TEST | CallEffects::RUNS_CHECK);
@@ -290,9 +301,14 @@ pub(super) fn add_result(pad: &mut Scratchpad, result: &ToolResult, at: Timestam
     call.output_bytes = u32::try_from(result.size.unwrap_or(0)).unwrap_or(u32::MAX);
     call.n_matches = result.matches;
     // Only a search whose matches are all in one file shows where something is.
-    let is_search = matches!(call.tool, ToolKind::Search);
-    let only_path = result.paths.first().filter(|first| result.paths.iter().all(|it| it == *first));
-    call.only_hit = only_path.filter(|_| is_search).map(|it| pad.strings.intern(it.as_str()));
+    call.only_hit = match result.paths.split_first() {
+        Some((first, others))
+            if call.tool == ToolKind::Search && others.iter().all(|it| it == first) =>
+        {
+            Some(pad.strings.intern(first.as_str()))
+        }
+        _ => None,
+    };
     // Add what the result shows.
     let call = *call;
     match call.state {
@@ -361,6 +377,7 @@ fn add_failure(pad: &mut Scratchpad, call_number: u32, call: LoggedCall, result:
 fn track_imports(pad: &mut Scratchpad, call_number: u32, call: LoggedCall, result: &ToolResult) {
     let Some(file) = pad.touches_of_call(&call).first().map(|it| it.file) else { return };
     let path = pad.strings.text(file);
+    // Results of parallel calls come in any order, so that the earlier read can have the higher number.
     let is_importer = |read: &&RecentRead| {
         call_number.abs_diff(read.call) <= IMPORT_WINDOW_CALLS
             && read.file != file
@@ -375,6 +392,7 @@ fn track_imports(pad: &mut Scratchpad, call_number: u32, call: LoggedCall, resul
     // Remembered after the search, so that a file is not its own importer.
     let import_words = import_words::imported_words(result.excerpt.as_str());
     pad.recent_reads.push_back(RecentRead { call: call_number, file, import_words });
+    // Older reads are outside the window.
     if pad.recent_reads.len() > IMPORT_WINDOW_CALLS as usize {
         pad.recent_reads.pop_front();
     }

@@ -1,11 +1,14 @@
 //! The fold accepts any event sequence that a host may send, and stays within its bounds.
+//!
+//! Sessions are given as scripts in the notation of `test_script`, one event per line. A call is two events,
+//! the call and its result, and a session start comes before the first line.
 
 use super::*;
 use crate::test_script::events_from_script;
 use crate::{ModuleLookup, detect_sightings, summarise_session};
 use proptest::prelude::*;
 
-/// One line of every verb, in the notation of `test_script`.
+/// One line for nearly every kind of event, in the notation of `test_script`.
 const LINES: &[&str] = &[
     "read a.rs",
     "edit a.rs",
@@ -83,6 +86,8 @@ fn malformed_events_are_counted_and_the_rest_is_intact() {
     for it in &events {
         pad.observe(it);
     }
+
+    // Both are counted. Of the calls that are left, only the edit touches a file.
     assert_eq!((pad.anomalies.orphan_results, pad.anomalies.clock_jumps), (1, 1));
     let files: Vec<String> =
         summarise_session(&pad).unwrap().files.into_iter().map(|it| it.path.to_string()).collect();
@@ -90,12 +95,32 @@ fn malformed_events_are_counted_and_the_rest_is_intact() {
 }
 
 #[test]
-fn only_events_after_external_text_are_tainted() {
+fn events_are_tainted_from_the_external_call_on() {
     let pad = crate::test_script::pad_from_script("say before\nweb https://x.test\nsay after");
-    let external = pad.external.clone().unwrap();
-    assert_eq!(external.source, "https://x.test");
-    let order = external.tainted_after;
-    assert!(!pad.is_tainted(order) && pad.is_tainted(order + 1));
+    assert_eq!(pad.external.as_ref().unwrap().source, "https://x.test");
+    let web_call = pad.calls[0].order;
+    assert!(!pad.is_tainted(web_call - 1), "the sentence before it is not tainted");
+    assert!(pad.is_tainted(web_call) && pad.is_tainted(web_call + 1));
+}
+
+#[test]
+fn calls_of_our_own_server_bring_no_external_text() {
+    let own = ["mcp:waylore/search_memory", "mcp:plugin_waylore_waylore/record_memory"];
+    // Another server may take our name, but not with its own tools.
+    let others = ["mcp:waylore/fetch_page", "mcp:docs/search_memory"];
+    for (tools, is_external) in [(own, false), (others, true)] {
+        for tool in tools {
+            let mut events = events_from_script("read a.rs");
+            let call = events.iter_mut().find_map(|it| match &mut it.event {
+                Event::ToolCall(call) => Some(call),
+                _ => None,
+            });
+            call.unwrap().tool = model::Tool::parse(tool).unwrap();
+            let mut pad = Scratchpad::new();
+            events.iter().for_each(|it| pad.observe(it));
+            assert_eq!(pad.external.is_some(), is_external, "{tool}");
+        }
+    }
 }
 
 /// The result is counted, its call stays pending, and later events are observed.
@@ -118,7 +143,8 @@ fn a_result_before_its_call_is_counted() {
 fn a_clock_that_jumps_is_counted_and_every_event_stays() {
     let mut events = events_from_script("read a.rs\nedit b.rs\nrun make test");
     let century = 100 * 365 * model::DAY_MS;
-    // Events 1 to 6 are the calls and results in turn. A time of 0 or less counts as unknown.
+    // Events 1 to 6 are the calls and results in turn. A time of 0 or less counts as unknown. Events 5 and
+    // 6 are both long before event 2, so that the clock goes back twice.
     events[2].at = Timestamp(events[2].at.0 + century);
     events[3].at = Timestamp(0);
     events[4].at = Timestamp(-5);
@@ -155,6 +181,8 @@ fn a_session_that_never_ends_stays_within_its_bounds() {
         }
     }
     assert!(pad.n_events() > 40_000 && pad.anomalies.orphan_results > 0);
+
+    // The size of each collection, and its limit.
     let sizes = [
         (pad.seen_ids.len(), MAX_SEEN_IDS),
         (pad.pending_calls.len(), MAX_PENDING_CALLS),
@@ -172,6 +200,7 @@ fn a_session_that_never_ends_stays_within_its_bounds() {
     for (nth, (size, limit)) in sizes.iter().enumerate() {
         assert!(size <= limit, "{nth}: {size} of {limit}");
     }
+
     // The bounded state is still usable.
     assert!(
         summarise_session(&pad).is_some()

@@ -1,4 +1,5 @@
-//! Splits a command line into its simple commands, as far as their effects require.
+//! Splits a command line into its simple commands, as far as their effects require:
+//! `cd /p && A=1 cargo test 2>&1 | tail -5` → `cd /p`, `cargo test 2>&1`, and the piped `tail -5`.
 //!
 //! A state machine in one pass over the characters: it collects the current word, and ends the word at
 //! white space and the command at a separator. It is not a shell: variables are not expanded,
@@ -23,6 +24,7 @@ pub fn split_commands(line: &str) -> Vec<SimpleCommand> {
     let mut acc = CommandSplitter::default();
     let mut chars = line.chars().peekable();
     while let Some(char) = chars.next() {
+        // The open quote, if there is one, and the character. The first arm that matches counts.
         match (acc.open_quote, char) {
             (Some(quote), char) if char == quote => acc.open_quote = None,
             // Within single quotes every character stands for itself, also a backslash.
@@ -60,10 +62,8 @@ pub fn split_commands(line: &str) -> Vec<SimpleCommand> {
                     CommandSeparator::Pipe
                 });
             }
-            (None, '<') if chars.peek() == Some(&'<') => {
-                // A here-document: the rest is input of the command, not commands.
-                break;
-            }
+            // A here-document: the rest is input of the command, not commands.
+            (None, '<') if chars.peek() == Some(&'<') => break,
             // A comment begins only where a word can begin.
             (None, '#') if acc.word.is_empty() && !acc.is_word_quoted => {
                 while chars.next_if(|it| *it != '\n').is_some() {}
@@ -105,13 +105,12 @@ impl CommandSplitter {
     fn end_word(&mut self) {
         let word = std::mem::take(&mut self.word);
         let is_quoted = std::mem::take(&mut self.is_word_quoted);
-        let is_assignment = |it: &str| {
-            it.split_once('=').is_some_and(|(name, _)| {
-                !name.is_empty() && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')
-            })
-        };
+        // Several blanks in a row; only a quoted word can be empty.
+        if word.is_empty() && !is_quoted {
+            return;
+        }
         // Assignments before the program, as in `A=1 make`, are left out.
-        if (word.is_empty() && !is_quoted) || (self.words.is_empty() && is_assignment(&word)) {
+        if self.words.is_empty() && is_assignment(&word) {
             return;
         }
         // The effects are decided by the first words.
@@ -130,6 +129,12 @@ impl CommandSplitter {
             self.commands.push(SimpleCommand { words, is_piped });
         }
     }
+}
+
+/// Returns whether a word assigns a value to a variable: `A=1`, `A=`.
+fn is_assignment(word: &str) -> bool {
+    let Some((name, _)) = word.split_once('=') else { return false };
+    !name.is_empty() && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
-//! The table of programs and their effects, and the rules that apply it.
+//! The table of programs and their effects, and the rules that apply it. The input is the words of one simple
+//! command (one program with its arguments): `sed -i s/a/b/ x.rs` → `Edit("x.rs")`.
 //!
-//! Programs whose arguments matter (`sed`, `git`, `gh`, readers and searches) have a function; all
-//! others are rows of [`CHECK_PROGRAMS`]. A program in no table has the effect [`ShellEffect::Other`].
+//! Programs whose arguments matter (`sed`, `git`, `gh`, readers, searches and lists) have a function;
+//! programs that test or check are rows of [`CHECK_PROGRAMS`]. A program in no table has the effect
+//! [`ShellEffect::Other`].
 
 use super::ShellEffect;
 
@@ -19,6 +21,7 @@ const FETCH_PROGRAMS: &[&str] = &["curl", "wget", "http", "https", "lynx", "w3m"
 /// arguments; `""` needs none. The first matching row counts, so that `make test` is a test.
 #[rustfmt::skip]
 const CHECK_PROGRAMS: &[(&str, &[&str], ShellEffect)] = &[
+    // program        one of these arguments                                       effect
     ("cargo",         &["test", "nextest", "t"],                                   ShellEffect::Test),
     ("cargo",         &["build", "check", "clippy", "fmt", "b", "c", "doc"],       ShellEffect::Check),
     ("go",            &["test"],                                                   ShellEffect::Test),
@@ -97,9 +100,10 @@ pub(super) fn add_effects(acc: &mut Vec<ShellEffect>, words: &[&str], is_piped: 
         return;
     }
     if SEARCH_PROGRAMS.contains(&program) {
-        acc.extend(
-            search_pattern(args).filter(|_| !is_piped).map(|it| ShellEffect::Search(it.to_owned())),
-        );
+        // A search in a pipe only filters the output of the command before it.
+        if !is_piped && let Some(pattern) = search_pattern(args) {
+            acc.push(ShellEffect::Search(pattern.to_owned()));
+        }
         return;
     }
     match program {
@@ -128,15 +132,14 @@ fn find_check(program: &str, args: &[&str]) -> Option<ShellEffect> {
 
 /// Arguments that can be files: no options, no redirections, no numbers.
 fn file_arguments<'a>(args: &'a [&'a str]) -> impl Iterator<Item = &'a str> {
-    // A bare word such as `main` is more often a branch or a name than a file.
-    let is_file = |it: &&str| {
-        !it.starts_with('-')
-            && !it.contains(['>', '<', '$', '*'])
-            && !it.is_empty()
-            && !it.bytes().all(|byte| byte.is_ascii_digit())
-            && (it.contains('.') || it.contains('/'))
-    };
-    args.iter().copied().filter(is_file)
+    args.iter().copied().filter(|it| {
+        let is_option = it.starts_with('-');
+        // `>out.txt`, `$FILE`, `*.rs`: the name of the file is not known.
+        let is_expanded = it.contains(['>', '<', '$', '*']);
+        // A bare word such as `main` is more often a branch or a name than a file.
+        let has_path_sign = it.contains('.') || it.contains('/');
+        has_path_sign && !is_option && !is_expanded
+    })
 }
 
 /// The pattern of a search program: the value of `-e`, else the first argument.
@@ -156,21 +159,39 @@ fn search_pattern<'a>(args: &[&'a str]) -> Option<&'a str> {
     None
 }
 
-/// The pattern or folder of a list program.
+/// The pattern or folder of a list program: `*.go` of `find . -name '*.go'`, `src` of `ls -l src`.
 fn listed_pattern<'a>(args: &[&'a str]) -> &'a str {
-    let named = args.iter().skip_while(|it| !matches!(**it, "-name" | "-iname" | "-path")).nth(1);
-    named.or_else(|| args.iter().find(|it| !it.starts_with('-'))).copied().unwrap_or(".")
+    // The word after the option is the pattern.
+    let is_name_option = |it: &&str| matches!(*it, "-name" | "-iname" | "-path");
+    if let Some(option) = args.iter().position(is_name_option)
+        && let Some(pattern) = args.get(option + 1)
+    {
+        return pattern;
+    }
+    // Without an argument, the working folder is listed.
+    args.iter().find(|it| !it.starts_with('-')).copied().unwrap_or(".")
 }
 
 fn add_sed_effects(acc: &mut Vec<ShellEffect>, args: &[&str], is_piped: bool) {
     let in_place = args.iter().any(|it| it.starts_with("-i") || *it == "--in-place");
-    // The script follows `-e`; without `-e` it is the first argument that is not an option.
     let has_script_option = args.iter().any(|it| *it == "-e" || *it == "--expression");
-    let is_positional =
-        |nth: usize| !args[nth].starts_with('-') && (nth == 0 || args[nth - 1] != "-e");
-    let positional = (0..args.len()).filter(|it| is_positional(*it)).map(|it| args[it]);
-    let files: Vec<&str> = positional.skip(usize::from(!has_script_option)).collect();
-    for file in file_arguments(&files).filter(|_| !is_piped) {
+    // Arguments that are neither options nor the script after `-e`.
+    let mut positional: Vec<&str> = Vec::new();
+    let mut previous = "";
+    for arg in args {
+        if !arg.starts_with('-') && previous != "-e" {
+            positional.push(arg);
+        }
+        previous = arg;
+    }
+    // The first one is the script itself, unless it followed `-e`.
+    let n_scripts = usize::from(!has_script_option);
+    let files: Vec<&str> = positional.into_iter().skip(n_scripts).collect();
+    // In a pipe it works on the output of the command before it.
+    if is_piped {
+        return;
+    }
+    for file in file_arguments(&files) {
         let file = file.to_owned();
         acc.push(if in_place { ShellEffect::Edit(file) } else { ShellEffect::Read(file) });
     }

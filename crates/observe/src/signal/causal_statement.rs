@@ -1,4 +1,8 @@
 //! Detects the signal `causal_statement`: the agent stated that one change requires another.
+//!
+//! The scratchpad (the log of one session) has found the sentences already. Each becomes a sighting: the
+//! key, by which sessions are compared, has both ends; the evidence quotes the sentence. Example: "Whenever
+//! you change `schema.sql` you must also update `row.rs`." has the key `schema.sql→row.rs`.
 
 use crate::evidence::Evidence;
 use crate::pattern_key::PatternKey;
@@ -8,6 +12,7 @@ use crate::{ModuleLookup, Scratchpad};
 
 pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
     for statement in pad.statements.iter().filter(|it| it.kind == StatementKind::Causal) {
+        // The two things that the sentence names, in this order.
         let [from, to] = &statement.context;
         let evidence = Evidence::CausalStatement {
             files: find_named_files(pad, &statement.text),
@@ -22,6 +27,9 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
 
 #[cfg(test)]
 mod tests {
+    //! `check` takes a session as a script, one event per line (notation: `test_script`), and the expected
+    //! sightings, one per line: `KEY ×OCCURRENCES [tainted] EVIDENCE`, the evidence as stored JSON.
+
     use super::super::testing::check;
     use expect_test::expect;
     use model::SignalKind::CausalStatement;

@@ -1,5 +1,9 @@
 //! Detects the signal `config_touch`: a configuration file was edited in the same session as another
 //! file.
+//!
+//! Input is the scratchpad, the log of one session. Each pair becomes a sighting, whose key, by which
+//! sessions are compared, has both paths. Example: edits of `src/a.rs` and `Cargo.toml` have the key
+//! `src/a.rs→Cargo.toml`.
 
 use crate::config_files::is_config;
 use crate::evidence::Evidence;
@@ -26,6 +30,9 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
 
 #[cfg(test)]
 mod tests {
+    //! `check` takes a session as a script, one event per line (notation: `test_script`), and the expected
+    //! sightings, one per line: `KEY ×OCCURRENCES [tainted] EVIDENCE`, the evidence as stored JSON.
+
     use super::super::testing::check;
     use expect_test::expect;
     use model::SignalKind::ConfigTouch;

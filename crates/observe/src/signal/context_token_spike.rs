@@ -1,5 +1,9 @@
 //! Detects the signal `context_token_spike`: a file whose reads cost far more tokens than those of other
 //! files.
+//!
+//! Input is the scratchpad, the log of one session. Each such file becomes a sighting: the key, by which
+//! sessions are compared, is the path; the evidence has the average tokens of one read. Example: 30,000
+//! bytes of `big.json` among twenty small files have the key `big.json` and 7,500 tokens.
 
 use crate::evidence::Evidence;
 use crate::facts::file_uses;
@@ -9,8 +13,9 @@ use crate::{ModuleLookup, Scratchpad};
 
 /// A token is about four bytes of code.
 const BYTES_PER_TOKEN: u64 = 4;
-/// A read is a spike from this many tokens, and from this multiple of the session's average.
+/// A cheaper read is no spike, however small the other files are.
 const MIN_SPIKE_TOKENS: u64 = 6_000;
+/// A spike also costs at least this multiple of the session's average read.
 const SPIKE_FACTOR: u64 = 4;
 
 pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
@@ -19,7 +24,11 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
     let n_reads: u64 = uses.values().map(|it| u64::from(it.n_reads)).sum();
     // Both sides are per read: a file that is read in parts is not expensive.
     let average = n_bytes / BYTES_PER_TOKEN / n_reads.max(1);
-    for (file, file_use) in uses.into_iter().filter(|it| it.1.n_reads > 0) {
+    for (file, file_use) in uses {
+        // Only edited: it brought no content into the context.
+        if file_use.n_reads == 0 {
+            continue;
+        }
         let tokens = file_use.bytes_read / BYTES_PER_TOKEN / u64::from(file_use.n_reads);
         if tokens < MIN_SPIKE_TOKENS || tokens < average * SPIKE_FACTOR {
             continue;
@@ -33,6 +42,9 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
 
 #[cfg(test)]
 mod tests {
+    //! `check` takes a session as a script, one event per line (notation: `test_script`), and the expected
+    //! sightings, one per line: `KEY ×OCCURRENCES [tainted] EVIDENCE`, the evidence as stored JSON.
+
     use super::super::testing::check;
     use expect_test::expect;
     use model::SignalKind::ContextTokenSpike;
@@ -49,6 +61,7 @@ mod tests {
             big.json ×1 {"files":["big.json"],"number":7500}
         "#]],
         );
+        // The only file is the average itself.
         check(ContextTokenSpike, &format!("read big.json: {large}"), expect![""]);
         check(ContextTokenSpike, &small, expect![""]);
     }

@@ -1,5 +1,9 @@
 //! Detects the signal `dead_end`: the agent gave up an approach that it had followed for a while.
 //!
+//! The scratchpad (the log of one session) has found the sentences already. Each becomes a sighting: the
+//! key, by which sessions are compared, is a hash of the sentence; the evidence quotes it with its
+//! neighbours. Example: "I patched it. This approach won't work because … Let me use a fork."
+//!
 //! A whole session can also turn out to be a dead end, when git shows later that its edits were
 //! reverted. That is not in the scratchpad, so the caller reports it ([`reverted_session`]).
 
@@ -13,12 +17,14 @@ use crate::session::SessionOverview;
 use crate::sighting::{Sighting, find_named_files, to_paths};
 use crate::{ModuleLookup, Scratchpad};
 
-/// Calls after which an approach counts as explored.
+/// Calls before the sentence from which an approach counts as explored. An agent that gives up sooner has
+/// only changed its plan.
 const MIN_EXPLORED_CALLS: u32 = 20;
 
 pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
     let dead_ends = pad.statements.iter().filter(|it| it.kind == StatementKind::DeadEnd);
     for statement in dead_ends.filter(|it| it.call >= MIN_EXPLORED_CALLS) {
+        // The neighbouring sentences; empty if there is none.
         let [before, after] = &statement.context;
         let mut files = find_named_files(pad, &format!("{before} {} {after}", statement.text));
         if files.is_empty() {
@@ -52,6 +58,9 @@ pub fn reverted_session(session: &SessionOverview, revert_subject: Option<String
 
 #[cfg(test)]
 mod tests {
+    //! `check` takes a session as a script, one event per line (notation: `test_script`), and the expected
+    //! sightings, one per line: `KEY ×OCCURRENCES [tainted] EVIDENCE`, the evidence as stored JSON.
+
     use super::super::testing::check;
     use expect_test::expect;
     use model::SignalKind::DeadEnd;

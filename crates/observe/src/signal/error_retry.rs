@@ -1,7 +1,12 @@
 //! Detects the signal `error_retry`: an error occurred. Its fix, if one is found, is part of the evidence.
 //!
-//! The fix of a failed command is the next command with the same program and subcommand that succeeded.
-//! The fix of a read of a missing file is the read of a file with the same name in another folder.
+//! Input is the scratchpad, the log of one session, which has recognised the errors in the outputs. An error
+//! becomes a sighting, whose key, by which sessions are compared, is the fingerprint: a hash of the message
+//! without paths and numbers. There are two kinds of fix:
+//! - A failed command is fixed by the next command with the same head (program and subcommand) that
+//!   succeeded: `gh pr diff --stat` fails, `gh pr diff --name-only` succeeds.
+//! - The read of a missing file is fixed by the read of a file with the same name in another folder:
+//!   `src/a.rs` does not exist, `src/deep/a.rs` is read. Its key is the missing path.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,29 +21,36 @@ use crate::{ModuleLookup, Scratchpad, shell};
 
 /// Calls after an error within which its fix is searched.
 const FIX_WINDOW_CALLS: usize = 40;
-/// Calls after a missing file within which it is found elsewhere.
+/// Calls after the read of a missing file within which the file must be found elsewhere.
 const MOVED_FILE_WINDOW_CALLS: usize = 8;
 /// Files edited before the fix that are recorded.
 const MAX_EDITED_FILES: usize = 4;
 
-/// The head of each command, computed once.
+/// The head (program and subcommand) of each command line, computed once.
 type CommandHeads = HashMap<StringId, String>;
 
 pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
-    let heads =
-        if pad.errors.is_empty() { CommandHeads::new() } else { heads_of_calls(pad, &pad.calls) };
+    // Without an error, no command has to be parsed.
+    if pad.errors.is_empty() {
+        return;
+    }
+    let heads = heads_of_calls(pad, &pad.calls);
     let mut fixed_fingerprints: HashSet<&str> = HashSet::new();
     for error in &pad.errors {
-        // The first occurrence with a fix is the evidence; later ones only count.
+        // After an occurrence with a fix, later ones are only counted. An occurrence without a fix is added
+        // again and again, until one has a fix; `Sighting::merge` then prefers that one.
         if fixed_fingerprints.contains(error.fingerprint.as_str()) {
             count_repeat(acc, &PatternKey::error(&error.fingerprint));
             continue;
         }
         let call = &pad.calls[error.call as usize];
-        let Some(command) = call.command.filter(|_| call.tool == ToolKind::Shell) else {
+        let command = match call.command {
+            Some(command) if call.tool == ToolKind::Shell => command,
             // Of the errors of other tools, only a missing file has a fix that can be seen.
-            detect_moved_file(acc, pad, error, call);
-            continue;
+            _ => {
+                detect_moved_file(acc, pad, error, call);
+                continue;
+            }
         };
         let fix = find_fix(pad, &heads, error.call, command);
         if fix.is_some() {
@@ -93,13 +105,18 @@ fn find_fix(
     let later_calls = &pad.calls[failed as usize + 1..];
     let mut edited_files = Vec::new();
     for (n_calls, call) in (1..).zip(later_calls.iter().take(FIX_WINDOW_CALLS)) {
-        let is_fix = |it: &StringId| call.has_succeeded() && heads.get(it) == head;
-        if let Some(command) = call.command.filter(is_fix) {
+        // Another failure neither fixes the error nor edits a file.
+        if !call.has_succeeded() {
+            continue;
+        }
+        if let Some(command) = call.command
+            && heads.get(&command) == head
+        {
             let command = shell::essential_command(pad.strings.text(command));
             return Some(CommandFix { command, edited_files, n_calls });
         }
         // Files that were edited until the fix are likely what fixed it.
-        if call.has_succeeded() && edited_files.len() < MAX_EDITED_FILES {
+        if edited_files.len() < MAX_EDITED_FILES {
             let written = pad.touches_of_call(call).iter().filter(|it| it.is_write);
             for file in written.filter_map(|it| to_path(pad, it.file)) {
                 if !edited_files.contains(&file) {
@@ -120,27 +137,37 @@ fn detect_moved_file(
 ) {
     let message = &error.normalised_message;
     let is_missing = message.contains("not exist") || message.contains("no such file");
-    let wrong = pad.touches_of_call(call).first().filter(|_| is_missing).map(|it| it.file);
-    let Some(wrong) = wrong else { return };
-    let file_name = |it: StringId| pad.strings.text(it).rsplit('/').next().unwrap_or_default();
-    let later_calls = &pad.calls[error.call as usize + 1..];
-    // The same file name in another folder.
-    let right = later_calls
-        .iter()
-        .take(MOVED_FILE_WINDOW_CALLS)
-        .filter(|it| it.has_succeeded())
-        .flat_map(|it| pad.touches_of_call(it))
-        .map(|it| it.file)
-        .find(|it| *it != wrong && file_name(*it) == file_name(wrong));
-    if let Some((wrong, right)) = right.and_then(|right| to_path_pair(pad, wrong, right)) {
-        let key = PatternKey::missing_file(&wrong);
-        let evidence = Evidence::MovedFile { wrong, right };
-        acc.push(Sighting::new(key, evidence).seen_at(pad, error.order));
+    if !is_missing {
+        return;
     }
+    // The call itself must name the file; a missing file of another kind cannot be compared.
+    let Some(wrong) = pad.touches_of_call(call).first().map(|it| it.file) else { return };
+    let Some(right) = find_same_name(pad, error.call, wrong) else { return };
+    let Some((wrong, right)) = to_path_pair(pad, wrong, right) else { return };
+    let key = PatternKey::missing_file(&wrong);
+    let evidence = Evidence::MovedFile { wrong, right };
+    acc.push(Sighting::new(key, evidence).seen_at(pad, error.order));
+}
+
+/// The first file with the same name in another folder that was touched soon after a call.
+fn find_same_name(pad: &Scratchpad, call: u32, file: StringId) -> Option<StringId> {
+    let file_name = |it: StringId| pad.strings.text(it).rsplit('/').next().unwrap_or_default();
+    let later_calls = &pad.calls[call as usize + 1..];
+    for later in later_calls.iter().take(MOVED_FILE_WINDOW_CALLS).filter(|it| it.has_succeeded()) {
+        for touch in pad.touches_of_call(later) {
+            if touch.file != file && file_name(touch.file) == file_name(file) {
+                return Some(touch.file);
+            }
+        }
+    }
+    None
 }
 
 #[cfg(test)]
 mod tests {
+    //! `check` takes a session as a script, one event per line (notation: `test_script`), and the expected
+    //! sightings, one per line: `KEY ×OCCURRENCES [tainted] EVIDENCE`, the evidence as stored JSON.
+
     use super::super::testing::check;
     use expect_test::expect;
     use model::SignalKind::ErrorRetry;
@@ -159,6 +186,28 @@ mod tests {
             "failread src/a.rs: File does not exist.\nread src/deep/a.rs",
             expect![[r#"
                 missing src/a.rs ×1 {"files":["src/a.rs","src/deep/a.rs"]}
+            "#]],
+        );
+    }
+
+    #[test]
+    fn an_error_fixed_only_at_its_second_occurrence_is_recorded_with_the_fix() {
+        let failure = "fail make: error: no rule to make `all`\n";
+        // More calls than the fix of the first occurrence is searched in.
+        let other_work = "read a.rs\n".repeat(super::FIX_WINDOW_CALLS);
+        check(
+            ErrorRetry,
+            &format!("{failure}{other_work}{failure}run make -k"),
+            expect![[r#"
+                5b9a1bf64de38025 ×2 {"command":"make","message":"error: no rule to make `all`","normalised":"error: no rule to make <v>","worked":"make -k","number":1}
+            "#]],
+        );
+        // A fix that was found is not replaced by a later occurrence without one.
+        check(
+            ErrorRetry,
+            &format!("{failure}run make -k\n{failure}read a.rs"),
+            expect![[r#"
+                5b9a1bf64de38025 ×2 {"command":"make","message":"error: no rule to make `all`","normalised":"error: no rule to make <v>","worked":"make -k","number":1}
             "#]],
         );
     }

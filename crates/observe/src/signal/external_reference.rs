@@ -1,4 +1,8 @@
 //! Detects the signal `external_reference`: the web was searched before an edit.
+//!
+//! Input is the scratchpad, the log of one session. Each such search becomes a sighting: the key, by which
+//! sessions are compared, is the query; the evidence has the query and the edited file. Example: a search
+//! for "goreleaser token", then an edit of `.goreleaser.yaml`.
 
 use model::ToolKind;
 
@@ -7,20 +11,23 @@ use crate::pattern_key::PatternKey;
 use crate::sighting::{Sighting, to_path};
 use crate::{ModuleLookup, Scratchpad};
 
-/// Calls within which the edit follows.
+/// Calls after the search within which an edit must follow.
 const EDIT_WINDOW_CALLS: usize = 10;
 
 pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
     for (number, call) in pad.calls.iter().enumerate() {
-        let is_web_search = call.tool == ToolKind::WebSearch && call.has_succeeded();
-        let Some(query) = call.query.filter(|_| is_web_search) else { continue };
+        if call.tool != ToolKind::WebSearch || !call.has_succeeded() {
+            continue;
+        }
+        // A host can omit the query.
+        let Some(query) = call.query else { continue };
         let soon = pad.calls[number + 1..].iter().take(EDIT_WINDOW_CALLS);
         let edited = soon.flat_map(|it| pad.touches_of_call(it)).find(|it| it.is_write);
         if let Some(edited_file) = edited.and_then(|it| to_path(pad, it.file)) {
             let query = pad.strings.text(query).to_owned();
             let key = PatternKey::external_reference(&query);
             let evidence = Evidence::ExternalReference { query, edited_file };
-            // The page is external whatever came before it.
+            // Tainted: the text comes from outside the project, whatever came before it.
             let sighting = Sighting::new(key, evidence);
             acc.push(Sighting { tainted: true, order: call.order, ..sighting });
         }

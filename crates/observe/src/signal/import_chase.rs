@@ -1,5 +1,8 @@
-//! Detects the signal `import_chase`: a file was read, then one of its imports. The scratchpad finds such
-//! pairs while it reads the results.
+//! Detects the signal `import_chase`: a file was read, then one of its imports.
+//!
+//! The scratchpad (the log of one session) has found the pairs already. Each becomes a sighting, whose key,
+//! by which sessions are compared, has both paths. Example: `src/cart.ts`, which imports `./total`, then
+//! `src/total.ts` have the key `src/cart.ts→src/total.ts`.
 
 use crate::evidence::Evidence;
 use crate::pattern_key::PatternKey;
@@ -16,6 +19,9 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
 
 #[cfg(test)]
 mod tests {
+    //! `check` takes a session as a script, one event per line (notation: `test_script`), and the expected
+    //! sightings, one per line: `KEY ×OCCURRENCES [tainted] EVIDENCE`, the evidence as stored JSON.
+
     use super::super::testing::check;
     use expect_test::expect;
     use model::SignalKind::ImportChase;
@@ -30,6 +36,7 @@ mod tests {
             "#]],
         );
         check(ImportChase, "read src/cart.ts: const total = 1;\nread src/total.ts", expect![""]);
+        // Too many calls after the importing file.
         check(
             ImportChase,
             "read a.ts: import './total'\nread 1\nread 2\nread 3\nread 4\nread 5\nread total.ts",

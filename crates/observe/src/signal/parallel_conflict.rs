@@ -1,5 +1,8 @@
-//! Detects the signal `parallel_conflict`: two subagents of one parent edited the same file. It needs
-//! the files of the other sessions, so that it is not in the table of detectors.
+//! Detects the signal `parallel_conflict`: two subagents of one parent edited the same file.
+//!
+//! It needs the files of other sessions, so that it is not in the table of detectors, which see one session
+//! each. The engine calls it with the summary of a session. Each contested file becomes a sighting: the key,
+//! by which sessions are compared, is the path; the evidence has the number of subagents.
 
 use model::ProjectPath;
 

@@ -1,4 +1,8 @@
 //! Detects the signal `recorded`: the agent recorded a note through a tool of Waylore.
+//!
+//! The scratchpad (the log of one session) has the notes, each with its position among the events. Each
+//! becomes a sighting: the key, by which sessions are compared, is a hash of the text; the evidence is the
+//! note.
 
 use crate::evidence::Evidence;
 use crate::pattern_key::PatternKey;
@@ -14,6 +18,7 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
             tags: note.tags.clone(),
         };
         let key = PatternKey::recorded(&note.content);
+        // The position decides whether the note is tainted: written after external text was read.
         acc.push(Sighting::new(key, evidence).seen_at(pad, *order));
     }
 }

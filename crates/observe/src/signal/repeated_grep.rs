@@ -1,5 +1,10 @@
-//! Detects the signal `repeated_grep`: an identifier was searched for and found in one file. The query and
-//! the file are recorded, and the last query before it that found nothing.
+//! Detects the signal `repeated_grep`: an identifier was searched for and found in one file. One search is
+//! a sighting; the repetition that gives the signal its name is a second session with the same query.
+//!
+//! Input is the scratchpad, the log of one session. Each query becomes a sighting: the key, by which
+//! sessions are compared, is the query in lower case; the evidence has the query, the file, and the last
+//! query before it that found nothing. Example: `getTotals` finds nothing, then `func computeTotal` is
+//! found in `src/total.rs` only.
 
 use std::collections::BTreeMap;
 
@@ -19,6 +24,7 @@ const MIN_IDENTIFIER_BYTES: usize = 6;
 #[derive(Default)]
 struct QueryHistory {
     n_searches: u32,
+    /// The file that has all matches; `None` if no search had all its matches in one file.
     only_hit: Option<StringId>,
     /// The last query before it that matched nothing.
     missed_query: Option<String>,
@@ -28,11 +34,14 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
     let mut queries: BTreeMap<String, QueryHistory> = BTreeMap::new();
     let mut last_missed: Option<String> = None;
     for call in &pad.calls {
+        // By the search tool, or by a command such as `rg`.
         let is_search =
             call.tool == ToolKind::Search || call.effects.has_any(CallEffects::RUNS_SEARCH);
-        let Some(query) = call.query.filter(|_| is_search && call.state == CallState::Ok) else {
+        if !is_search || call.state != CallState::Ok {
             continue;
-        };
+        }
+        // A host can omit the query.
+        let Some(query) = call.query else { continue };
         let query = pad.strings.text(query).to_owned();
         // A plain word is found in many places, so that its file is no answer.
         if !names_identifier(&query) {
@@ -43,10 +52,13 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
         if call.n_matches == Some(0) {
             last_missed = Some(query);
         } else if call.only_hit.is_some() {
+            // The first file that was found stays.
             history.only_hit = history.only_hit.or(call.only_hit);
-            // A miss belongs to the first hit after it.
+            // A miss belongs to the first hit after it. The same query cannot be its own better query.
             let missed = last_missed.take().filter(|it| *it != query);
-            history.missed_query = missed.or(history.missed_query.take());
+            if missed.is_some() {
+                history.missed_query = missed;
+            }
         }
     }
     for (query, history) in queries {
@@ -63,16 +75,22 @@ pub(crate) fn searched_name(query: &str) -> &str {
     last_word.trim_end_matches(['(', '\\', ')']).trim_start_matches('^')
 }
 
-/// Returns whether a query searches for one identifier, not for a plain word or a list of alternatives.
+/// Returns whether a query searches for one identifier: `computeTotal`, `compute_total`.
 fn names_identifier(query: &str) -> bool {
     let name = searched_name(query);
-    name.len() >= MIN_IDENTIFIER_BYTES
-        && name.chars().all(|it| it.is_alphanumeric() || it == '_')
-        && (name.contains('_') || name.chars().skip(1).any(char::is_uppercase))
+    // `a|b` is a list of alternatives, `total.*` a pattern.
+    let is_one_word = name.chars().all(|it| it.is_alphanumeric() || it == '_');
+    // `totals` is a plain word.
+    let has_inner_case = name.chars().skip(1).any(char::is_uppercase);
+    let is_compound = name.contains('_') || has_inner_case;
+    name.len() >= MIN_IDENTIFIER_BYTES && is_one_word && is_compound
 }
 
 #[cfg(test)]
 mod tests {
+    //! `check` takes a session as a script, one event per line (notation: `test_script`), and the expected
+    //! sightings, one per line: `KEY ×OCCURRENCES [tainted] EVIDENCE`, the evidence as stored JSON.
+
     use super::super::testing::check;
     use expect_test::expect;
     use model::SignalKind::RepeatedGrep;
@@ -86,6 +104,7 @@ mod tests {
                 func computetotal ×2 {"files":["src/total.rs"],"before":"getTotals","query":"func computeTotal"}
             "#]],
         );
+        // A plain word, a list of alternatives, a query without a match.
         check(RepeatedGrep, "grep total → a.rs\ngrep a|b → a.rs\ngrep missingThing", expect![""]);
     }
 }

@@ -1,4 +1,9 @@
 //! Detects the signal `self_correction`: the agent corrected a belief about the code and stated the fact.
+//!
+//! The scratchpad (the log of one session) has found the correcting sentences already. A correction becomes
+//! a sighting only if it states a fact: the key, by which sessions are compared, is a hash of the fact; the
+//! evidence quotes both. Example: "I was wrong about the rounding. Rounding in `total.ts` happens per line,
+//! never on the sum." The second sentence is the fact.
 
 use crate::evidence::Evidence;
 use crate::pattern_key::PatternKey;
@@ -10,7 +15,9 @@ use crate::{ModuleLookup, Scratchpad};
 pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
     for statement in pad.statements.iter().filter(|it| it.kind == StatementKind::Correction) {
         // The fact is in the sentence that corrects, or in the one after it.
-        let fact = extract_fact(&statement.text).or_else(|| extract_fact(&statement.context[0]));
+        let [next_sentence, _] = &statement.context;
+        let fact = extract_fact(&statement.text).or_else(|| extract_fact(next_sentence));
+        // A correction without a fact, such as a change of plan, teaches nothing.
         let Some(fact) = fact else { continue };
         let key = PatternKey::self_correction(&fact);
         let evidence = Evidence::SelfCorrection {
@@ -18,12 +25,16 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
             fact,
             sentence: Some(statement.text.clone()),
         };
+        // The position decides whether it is tainted: stated after text from outside was read.
         acc.push(Sighting::new(key, evidence).seen_at(pad, statement.order));
     }
 }
 
 #[cfg(test)]
 mod tests {
+    //! `check` takes a session as a script, one event per line (notation: `test_script`), and the expected
+    //! sightings, one per line: `KEY ×OCCURRENCES [tainted] EVIDENCE`, the evidence as stored JSON.
+
     use super::super::testing::check;
     use expect_test::expect;
     use model::SignalKind::SelfCorrection;

@@ -1,8 +1,11 @@
 //! Detects the signal `sequence`: the steps between two commits. Two patterns come out of them: the
-//! checks that finish any change, and the edits and checks of a change that begins in one module.
+//! checks that finish any change, and the edits and checks of a change that begins in one module (a part of
+//! the project, by default a folder).
 //!
-//! Arguments do not count, so that sessions can be compared: edits are named by module, checks without
-//! paths and options.
+//! Input is the scratchpad, the log of one session. Arguments do not count, so that sessions can be
+//! compared: edits are named by module, checks without paths and options. Example:
+//! edit `api/a.go`, edit `web/b.ts`, `go test ./api`, `git commit` → the pattern `change api` with the steps
+//! `edit api`, `edit web`, `go test`, `git commit`.
 
 use model::ToolKind;
 
@@ -34,7 +37,7 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &Module
     let mut steps = ChangeSteps::default();
     for call in pad.calls.iter().filter(|it| it.has_succeeded()) {
         steps.add_edits(pad, call, modules);
-        // Checks and commits are shell commands.
+        // Checks and commits are shell commands, whose effects the scratchpad found when it logged the call.
         if call.tool != ToolKind::Shell {
             continue;
         }
@@ -46,6 +49,7 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &Module
                 steps.checks.push(check);
             }
         }
+        // A commit ends the change; the next steps belong to another one.
         if call.effects.has_any(CallEffects::MAKES_COMMIT) {
             std::mem::take(&mut steps).finish(acc);
         }
@@ -66,17 +70,19 @@ impl ChangeSteps {
 
     /// Adds the sightings of a change that was committed.
     fn finish(self, acc: &mut Vec<Sighting>) {
-        let commit = || std::iter::once(COMMIT_STEP.to_owned());
-        // Beside the checks there are an edit and the commit.
-        if self.has_edit && self.checks.len() + 2 >= MIN_RECIPE_STEPS {
-            let steps = self.checks.iter().cloned().chain(commit()).collect();
+        let Self { mut checks, edits, has_edit } = self;
+        let n_checks = checks.len();
+        checks.push(COMMIT_STEP.to_owned());
+        let checks_and_commit = checks;
+        // Two more steps: the edit before the checks, and the commit.
+        if has_edit && n_checks + 2 >= MIN_RECIPE_STEPS {
+            let steps = checks_and_commit.clone();
             acc.push(Sighting::new(PatternKey::finished_change(), Evidence::Sequence { steps }));
         }
-        // The change is named after the module that was edited first.
-        let Some(first) = self.edits.first() else { return };
-        let key = PatternKey::module_change(first.trim_start_matches(EDIT_PREFIX));
-        let steps: Vec<String> =
-            self.edits.iter().chain(&self.checks).cloned().chain(commit()).collect();
+        // The change is named after the module that was edited first. Without one, it has no name.
+        let Some(first_edit) = edits.first() else { return };
+        let key = PatternKey::module_change(first_edit.trim_start_matches(EDIT_PREFIX));
+        let steps = [edits, checks_and_commit].concat();
         if steps.len() >= MIN_RECIPE_STEPS {
             acc.push(Sighting::new(key, Evidence::Sequence { steps }));
         }
@@ -90,23 +96,32 @@ fn check_commands(command: &str) -> Vec<String> {
         let is_check = shell::find_effects(&simple.words.join(" "))
             .iter()
             .any(|it| matches!(it, shell::ShellEffect::Test | shell::ShellEffect::Check));
-        if is_check && !simple.is_piped {
-            // Program, subcommand and task name; the rest differs from run to run.
-            let is_plain = |it: &&String| {
-                !it.starts_with('-') && !it.contains(['/', '.', '=', '"', '\'', '>'])
-            };
-            let leading = simple.words.iter().take(MAX_CHECK_WORDS).take_while(is_plain);
-            let words: Vec<&str> = leading.map(String::as_str).collect();
-            if !words.is_empty() {
-                acc.push(words.join(" "));
-            }
+        // A command behind a pipe only filters the output of the one before it.
+        if !is_check || simple.is_piped {
+            continue;
+        }
+        // Program, subcommand and task name; the rest differs from run to run.
+        let leading = simple.words.iter().take(MAX_CHECK_WORDS);
+        let name: Vec<&str> =
+            leading.map(String::as_str).take_while(|it| !is_argument(it)).collect();
+        // Empty if the program itself is a path, such as `./gradlew`.
+        if !name.is_empty() {
+            acc.push(name.join(" "));
         }
     }
     acc
 }
 
+/// Returns whether a word is an argument and not a name: `-v`, `./api`, `a.go`, `A=1`, `2>&1`.
+fn is_argument(word: &str) -> bool {
+    word.starts_with('-') || word.contains(['/', '.', '=', '"', '\'', '>'])
+}
+
 #[cfg(test)]
 mod tests {
+    //! `check` takes a session as a script, one event per line (notation: `test_script`), and the expected
+    //! sightings, one per line: `KEY ×OCCURRENCES [tainted] EVIDENCE`, the evidence as stored JSON.
+
     use super::super::testing::check;
     use expect_test::expect;
     use model::SignalKind::Sequence;
@@ -120,6 +135,7 @@ mod tests {
                 finish a change ×1 {"steps":["mise run test","mise run fmt","mise run lint","git commit"]}
             "#]],
         );
+        // One check is no recipe.
         check(Sequence, "edit a.go\nrun go test ./...\ncommit", expect![""]);
         check(
             Sequence,
@@ -128,6 +144,7 @@ mod tests {
                 change api ×1 {"steps":["edit api","edit web","go test","git commit"]}
             "#]],
         );
+        // Nothing was edited.
         check(Sequence, "run go vet\nrun go build\nrun go test\ncommit", expect![""]);
     }
 }

@@ -1,5 +1,9 @@
 //! Detects the signal `step_overrun`: the steps that a session took, and the steps that were planned.
-//! Every session with a plan is a sample; all samples together decide whether the module overruns.
+//!
+//! Input is the scratchpad, the log of one session. Every session with a plan and an edit is a sighting,
+//! also one that took less than planned: the sightings are samples, and all of them together decide whether
+//! work on the module (a part of the project, by default a folder) overruns. The key, by which sessions are
+//! compared, is the module.
 
 use crate::evidence::Evidence;
 use crate::facts::file_uses;
@@ -10,9 +14,9 @@ use crate::{ModuleLookup, Scratchpad};
 pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &ModuleLookup) {
     let Some(planned_steps) = pad.planned_steps.filter(|it| *it > 0) else { return };
     // A session counts for one module: the one of the file with the most edits.
-    let most_edited =
-        file_uses(pad).into_iter().filter(|it| it.1.n_edits > 0).max_by_key(|it| it.1.n_edits);
-    let Some((file, _)) = most_edited else { return };
+    let uses = file_uses(pad);
+    let edited = uses.into_iter().filter(|(_, file_use)| file_use.n_edits > 0);
+    let Some((file, _)) = edited.max_by_key(|(_, file_use)| file_use.n_edits) else { return };
     let module = modules.module_of_file(pad.strings.text(file));
     let evidence = Evidence::StepOverrun {
         actual_steps: u64::from(pad.n_steps()),

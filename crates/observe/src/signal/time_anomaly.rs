@@ -1,5 +1,9 @@
 //! Detects the signal `time_anomaly`: a failed command that took far longer than the other calls of the
 //! session.
+//!
+//! Input is the scratchpad, the log of one session. Each such call becomes a sighting: the key, by which
+//! sessions are compared, is the command; the evidence has the command and the seconds. Example: `make e2e`
+//! fails after 400 seconds, among calls of one second.
 
 use model::ToolKind;
 
@@ -8,25 +12,32 @@ use crate::pattern_key::PatternKey;
 use crate::sighting::Sighting;
 use crate::{ModuleLookup, Scratchpad, shell};
 
-/// A call is slow from a minute, and from this multiple of the session's median.
+/// A call that takes less than a minute is not slow, however fast the others are.
 const MIN_SLOW_MS: u32 = 60_000;
+/// A slow call also takes at least this multiple of the session's median.
 const SLOW_FACTOR: u32 = 20;
 
 pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
+    // A duration of 0 is unknown.
     let mut took: Vec<u32> = pad.calls.iter().map(|it| it.took_ms).filter(|it| *it > 0).collect();
     took.sort_unstable();
     let Some(median) = took.get(took.len() / 2) else { return };
     let limit = MIN_SLOW_MS.max(median.saturating_mul(SLOW_FACTOR));
     for (number, call) in (0_u32..).zip(&pad.calls) {
-        // A slow command that succeeds is worth its time.
-        let has_error = pad.errors.iter().any(|it| it.call == number);
-        let is_slow = call.took_ms >= limit && call.tool == ToolKind::Shell;
-        if let Some(command) = call.command.filter(|_| is_slow && has_error) {
-            let command = shell::essential_command(pad.strings.text(command));
-            let key = PatternKey::time_anomaly(&command);
-            let seconds = u64::from(call.took_ms / 1000);
-            acc.push(Sighting::new(key, Evidence::TimeAnomaly { command, seconds }));
+        // Only a command can be run with a time limit.
+        if call.took_ms < limit || call.tool != ToolKind::Shell {
+            continue;
         }
+        // A slow command that succeeds is worth its time.
+        if !pad.errors.iter().any(|it| it.call == number) {
+            continue;
+        }
+        // A host can omit the command line.
+        let Some(command) = call.command else { continue };
+        let command = shell::essential_command(pad.strings.text(command));
+        let key = PatternKey::time_anomaly(&command);
+        let seconds = u64::from(call.took_ms / 1000);
+        acc.push(Sighting::new(key, Evidence::TimeAnomaly { command, seconds }));
     }
 }
 

@@ -1,4 +1,8 @@
 //! Detects the signal `user_correction`: the user stated a preference that holds from now on.
+//!
+//! The scratchpad (the log of one session) has found the sentences already. Each becomes a sighting: the
+//! key, by which sessions are compared, is a hash of the sentence; the evidence quotes it. Example: "please
+//! always run `mise run fmt` before committing".
 
 use crate::evidence::Evidence;
 use crate::pattern_key::PatternKey;
@@ -14,13 +18,17 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
         };
         let key = PatternKey::user_correction(&statement.text);
         let sighting = Sighting::new(key, evidence).seen_at(pad, statement.order);
-        // The user typed it, whatever the agent has read before.
+        // Never tainted (derived from text outside the project): the user typed it, whatever the agent has
+        // read before.
         acc.push(Sighting { tainted: false, ..sighting });
     }
 }
 
 #[cfg(test)]
 mod tests {
+    //! `check` takes a session as a script, one event per line (notation: `test_script`), and the expected
+    //! sightings, one per line: `KEY ×OCCURRENCES [tainted] EVIDENCE`, the evidence as stored JSON.
+
     use super::super::testing::check;
     use expect_test::expect;
     use model::SignalKind::UserCorrection;

@@ -1,7 +1,8 @@
 //! Causal statements: "whenever I touch A I have to update B".
 //!
 //! Such a sentence has a condition with a verb of change, then a consequence, and each part must name a
-//! thing in code. The two things become the ends of a dependency.
+//! thing in code. The two things become the ends of a dependency: "If you change wire.rs, you must also
+//! regenerate `wire.gen.ts`." → from `wire.rs` to `wire.gen.ts`.
 
 use crate::sentences::{code_words, lowercase_opening, split_sentences};
 
@@ -70,23 +71,28 @@ pub fn causal_statements(text: &str) -> Vec<CausalSentence<'_>> {
 
 /// Parses a causal statement; `None` for any other sentence.
 fn parse_causal(sentence: &str) -> Option<CausalSentence<'_>> {
-    if sentence.len() < MIN_SENTENCE_BYTES
-        || sentence.len() > super::MAX_SENTENCE_BYTES
-        || sentence.ends_with(['?', ':'])
-    {
+    if !(MIN_SENTENCE_BYTES..=super::MAX_SENTENCE_BYTES).contains(&sentence.len()) {
         return None;
     }
+    // A question states nothing, and the consequence of an introduction is in the next lines.
+    if sentence.ends_with(['?', ':']) {
+        return None;
+    }
+    // The condition: an opening, then a verb of change. "If you run …" is about something else.
     let lower = lowercase_opening(sentence);
     let after_opening = CONDITION_OPENINGS.iter().find_map(|it| lower.strip_prefix(it))?;
     // "Any change to" and "changing" contain the verb in the opening.
     let is_change = CHANGE_VERBS.iter().any(|it| after_opening.starts_with(it))
         || lower.starts_with("any change")
         || lower.starts_with("changing");
+    if !is_change {
+        return None;
+    }
     // The first consequence splits the sentence; each part must name its own thing.
     let consequence_start = CONSEQUENCE_PHRASES.iter().filter_map(|it| lower.find(it)).min()?;
     // The position is one in `lower`. A plain quote is shorter than the curly one it replaced, so that the
     // same position in `sentence` can be inside a character.
-    if !is_change || !sentence.is_char_boundary(consequence_start) {
+    if !sentence.is_char_boundary(consequence_start) {
         return None;
     }
     let (condition, consequence) = sentence.split_at(consequence_start);

@@ -1,8 +1,8 @@
 //! Self-corrections: sentences in which the agent revises its own belief, plan or edit.
 //!
-//! A correction begins with a cue, possibly after words such as "but" or "hmm". Only the beginning is
-//! compared: a cue in the middle of a sentence is ordinary prose. A sentence that only looks again
-//! ("wait, let me re-read") has not revised anything yet and does not count.
+//! A correction begins with a cue, possibly after words such as "but" or "hmm": "Hmm, I misread the test."
+//! Only the beginning is compared: a cue in the middle of a sentence is ordinary prose. A sentence that only
+//! looks again ("wait, let me re-read") has not revised anything yet and does not count.
 
 use super::fact::extract_fact;
 use super::mark_first_bytes;
@@ -79,7 +79,7 @@ pub fn is_correction(sentence: &str) -> bool {
     if sentence.len() < MIN_CUE_BYTES || !IS_FIRST_BYTE[usize::from(first)] {
         return false;
     }
-    // Skip the words before the cue.
+    // Skip the words before the cue: "But hmm, …".
     let lower = lowercase_opening(sentence);
     let mut opening = lower.as_str();
     let mut is_after_but = false;
@@ -90,7 +90,7 @@ pub fn is_correction(sentence: &str) -> bool {
     if starts_with_cue(opening) {
         return true;
     }
-    // "But wait, looking at the flow again": an objection to the sentence before.
+    // "But wait, `paths` is imported there": an objection to the sentence before.
     let is_wait = opening.starts_with("wait,") || opening.starts_with("wait -");
     if is_after_but && is_wait && !is_second_look(opening) {
         return true;
@@ -100,16 +100,18 @@ pub fn is_correction(sentence: &str) -> bool {
         let verb = plan.split([' ', '.', ',']).next().unwrap_or_default();
         return NEW_PLAN_VERBS.contains(&verb);
     }
-    // "Actually, the limit is 5": a claim in place of a belief.
+    // The remaining corrections begin with "actually".
     let claim = opening.strip_prefix("actually, ").or_else(|| opening.strip_prefix("actually "));
-    let is_claim_verb = |word: &str| CLAIM_VERBS.contains(&word);
-    let about_subject = claim.and_then(|it| it.strip_prefix("the "));
-    if about_subject.is_some_and(|it| it.split([' ', ',']).take(MAX_CLAIM_WORDS).any(is_claim_verb))
-    {
-        return true;
+    let Some(claim) = claim else { return false };
+    // "Actually, the limit is 5": a claim in place of a belief.
+    if let Some(subject_and_verb) = claim.strip_prefix("the ") {
+        let mut words = subject_and_verb.split([' ', ',']).take(MAX_CLAIM_WORDS);
+        if words.any(|it| CLAIM_VERBS.contains(&it)) {
+            return true;
+        }
     }
     // "Actually, `total()` returns cents, not euros": a fact in place of a belief.
-    claim.is_some() && extract_fact(sentence).is_some()
+    extract_fact(sentence).is_some()
 }
 
 fn starts_with_cue(opening: &str) -> bool {

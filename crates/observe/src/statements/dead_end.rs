@@ -1,7 +1,8 @@
 //! Dead ends: sentences in which the agent gives up an approach.
 //!
-//! A cue may begin at any word of the sentence. The sentences before and after are returned with it,
-//! because they often name what was tried and what is done instead.
+//! A cue may begin at any word in the opening of the sentence: "So this approach won't work because …". The
+//! sentences before and after are returned with it, because they often name what was tried and what is done
+//! instead.
 
 use super::mark_first_bytes;
 use crate::sentences::{lowercase_opening, split_sentences};
@@ -24,12 +25,15 @@ const MIN_CUE_BYTES: usize = 9;
 pub fn dead_ends(text: &str) -> Vec<[&str; 3]> {
     let text = &text[..text.floor_char_boundary(super::MAX_TEXT_BYTES)];
     let sentences = split_sentences(text);
-    let with_neighbours = |nth: usize| {
-        let before = nth.checked_sub(1).map_or("", |it| sentences[it]);
-        let after = sentences.get(nth + 1).copied().unwrap_or_default();
-        [before, sentences[nth], after]
-    };
-    (0..sentences.len()).filter(|nth| is_dead_end(sentences[*nth])).map(with_neighbours).collect()
+    let mut acc = Vec::new();
+    for (nth, sentence) in sentences.iter().enumerate() {
+        if is_dead_end(sentence) {
+            let before = if nth > 0 { sentences[nth - 1] } else { "" };
+            let after = sentences.get(nth + 1).copied().unwrap_or_default();
+            acc.push([before, sentence, after]);
+        }
+    }
+    acc
 }
 
 /// Returns whether a sentence gives up an approach.

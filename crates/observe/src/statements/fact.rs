@@ -1,9 +1,11 @@
 //! Extracts the fact from a sentence, if it states one about the code that is clear without its
-//! neighbours.
+//! neighbours: "Wait, rounding in `total.ts` happens per line, it is not done on the sum" → "Rounding in
+//! `total.ts` happens per line, it is not done on the sum."
 //!
 //! Used for corrections, explanations of errors and reasons for reverted edits. A fact must name code
 //! near its beginning, have a verb of state, and contrast with an expectation ("not", "only",
-//! "instead"). Plans, guesses, and sentences with "this" or "it" as subject are rejected.
+//! "instead"). Plans, guesses, and sentences with "this" or "it" as subject are rejected. A sentence that
+//! matches a list by accident is lost, which is better than a false fact.
 
 use super::MAX_SENTENCE_BYTES;
 use crate::sentences::{is_code_word, lowercase_opening, lowercase_plain_quotes, names_code};
@@ -71,7 +73,7 @@ pub fn extract_fact(sentence: &str) -> Option<String> {
     if statement.len() > MAX_SENTENCE_BYTES || statement.ends_with(['?', ':']) {
         return None;
     }
-    // Cues can follow one another: "But wait, actually, …".
+    // Remove the cues. They can follow one another: "But wait, actually, …".
     let starts_with_cue = |text: &str, cue: &str| lowercase_opening(text).starts_with(cue);
     while let Some(cue) = LEADING_CUES.iter().find(|it| starts_with_cue(statement, it)) {
         statement = statement[cue.len().min(statement.len())..].trim_start();
@@ -82,6 +84,7 @@ pub fn extract_fact(sentence: &str) -> Option<String> {
     if !is_lasting_fact(statement) {
         return None;
     }
+    // Make it a sentence: a capital letter and a full stop.
     let mut chars = statement.chars();
     let first = chars.next()?;
     // An identifier keeps its case.
@@ -101,25 +104,37 @@ pub fn extract_fact(sentence: &str) -> Option<String> {
 /// Returns whether a sentence without its cue states a lasting fact about named code.
 fn is_lasting_fact(sentence: &str) -> bool {
     let lower = lowercase_plain_quotes(sentence);
+    // "Let me use `git add`", "This is `a.rs`": a plan, or a sentence that needs the one before.
+    if NON_FACT_OPENINGS.iter().any(|it| lower.starts_with(it)) {
+        return false;
+    }
+    // "`a.rs` might not be used": a guess.
+    if DOUBT_PHRASES.iter().any(|it| lower.contains(it)) {
+        return false;
+    }
+    // "`a.rs` and `b.rs`, but not `c.rs`": no verb.
     let words = || lower.split([' ', ',']);
-    let is_plan = NON_FACT_OPENINGS.iter().any(|it| lower.starts_with(it));
-    let is_doubtful = DOUBT_PHRASES.iter().any(|it| lower.contains(it));
-    let has_state_verb = words().take(VERB_WORDS).any(|it| STATE_VERBS.contains(&it));
-    let has_contrast = words().any(|it| CONTRAST_WORDS.contains(&it) || it.ends_with("n't"));
-    // The subject is at the beginning.
+    if !words().take(VERB_WORDS).any(|it| STATE_VERBS.contains(&it)) {
+        return false;
+    }
+    // "`total()` returns the sum of all lines": the code itself says so.
+    if !words().any(|it| CONTRAST_WORDS.contains(&it) || it.ends_with("n't")) {
+        return false;
+    }
+    // "Rounding is not done in the loop of `total.ts`": the subject, at the beginning, must be code.
     let mut subject_words = sentence.split_whitespace().take(SUBJECT_WORDS);
-    let is_about_code = subject_words.any(|it| it.contains('`') || is_code_word(it));
-    let has_hash = sentence.split(|it: char| !it.is_alphanumeric()).any(is_hash);
-    let is_long_enough = sentence.split_whitespace().count() >= MIN_FACT_WORDS;
-    !is_plan
-        && !is_doubtful
-        && has_state_verb
-        && has_contrast
-        && is_about_code
-        && !has_hash
-        && is_long_enough
-        && names_code(sentence)
-        && is_balanced(sentence)
+    if !subject_words.any(|it| it.contains('`') || is_code_word(it)) {
+        return false;
+    }
+    // "`a.rs` is not in 4f2a9c1": true of one commit.
+    if sentence.split(|it: char| !it.is_alphanumeric()).any(is_hash) {
+        return false;
+    }
+    // "`a.rs` is not used": too short to be clear alone.
+    if sentence.split_whitespace().count() < MIN_FACT_WORDS {
+        return false;
+    }
+    names_code(sentence) && is_balanced(sentence)
 }
 
 /// Returns whether a word is a commit or an id: facts about those do not last.

@@ -1,8 +1,8 @@
 //! User messages: objections to what the agent did, and preferences that hold from now on.
 //!
 //! A preference must hold beyond the current task ("always", "we don't"), be an instruction or a
-//! statement about "we", and be clear without the conversation around it. Long messages are ignored,
-//! because they are pasted and written by others.
+//! statement about "we", and be clear without the conversation around it: "Please always run `mise run fmt`
+//! before committing." Long messages are ignored, because they are pasted and written by others.
 
 use std::ops::RangeInclusive;
 
@@ -92,23 +92,32 @@ pub fn standing_preferences(message: &str) -> Vec<&str> {
 
 fn is_standing_preference(sentence: &str) -> bool {
     let n_words = sentence.split_whitespace().count();
-    if !PREFERENCE_WORDS.contains(&n_words)
-        || sentence.len() > MAX_SENTENCE_BYTES
-        || sentence.ends_with([':', '?'])
-    {
+    if !PREFERENCE_WORDS.contains(&n_words) || sentence.len() > MAX_SENTENCE_BYTES {
+        return false;
+    }
+    // A question, or the introduction of a list.
+    if sentence.ends_with([':', '?']) {
         return false;
     }
     let lower = lowercase_plain_quotes(sentence);
     // Padded, so that a phrase is found at both ends of the sentence, but only where a word begins.
     let padded = format!(" {lower} ");
     let has_phrase = |it: &str| padded.contains(&format!(" {}", it.trim_start()));
-    let is_lasting = LASTING_PHRASES.iter().any(|it| has_phrase(it));
-    let is_reply = REPLY_OPENINGS.iter().any(|it| lower.starts_with(it));
-    let is_instruction = lower.starts_with("we ")
-        || padded.contains(" we ")
-        || IMPERATIVE_OPENINGS.iter().any(|it| lower.starts_with(it));
-    let is_deictic = DEICTIC_PHRASES.iter().any(|it| has_phrase(it));
-    is_lasting && is_instruction && !is_reply && !is_deictic
+    // "run the tests": once, now.
+    if !LASTING_PHRASES.iter().any(|it| has_phrase(it)) {
+        return false;
+    }
+    // "the tests always fail": a report. Instructions begin with a verb, or are about "we".
+    let is_imperative = IMPERATIVE_OPENINGS.iter().any(|it| lower.starts_with(it));
+    if !is_imperative && !padded.contains(" we ") {
+        return false;
+    }
+    // "but we always do": needs the sentence before.
+    if REPLY_OPENINGS.iter().any(|it| lower.starts_with(it)) {
+        return false;
+    }
+    // "never do that again": needs to know what "that" is.
+    !DEICTIC_PHRASES.iter().any(|it| has_phrase(it))
 }
 
 #[cfg(test)]

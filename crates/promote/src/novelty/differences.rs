@@ -1,21 +1,34 @@
-//! Finds the differences between two aligned statements: values, subjects, or nothing relevant.
+//! Finds the differences between two statements: values, subjects, or nothing relevant.
 //!
-//! The content terms of both sides are aligned. Shared terms raise the similarity. A gap that both sides
-//! fill is compared term by term (`term_pair.rs`). Terms that only one side has are first matched with
-//! equal terms elsewhere on the other side (moved), then judged one by one.
+//! ```text
+//! left     the        retry limit is 3
+//! right    the upload retry limit is 5
+//! result   shared: "retry", "limit"; in conflict: "3" and "5"; only on the right: "upload", which makes it
+//!          a statement about something else
+//! ```
+//!
+//! A *term* is a word, number, path or command, and its *key* the canonical form by which it is compared.
+//! *Content terms* are those that change what a statement claims: no articles, no "always". They are aligned
+//! by key. Shared terms raise the similarity. A gap that both sides fill is compared term by term
+//! (`term_pair.rs`). Terms that only one side has are first matched with equal terms elsewhere on the other
+//! side (moved), then judged one by one.
+//!
+//! Two kinds of index occur: a `position` counts all terms of a statement, `nth` only its content terms.
 
 use super::StatementConflict;
 use super::alignment::align_keys;
 use super::lexicon::{POINTER_WORDS, are_rivals};
 use super::term_pair::{TermPairRelation, compare_terms};
-use super::term_position::{DIRECTION_WORDS, is_qualifier, is_subject, modifies_next};
+use super::term_position::{
+    DIRECTION_WORDS, is_direction, is_qualifier, is_subject, is_word, modifies_next,
+};
 use super::terms::{StatementTerm, TermClass};
 use crate::text_chunks::TextBoundary;
 
-/// A statement, or its claim, on one side of an alignment.
+/// A statement, or its first claim alone, on one side of an alignment.
 pub(crate) struct StatementSide<'a, 't> {
     pub terms: &'a [StatementTerm<'t>],
-    /// Positions in `terms` of the terms with a meaning.
+    /// Positions in `terms` of the content terms: `content[nth]` is a position.
     pub content: Vec<usize>,
 }
 
@@ -32,21 +45,22 @@ pub(crate) struct StatementDifferences {
     pub n_extra_facts: usize,
     /// Other words that only one statement contains.
     pub n_extra_words: usize,
-    /// The subject is outside the statement ("use x instead").
+    /// The text does not contain its subject ("use x instead").
     pub has_outside_subject: bool,
-    /// Content words and names that both contain.
+    /// Words and names of the subject that both contain.
     pub n_shared: usize,
     /// Similarity in per mille. Values in conflict count on neither side.
     pub similarity: u16,
 }
 
-/// The content terms in a gap, by side.
-struct GapTerms {
+/// Content terms of both sides, each as `nth`.
+#[derive(Default)]
+struct TermsBySide {
     left: Vec<usize>,
     right: Vec<usize>,
 }
 
-/// Weights of the terms in a gap.
+/// Weights of the terms in a gap, both sides together. Terms that do neither count in neither sum.
 #[derive(Default)]
 struct GapWeights {
     agreed: usize,
@@ -77,8 +91,37 @@ impl<'a, 't> StatementSide<'a, 't> {
         self.content.iter().map(|it| self.terms[*it].key.as_str()).collect()
     }
 
+    /// The weight of all content terms.
     fn total_weight(&self) -> usize {
         self.content.iter().map(|it| self.terms[*it].weight()).sum()
+    }
+
+    /// The weight of some content terms.
+    fn weight_of(&self, nths: &[usize]) -> usize {
+        nths.iter().map(|it| self.term(*it).weight()).sum()
+    }
+
+    /// The keys of some content terms, without spaces between them.
+    fn joined_keys(&self, nths: &[usize]) -> String {
+        nths.iter().map(|it| self.term(*it).key.as_str()).collect()
+    }
+
+    fn without_negations(&self, nths: &[usize]) -> Vec<usize> {
+        nths.iter().copied().filter(|it| self.term(*it).class != TermClass::Negation).collect()
+    }
+
+    /// The keys of all facts (names, numbers, paths), in order.
+    fn fact_keys(&self) -> Vec<&str> {
+        let content = self.content.iter().map(|it| &self.terms[*it]);
+        content.filter(|it| it.is_fact()).map(|it| it.key.as_str()).collect()
+    }
+
+    /// The key of the content term right after a word: "tests" for `after` in "after the tests". `None` if
+    /// the word does not occur or is the last one.
+    fn argument_of(&self, word: &str) -> Option<&str> {
+        let nth = self.content.iter().position(|it| is_word(&self.terms[*it], word))?;
+        let argument = self.content.get(nth + 1)?;
+        Some(&self.terms[*argument].key)
     }
 }
 
@@ -99,14 +142,13 @@ pub(crate) fn find_differences(
         acc.has_outside_subject |= POINTER_WORDS.contains(&term.lower.as_str());
         acc.n_shared += usize::from(is_subject(term));
     }
-
-    // Terms in gaps that only one side fills, by side.
-    let mut unmatched: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
+    let mut unmatched = TermsBySide::default();
     for gap in alignment.gaps {
-        let in_gap = GapTerms { left: gap.left.collect(), right: gap.right.collect() };
-        if in_gap.left.is_empty() || in_gap.right.is_empty() {
-            unmatched[0].extend(in_gap.left);
-            unmatched[1].extend(in_gap.right);
+        let in_gap = TermsBySide { left: gap.left.collect(), right: gap.right.collect() };
+        let is_one_sided = in_gap.left.is_empty() || in_gap.right.is_empty();
+        if is_one_sided {
+            unmatched.left.extend(in_gap.left);
+            unmatched.right.extend(in_gap.right);
         } else {
             let weights = judge_gap(&mut acc, left, right, &in_gap);
             agreeing_weight += weights.agreed;
@@ -124,52 +166,63 @@ pub(crate) fn find_differences(
         judge_order(&mut acc, left, right, alignment.shared.len());
     }
     // The others are on one side only.
-    for (side, nths) in [left, right].into_iter().zip(&unmatched) {
-        for nth in nths {
-            judge_unmatched(&mut acc, side.terms, side.content[*nth]);
-        }
+    for nth in unmatched.left {
+        judge_unmatched(&mut acc, left.terms, left.content[nth]);
+    }
+    for nth in unmatched.right {
+        judge_unmatched(&mut acc, right.terms, right.content[nth]);
     }
     let similarity = agreeing_weight * 1000 / total_weight.max(1);
     acc.similarity = u16::try_from(similarity).unwrap_or(1000).min(1000);
     acc
 }
 
-/// The number of terms from a position on that only name a rejected value: ", not spaces", "over spaces",
-/// "instead of spaces". 0 if there are none.
+/// The number of terms from a position on that only name a rejected value; 0 if there are none.
+///
+/// | statement | terms of the rejected value |
+/// |---|---|
+/// | use tabs, **not spaces** | 2 |
+/// | prefer tabs **over spaces** | 2 |
+/// | use tabs **instead of spaces**, **rather than spaces** | 3 |
 fn rejected_value_length(terms: &[StatementTerm<'_>], position: usize) -> usize {
-    let word = |nth: usize| terms.get(nth).map_or("", |it| it.lower.as_str());
-    let is_content = |nth: usize| {
+    let word_at = |nth: usize| terms.get(nth).map_or("", |it| it.lower.as_str());
+    let can_be_value = |nth: usize| {
         terms.get(nth).is_some_and(|it| !it.is_neutral() && it.class != TermClass::Negation)
     };
     // A rejected value follows the chosen one in the same sentence.
-    if position == 0 || !is_content(position - 1) || terms[position].starts_sentence {
+    if position == 0 || !can_be_value(position - 1) || terms[position].starts_sentence {
         return 0;
     }
     let chosen = &terms[position - 1];
-    let rejected_key = terms.get(position + 1).map_or("", |it| it.key.as_str());
-    let has_verb_of_choice = || {
-        terms[..position].iter().any(|it| {
-            matches!(
-                it.lower.as_str(),
-                "prefer" | "prefers" | "choose" | "chose" | "use" | "picked" | "favour" | "favor"
-            )
-        })
-    };
-    // The words before the rejected value.
-    let n_connecting = match word(position) {
-        // "tabs, not spaces", but "is not enabled" is a negation.
-        "not"
-            if chosen.boundary == TextBoundary::Comma || are_rivals(&chosen.key, rejected_key) =>
-        {
+    // The words between the chosen and the rejected value.
+    let n_connecting = match word_at(position) {
+        // "tabs, not spaces" and "tabs not spaces", but "the cache is not enabled" is a negation.
+        "not" => {
+            let next_key = terms.get(position + 1).map_or("", |it| it.key.as_str());
+            let follows_comma = chosen.boundary == TextBoundary::Comma;
+            if !follows_comma && !are_rivals(&chosen.key, next_key) {
+                return 0;
+            }
             1
         }
-        // "over 5 seconds" rejects nothing.
-        "over" if has_verb_of_choice() => 1,
-        "instead" | "rather" if matches!(word(position + 1), "of" | "than") => 2,
+        // "prefer tabs over spaces", but "takes over 5 seconds" rejects nothing.
+        "over" => {
+            if !terms[..position].iter().any(is_verb_of_choice) {
+                return 0;
+            }
+            1
+        }
+        "instead" | "rather" if matches!(word_at(position + 1), "of" | "than") => 2,
         _ => return 0,
     };
-    let value = position + n_connecting;
-    if is_content(value) && !word(value).is_empty() { n_connecting + 1 } else { 0 }
+    if can_be_value(position + n_connecting) { n_connecting + 1 } else { 0 }
+}
+
+fn is_verb_of_choice(term: &StatementTerm<'_>) -> bool {
+    matches!(
+        term.lower.as_str(),
+        "prefer" | "prefers" | "choose" | "chose" | "use" | "picked" | "favour" | "favor"
+    )
 }
 
 /// Judges a gap that both sides fill with different terms.
@@ -177,39 +230,32 @@ fn judge_gap(
     acc: &mut StatementDifferences,
     left: &StatementSide<'_, '_>,
     right: &StatementSide<'_, '_>,
-    in_gap: &GapTerms,
+    in_gap: &TermsBySide,
 ) -> GapWeights {
     let mut weights = GapWeights::default();
-    let weight = |side: &StatementSide<'_, '_>, nths: &[usize]| {
-        nths.iter().map(|it| side.term(*it).weight()).sum::<usize>()
-    };
-    let joined = |side: &StatementSide<'_, '_>, nths: &[usize]| {
-        nths.iter().map(|it| side.term(*it).key.as_str()).collect::<String>()
-    };
     // "case insensitive" and "case-insensitive" have different terms and the same letters.
-    if joined(left, &in_gap.left) == joined(right, &in_gap.right) {
+    if left.joined_keys(&in_gap.left) == right.joined_keys(&in_gap.right) {
         acc.n_shared += 1;
-        weights.agreed = weight(left, &in_gap.left) + weight(right, &in_gap.right);
+        weights.agreed = left.weight_of(&in_gap.left) + right.weight_of(&in_gap.right);
         return weights;
     }
-    // Without negations the two sides must have the same number of terms, which are then pairs.
-    let without_negations = |side: &StatementSide<'_, '_>, nths: &[usize]| -> Vec<usize> {
-        nths.iter().copied().filter(|it| side.term(*it).class != TermClass::Negation).collect()
-    };
-    let plain_left = without_negations(left, &in_gap.left);
-    let plain_right = without_negations(right, &in_gap.right);
+    // Without negations the two sides must have the same number of terms, which are then pairs: "not 3" and
+    // "5" give the pair 3 and 5.
+    let plain_left = left.without_negations(&in_gap.left);
+    let plain_right = right.without_negations(&in_gap.right);
     if plain_left.len() != plain_right.len() {
         acc.has_other_subject = true;
         return weights;
     }
     // Two negations cancel out.
-    let n_negations = in_gap.left.len() - plain_left.len() + in_gap.right.len() - plain_right.len();
-    let mut is_negated = n_negations % 2 == 1;
+    let n_negations_left = in_gap.left.len() - plain_left.len();
+    let n_negations_right = in_gap.right.len() - plain_right.len();
+    let mut is_negated = (n_negations_left + n_negations_right) % 2 == 1;
     for (left_nth, right_nth) in plain_left.into_iter().zip(plain_right) {
         let pair_weight = left.term(left_nth).weight() + right.term(right_nth).weight();
         match compare_terms(left, left_nth, right, right_nth) {
             TermPairRelation::Agree => weights.agreed += pair_weight,
-            // "is not enabled" and "is disabled" agree.
+            // "is not enabled" and "is disabled" agree: the opposite uses up the negation.
             TermPairRelation::Conflict(StatementConflict::Opposite { .. }) if is_negated => {
                 is_negated = false;
                 weights.agreed += pair_weight;
@@ -226,64 +272,60 @@ fn judge_gap(
     weights
 }
 
-/// Removes the terms that both sides have at different positions, and returns their positions on the left.
+/// Removes the terms that both sides have at different positions from the unmatched ones, and returns those
+/// of the left side.
 fn take_moved_terms(
-    unmatched: &mut [Vec<usize>; 2],
+    unmatched: &mut TermsBySide,
     left: &StatementSide<'_, '_>,
     right: &StatementSide<'_, '_>,
 ) -> Vec<usize> {
-    let [unmatched_left, unmatched_right] = unmatched;
     let mut moved = Vec::new();
-    unmatched_left.retain(|nth| {
-        let key = &left.term(*nth).key;
-        let counterpart = unmatched_right.iter().position(|it| right.term(*it).key == *key);
-        // Each term on the right is the counterpart of at most one on the left.
-        if let Some(counterpart) = counterpart {
-            unmatched_right.remove(counterpart);
-            moved.push(*nth);
+    let mut still_unmatched = Vec::new();
+    for nth in std::mem::take(&mut unmatched.left) {
+        let key = &left.term(nth).key;
+        match unmatched.right.iter().position(|it| right.term(*it).key == *key) {
+            Some(counterpart) => {
+                // Each term on the right is the counterpart of at most one on the left.
+                unmatched.right.remove(counterpart);
+                moved.push(nth);
+            }
+            None => still_unmatched.push(nth),
         }
-        counterpart.is_none()
-    });
+    }
+    unmatched.left = still_unmatched;
     moved
 }
 
-/// Judges moved terms: the same in another order, or another statement ("a before b", "b before a").
+/// Judges moved terms: the same in another order, or another statement ("a after b", "b after a").
+/// `n_in_order` is the number of terms that are in the same order on both sides.
 fn judge_order(
     acc: &mut StatementDifferences,
     left: &StatementSide<'_, '_>,
     right: &StatementSide<'_, '_>,
     n_in_order: usize,
 ) {
-    let facts = |side: &StatementSide<'_, '_>| -> Vec<String> {
-        side.content
-            .iter()
-            .map(|it| &side.terms[*it])
-            .filter(|it| it.is_fact())
-            .map(|it| it.key.clone())
-            .collect()
-    };
-    // The term after a direction word is its argument.
-    let argument = |side: &StatementSide<'_, '_>, word: &str| {
-        let nth = side.content.iter().position(|it| side.terms[*it].key == word)?;
-        Some(side.terms[*side.content.get(nth + 1)?].key.clone())
-    };
-    let is_reversed = DIRECTION_WORDS.iter().any(|it| argument(left, it) != argument(right, it));
+    // "warm the cache after deploying" and "after deploying, warm the cache" have the same argument of "after".
+    let is_reversed =
+        DIRECTION_WORDS.iter().any(|word| left.argument_of(word) != right.argument_of(word));
     // Less than half of the shorter statement is in the same order.
     let is_scattered = n_in_order * 2 < left.content.len().min(right.content.len());
-    acc.has_other_subject |= is_reversed || is_scattered || facts(left) != facts(right);
+    let has_other_facts = left.fact_keys() != right.fact_keys();
+    acc.has_other_subject |= is_reversed || is_scattered || has_other_facts;
 }
 
 /// Judges a term without a counterpart on the other side.
 fn judge_unmatched(acc: &mut StatementDifferences, terms: &[StatementTerm<'_>], position: usize) {
     let term = &terms[position];
-    // "upload limit" is not "limit"; "silently drops" still means "drops".
-    let narrows = term.class == TermClass::Word
-        && modifies_next(terms, position)
-        && !term.lower.ends_with("ly");
     match term.class {
         TermClass::Negation => acc.is_negated = !acc.is_negated,
+        // "when the cache is cold".
         TermClass::Condition => acc.has_other_subject = true,
-        _ if narrows || is_qualifier(term) || DIRECTION_WORDS.contains(&term.key.as_str()) => {
+        // "on Linux", "after the tests".
+        _ if is_qualifier(term) || is_direction(term) => {
+            acc.has_other_subject = true;
+        }
+        // "session limit" is not "limit"; an adverb such as in "silently drops" narrows nothing.
+        TermClass::Word if modifies_next(terms, position) && !term.lower.ends_with("ly") => {
             acc.has_other_subject = true;
         }
         _ if term.is_fact() => acc.n_extra_facts += 1,

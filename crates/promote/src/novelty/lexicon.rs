@@ -1,7 +1,9 @@
 //! Word tables for the comparison of statements: roles, opposites, alternatives, spellings and units.
 //!
-//! All tables are in lower case. Words are looked up as written; groups are compared by stem. The
-//! functions below are the only access.
+//! All tables are in lower case. Roles, opposites and units are looked up as written. Spellings and rivals
+//! are compared by *stem*, the word without its inflection: `stem_word("caching")` is `cach`, and so is that
+//! of `cache`. The *key* of a word, by which statements are compared, is its stem in one spelling:
+//! `canonical_form("repositories")` is `repo`.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -17,7 +19,7 @@ const ROLE_WORDS: &[(TermClass, &[&str])] = &[
         "being", "of", "in", "on", "at", "for", "with", "by", "to", "into", "and", "as", "we", "i", "you", "they", "our",
         "your", "my", "their", "us", "me", "there", "which", "who", "do", "does", "did", "=", "==", ":=", "|", "&",
     ]),
-    // Compared for equality only: they strengthen or weaken a statement and change no fact.
+    // They strengthen or weaken a statement and change no fact; only `Same` requires them to be equal.
     (TermClass::Weak, &[
         "must", "should", "shall", "will", "would", "may", "might", "can", "could", "always", "usually", "generally", "often",
         "currently", "now", "already", "still", "just", "also", "too", "only", "really", "very", "ever", "please", "note", "remember",
@@ -40,26 +42,6 @@ pub(crate) const REASON_WORDS: &[&str] =
 pub(crate) const POINTER_WORDS: &[&str] =
     &["instead", "equivalent", "same", "following", "previous", "former", "latter", "respectively"];
 
-/// Words that cannot both be true of one thing, and the positions in which that counts.
-#[rustfmt::skip]
-const OPPOSITE_PAIRS: &[(OppositeScope, &str, &str)] = &[
-    (OppositeScope::Anywhere, "enable", "disable"), (OppositeScope::Anywhere, "allow", "forbid"), (OppositeScope::Anywhere, "allow", "deny"),
-    (OppositeScope::Anywhere, "allow", "prohibit"), (OppositeScope::Anywhere, "accept", "reject"), (OppositeScope::Anywhere, "include", "exclude"),
-    (OppositeScope::Anywhere, "before", "after"), (OppositeScope::Anywhere, "increase", "decrease"), (OppositeScope::Anywhere, "increase", "reduce"),
-    (OppositeScope::Anywhere, "show", "hide"), (OppositeScope::Anywhere, "commit", "gitignore"),
-    (OppositeScope::Predicate, "enabled", "disabled"), (OppositeScope::Predicate, "allowed", "forbidden"), (OppositeScope::Predicate, "allowed", "denied"),
-    (OppositeScope::Predicate, "allowed", "prohibited"), (OppositeScope::Predicate, "accepted", "rejected"), (OppositeScope::Predicate, "included", "excluded"),
-    (OppositeScope::Predicate, "true", "false"), (OppositeScope::Predicate, "off", "enabled"), (OppositeScope::Predicate, "required", "optional"),
-    (OppositeScope::Predicate, "sync", "async"), (OppositeScope::Predicate, "synchronous", "asynchronous"), (OppositeScope::Predicate, "mutable", "immutable"),
-    (OppositeScope::Predicate, "public", "private"), (OppositeScope::Predicate, "safe", "unsafe"), (OppositeScope::Predicate, "blocking", "nonblocking"),
-    (OppositeScope::Predicate, "sorted", "unsorted"), (OppositeScope::Predicate, "ascending", "descending"), (OppositeScope::Predicate, "eager", "lazy"),
-    (OppositeScope::Predicate, "stateless", "stateful"), (OppositeScope::Predicate, "supported", "unsupported"), (OppositeScope::Predicate, "valid", "invalid"),
-    (OppositeScope::Predicate, "works", "fails"), (OppositeScope::Predicate, "work", "fail"), (OppositeScope::Predicate, "fast", "slow"),
-    (OppositeScope::Predicate, "nullable", "nonnull"), (OppositeScope::Predicate, "signed", "unsigned"), (OppositeScope::Predicate, "strict", "loose"),
-    (OppositeScope::Predicate, "inclusive", "exclusive"), (OppositeScope::Predicate, "succeeds", "fails"), (OppositeScope::Predicate, "deterministic", "random"),
-    (OppositeScope::Predicate, "cached", "uncached"), (OppositeScope::Predicate, "encrypted", "unencrypted"), (OppositeScope::Predicate, "utc", "localtime"),
-];
-
 /// Positions in which a pair of opposites counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OppositeScope {
@@ -69,7 +51,27 @@ pub(crate) enum OppositeScope {
     Predicate,
 }
 
-/// Alternatives of which a project chooses one.
+/// Words that cannot both be true of one thing, by the positions in which that counts.
+#[rustfmt::skip]
+const OPPOSITE_PAIRS: &[(OppositeScope, &[(&str, &str)])] = &[
+    (OppositeScope::Anywhere, &[
+        ("enable", "disable"), ("allow", "forbid"), ("allow", "deny"), ("allow", "prohibit"), ("accept", "reject"),
+        ("include", "exclude"), ("before", "after"), ("increase", "decrease"), ("increase", "reduce"),
+        ("show", "hide"), ("commit", "gitignore"),
+    ]),
+    (OppositeScope::Predicate, &[
+        ("enabled", "disabled"), ("allowed", "forbidden"), ("allowed", "denied"), ("allowed", "prohibited"),
+        ("accepted", "rejected"), ("included", "excluded"), ("true", "false"), ("off", "enabled"),
+        ("required", "optional"), ("sync", "async"), ("synchronous", "asynchronous"), ("mutable", "immutable"),
+        ("public", "private"), ("safe", "unsafe"), ("blocking", "nonblocking"), ("sorted", "unsorted"),
+        ("ascending", "descending"), ("eager", "lazy"), ("stateless", "stateful"), ("supported", "unsupported"),
+        ("valid", "invalid"), ("works", "fails"), ("work", "fail"), ("fast", "slow"), ("nullable", "nonnull"),
+        ("signed", "unsigned"), ("strict", "loose"), ("inclusive", "exclusive"), ("succeeds", "fails"),
+        ("deterministic", "random"), ("cached", "uncached"), ("encrypted", "unencrypted"), ("utc", "localtime"),
+    ]),
+];
+
+/// Alternatives of which a project chooses one; any two of a group contradict each other.
 #[rustfmt::skip]
 const RIVAL_GROUPS: &[&[&str]] = &[
     &["tabs", "spaces"], &["npm", "pnpm", "yarn", "bun"], &["pip", "uv", "poetry", "pipenv"], &["postgres", "mysql", "sqlite", "mariadb"],
@@ -79,7 +81,7 @@ const RIVAL_GROUPS: &[&[&str]] = &[
     &["kafka", "rabbitmq", "nats"], &["black", "ruff"], &["monorepo", "polyrepo"], &["semicolons", "asi"], &["crlf", "lf"],
 ];
 
-/// Spellings of one word. The first one is compared.
+/// Spellings and forms of one word. The first one is the key of all.
 #[rustfmt::skip]
 const SPELLING_GROUPS: &[&[&str]] = &[
     &["postgres", "postgresql"], &["repo", "repository", "repositories"], &["config", "configuration", "configurations"], &["db", "database", "databases"],
@@ -119,11 +121,15 @@ const NUMBER_WORDS: &[&str] = &[
 static ROLE_BY_WORD: LazyLock<HashMap<&str, TermClass>> = LazyLock::new(|| {
     ROLE_WORDS.iter().flat_map(|(role, words)| words.iter().map(|it| (*it, *role))).collect()
 });
+/// The stem of the first spelling of a group, by the stem of each of its spellings.
 static SPELLING_BY_STEM: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
-    SPELLING_GROUPS
-        .iter()
-        .flat_map(|row| row.iter().map(|it| (stem_word(it), stem_word(row[0]))))
-        .collect()
+    let mut acc = HashMap::new();
+    for group in SPELLING_GROUPS {
+        for spelling in *group {
+            acc.insert(stem_word(spelling), stem_word(group[0]));
+        }
+    }
+    acc
 });
 
 /// The role of a common word; `None` for content.
@@ -148,17 +154,19 @@ pub(crate) fn canonical_spelling(name: String) -> String {
 
 /// The scope in which two words are opposites; `None` if they are not.
 pub(crate) fn find_opposite(left: &str, right: &str) -> Option<OppositeScope> {
-    let is_pair = |(_, a, b): &&(OppositeScope, &str, &str)| {
-        (*a == left && *b == right) || (*a == right && *b == left)
-    };
-    OPPOSITE_PAIRS.iter().find(is_pair).map(|it| it.0)
+    let is_opposite =
+        |(a, b): &(&str, &str)| (*a, *b) == (left, right) || (*a, *b) == (right, left);
+    let found = OPPOSITE_PAIRS.iter().find(|(_, pairs)| pairs.iter().any(is_opposite));
+    found.map(|(scope, _)| *scope)
 }
 
 /// Returns whether two terms, given by their keys, are alternatives that exclude each other.
 pub(crate) fn are_rivals(left: &str, right: &str) -> bool {
+    // The key of a name can be the word as written, that of a plain word is its stem.
     let contains =
-        |row: &[&str], key: &str| row.iter().any(|it| *it == key || canonical_form(it) == key);
-    left != right && RIVAL_GROUPS.iter().any(|row| contains(row, left) && contains(row, right))
+        |group: &[&str], key: &str| group.iter().any(|it| *it == key || canonical_form(it) == key);
+    left != right
+        && RIVAL_GROUPS.iter().any(|group| contains(group, left) && contains(group, right))
 }
 
 /// The unit that a word names.
@@ -172,40 +180,55 @@ pub(crate) fn parse_number_word(lower: &str) -> Option<usize> {
     NUMBER_WORDS.iter().position(|it| *it == lower).map(|it| it + 1)
 }
 
-/// Removes the endings of English inflection. A light stemmer: it must not merge different words.
+/// Removes the endings of English inflection. A light stemmer: it must not merge different words. The stem
+/// need not be a word: `cache` and `caching` become `cach`.
 pub(crate) fn stem_word(lower: &str) -> String {
+    // Short words have no ending to spare: "bus", "is".
     if !lower.is_ascii() || lower.len() < 4 {
         return lower.to_owned();
     }
-    let has_vowel = |it: &str| it.bytes().any(|byte| b"aeiouy".contains(&byte));
-    // The first ending that fits is removed.
-    let base = if let Some(it) = lower.strip_suffix("ies").filter(|it| it.len() > 2) {
-        format!("{it}y")
-    } else if let Some(it) = lower.strip_suffix("es").filter(|it| {
-        it.len() > 2 && it.ends_with(['s', 'x', 'z']) || it.ends_with("ch") || it.ends_with("sh")
-    }) {
-        it.to_owned()
-    } else if lower.ends_with('s')
-        && !lower.ends_with("ss")
-        && !lower.ends_with("us")
-        && !lower.ends_with("is")
-    {
-        lower[..lower.len() - 1].to_owned()
-    } else if let Some(it) = ["ing", "ed"]
-        .iter()
-        .find_map(|end| lower.strip_suffix(end))
-        .filter(|it| it.len() > 2 && has_vowel(it) && !it.ends_with('e'))
-    {
-        let bytes = it.as_bytes();
-        // "running" → "run", but "passing" → "pass".
-        let is_doubled =
-            bytes[it.len() - 1] == bytes[it.len() - 2] && !it.ends_with(['l', 's', 'z']);
-        it[..it.len() - usize::from(is_doubled)].to_owned()
-    } else {
-        lower.to_owned()
-    };
+    let base = strip_ending(lower);
     // "cache" and "caching" meet without the silent e.
     if base.len() > 3 { base.strip_suffix('e').unwrap_or(&base).to_owned() } else { base }
+}
+
+/// Removes the first of these endings that fits: `ies`, `es`, `s`, `ing` or `ed`.
+fn strip_ending(lower: &str) -> String {
+    // "retries" → "retry".
+    if let Some(root) = lower.strip_suffix("ies")
+        && root.len() > 2
+    {
+        return format!("{root}y");
+    }
+    // "passes" → "pass", "boxes" → "box", "matches" → "match".
+    if let Some(root) = lower.strip_suffix("es") {
+        let is_sibilant = root.len() > 2 && root.ends_with(['s', 'x', 'z']);
+        if is_sibilant || root.ends_with("ch") || root.ends_with("sh") {
+            return root.to_owned();
+        }
+    }
+    // "tests" → "test", but "pass", "status" and "redis" are no plurals.
+    let is_singular = ["ss", "us", "is"].iter().any(|end| lower.ends_with(end));
+    if let Some(root) = lower.strip_suffix('s')
+        && !is_singular
+    {
+        return root.to_owned();
+    }
+    // "tested" → "test". "string" has no vowel before the ending and "need" only two letters: both stay.
+    let has_vowel = |root: &str| root.bytes().any(|it| b"aeiouy".contains(&it));
+    let root = lower.strip_suffix("ing").or_else(|| lower.strip_suffix("ed"));
+    if let Some(root) = root
+        && root.len() > 2
+        && has_vowel(root)
+        && !root.ends_with('e')
+    {
+        let bytes = root.as_bytes();
+        // "running" → "run", but "passing" → "pass".
+        let is_doubled =
+            bytes[root.len() - 1] == bytes[root.len() - 2] && !root.ends_with(['l', 's', 'z']);
+        return root[..root.len() - usize::from(is_doubled)].to_owned();
+    }
+    lower.to_owned()
 }
 
 #[cfg(test)]
@@ -214,7 +237,8 @@ mod tests {
 
     #[test]
     fn no_word_has_two_roles() {
-        assert_eq!(ROLE_BY_WORD.len(), ROLE_WORDS.iter().map(|it| it.1.len()).sum::<usize>());
+        let n_words: usize = ROLE_WORDS.iter().map(|(_, words)| words.len()).sum();
+        assert_eq!(ROLE_BY_WORD.len(), n_words);
     }
 
     #[test]

@@ -2,6 +2,10 @@
 //!
 //! "3" is a value in "the limit is 3", a part of the name in "step 3", and a circumstance in "on Node 18".
 //! Only values can contradict each other. The rules look at the words right before and after the term.
+//!
+//! A term has its text in lower case (`lower`), a class (word, number, filler, …), the boundary after it
+//! (none, comma, end of a clause or sentence) and a *key*, its canonical form: `60s` and `1 minute` have one
+//! key. The functions take all terms of a statement and the position of one of them.
 
 use super::lexicon::REASON_WORDS;
 use super::terms::{NEGATION_KEY, StatementTerm, TermClass};
@@ -59,14 +63,14 @@ const PINNING_VERBS: &[&str] = &[
     "is", "are", "to", "be", "at", "=",
 ];
 
-/// Prepositions and conjunctions that begin a circumstance.
+/// Prepositions and conjunctions that begin a circumstance: "on Node 18", "since v1.2".
 const PREPOSITION_WORDS: &[&str] = &[
     "for", "on", "in", "under", "during", "with", "when", "if", "while", "since", "before",
     "after", "from", "by", "of", "until", "between",
 ];
 
-/// Words right before the single value of a subject. "uses", "calls" and "handles" are left out: one can use
-/// two things.
+/// Words right before the single value of a subject: "lives in" in "the config lives in `app.toml`". "uses",
+/// "calls" and "handles" are left out: one can use two things.
 #[rustfmt::skip]
 const VALUE_CUES: &[&[&str]] = &[
     &["is"], &["are"], &["be"], &["="], &["defaults", "to"], &["default", "to"], &["set", "to"], &["moved", "to"], &["renamed", "to"],
@@ -87,7 +91,8 @@ const GENERAL_NOUNS: &[&str] = &[
     "element", "item", "result", "return", "returns",
 ];
 
-/// Words whose argument follows them. With the two sides exchanged the statement means the opposite.
+/// Words whose argument follows them, as written: with both sides exchanged the statement means something else
+/// ("a after b", "b after a").
 pub(crate) const DIRECTION_WORDS: &[&str] = &[
     "over",
     "before",
@@ -102,21 +107,29 @@ pub(crate) const DIRECTION_WORDS: &[&str] = &[
     "below",
 ];
 
-/// Returns whether the term modifies a noun that follows it directly.
-pub(crate) fn modifies_next(terms: &[StatementTerm<'_>], at: usize) -> bool {
-    let is_connector = |it: &StatementTerm<'_>| {
-        [REASON_WORDS, PREPOSITION_WORDS, DIRECTION_WORDS]
-            .iter()
-            .any(|row| row.contains(&it.lower.as_str()))
-    };
-    // After a connector a new phrase begins.
-    let is_noun = |it: &StatementTerm<'_>| {
-        matches!(
-            it.class,
-            TermClass::Word | TermClass::Name | TermClass::Identifier | TermClass::Number
-        ) && !is_connector(it)
-    };
-    terms[at].boundary == TextBoundary::None && terms.get(at + 1).is_some_and(is_noun)
+/// Returns whether the term is one of [`DIRECTION_WORDS`].
+pub(crate) fn is_direction(term: &StatementTerm<'_>) -> bool {
+    DIRECTION_WORDS.iter().any(|word| is_word(term, word))
+}
+
+/// Returns whether the term is a given word. Its text is compared, because stemming changes words
+/// ("before" has the key `befor`); and its key, which all negations share.
+pub(crate) fn is_word(term: &StatementTerm<'_>, word: &str) -> bool {
+    term.lower == word || term.key == word
+}
+
+/// Returns whether the term modifies a noun that follows it directly: "upload" in "upload limit".
+pub(crate) fn modifies_next(terms: &[StatementTerm<'_>], position: usize) -> bool {
+    let Some(next) = terms.get(position + 1) else { return false };
+    let is_noun = matches!(
+        next.class,
+        TermClass::Word | TermClass::Name | TermClass::Identifier | TermClass::Number
+    );
+    // With a connector ("because", "for", "after") a new phrase begins.
+    let is_connector = [REASON_WORDS, PREPOSITION_WORDS, DIRECTION_WORDS]
+        .iter()
+        .any(|words| words.contains(&next.lower.as_str()));
+    terms[position].boundary == TextBoundary::None && is_noun && !is_connector
 }
 
 /// Returns whether a term can be the subject: two statements that share it are about the same thing.
@@ -125,7 +138,7 @@ pub(crate) fn is_subject(term: &StatementTerm<'_>) -> bool {
         term.class,
         TermClass::Word | TermClass::Name | TermClass::Identifier | TermClass::Path
     ) && !GENERAL_NOUNS.contains(&term.lower.as_str())
-        && !DIRECTION_WORDS.contains(&term.key.as_str())
+        && !is_direction(term)
 }
 
 /// Returns whether the term limits where a statement holds.
@@ -136,76 +149,83 @@ pub(crate) fn is_qualifier(term: &StatementTerm<'_>) -> bool {
 }
 
 /// Returns whether the term is the single value of its subject, by the words right before it.
-pub(crate) fn is_value(terms: &[StatementTerm<'_>], at: usize) -> bool {
+pub(crate) fn is_value(terms: &[StatementTerm<'_>], position: usize) -> bool {
     let is_skipped = |it: &&StatementTerm<'_>| {
         matches!(
             it.lower.as_str(),
             "a" | "an" | "the" | "our" | "now" | "currently" | "always" | "only" | "just"
         )
     };
-    // The two words before it, nearest first.
+    // The two words before it in its sentence, nearest first.
     let mut preceding: Vec<&str> = Vec::new();
-    for term in terms[..at].iter().rev().filter(|it| !is_skipped(it)).take(2) {
+    for term in terms[..position].iter().rev().filter(|it| !is_skipped(it)).take(2) {
         preceding.push(&term.lower);
-        // Words of the sentence before do not count.
         if term.starts_sentence {
             break;
         }
     }
-    let follows_cue = |cue: &&[&str]| {
-        cue.len() <= preceding.len() && cue.iter().rev().zip(&preceding).all(|(a, b)| a == b)
-    };
-    !terms[at].starts_sentence && VALUE_CUES.iter().any(follows_cue)
+    preceding.reverse();
+    let follows_cue = VALUE_CUES.iter().any(|cue| preceding.ends_with(cue));
+    follows_cue && !terms[position].starts_sentence
 }
 
 /// Returns whether an adjective is a predicate: "x is safe", "keep it private", not "safe methods are".
-pub(crate) fn is_predicate(terms: &[StatementTerm<'_>], at: usize) -> bool {
-    at > 0 && !terms[at].starts_sentence && !modifies_next(terms, at)
+pub(crate) fn is_predicate(terms: &[StatementTerm<'_>], position: usize) -> bool {
+    position > 0 && !terms[position].starts_sentence && !modifies_next(terms, position)
 }
 
-/// Returns whether a number measures the subject, and does not name it ("step 3") or its circumstances ("on
-/// Node 18").
-pub(crate) fn number_is_value(terms: &[StatementTerm<'_>], at: usize) -> bool {
-    let number = &terms[at];
-    // The word `n` positions before the number.
-    let before = |n: usize| at.checked_sub(n).map_or("", |it| terms[it].lower.as_str());
-    let follows_noun = at > 0
+/// Returns whether a number measures the subject ("the limit is 3"), and does not name it ("step 3") or its
+/// circumstances ("on Node 18").
+pub(crate) fn number_is_value(terms: &[StatementTerm<'_>], position: usize) -> bool {
+    let number = &terms[position];
+    let word_before = |n: usize| position.checked_sub(n).map_or("", |it| terms[it].lower.as_str());
+    let (previous, before_previous) = (word_before(1), word_before(2));
+    let follows_noun = position > 0
         && matches!(
-            terms[at - 1].class,
+            terms[position - 1].class,
             TermClass::Word | TermClass::Name | TermClass::Identifier | TermClass::Path
         );
-    let precedes_noun = terms.get(at + 1).is_some_and(|it| it.class == TermClass::Word);
-    // "bug 41 was": the number belongs to the name of the subject.
+    let precedes_noun = terms.get(position + 1).is_some_and(|it| it.class == TermClass::Word);
+    let is_measured = MEASURE_NOUNS.contains(&previous);
+
+    // "bug 41 was fixed": the number belongs to the name of the subject. "jobs 5 times", "wait 5" and
+    // "timeout 5" contain amounts.
     let names_subject = follows_noun
-        && is_first_in_sentence(terms, at - 1)
+        && is_first_in_sentence(terms, position - 1)
         && !precedes_noun
-        && !AMOUNT_VERBS.contains(&before(1))
-        && !MEASURE_NOUNS.contains(&before(1));
-    // "step 3", and codes with a leading zero.
-    let is_label = LABEL_NOUNS.contains(&before(1))
-        || (number.key.starts_with('0') && number.key.len() > 2 && !number.key.contains('.'));
+        && !AMOUNT_VERBS.contains(&previous)
+        && !is_measured;
+    if names_subject {
+        return false;
+    }
+    // "step 3".
+    if LABEL_NOUNS.contains(&previous) {
+        return false;
+    }
+    // "0644": codes have a leading zero. "0", "05" and "0.5" are amounts.
+    if number.key.starts_with('0') && number.key.len() > 2 && !number.key.contains('.') {
+        return false;
+    }
     // "v2 supports streams": the version is the subject.
-    let is_leading_version = number.class == TermClass::Version && is_first_in_sentence(terms, at);
-    if names_subject || is_label || is_leading_version {
+    if number.class == TermClass::Version && is_first_in_sentence(terms, position) {
         return false;
     }
     // "requires Node 18" pins a version, "on Node 18" is a circumstance.
-    if VERSIONED_THINGS.contains(&before(1)) {
-        return PINNING_VERBS.contains(&before(2));
+    if VERSIONED_THINGS.contains(&previous) {
+        return PINNING_VERBS.contains(&before_previous);
     }
     // "since v1.2" is a circumstance.
-    if number.class == TermClass::Version && PREPOSITION_WORDS.contains(&before(1)) {
+    if number.class == TermClass::Version && PREPOSITION_WORDS.contains(&previous) {
         return false;
     }
     // "in batch 3" is a circumstance, "on port 8080" a value.
-    let is_circumstance = follows_noun
-        && PREPOSITION_WORDS.contains(&before(2))
-        && !MEASURE_NOUNS.contains(&before(1));
+    let is_circumstance =
+        follows_noun && PREPOSITION_WORDS.contains(&before_previous) && !is_measured;
     !is_circumstance
 }
 
-/// Returns whether only fillers precede the term in its sentence.
-fn is_first_in_sentence(terms: &[StatementTerm<'_>], at: usize) -> bool {
-    let start = terms[..=at].iter().rposition(|it| it.starts_sentence).unwrap_or(0);
-    terms[start..at].iter().all(|it| it.class == TermClass::Filler)
+/// Returns whether only fillers ("the", "is") precede the term in its sentence.
+fn is_first_in_sentence(terms: &[StatementTerm<'_>], position: usize) -> bool {
+    let start = terms[..=position].iter().rposition(|it| it.starts_sentence).unwrap_or(0);
+    terms[start..position].iter().all(|it| it.class == TermClass::Filler)
 }

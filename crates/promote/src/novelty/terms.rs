@@ -1,9 +1,17 @@
 //! Parses a statement into terms, each with a class and a key to compare.
 //!
-//! Chunks of text come from `text_chunks`, word lists from `lexicon`. A chunk is tried in order as a
-//! command in backticks, a common word with a role, a path, a number, an identifier; otherwise it is split
-//! into words. The key is a canonical form, so that inflections, spellings and units of one thing have
-//! equal keys: `60s` and `1 minute`, `verifyJwt` and `verify_jwt`.
+//! ```text
+//! text      The     timeouts  in      src/wire  are     60 seconds.
+//! class     Filler  Word      Filler  Path      Filler  Number
+//! key       the     timeout   in      src/wire  are     60000ms
+//! ```
+//!
+//! A *chunk* is the text between two spaces without the punctuation around it (`text_chunks`); `lexicon` has
+//! the word lists. A chunk is tried in order as a command in backticks, a common word with a role (filler,
+//! negation, …), a path, a number, an identifier; otherwise it is split into words. The key is a canonical
+//! form, so that inflections, spellings and units of one thing have equal keys: `60s` and `1 minute`,
+//! `verifyJwt` and `verify_jwt`. The file also finds where the *claim* ends, the first assertion of a
+//! statement before its reasons and further sentences.
 
 use model::words::{file_extension, identifier_parts};
 
@@ -16,12 +24,13 @@ use crate::text_chunks::{TextBoundary, TextChunk, split_chunks};
 /// Class of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TermClass {
-    /// A word without meaning for the comparison.
+    /// A word without meaning for the comparison: "the", "is".
     Filler,
-    /// A word that strengthens or weakens a statement.
+    /// A word that strengthens or weakens a statement: "always".
     Weak,
-    /// A word that limits where a statement holds.
+    /// A word that limits where a statement holds: "when".
     Condition,
+    /// "not", "never"
     Negation,
     Word,
     /// A capitalised word inside a sentence, an acronym, or a plain word in backticks.
@@ -44,6 +53,7 @@ pub(crate) struct StatementTerm<'a> {
     pub class: TermClass,
     /// The first term of its sentence.
     pub starts_sentence: bool,
+    /// The boundary after the term: none, a comma, the end of a clause or a sentence.
     pub boundary: TextBoundary,
 }
 
@@ -59,7 +69,8 @@ impl StatementTerm<'_> {
         matches!(self.class, TermClass::Filler | TermClass::Weak)
     }
 
-    /// The weight of the term in the similarity of two statements.
+    /// The weight of the term in the similarity of two statements. Names are the best evidence that two
+    /// statements are about the same thing.
     pub(crate) const fn weight(&self) -> usize {
         match self.class {
             TermClass::Filler | TermClass::Weak => 0,
@@ -70,7 +81,7 @@ impl StatementTerm<'_> {
     }
 }
 
-/// The fewest content terms of a claim.
+/// The fewest terms of a claim, fillers and weak words not counted: a subject and a value.
 const MIN_CLAIM_TERMS: usize = 2;
 /// The key of every negation.
 pub(crate) const NEGATION_KEY: &str = "¬";
@@ -94,7 +105,8 @@ pub(crate) fn parse_terms(text: &str) -> Vec<StatementTerm<'_>> {
             term.starts_sentence = chunk.starts_sentence;
         }
         if let Some(term) = acc[first..].last_mut() {
-            // The text after a colon still belongs to the claim.
+            // "Note: the limit is 3": the text after a colon still belongs to the claim, so that a colon
+            // is no end of a clause here.
             term.boundary =
                 if chunk.tail.contains(':') { TextBoundary::Comma } else { chunk.boundary };
         }
@@ -106,11 +118,12 @@ pub(crate) fn parse_terms(text: &str) -> Vec<StatementTerm<'_>> {
 pub(crate) fn claim_length(terms: &[StatementTerm<'_>]) -> usize {
     let mut n_content = 0;
     for (nth, term) in terms.iter().enumerate() {
-        // A claim has at least two content terms: a subject and a value.
+        // "the limit is 3 | because …"
         if n_content >= MIN_CLAIM_TERMS && REASON_WORDS.contains(&term.lower.as_str()) {
             return nth;
         }
         n_content += usize::from(!term.is_neutral());
+        // "the limit is 3. | Uploads …"
         if n_content >= MIN_CLAIM_TERMS && term.boundary >= TextBoundary::Clause {
             return nth + 1;
         }
@@ -139,7 +152,8 @@ fn push_chunk<'a>(acc: &mut Vec<StatementTerm<'a>>, text: &'a str, chunk: &TextC
     }
 }
 
-/// Adds the words of a chunk that are joined by hyphens, slashes or `=`.
+/// Adds the words of a chunk that are joined by hyphens, slashes or `=`: `read/write` is two words, `limit=5`
+/// is "limit = 5".
 fn push_words<'a>(acc: &mut Vec<StatementTerm<'a>>, text: &'a str, chunk: &TextChunk<'a>) {
     let is_separator = |it: char| !it.is_alphanumeric() && !"'’".contains(it);
     let mut piece_start = chunk.text_start;
@@ -147,14 +161,16 @@ fn push_words<'a>(acc: &mut Vec<StatementTerm<'a>>, text: &'a str, chunk: &TextC
         let piece_end = piece_start + piece.len();
         let raw = &text[piece_start..piece_end];
         let is_later_piece = piece_start > chunk.text_start;
+        // The character before this piece, if it separates it from another one.
         let separator = text[..piece_start].chars().next_back().filter(|_| is_later_piece);
         // The next piece begins after the separator.
         piece_start = piece_end + text[piece_end..].chars().next().map_or(0, char::len_utf8);
+        // Between two separators in a row.
         if piece.is_empty() {
             continue;
         }
-        // `limit=5` is read as "limit = 5".
         if separator == Some('=') {
+            // A term of its own with an empty original text, because the sign is outside of both pieces.
             acc.push(new_term(&raw[..0], "=".into(), "=".into(), TermClass::Filler));
         }
         let context = if chunk.is_quoted {
@@ -172,11 +188,12 @@ fn push_words<'a>(acc: &mut Vec<StatementTerm<'a>>, text: &'a str, chunk: &TextC
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WordContext {
     Backticks,
-    /// A capital means nothing here, as at the start of a sentence.
+    /// Any word may have a capital here: at the start of a sentence and after a hyphen or slash.
     AmbiguousCapital,
     Plain,
 }
 
+/// Parses a single word: one with a role, a number, a name, or a plain word.
 fn parse_word(raw: &str, context: WordContext) -> StatementTerm<'_> {
     let lower = lower_plain_quotes(raw);
     if let Some(class) = word_role(&lower) {
@@ -207,23 +224,18 @@ fn new_term(raw: &str, lower: String, key: String, class: TermClass) -> Statemen
     StatementTerm { raw, lower, key, class, starts_sentence: false, boundary: TextBoundary::None }
 }
 
-/// The class and key of a chunk that is one thing; `None` for words.
+/// The class and key of a chunk that is one path, number or identifier; `None` if it consists of words.
 fn classify_chunk(chunk: &TextChunk<'_>, lower: &str) -> Option<(TermClass, String)> {
     let text = chunk.text;
     if lower.contains("://") || is_path(chunk) {
-        return Some((
-            TermClass::Path,
-            lower.trim_start_matches("./").trim_end_matches('/').to_owned(),
-        ));
+        // `./src/` and `src` are one folder.
+        let key = lower.trim_start_matches("./").trim_end_matches('/').to_owned();
+        return Some((TermClass::Path, key));
     }
     if let Some(number) = parse_number(lower) {
         return Some(number);
     }
-    // Tests every two neighbouring characters.
-    let has_pair = |test: fn(char, char) -> bool| {
-        text.chars().zip(text.chars().skip(1)).any(|(a, b)| test(a, b))
-    };
-    // Code in backticks: `&[u8]` is not `u8`.
+    // Code in backticks is taken as it is: `&[u8]` is not `u8`.
     let is_unusual = |it: char| !it.is_alphanumeric() && !"_.:-/()=%".contains(it);
     if chunk.is_quoted && text.contains(is_unusual) {
         return Some((TermClass::Identifier, lower.to_owned()));
@@ -232,45 +244,73 @@ fn classify_chunk(chunk: &TextChunk<'_>, lower: &str) -> Option<(TermClass, Stri
     if lower.ends_with("++") || lower.ends_with('#') {
         return Some((TermClass::Identifier, lower.to_owned()));
     }
-    // An assignment is several words, an option with a value is one name.
+    // The assignment `limit=5` is several words, the option `--limit=5` is one name.
     if text.contains('=') && !text.starts_with("--") {
         return None;
     }
+    if is_identifier(chunk) {
+        // `verifyJwt` and `verify_jwt` have the same parts.
+        return Some((TermClass::Identifier, canonical_spelling(identifier_parts(text).concat())));
+    }
+    None
+}
+
+fn is_path(chunk: &TextChunk<'_>) -> bool {
+    let text = chunk.text;
+    // `main.rs`, `src/main.rs`.
+    if file_extension(text).is_some() {
+        return true;
+    }
+    // `./build`, `../lib`, `~/bin`.
+    if text.starts_with("./") || text.starts_with("../") || text.starts_with("~/") {
+        return true;
+    }
+    // `.env`.
+    let is_dot_file = text.starts_with('.')
+        && text.len() > 2
+        && text[1..].bytes().all(|it| it.is_ascii_lowercase());
+    if is_dot_file {
+        return true;
+    }
+    // A single slash can also separate two words: `src/auth` and `auth/` are paths, `read/write` is not.
+    let n_slashes = text.bytes().filter(|it| *it == b'/').count();
+    let has_project_folder = text.split('/').next().is_some_and(|it| PROJECT_FOLDERS.contains(&it));
+    n_slashes > 1
+        || (n_slashes == 1 && (chunk.is_quoted || has_project_folder || text.ends_with('/')))
+}
+
+/// Returns whether a chunk has a form that plain words do not have.
+fn is_identifier(chunk: &TextChunk<'_>) -> bool {
+    let text = chunk.text;
+    // Tests every two neighbouring characters.
+    let has_pair = |test: fn(char, char) -> bool| {
+        text.chars().zip(text.chars().skip(1)).any(|(a, b)| test(a, b))
+    };
+    let is_option = text.starts_with("--");
+    // `$HOME`, `@types`, `#[test]`.
+    let has_sigil = text.starts_with(['$', '@', '#']);
+    // A hyphen in backticks belongs to the name: `us-east`.
+    let is_quoted_with_hyphen = chunk.is_quoted && text.contains('-');
+    let is_qualified = text.contains("::");
+    let is_snake_case = text.contains('_');
+    // `verify(token)`.
     let is_call = chunk.tail.starts_with('(');
     let is_camel_case = has_pair(|a, b| a.is_lowercase() && b.is_uppercase());
     // `os.path`: a dot between letters.
     let is_dotted = has_pair(|a, b| a == '.' && b.is_alphabetic())
         && has_pair(|a, b| a.is_alphabetic() && b == '.');
     // `utf8`, but not `step-3`.
-    let ends_in_digits =
+    let has_digit_after_letter =
         has_pair(|a, b| a.is_alphabetic() && b.is_ascii_digit()) && !text.contains(['-', '/', '=']);
-    let is_identifier = text.starts_with("--")
-        || (chunk.is_quoted && text.contains('-'))
-        || text.starts_with(['$', '@', '#'])
-        || text.contains("::")
-        || text.contains('_')
+    is_option
+        || has_sigil
+        || is_quoted_with_hyphen
+        || is_qualified
+        || is_snake_case
         || is_call
         || is_camel_case
         || is_dotted
-        || ends_in_digits;
-    is_identifier
-        .then(|| (TermClass::Identifier, canonical_spelling(identifier_parts(text).concat())))
-}
-
-fn is_path(chunk: &TextChunk<'_>) -> bool {
-    let text = chunk.text;
-    let has_root = text.split('/').next().is_some_and(|it| PROJECT_FOLDERS.contains(&it));
-    let n_slashes = text.bytes().filter(|it| *it == b'/').count();
-    file_extension(text).is_some()
-        || (n_slashes > 0
-            && (chunk.is_quoted || has_root || n_slashes > 1 || text.ends_with('/')))
-        || text.starts_with("./")
-        || text.starts_with("../")
-        || text.starts_with("~/")
-        // A dot file: `.env`.
-        || (text.starts_with('.')
-            && text.len() > 2
-            && text[1..].bytes().all(|it| it.is_ascii_lowercase()))
+        || has_digit_after_letter
 }
 
 /// Parses `200ms`, `1,000`, `10%`, `v1.2`, `three`. The key contains the value and the unit.
@@ -278,14 +318,15 @@ fn parse_number(lower: &str) -> Option<(TermClass, String)> {
     if let Some(value) = parse_number_word(lower) {
         return Some((TermClass::Number, value.to_string()));
     }
-    // Comparison signs and currencies do not change the value.
+    // Comparison signs and currencies do not change the value: `~200ms` has the key of `200ms`.
     let text = lower.trim_start_matches(['~', '<', '>', '=', '≤', '≥', '$', '€', '+', '-', '^']);
     let version =
         text.strip_prefix('v').filter(|it| it.starts_with(|it: char| it.is_ascii_digit()));
     let text = version.unwrap_or(text);
-    let n_digits =
+    // The value reaches to the unit, and may contain separators as in `1,000`, `1.2.3` and `12:30`.
+    let value_length =
         text.find(|it: char| !it.is_ascii_digit() && !",._:-".contains(it)).unwrap_or(text.len());
-    let (value, suffix) = text.split_at(n_digits);
+    let (value, suffix) = text.split_at(value_length);
     if !value.starts_with(|it: char| it.is_ascii_digit())
         || !value.ends_with(|it: char| it.is_ascii_digit())
     {
@@ -295,7 +336,8 @@ fn parse_number(lower: &str) -> Option<(TermClass, String)> {
     let value = value.replace([',', '_'], "");
     if suffix.is_empty() {
         let is_version = version.is_some() || value.matches('.').count() > 1;
-        return Some((if is_version { TermClass::Version } else { TermClass::Number }, value));
+        let class = if is_version { TermClass::Version } else { TermClass::Number };
+        return Some((class, value));
     }
     // Digits with an unknown suffix are a name: `7zip`. So is `v2` with any suffix.
     let unit = parse_unit(suffix).filter(|_| version.is_none())?;
@@ -306,27 +348,31 @@ fn parse_number(lower: &str) -> Option<(TermClass, String)> {
 fn join_units<'a>(terms: Vec<StatementTerm<'a>>, text: &'a str) -> Vec<StatementTerm<'a>> {
     let mut acc: Vec<StatementTerm<'a>> = Vec::with_capacity(terms.len());
     for term in terms {
-        let is_bare_number = |it: &&mut StatementTerm<'_>| {
-            let has_no_unit = it.key.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-            it.class == TermClass::Number && it.boundary == TextBoundary::None && has_no_unit
-        };
-        match (parse_unit(&term.lower), acc.last_mut().filter(is_bare_number)) {
-            // A single letter after a number is more often a name than a unit.
-            (Some(unit), Some(number)) if term.lower.len() > 1 => {
-                // Both are parts of `text`, so that the addresses give the range.
-                let start = number.raw.as_ptr().addr() - text.as_ptr().addr();
-                let end = term.raw.as_ptr().addr() - text.as_ptr().addr() + term.raw.len();
-                number.raw = &text[start..end];
-                number.key = number_key(&number.key, unit);
-                number.boundary = term.boundary;
-            }
-            _ => acc.push(term),
+        // A single letter after a number is more often a name than a unit.
+        let unit = if term.lower.len() > 1 { parse_unit(&term.lower) } else { None };
+        let number = acc.last_mut().filter(|it| is_bare_number(it));
+        if let (Some(unit), Some(number)) = (unit, number) {
+            // Both are parts of `text`, so that the addresses give the range.
+            let start = number.raw.as_ptr().addr() - text.as_ptr().addr();
+            let end = term.raw.as_ptr().addr() - text.as_ptr().addr() + term.raw.len();
+            number.raw = &text[start..end];
+            number.key = number_key(&number.key, unit);
+            number.boundary = term.boundary;
+        } else {
+            acc.push(term);
         }
     }
     acc
 }
 
-/// The key of a number with a unit. Times are converted to milliseconds, so that `60s` equals `1 min`.
+/// Returns whether a term is a number without a unit that the next word may complete.
+fn is_bare_number(term: &StatementTerm<'_>) -> bool {
+    let has_no_unit = term.key.bytes().all(|it| it.is_ascii_digit() || it == b'.');
+    term.class == TermClass::Number && term.boundary == TextBoundary::None && has_no_unit
+}
+
+/// The key of a number with a unit. Times are converted to milliseconds, so that `60s` and `1 min` both are
+/// `60000ms`.
 fn number_key(value: &str, unit: MeasureUnit) -> String {
     let MeasureUnit { name, millis } = unit;
     let converted = value.parse::<u64>().ok().filter(|_| millis > 0);

@@ -1,5 +1,8 @@
 //! The relation of labelled pairs of statements (`fixtures/pairs.txt`), the texts of conflicts, and
 //! properties that hold for any text.
+//!
+//! A line of the fixture is `LABEL | OLD | NEW`, for example `near | Use tabs, not spaces | Use tabs`. A
+//! known miss has the label `RIGHT today RESULT`: the right relation, and the one that is found today.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,6 +21,7 @@ struct FixtureStatement {
 }
 
 impl FixtureStatement {
+    /// Parses `(TYPE) TEXT @ FILE FILE`. Type and files may be left out.
     fn parse(side: &str) -> Self {
         let (kind, rest) = match side.strip_prefix('(').and_then(|it| it.split_once(") ")) {
             Some((kind, rest)) => (MemoryKind::parse(kind).unwrap(), rest),
@@ -53,32 +57,37 @@ const fn label_of(relation: &StatementRelation) -> &'static str {
 
 #[test]
 fn labelled_pairs_are_judged_without_a_wrong_same_or_contradiction() {
+    // Number of pairs by right label and result.
     let mut confusion: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut unexpected = Vec::new();
     for line in PAIRS.lines().filter(|it| !it.is_empty() && !it.starts_with('#')) {
         let parts: Vec<&str> = line.split(" | ").collect();
         let [label, old, new] = parts[..] else { panic!("a line is `label | old | new`: {line}") };
-        // `right today wrong` records a known miss.
         let (right, today) = label.split_once(" today ").unwrap_or((label, label));
         let result = label_of(&relation(old, new));
         *confusion.entry((right, result)).or_default() += 1;
-        if result != today || label_of(&relation(new, old)) != result {
+        let is_symmetrical = label_of(&relation(new, old)) == result;
+        if result != today || !is_symmetrical {
             unexpected.push(format!("{result}: {line}"));
         }
     }
     assert!(unexpected.is_empty(), "{}", unexpected.join("\n"));
-    // A wrong `same` or `contradicts` would lose a memory.
-    let count_of = |it: &str| {
-        confusion.iter().filter(|((_, result), _)| *result == it).map(|(_, n)| n).sum::<usize>()
-    };
+
+    // A wrong `same` or `contradicts` would lose a memory, so that every pair with such a result has that
+    // label.
     for result in ["same", "contradicts"] {
-        assert_eq!(confusion[&(result, result)], count_of(result), "precision of `{result}` is 1");
+        let results_by_label = confusion.iter().filter(|((_, it), _)| *it == result);
+        let n_results: usize = results_by_label.map(|(_, n)| n).sum();
+        assert_eq!(confusion[&(result, result)], n_results, "precision of `{result}` is 1");
     }
+
+    // The confusion matrix: one row per right label, one column per result.
     let mut table = String::from("label        same  near  contradicts  unrelated\n");
     for label in ["same", "near", "contradicts", "unrelated"] {
         let n = |result| confusion.get(&(label, result)).copied().unwrap_or(0);
-        let row = (n("same"), n("near"), n("contradicts"), n("unrelated"));
-        writeln!(table, "{label:11} {:5} {:5} {:12} {:10}", row.0, row.1, row.2, row.3).unwrap();
+        let (same, near) = (n("same"), n("near"));
+        let (contradicts, unrelated) = (n("contradicts"), n("unrelated"));
+        writeln!(table, "{label:11} {same:5} {near:5} {contradicts:12} {unrelated:10}").unwrap();
     }
     expect![[r"
         label        same  near  contradicts  unrelated
@@ -145,15 +154,28 @@ fn the_strongest_relation_wins() {
     .map(FixtureStatement::parse)
     .into();
     let candidates: Vec<_> = statements.iter().map(FixtureStatement::statement).collect();
-    // Among the first `n` candidates.
-    let nearest_of = |n: usize, text: &str| {
+    // The position and relation of the nearest one among the first `n` candidates.
+    let nearest_of_first = |n: usize, text: &str| {
         find_nearest(&FixtureStatement::parse(text).statement(), &candidates[..n])
             .map(|(nth, it)| (nth, label_of(&it)))
     };
-    assert_eq!(nearest_of(4, "The retry limit is 3"), Some((2, "contradicts")));
-    assert_eq!(nearest_of(2, "The retry limit is 3"), Some((1, "near")));
-    assert_eq!(nearest_of(4, "Retry limit is 7"), Some((3, "same")));
-    assert_eq!(nearest_of(4, "Write tests first"), None);
+    // A contradiction is stronger than a near-duplicate, and the first of two contradictions wins.
+    assert_eq!(nearest_of_first(4, "The retry limit is 3"), Some((2, "contradicts")));
+    assert_eq!(nearest_of_first(2, "The retry limit is 3"), Some((1, "near")));
+    // The same is stronger than a contradiction.
+    assert_eq!(nearest_of_first(4, "Retry limit is 7"), Some((3, "same")));
+    assert_eq!(nearest_of_first(4, "Write tests first"), None);
+}
+
+#[test]
+fn exchanged_sides_of_a_direction_word_are_another_statement() {
+    for word in ["before", "after", "above"] {
+        let (one, other) = (
+            format!("run the migration {word} the tests"),
+            format!("run the tests {word} the migration"),
+        );
+        assert_eq!(label_of(&relation(&one, &other)), "unrelated", "{word}");
+    }
 }
 
 #[test]
@@ -170,6 +192,7 @@ proptest! {
         prop_assert_eq!(relation(&text, &text), StatementRelation::Same);
     }
 
+    /// With statements that often nearly agree.
     #[test]
     fn the_class_does_not_depend_on_the_order(old in statement(), new in statement()) {
         prop_assert_eq!(label_of(&relation(&old, &new)), label_of(&relation(&new, &old)));

@@ -1,7 +1,8 @@
 //! The cue table: phrases that instruct the reader, with the reason that the user is shown.
 
-/// Phrases that instruct the reader, and the reason to give; see [`crate::phrase_table`] for the
-/// notation.
+/// Phrases that instruct the reader, and the reason to give. They are in the notation of
+/// [`crate::phrase_table`]: `|` separates alternatives of one word, `^` begins a sentence, `*` and `**` are
+/// gaps, `@url`, `@email` and `@pipe` are placeholders for a web address, a mail address and a shell pipe.
 pub(crate) struct InstructionCue {
     pub reason: &'static str,
     pub phrases: &'static [&'static str],

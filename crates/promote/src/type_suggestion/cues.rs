@@ -2,7 +2,8 @@
 
 use model::MemoryKind;
 
-/// Phrases that suggest a type; see [`crate::phrase_table`] for the notation.
+/// Phrases that suggest a type, in the notation of [`crate::phrase_table`]: `|` separates alternatives of one
+/// word, `^` begins a sentence, `*` to `***` are gaps, `#1` is a list number.
 pub(crate) struct TypeCue {
     pub kind: MemoryKind,
     pub phrases: &'static [&'static str],

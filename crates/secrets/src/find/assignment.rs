@@ -14,7 +14,7 @@ use crate::words::{HARMLESS_NAME_PARTS, SecretWord, WordEnd, WordStrength};
 /// The text that links a name to its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NameLink {
-    /// `name = value`, `name := value`, `name => value`, `name == value`.
+    /// `name = value`, `name := value`, `name => value`, and comparisons: `name == value`.
     Equals,
     /// `name: value`, which prose and reports use, too.
     Colon,
@@ -100,6 +100,7 @@ fn claim_beside(
     let name_start = run_start(text, word.start, MAX_BYTES_BEFORE_WORD, is_name);
     let name = name_start..run_end(text, word.end, MAX_BYTES_AFTER_WORD, is_name);
     let is_secret = |it: &Assignment| value_check::is_secret(it, strength);
+    // First a value after the name, then one that the name itself contains: `token-x7Kq…`.
     let assignment = assignment_parser::parse_assignment(text, name.clone(), word.end)
         .filter(is_secret)
         .or_else(|| joined_value(text, name, word.end).filter(is_secret));

@@ -23,11 +23,11 @@ pub(super) fn claim_rule(
     let start = run_start(text, keyword_start, rule.max_bytes_before, |it| {
         it.is_ascii_graphic() && !is_border(it)
     });
-    // The mark of such a token is never at its start.
+    // A token that may have bytes before its keyword never starts with it.
     if start == keyword_start && rule.max_bytes_before > 0 {
         return;
     }
-    // A row without a group is a whole token, so it must start and end like one.
+    // A pattern without a group matches the whole token, which must start and end like one.
     let regex = compiled.regex();
     let is_whole = regex.captures_len() == 1;
     if is_whole && !starts_token(text, start) {
@@ -58,7 +58,7 @@ pub(super) fn claim_rule(
     }
 }
 
-/// True for bytes that no token of the tables contains before its mark.
+/// True for bytes that no token of the tables contains before its keyword.
 const fn is_border(it: u8) -> bool {
     matches!(
         it,

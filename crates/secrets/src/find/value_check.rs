@@ -1,8 +1,12 @@
 //! Decides whether the value of an assignment is a secret.
 //!
 //! How much a value must prove depends on the word in its name (`WordStrength`) and on how the name
-//! is linked to it (`NameLink`): `password = "x1"` needs little, a random-looking word after `key `
-//! needs a lot. The numbers below are least lengths in bytes; the looser the evidence, the larger.
+//! is linked to it (`NameLink`): `password = "abc12"` needs little, a random-looking word after
+//! `key ` needs a lot. The least lengths below follow one rule: the looser the evidence, the
+//! longer.
+//!
+//! A *quoted* value is a string of code or of a configuration file, a *bare* one may also be a
+//! variable or a word of prose. An *own setting* fills its line, or an item between `;`.
 
 use super::assignment::{Assignment, NameLink};
 use crate::base64::decode_base64;
@@ -10,6 +14,20 @@ use crate::bytes::contains_text;
 use crate::placeholder::is_placeholder;
 use crate::random::{is_gibberish, is_mixed_characters, is_random, is_uuid};
 use crate::words::WordStrength;
+
+/// Least bytes of a password in quotes or in a line of its own. Four letters are too often `none`,
+/// `true` or `test`.
+const MIN_PASSWORD_BYTES: usize = 5;
+/// Least bytes of a password in code or on a command line, where names and numbers are common.
+const MIN_LOOSE_PASSWORD_BYTES: usize = 6;
+/// Longest text that is a password; anything longer is data.
+const MAX_PASSWORD_BYTES: usize = 128;
+/// Least bytes of a secret that a person made up. A name like `secret` is weaker evidence than
+/// `password`, and policies for passwords ask for eight.
+const MIN_WRITTEN_SECRET_BYTES: usize = 8;
+/// Least bytes of a credential after `Bearer` or the like that is not random. Prose after the word
+/// (`bearer of bad news`) has no such long word with digits.
+const MIN_CREDENTIAL_BYTES: usize = 10;
 
 /// True if the value is a secret, given the strength of the word in its name.
 pub(super) fn is_secret(assignment: &Assignment, strength: WordStrength) -> bool {
@@ -37,20 +55,42 @@ fn is_generated(assignment: &Assignment, strength: WordStrength) -> bool {
         || (assignment.quote.is_some() && is_mixed_characters(assignment.value))
 }
 
+/// Longest name that counts as a weak word alone: `key`, `auth`, `access`, or one with a letter or
+/// two more, such as `keys`.
+const MAX_BARE_NAME_BYTES: usize = 6;
+
 /// Least length of a random value. The weaker the link and the word, the longer.
 fn min_random_bytes(assignment: &Assignment, strength: WordStrength) -> usize {
-    // The bare word, as in `key: …`, names entries of maps more often than access keys.
-    let is_bare_word = assignment.name.len() <= 6;
-    match (strength, assignment.link) {
-        (WordStrength::Weak, NameLink::Equals | NameLink::Colon | NameLink::Markup)
-            if !is_bare_word =>
-        {
-            16
+    match strength {
+        WordStrength::Password | WordStrength::Secret | WordStrength::Key => {
+            match assignment.link {
+                // No sign links the two: `token abc…`, `token-abc…`.
+                NameLink::Blank | NameLink::Joint => 16,
+                NameLink::Equals
+                | NameLink::Colon
+                | NameLink::Call
+                | NameLink::Markup
+                | NameLink::Sentence => 12,
+            }
         }
-        (WordStrength::Weak, NameLink::Call) => 24,
-        (WordStrength::Weak | WordStrength::Service, _) => 20,
-        (_, NameLink::Blank | NameLink::Joint) => 16,
-        _ => 12,
+        WordStrength::Weak => match assignment.link {
+            // `key("…")` looks up an entry more often than it passes a key.
+            NameLink::Call => 24,
+            // `deploy_key: …`. The bare word, as in `key: …`, names entries of maps more often than
+            // access keys.
+            NameLink::Equals | NameLink::Colon | NameLink::Markup
+                if assignment.name.len() > MAX_BARE_NAME_BYTES =>
+            {
+                16
+            }
+            NameLink::Equals
+            | NameLink::Colon
+            | NameLink::Markup
+            | NameLink::Sentence
+            | NameLink::Blank
+            | NameLink::Joint => 20,
+        },
+        WordStrength::Service => 20,
     }
 }
 
@@ -69,14 +109,19 @@ fn is_credential(scheme: &str, value: &[u8]) -> bool {
     }
     is_uuid(value)
         || is_random(value, 12)
-        || (value.len() >= 10 && has_digit_and_letter(value) && !is_plain_name(value))
+        || (value.len() >= MIN_CREDENTIAL_BYTES
+            && has_digit_and_letter(value)
+            && !is_plain_name(value))
 }
 
 /// True for a password as people write it: it need not be random, but must not look like code or
 /// prose.
 fn is_password(assignment: &Assignment) -> bool {
     let value = assignment.value;
-    if value.len() > 128 || value.iter().any(u8::is_ascii_whitespace) || looks_like_code(value) {
+    if value.len() > MAX_PASSWORD_BYTES
+        || value.iter().any(u8::is_ascii_whitespace)
+        || looks_like_code(value)
+    {
         return false;
     }
     let is_quoted = assignment.quote.is_some();
@@ -85,27 +130,32 @@ fn is_password(assignment: &Assignment) -> bool {
         NameLink::Colon => !is_quoted,
         NameLink::Equals | NameLink::Markup | NameLink::Joint => false,
     };
-    if could_be_prose && is_verb(assignment.name) {
+    if could_be_prose && is_named_pass(assignment.name) {
         return false;
     }
+    let is_long = value.len() >= MIN_PASSWORD_BYTES;
+    let is_longer = value.len() >= MIN_LOOSE_PASSWORD_BYTES;
     // The looser the link, the stronger the value must be.
     match assignment.link {
-        NameLink::Blank if is_quoted => {
-            assignment.is_own_setting && is_strong(value) && value.len() >= 5
-        }
-        // Without quotes only a flag of a command: `--password value`.
-        NameLink::Blank => {
-            assignment.name.starts_with(b"-") && is_strong(value) && value.len() >= 6
-        }
+        // A line of a file such as `.netrc`: `password "value1"`.
+        NameLink::Blank if is_quoted => assignment.is_own_setting && is_strong(value) && is_long,
+        // Without quotes only a flag of a command: `--password value1`.
+        NameLink::Blank => assignment.name.starts_with(b"-") && is_strong(value) && is_longer,
+        // `password-x7Kq…`
         NameLink::Joint => is_joined(value),
-        NameLink::Call => value.len() >= 6 && is_strong(value) && !is_plain_name(value),
+        // `setPassword("value1!")`, but not `getPassword("field_2")`.
+        NameLink::Call => is_longer && is_strong(value) && !is_plain_name(value),
         NameLink::Equals | NameLink::Colon | NameLink::Markup | NameLink::Sentence => {
             if is_quoted {
-                value.len() >= 5 && (is_strong(value) || is_gibberish(value))
+                // `password = "value1"`, `password = "xkqzjwvb"`
+                is_long && (is_strong(value) || is_gibberish(value))
             } else if assignment.is_own_setting {
-                value.len() >= 5 && (is_strong(value) || is_setting(assignment))
+                // `PASSWORD=value` fills the line: here even a plain word is a password.
+                is_long && (is_strong(value) || is_setting(assignment))
             } else {
-                value.len() >= 6 && is_strong(value) && !is_plain_name(value)
+                // In the middle of a line, as in `connect(password=value1!, timeout=3)`, a plain
+                // name is a variable.
+                is_longer && is_strong(value) && !is_plain_name(value)
             }
         }
     }
@@ -113,7 +163,7 @@ fn is_password(assignment: &Assignment) -> bool {
 
 /// True if the name is `pass`, which is also a verb and a test result: `pass "x" on`, `PASS:
 /// a_test`.
-fn is_verb(name: &[u8]) -> bool {
+fn is_named_pass(name: &[u8]) -> bool {
     let last = name.rsplit(|it| *it == b'.').next().unwrap_or_default();
     last.eq_ignore_ascii_case(b"pass")
 }
@@ -124,7 +174,7 @@ fn is_written_secret(assignment: &Assignment) -> bool {
     let value = assignment.value;
     (assignment.quote.is_some() || assignment.is_own_setting)
         && matches!(assignment.link, NameLink::Equals | NameLink::Colon | NameLink::Markup)
-        && value.len() >= 8
+        && value.len() >= MIN_WRITTEN_SECRET_BYTES
         && !value.iter().any(u8::is_ascii_whitespace)
         && !looks_like_code(value)
         && !value.contains(&b'/')
@@ -145,14 +195,19 @@ fn has_digit_and_letter(value: &[u8]) -> bool {
     value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic)
 }
 
-/// True for `NAME=word` of an environment file and `Key=word;` of a connection string. With blanks
-/// around the sign it may be code, so the word must not be an attribute or another name.
+/// True for `NAME=word` of an environment file and `Key=word;` of a connection string.
 fn is_setting(assignment: &Assignment) -> bool {
-    let lower = assignment.value.to_ascii_lowercase();
+    // `password = config.value`
+    let is_attribute = assignment.value.contains(&b'.');
+    // `password = db_password`
+    let repeats_the_word = contains_text(&assignment.value.to_ascii_lowercase(), "pass");
+    // Blanks around the sign are usual in code, where the word may be another variable.
+    let could_be_code = !assignment.is_tight && (is_attribute || repeats_the_word);
     matches!(assignment.link, NameLink::Equals | NameLink::Colon)
         && assignment.value.iter().all(u8::is_ascii_graphic)
+        // `self.password = word` is code.
         && !assignment.name.contains(&b'.')
-        && (assignment.is_tight || !(lower.contains(&b'.') || contains_text(&lower, "pass")))
+        && !could_be_code
 }
 
 /// Most digits at the end of a word in a name.

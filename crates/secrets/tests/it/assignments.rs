@@ -1,4 +1,7 @@
-//! Secrets that only the name beside them reveals.
+//! Secrets that only the name beside them reveals, such as the value of `DB_PASSWORD=…`.
+//!
+//! `check` expands holes such as `{A12}` (12 letters and digits of fixed noise, see `notation`),
+//! redacts the text and compares.
 
 use expect_test::expect;
 
@@ -70,5 +73,6 @@ fn connection_strings_and_markup() {
 fn values_beside_the_name_of_a_service() {
     check("wandb {h40}", expect!["wandb [REDACTED: service-key]"]);
     check("pusher-secret-{h8}-{h4}-{h4}-{h4}-{h12}", expect!["pusher-secret-[REDACTED: secret]"]);
+    // `okta` is a service, but not inside of another word.
     check("rookTable = {A42}", expect!["rookTable = XGLQsbj8TQ0Ik8emXsk7GUVunelTBedKjSbc0Cjawr"]);
 }

@@ -1,4 +1,7 @@
 //! A small notation for texts that contain secrets, and a check of their redaction.
+//!
+//! For example `AK|IA{U16}` expands to `AKIA` and 16 upper-case letters and digits, the form of an
+//! AWS key id. The noise is the same in every run.
 
 use expect_test::Expect;
 

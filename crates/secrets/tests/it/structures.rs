@@ -1,4 +1,7 @@
 //! Secrets recognised by their structure: key blocks, web tokens, URLs.
+//!
+//! `check` expands holes such as `{A64}` to fixed noise of that length and drops `|` (see
+//! `notation`), redacts the text and compares.
 
 use expect_test::expect;
 

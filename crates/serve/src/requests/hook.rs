@@ -1,8 +1,14 @@
 //! The `hook` request: journals the events of a hook message, answers with the text to inject, and
 //! then reads on in the host's transcript.
 //!
-//! `waylore hook` sends the request (`client::format_hook_request`) and prints the text. If no daemon
-//! runs, it selects the text in its own process.
+//! A *host* is the program that runs an agent, for example Claude Code. At each event of a session it
+//! starts `waylore hook` with a JSON message. That process sends the message here
+//! (`client::format_hook_request`) and prints the text of the reply, which the host adds to the
+//! conversation: the text is *injected*. If no daemon runs, `waylore hook` selects the text in its own
+//! process. For example, a message that `src/auth.rs` was read may get a note about that file.
+//!
+//! The *transcript* is the host's own log of the session. It has events that no hook reports, so it is
+//! read as well. All events go to the *journal*, the daemon's file that learning reads later.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,15 +35,11 @@ pub(super) async fn answer_hook_request(
 
     // The hook process has parsed the message too, but sends it as the host wrote it (`client.rs` has
     // the reason).
-    let host = engine::find_host(&request.host);
-    let parsed =
-        host.and_then(|it| Some((it, it.parse_message(request.message.get().as_bytes(), None)?)));
-    let Some((host, message)) = parsed else {
-        return Err(RequestFailure::new(
-            ErrorCode::Malformed,
-            "it is no message of a host that is known",
-        ));
-    };
+    let unknown_message =
+        || RequestFailure::new(ErrorCode::Malformed, "it is no message of a host that is known");
+    let host = engine::find_host(&request.host).ok_or_else(unknown_message)?;
+    let message =
+        host.parse_message(request.message.get().as_bytes(), None).ok_or_else(unknown_message)?;
 
     let open_project = daemon.get_or_open_project(Path::new(&message.cwd)).await?;
     // The settings must be current: a user who has just disabled memory must not be answered.
@@ -48,14 +50,15 @@ pub(super) async fn answer_hook_request(
     }
 
     let root = open_project.root.to_string_lossy();
-    let events = host.journal_events(&message, Some(&root), (daemon.config.now)());
-    // The first event is the session start, also in later messages of a session. A message without
-    // events belongs to no session and needs no answer.
+    let events = host.build_journal_events(&message, Some(&root), (daemon.config.now)());
+    // Every message begins with the session start, because a hook process cannot know whether an
+    // earlier one has sent it; repeated starts are dropped by their id. A message without events
+    // belongs to no session and needs no answer.
     let Some(first) = events.first() else { return reply(None) };
     let is_subagent = matches!(&first.event, Event::SessionStart(it) if it.parent.is_some());
     let live_session = daemon.live_sessions.get_or_start(first.session, &open_project);
     let is_repetition = live_session.record_message(&message);
-    // Also for a repetition: repeated events are dropped by their ids.
+    // Also for a repetition, in case the first copy failed; journalled events are dropped by their ids.
     daemon.journal_events(&live_session, &mut project, events)?;
     if is_repetition {
         return reply(None);
@@ -69,7 +72,8 @@ pub(super) async fn answer_hook_request(
     reply(text)
 }
 
-/// The text to inject at an event, if any: notes about the event, else a note between two steps.
+/// The text to inject at an event, if any: notes about the event; else, if a step ended (one answer of
+/// the model with its tool calls), a note for the next one.
 async fn select_injected_text(
     daemon: &Daemon,
     project: &Project,
@@ -94,6 +98,7 @@ async fn select_injected_text(
     }
     let injection = project.injector().inject(message).await?;
     flag_withheld_later(daemon, project, &injection);
+
     // Steps are counted even if something else is injected now.
     let step = count_step(daemon, project, message, live_session);
     if !injection.text.is_empty() {
@@ -127,7 +132,7 @@ fn count_step(
     let step_files = project.injector().resolve_paths(&paths, &message.cwd);
     let StepProgress { n_steps, task, touched } = live_session.complete_step(&step_files);
     Some(StepRequest {
-        session: message.session.clone(),
+        session: message.host_session.clone(),
         step_number: n_steps,
         trust_level: project.policy.injection.level,
         task,

@@ -1,5 +1,14 @@
 //! Replies of the protocol: the reply line, and the JSON of each result. `requests.rs` calls these
 //! functions with the structs of the engine.
+//!
+//! ```text
+//! {"id":7,"ok":{…}}                                                   a result
+//! {"error":{"code":"unknown_request","message":"…"},"id":7}           an error
+//! {"error":{"code":"unknown_event","message":"…"},"event_id":"e1"}    an error for an event
+//! ```
+//!
+//! In most results `memories` has the ids of the memories (conclusions about the project) that the
+//! result is based on, so that a client can cite them.
 
 use engine::{
     ContextBlock, DependencyReport, ImpactReport, IndexFreshness, MappedModule, MatchedRecipe,
@@ -9,6 +18,8 @@ use model::{Memory, RecipeStep, closed};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+// closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
+// The text after the colon is the enum's name in error messages.
 closed! {
     /// Error codes of replies.
     pub enum ErrorCode : "code" {
@@ -41,7 +52,7 @@ impl RequestFailure {
 impl From<engine::Error> for RequestFailure {
     fn from(error: engine::Error) -> Self {
         use engine::Error;
-        // `Refused`: the client can change its request. `Failed`: it cannot help it.
+        // `Refused`: the client can change its request. `Failed`: no change of the request would help.
         let code = match &error {
             Error::NotFound { .. }
             | Error::Ambiguous { .. }
@@ -123,16 +134,18 @@ pub fn recipe_json(found: Option<&MatchedRecipe>) -> Value {
     json!({ "recipe": recipe_json, "memories": [rated.memory.id] })
 }
 
+/// The number of steps after which an agent should stop.
 pub fn stop_limit_json(stop_limit: &StopLimit) -> Value {
     json!({
         "limit": stop_limit.limit,
-        // Per mille in the engine, a factor on the wire.
+        // Actual steps per planned step: per mille in the engine, a factor on the wire.
         "calibration": f64::from(stop_limit.calibration) / 1000.0,
         "samples": stop_limit.samples,
         "memories": [],
     })
 }
 
+/// The code that a change to the targets affects.
 pub fn impact_json(report: &ImpactReport) -> Value {
     let memories: Vec<String> = report.memories.iter().map(|it| it.memory.id.to_string()).collect();
     json!({
@@ -143,6 +156,7 @@ pub fn impact_json(report: &ImpactReport) -> Value {
     })
 }
 
+/// The code that the targets need.
 pub fn dependencies_json(report: &DependencyReport) -> Value {
     json!({
         "targets": report.targets.iter().map(symbol_json).collect::<Vec<_>>(),
@@ -201,6 +215,8 @@ fn symbol_json(symbol: &SymbolInfo) -> Value {
     json!({ "name": symbol.name, "kind": kind, "path": symbol.path, "line": first_line })
 }
 
+/// A symbol found by following edges from a target: the number of edges, the kind of the last edge, and
+/// the symbol before it.
 fn reached_json(reached: &ReachedSymbol) -> Value {
     let mut res = symbol_json(&reached.symbol);
     res["depth"] = json!(reached.depth);
@@ -209,6 +225,8 @@ fn reached_json(reached: &ReachedSymbol) -> Value {
     res
 }
 
+/// Says how far the index of the code can be trusted: whether it is partial, references that are not
+/// resolved yet, and files that changed since.
 fn freshness_json(freshness: &IndexFreshness) -> Value {
     json!({
         "is_partial": freshness.is_partial,

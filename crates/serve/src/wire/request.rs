@@ -1,5 +1,15 @@
 //! Fields of each request, as parsed from its line. Unknown fields are ignored, so that a newer client
-//! can talk to an older daemon. `ProjectSelector` is parsed from most lines in addition.
+//! can talk to an older daemon. `ProjectSelector` is parsed from most lines in addition: of
+//!
+//! ```text
+//! {"id":4,"request":"search","project":"/home/me/shop","query":"login"}
+//! ```
+//!
+//! it takes `project`, and [`SearchRequest`] takes `query`.
+//!
+//! A *host* is a program that runs an agent, a *session* one run of it, and a *step* one answer of the
+//! model with its tool calls. A *note* is the text of a memory for an agent, and a *context* a block of
+//! notes. A *phase* is a kind of work, as a word: `define`, `implement`, `validate` …
 
 use model::{SessionId, SessionOutcome, ValidationKind};
 use serde::Deserialize;
@@ -42,8 +52,8 @@ pub struct SearchRequest {
     pub phase: Option<String>,
 }
 
-/// Records a note in the scratchpad of a session. The note itself is parsed from the same line as
-/// `model::RecordedNote`.
+/// Records a note in the scratchpad of a session (its state until it is learned from). The note itself
+/// is parsed from the same line as `model::RecordedNote`.
 #[derive(Debug, Deserialize)]
 pub struct RecordRequest {
     pub session_id: SessionId,
@@ -60,14 +70,14 @@ pub struct CodeRequest {
     pub depth: Option<u32>,
 }
 
-/// Requests the module map, or one module of it.
+/// Requests the module map (the parts of the project with their files), or one module of it.
 #[derive(Debug, Deserialize)]
 pub struct MapRequest {
     #[serde(default)]
     pub module: Option<String>,
 }
 
-/// Requests the recipe for a task.
+/// Requests the recipe for a task: the steps that worked for such tasks before.
 #[derive(Debug, Deserialize)]
 pub struct RecipeRequest {
     pub task: String,
@@ -84,7 +94,7 @@ pub struct PrefetchRequest {
     pub limit: Option<usize>,
 }
 
-/// Requests the step limit of a task, calibrated by past sessions.
+/// Requests the number of steps after which a task should stop, calibrated by past sessions.
 #[derive(Debug, Deserialize)]
 pub struct StopLimitRequest {
     /// Planned steps.
@@ -93,7 +103,7 @@ pub struct StopLimitRequest {
     pub module: String,
 }
 
-/// Requests a context: for session start, for files, or for a pipeline stage.
+/// Requests a context: for session start, for files, or for a pipeline stage (plan, qa, recovery, spec).
 #[derive(Debug, Deserialize)]
 pub struct ContextRequestBody {
     #[serde(default)]
@@ -113,14 +123,14 @@ pub struct ContextRequestBody {
     pub report: String,
 }
 
-/// Requests notes between two steps: about touched files or a failed call.
+/// Requests notes between two steps. Its fields decide what they are about: with `error` a failed call,
+/// with `step` the end of a step, otherwise the touched `files`.
 #[derive(Debug, Deserialize)]
 pub struct StepContextRequest {
     pub session_id: SessionId,
     #[serde(default)]
     pub files: Vec<String>,
-    /// The step that ended, counted from 1. Without it and without `error`, all notes about the files
-    /// are returned.
+    /// The step that ended, counted from 1.
     #[serde(default)]
     pub step: Option<u32>,
     /// With `step`: files of earlier steps, searches of this step, and the task of the session.

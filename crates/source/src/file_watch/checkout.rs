@@ -1,8 +1,12 @@
 //! The checked-out commit, and the folders into which git writes when it changes.
 //!
 //! A commit changes no file of the working tree, so watching only those would notice it with the
-//! next edit. Git writes few files for it: `HEAD`, the ref it names, the packed refs, or a table of
-//! refs.
+//! next edit. Git writes few files for it: `HEAD`, the ref it names (`refs/heads/main`), the file
+//! `packed-refs`, or a file in `reftable`, another format for refs.
+//!
+//! A *place* is the location of a project. Its `git_dir` is the git directory of the working tree,
+//! with `HEAD`; its `key_dir` the one that all working trees of the repository share, with the refs.
+//! They differ only in a linked worktree.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -30,9 +34,12 @@ impl CheckoutWatch {
             return false;
         };
         let git_dirs = [self.place.git_dir.as_deref(), Some(self.place.key_dir.as_path())];
-        let is_in_git_dir = git_dirs.contains(&Some(folder));
+        if !git_dirs.contains(&Some(folder)) {
+            // A folder of refs: everything in it counts.
+            return true;
+        }
         // Other files in the git directory itself change with every `git status`.
-        !is_in_git_dir || path.file_name().is_some_and(|it| it == "HEAD" || it == "packed-refs")
+        path.file_name().is_some_and(|it| it == "HEAD" || it == "packed-refs")
     }
 
     /// The folders to watch now; none without git.
@@ -49,16 +56,17 @@ impl CheckoutWatch {
         acc
     }
 
-    /// Reads the commit again and returns true if it has changed.
-    pub(super) fn has_moved(&mut self) -> bool {
+    /// Reads the commit again, stores it, and returns true if it is another than before.
+    pub(super) fn update_commit(&mut self) -> bool {
         let commit = read_head(&self.place).commit;
-        let has_moved = commit != self.commit;
+        let is_new = commit != self.commit;
         self.commit = commit;
-        has_moved
+        is_new
     }
 }
 
-/// The nearest existing folder above a loose ref, in which git creates the missing ones.
+/// The nearest existing folder above a loose ref, in which git creates the missing ones. For the
+/// branch `feature/x` that is `refs/heads/feature`, or `refs/heads` if there is no such folder yet.
 fn nearest_folder(loose: &Path) -> Option<PathBuf> {
     loose.ancestors().skip(1).find(|it| it.is_dir()).map(Path::to_owned)
 }

@@ -1,10 +1,15 @@
 //! Branch and commit, compared with the output of git.
+//!
+//! Git stores a branch in one of three ways: *loose*, as a file `refs/heads/main` with the id of its
+//! commit; *packed*, as a line of the file `packed-refs`; or in binary tables (*reftable*). A loose
+//! ref counts before a packed one. HEAD names a branch, or directly a commit (*detached*).
 
 use waylore_source::{GitHead, read_head};
 
 use crate::fixture::Fixture;
 
-/// Compares the head with the commit that git prints, and with the expected branch.
+/// Compares the head of the repository `rel` with the commit that git prints, and with the expected
+/// branch.
 fn check(fixture: &Fixture, rel: &str, branch: Option<&str>) {
     let commit = fixture.git(rel, "rev-parse HEAD");
     let expected = GitHead { branch: branch.map(str::to_owned), commit: Some(commit) };
@@ -21,6 +26,7 @@ fn a_branch_is_read_loose_and_packed() {
     check(&fixture, "app", Some("feature/x"));
     fixture.git("app", "pack-refs --all");
     check(&fixture, "app", Some("feature/x"));
+    // Loose again, beside the outdated packed one.
     fixture.commit("app", "three");
     check(&fixture, "app", Some("feature/x"));
 }
@@ -100,6 +106,7 @@ fn a_ref_to_a_ref_is_followed_but_not_for_ever() {
     fixture.git("app", "symbolic-ref refs/heads/alias refs/heads/main");
     fixture.git("app", "symbolic-ref HEAD refs/heads/alias");
     check(&fixture, "app", Some("alias"));
+    // A ref to itself.
     fixture.write("app/.git/refs/heads/alias", "ref: refs/heads/alias\n");
     assert_eq!(
         read_head(&fixture.locate("app")),

@@ -1,8 +1,8 @@
 //! History and changes, in repositories made by the real git.
 
 use waylore_source::{
-    CommitFile, FileChange, RenameDetection, changes_since, count_commits_since, read_commits,
-    unmerged_branches,
+    CommitFile, FileChange, RenameDetection, changes_since, count_commits_since,
+    find_reverted_edits, read_commits, unmerged_branches,
 };
 
 use crate::fixture::Fixture;
@@ -147,4 +147,20 @@ fn the_caller_can_stop_reading_or_set_a_limit() {
         true
     });
     assert_eq!(newest, ["b", "c"]);
+}
+
+#[test]
+fn unchanged_texts_count_as_reverted_and_binary_files_do_not() {
+    let fixture = Fixture::new();
+    fixture.repository("app", "one");
+    fixture.write("app/notes.txt", "text");
+    std::fs::write(fixture.path("app/logo.png"), [0xff, 0xd8, 0xff]).unwrap();
+    fixture.git("app", "add .");
+    fixture.commit("app", "two");
+    // All commits of the fixture have one time: it lies before the session and also after it.
+    let (since, until) = (1_700_000_001, 1_699_999_999);
+    let place = fixture.locate("app");
+    assert!(find_reverted_edits(&place, &["notes.txt"], since, until).is_some());
+    assert_eq!(find_reverted_edits(&place, &["logo.png"], since, until), None);
+    assert_eq!(find_reverted_edits(&place, &["notes.txt", "logo.png"], since, until), None);
 }

@@ -1,4 +1,8 @@
 //! The place of a project in all kinds of directories.
+//!
+//! `describe_place` returns `kind root key_dir` relative to the fixture: `Git mono mono/.git` is
+//! the working tree `mono`, identified by its git directory. `repository(dir, message)` makes a
+//! repository with one commit of that message.
 
 use std::fs;
 
@@ -83,6 +87,7 @@ fn a_submodule_is_its_own_project() {
         "Submodule app/vendor/library app/.git/modules/vendor/library"
     );
     assert_eq!(fixture.describe_place("app/vendor"), "Git app app/.git");
+    // The git directory of the submodule has no working tree above it but that of the app.
     assert_eq!(fixture.describe_place("app/.git/modules/vendor/library"), "Git app app/.git");
     fixture.rename("app", "renamed");
     assert_eq!(
@@ -146,7 +151,8 @@ fn home_is_a_project_only_if_the_start_is_home() {
     assert_eq!(locate_project(&home.join("code"), Some(&home)).unwrap().kind, PlaceKind::Manifest);
     assert_eq!(locate_project(&home.join("real"), Some(&home)).unwrap().root, home.join("real"));
     assert_eq!(locate_project(&home, Some(&home)).unwrap().kind, PlaceKind::Git);
-    // A repository above home, around all home directories, does not count either.
+    // With `notes/today` as home, the repository lies above home and does not count either. (The
+    // start is home itself, which has no `.git`.)
     assert_eq!(locate_project(&notes, Some(&notes)).unwrap().kind, PlaceKind::Plain);
     // If home is unknown, only the top of the filesystem is excluded.
     assert_eq!(locate_project(&notes, None).unwrap().kind, PlaceKind::Git);
@@ -180,8 +186,10 @@ fn the_key_follows_a_rename_and_not_a_copy() {
     assert!(key.is_some());
     fixture.rename("one", "two");
     assert_eq!(fixture.locate("two").dir_key, key);
+    // A copy, even at the old path of the original, is another directory.
     fixture.copy("two", "one");
     assert_ne!(fixture.locate("one").dir_key, key);
+    // So is a new repository at the path of a deleted one.
     fs::remove_dir_all(fixture.path("two")).unwrap();
     fixture.repository("two", "one");
     assert_ne!(fixture.locate("two").dir_key, key);

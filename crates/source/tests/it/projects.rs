@@ -1,4 +1,9 @@
 //! Recognition of projects, with real files and all rules together.
+//!
+//! A project is recognised at a new location by its *fingerprint* (the id of its first commit and
+//! the URL of its remote) and by the key of its directory, which survives a rename. `visit(dir)`
+//! returns `new` for a new project, `same app` for a known location of the project `app`, and
+//! otherwise the evidence with the project, such as `Renamed app` or `Clone app`.
 
 use std::cell::RefCell;
 use std::fs;

@@ -3,14 +3,17 @@
 //!
 //! The engine reads new commits from git, computes the statistics and passes both as a
 //! `HistoryBatch`. Commits are appended; names and statistics are written anew each time. The last
-//! stored commit is the fact `history` in table `state`.
+//! stored commit is a row of table `state`.
 
 use rusqlite::ToSql;
 
 use crate::Error;
 use crate::query::{Db, Query};
 
-/// Tables of the git history.
+/// Key of the last stored commit in table `state`. The engine reads it under the same key.
+const HEAD_KEY: &str = "history";
+
+/// Tables of the git history. `commits` is a table, and in `file_histories` a count.
 pub(super) const HISTORY_SCHEMA: &str = "
     CREATE TABLE commits (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, words BLOB NOT NULL, files BLOB NOT NULL) STRICT;
     CREATE TABLE file_names (path TEXT PRIMARY KEY, file INTEGER NOT NULL, current INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -57,7 +60,8 @@ const DELETE_FILE_NAMES: Query = Query::local("graph_clear_names", "DELETE FROM 
 const DELETE_FILE_HISTORIES: Query =
     Query::local("graph_clear_histories", "DELETE FROM file_histories");
 
-/// A commit, with the hashes of its words and the numbers of its files as bytes.
+/// A commit. The hashes of the words of its message and the numbers of its files are encoded by the
+/// crate `history` and opaque here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitRow {
     /// Seconds since the epoch.
@@ -66,15 +70,17 @@ pub struct CommitRow {
     pub files: Vec<u8>,
 }
 
-/// A name that a file has or had, and the number of the file.
+/// A name that a file has or had.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileNameRow {
     pub path: String,
+    /// Number that all names of one file share; commits refer to files by it.
     pub file: u32,
     pub is_current: bool,
 }
 
-/// Statistics of one file from the git history. Files that changed in the same commits are bytes.
+/// Statistics of one file from the git history. The files that changed in the same commits are
+/// encoded by the crate `history` and opaque here.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileHistoryRow {
     pub path: String,
@@ -104,18 +110,18 @@ pub struct HistoryBatch {
 /// Stores a batch inside the caller's transaction.
 pub(super) fn put_history(db: &Db, batch: &HistoryBatch) -> Result<(), Error> {
     let stored_head: Option<String> =
-        db.select_one(&super::SELECT_STATE, &[&"history"], |row| row.get(0))?;
+        db.select_one(&super::SELECT_STATE, &[&HEAD_KEY], |row| row.get(0))?;
     if stored_head != batch.previous_head {
         // Another process was faster; the next update continues from its result.
         return Ok(());
     }
+    // Only commits are appended; names and statistics are recomputed as a whole.
     if batch.replaces_all {
         db.execute(&DELETE_COMMITS, &[])?;
     }
     for commit in &batch.commits {
         db.execute(&ADD_COMMIT, &[&commit.at, &commit.words, &commit.files])?;
     }
-    // Names and statistics are recomputed as a whole, only commits are appended.
     db.execute(&DELETE_FILE_NAMES, &[])?;
     for name in &batch.names {
         db.execute(&ADD_NAME, &[&name.path, &name.file, &name.is_current])?;
@@ -126,7 +132,7 @@ pub(super) fn put_history(db: &Db, batch: &HistoryBatch) -> Result<(), Error> {
             [&file.path, &file.n_commits, &file.last_commit_at, &file.churn, &file.co_changed];
         db.execute(&ADD_FILE_HISTORY, &values)?;
     }
-    db.execute(&super::PUT_STATE, &[&"history", &batch.head]).map(|_| ())
+    db.execute(&super::PUT_STATE, &[&HEAD_KEY, &batch.head]).map(|_| ())
 }
 
 pub(super) fn read_file_history_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileHistoryRow> {

@@ -1,7 +1,8 @@
 //! Neighbouring files, read file by file: queries about a few files need not load the whole graph.
 //!
-//! A link is a directed pair of files with the summed weight of the edges between their symbols.
-//! The engine computes it; this file stores it and finds the neighbours of a file.
+//! A link is a directed pair of files, with the summed weight of the edges between their symbols:
+//! `file` refers to `other`. The engine computes it; this file stores it and finds the neighbours
+//! of a file in both directions.
 
 use std::collections::HashMap;
 
@@ -34,7 +35,7 @@ const MAX_FILES_PER_NAME: usize = 8;
 
 /// The id of a file.
 const SELECT_FILE_ID: Query = Query::local("graph_id", "SELECT id FROM files WHERE path = ?1");
-/// Files with a name, one more than `MAX_FILES_PER_NAME` to show that there are more.
+/// Files with a name. The limit is one more than `MAX_FILES_PER_NAME`, to see that there are more.
 const SELECT_FILES_BY_NAME: Query = Query::local(
     "graph_called",
     concat!("SELECT path FROM files WHERE ", file_name!(), " = ?1 ORDER BY path LIMIT 9"),

@@ -1,5 +1,16 @@
-//! The reading handle of a project's code graph. It has one method per query and shares the threads
-//! of the `GraphStore` it comes from.
+//! The queries about a project's code graph, one method each. The handle shares the threads of the
+//! `GraphStore` it comes from, which does the writing.
+//!
+//! What is stored of a source file: its *stamp* (size and modification time; while it is unchanged,
+//! so is the content), its *outline* (the symbols it defines) and *body* (the references in it, by
+//! name), its *edges* (these references resolved to symbols of other files), the *keys* (the names
+//! that were looked up to resolve them, so that a change of one of these names resolves the file
+//! again), and *precise* (its references according to an index of a compiler, such as SCIP, if
+//! there is one). All but the stamp are opaque bytes here; the graph crate encodes them.
+//!
+//! Methods whose rows must fit together (`neighbors`, `history`, the module map) run their
+//! statements in one snapshot, so that a write between two of them is not seen by half. A single
+//! statement is a snapshot by itself, and the other methods return rows that are independent.
 
 use std::collections::HashMap;
 use std::fs;
@@ -19,7 +30,7 @@ const SELECT_FILES: Query = Query::local(
     "graph_files",
     "SELECT id, path, size, modified, hash, outline, edges FROM files LEFT JOIN edges USING (id)",
 );
-/// The data of every file that only updates need.
+/// The data of every file that only updates need: `body`, `keys` and `precise`, see above.
 const SELECT_BODIES: Query = Query::local(
     "graph_bodies",
     "SELECT id, body, keys, precise FROM bodies LEFT JOIN edges USING (id)",
@@ -34,12 +45,14 @@ const SELECT_STAMP: Query = Query::local(
 );
 /// Files that were not indexed.
 const SELECT_SKIPPED: Query = Query::local(
-    "graph_passed",
+    "graph_skipped",
     "SELECT path, size, modified, reason FROM skipped_files ORDER BY path",
 );
 
-/// Reads the code graph of one project. The first query creates a missing file and replaces an
-/// unusable one; nothing else is written through this handle.
+/// Reads the code graph of one project.
+///
+/// No method changes the graph. There is one side effect on the disk: the first query creates a
+/// missing database file, or replaces one that is damaged or of another version with an empty one.
 #[derive(Clone)]
 pub struct GraphReader {
     path: PathBuf,
@@ -55,22 +68,18 @@ impl GraphReader {
         self.path.exists()
     }
 
-    /// Bytes on disk, including the log.
+    /// Bytes on disk: the database file and its write-ahead log, in which `SQLite` keeps the
+    /// changes that are not merged into the file yet. A missing file has 0 bytes.
     pub fn size(&self) -> u64 {
         let log = self.path.with_extension("db-wal");
-        [&self.path, &log].iter().filter_map(|it| fs::metadata(it).ok()).map(|it| it.len()).sum()
+        let bytes_of = |path: &PathBuf| fs::metadata(path).map_or(0, |it| it.len());
+        bytes_of(&self.path) + bytes_of(&log)
     }
 
     pub async fn files(&self) -> Result<Vec<GraphFile>, Error> {
         self.run(|db| {
-            db.read_snapshot(|db| {
-                db.select(&SELECT_FILES, &[], |row| {
-                    Ok(GraphFile {
-                        stamp: read_stamp(row)?,
-                        outline: row.get(5)?,
-                        edges: row.get(6)?,
-                    })
-                })
+            db.select(&SELECT_FILES, &[], |row| {
+                Ok(GraphFile { stamp: read_stamp(row)?, outline: row.get(5)?, edges: row.get(6)? })
             })
         })
         .await
@@ -97,9 +106,12 @@ impl GraphReader {
     /// Stamps of some files, in their order. Files that were not indexed are left out.
     pub async fn stamps_of(&self, paths: Vec<String>) -> Result<Vec<GraphStamp>, Error> {
         self.run(move |db| {
-            let found = paths.iter().map(|it| db.select_one(&SELECT_STAMP, &[it], read_stamp));
-            // `transpose` leaves out missing files and keeps errors.
-            found.filter_map(Result::transpose).collect()
+            let mut stamps = Vec::with_capacity(paths.len());
+            for path in &paths {
+                // `extend` by an `Option`: nothing is added for a file that was not indexed.
+                stamps.extend(db.select_one(&SELECT_STAMP, &[path], read_stamp)?);
+            }
+            Ok(stamps)
         })
         .await
     }
@@ -118,6 +130,8 @@ impl GraphReader {
         .await
     }
 
+    /// One fact about the whole graph, such as the commit up to which its history is
+    /// indexed; `None` if it was never set.
     pub async fn get_state(&self, key: &'static str) -> Result<Option<String>, Error> {
         self.run(move |db| db.select_one(&SELECT_STATE, &[&key], |row| row.get(0))).await
     }
@@ -173,8 +187,7 @@ impl GraphReader {
         self.run(module_map::read_file_links).await
     }
 
-    /// Queues `job` for one of the threads. Their connections may write, because the writer uses
-    /// the same threads.
+    /// Queues `job` for one of the threads. `GraphStore` shares them and runs its writes here, too.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce(&Db) -> Result<T, Error> + Send + 'static,
@@ -194,7 +207,8 @@ fn read_stamp(row: &rusqlite::Row<'_>) -> rusqlite::Result<GraphStamp> {
     })
 }
 
-/// Sizes and times fit in 63 bits; a negative number was not written by this program.
+/// Sizes and times fit in 63 bits; a negative number was not written by this program and is read
+/// as 0.
 fn read_unsigned(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(column).map(|it| u64::try_from(it).unwrap_or_default())
 }

@@ -1,4 +1,9 @@
-//! SQL statements about sessions and the patterns seen in them. This file is a table.
+//! SQL statements about sessions and the patterns seen in them, one constant each.
+//!
+//! A sighting is one pattern in one session; its `key` says which pattern of a signal it is, its
+//! `evidence` is JSON. `n` is the row number of a table. `Query::shared` is a statement that also
+//! runs on a libSQL server, `Query::local` one for local files; the first argument is its name in
+//! tests and messages.
 //!
 //! `learning.rs` runs the statements about sessions, sightings and failed calls. The pairs of
 //! `SELECT` and `UPDATE` below them belong to `text_erasure`, which reads every free text with its
@@ -109,8 +114,8 @@ pub(super) const INSERT_SIGHTING: Query = Query::shared(
         ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
     ),
 );
-/// Makes the sightings of a pattern evidence for a memory, if they had none.
-// All sightings of a pattern are evidence for the memory made of it.
+/// Makes all sightings of a pattern evidence for the memory made of it, except those that are
+/// evidence for another memory.
 pub(super) const LINK_SIGHTINGS: Query = Query::shared(
     "link_sightings",
     "UPDATE sightings SET memory = ?3 WHERE signal = ?1 AND key = ?2 AND memory IS NULL",

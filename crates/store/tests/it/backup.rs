@@ -9,7 +9,8 @@ use waylore_store::{
 
 use crate::kit::{NOW, SeededRandom, TestBench, files_under, full_memory, id, is_scratch, memory};
 
-/// Applies a random change, as a user would over time.
+/// Applies a random change, as a user would over time. `next` counts the memories made so far, so
+/// that each gets another number.
 fn apply_random_change(
     bench: &TestBench,
     store: &Store,
@@ -57,11 +58,13 @@ fn twenty_random_histories_restore_to_their_backup() {
         }
         let backup = bench.block_on(store.backup(NOW)).unwrap();
         let backed_up = bench.state(&store);
+
         // More changes, which the restore takes back.
         for _ in 0..=random.below(10) {
             apply_random_change(&bench, &store, &mut random, &mut next);
         }
         let last = bench.apply(&store, AuditAction::Settings, vec![]).unwrap().batch;
+
         let contents = store.clone().restore(&backup, NOW).unwrap();
         assert_eq!(
             contents.memories,

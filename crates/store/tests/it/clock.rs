@@ -1,4 +1,9 @@
-//! Order and age do not depend on the wall clock.
+//! Order and age do not depend on the wall clock, which a user may set to any time.
+//!
+//! Order comes from a hybrid clock: it follows the wall clock, but never goes back. Age is the time
+//! in which the store was used: a gap of more than thirty days between two uses becomes a *quiet
+//! span*, in which memories do not age. A batch records that the store is in use at its `now`; an
+//! empty one does only that.
 
 use model::{DAY_MS, HybridTimestamp, ProjectId, Timestamp, current_confidence};
 use waylore_store::{AuditAction, Store, StoreChange, WriteBatch};
@@ -46,8 +51,8 @@ fn a_batch_comes_after_the_given_clock() {
     let mut last = HybridTimestamp::default();
     for (n, jump) in (0..).zip(JUMPS) {
         // The two stores take turns; each continues after the clock of the other.
-        let (now, stores) = (NOW.plus_millis(jump), [&store, &other]);
-        let (written, read) = (stores[n % 2], stores[(n + 1) % 2]);
+        let now = NOW.plus_millis(jump);
+        let (written, read) = if n % 2 == 0 { (&store, &other) } else { (&other, &store) };
         let after = bench.block_on(read.history().hybrid_clock()).unwrap();
         // A batch that changes no memory has a place in the order, too.
         let (action, changes) = match n % 3 {

@@ -1,5 +1,11 @@
 //! Damage is reported and damaged data is never returned: a memory that is returned is the one that
 //! was saved, and one that cannot be returned is reported.
+//!
+//! `DamageSpecimen::new(early, late)` is a store whose first `early` memories are in the database
+//! file and in a backup, and whose next `late` ones are still in the log. `damaged_copy` copies it
+//! with other bytes in one file, `query_everything` reads the copy in every way, and
+//! `assert_restorable` restores its backup. The files: `user.db` is the database, `user.db-wal` its
+//! write-ahead log, `user.mark` the number of the last acknowledged change.
 
 mod specimen;
 
@@ -40,14 +46,15 @@ fn a_damaged_log_loses_its_tail_and_reports_it() {
     let mut n_lost = 0;
     for seed in 0..220 {
         run_case("log", seed, |random| {
+            // One case in three cuts the log off, the others change some of its bytes.
             let bytes = match random.below(3) {
                 0 => whole[..random.below(whole.len())].to_vec(),
                 _ => damage_bytes(random, &whole),
             };
             let data = specimen.damaged_copy("user.db-wal", Some(&bytes));
             let served = specimen.query_everything(&data);
-            assert_eq!(served.listed, order[..served.listed.len()], "{served:?}");
             // Whole transactions are missing at the end, never in between.
+            assert_eq!(served.listed, order[..served.listed.len()], "{served:?}");
             let lost = served.listed.len() < order.len();
             let is_loss = |it: &DamageFinding| matches!(it, DamageFinding::LostChanges { .. });
             assert!(!lost || served.findings.iter().any(is_loss), "silent loss: {served:?}");

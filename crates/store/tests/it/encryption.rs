@@ -109,19 +109,23 @@ fn a_database_can_be_encrypted_decrypted_and_rekeyed() {
     for (from, to) in key_changes() {
         let bench = TestBench::new();
         let store = fill(&bench, from.as_ref());
-        let (before, names) = (bench.state(&store), store.backups());
+        let (before, n_backups) = (bench.state(&store), store.backups().len());
+
         store.change_key(to.clone()).unwrap();
+        // The database has the same contents in the new form, and so have its backups.
         let store = bench.open_with(to.as_ref());
         assert_eq!(bench.block_on(store.is_encrypted()).unwrap(), Some(to.is_some()));
         assert_eq!(bench.state(&store), before);
         assert_eq!(bench.block_on(store.check_database()).unwrap(), vec![]);
         let after = store.backups();
-        assert_eq!(after.len(), names.len());
+        assert_eq!(after.len(), n_backups);
         assert_eq!(store.verify_backup(&after[0]).unwrap().memories, 2);
         assert_eq!(plain_files(&bench).is_empty(), to.is_some(), "{:?}", plain_files(&bench));
         bench.add(&store, 9, "written in the new form");
         assert_eq!(plain_files(&bench).is_empty(), to.is_some());
         drop(store);
+
+        // The old key is of no use, and no copy in the old form is left.
         if from.is_some() && to.is_some() {
             let old = bench.block_on(bench.open_with(from.as_ref()).memories().get(id(1)));
             assert!(matches!(old, Err(Error::WrongKey { .. })), "{old:?}");

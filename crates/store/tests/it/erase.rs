@@ -49,11 +49,13 @@ fn without(state: StoreContents, id: MemoryId) -> Vec<model::Memory> {
 fn no_byte_of_an_erased_memory_is_left() {
     let bench = TestBench::new();
     let store = fill(&bench);
+    // Without this, the search below would prove nothing.
     let files = traces(&bench);
     for part in ["user.db", "backups", "replaced"] {
         assert!(files.iter().any(|it| it.contains(part)), "the canary never was in {part}");
     }
     let before = bench.state(&store);
+
     bench.block_on(store.erase(vec![id(1)], NOW)).unwrap();
     assert_eq!(traces(&bench), Vec::<String>::new(), "while the store is open");
     let id_bytes = id(1).0.as_bytes().to_vec();
@@ -62,6 +64,8 @@ fn no_byte_of_an_erased_memory_is_left() {
         Vec::<String>::new(),
         "not even its id"
     );
+
+    // The other memories are as they were, in the database, the backups and the search index.
     assert_eq!(bench.state(&store).memories, without(before.clone(), id(1)));
     assert_eq!(bench.block_on(store.check_database()).unwrap(), vec![]);
     for backup in store.backups() {
@@ -126,13 +130,19 @@ fn a_replaced_database_is_cleaned_and_can_be_restored() {
     bench.block_on(store.erase(vec![id(1)], NOW)).unwrap();
     assert_eq!(store.dropped_copies(), Vec::<std::path::PathBuf>::new());
     let now = bench.state(&store);
+
+    // The database that the restore in `fill` replaced has lost memory 1, too.
     let replaced = store.replaced_database().remove(0);
     assert_eq!((replaced.name.as_str(), replaced.created_at), ("replaced/user.db", None));
     assert_eq!(store.verify_backup(&replaced).unwrap().memories, 2);
+
+    // Restoring it replaces the current one, with memory 9.
     bench.add(&store, 9, "only in the database that is replaced next");
     store.restore(&replaced, NOW).unwrap();
     let store = bench.open();
     assert_eq!(bench.state(&store).memories, now.memories);
+
+    // Restoring that one in turn brings memory 9 back.
     let replaced = store.replaced_database().remove(0);
     assert_eq!(store.verify_backup(&replaced).unwrap().memories, 3);
     store.restore(&replaced, NOW).unwrap();
@@ -179,12 +189,14 @@ fn everything_can_be_erased() {
 fn a_backup_that_cannot_be_cleaned_is_deleted() {
     let bench = TestBench::new();
     let store = fill(&bench);
+    // Of the two backups, one loses its first page; the replaced database becomes a text file.
     let broken = store.backups().remove(0);
     let mut bytes = std::fs::read(&broken.path).unwrap();
     bytes[..4_096].fill(0);
     std::fs::write(&broken.path, bytes).unwrap();
     let replaced = bench.data_dir().root.join("replaced/user.db");
     std::fs::write(&replaced, CANARY).unwrap();
+
     bench.block_on(store.erase(vec![id(1)], NOW)).unwrap();
     assert_eq!(store.backups().len(), 1);
     assert_eq!(traces(&bench), Vec::<String>::new());
@@ -196,15 +208,18 @@ fn a_backup_that_cannot_be_cleaned_is_deleted() {
 fn a_secret_is_erased_and_its_memory_stays() {
     let bench = TestBench::new();
     let store = fill(&bench);
+    // Besides memory 1, also memory 2, a setting and the audit trail hold the secret.
     bench.edit(&store, id(2), |it| it.content = format!("the key {CANARY} opens it"));
     let setting = StoreChange::Setting { key: "note".into(), value: Some(format!("see {CANARY}")) };
     let mut write_batch = crate::kit::batch(AuditAction::Settings, vec![setting]);
     write_batch.detail = Some(format!("detail {CANARY}"));
     bench.block_on(store.apply(write_batch)).unwrap();
     let last = bench.apply(&store, AuditAction::Settings, vec![]).unwrap().batch;
+
     let clean = |text: &str| text.contains(CANARY).then(|| text.replace(CANARY, "[REDACTED]"));
     assert_eq!(bench.block_on(store.erase_text(clean)).unwrap(), vec![id(1), id(2)]);
     assert_eq!(traces(&bench), Vec::<String>::new());
+
     // The memories are there, without the secret.
     let found = bench.block_on(store.memories().get(id(2))).unwrap().unwrap();
     assert_eq!(found.content, "the key [REDACTED] opens it");
@@ -218,8 +233,10 @@ fn a_secret_is_erased_and_its_memory_stays() {
         "the vector was computed from the secret"
     );
     assert!(!bench.block_on(store.vectors().get(id(3), "tiny".into())).unwrap().is_empty());
-    assert_eq!(bench.block_on(store.settings()).unwrap()[0].1, "see [REDACTED]");
+    let (_, setting) = &bench.block_on(store.settings()).unwrap()[0];
+    assert_eq!(setting, "see [REDACTED]");
     assert_eq!(bench.block_on(store.check_database()).unwrap(), vec![]);
+    // The erasure took at least one sequence number, as every change does.
     assert!(bench.apply(&store, AuditAction::Settings, vec![]).unwrap().batch > last + 1);
     drop(store);
     assert_eq!(traces(&bench), Vec::<String>::new());
@@ -249,13 +266,16 @@ fn a_secret_is_erased_from_the_audit_trail_and_the_registry() {
     }
     bench.insert(&store, Memory { created_by: Actor::Runner(CANARY.into()), ..memory(5, "wren") });
     bench.block_on(store.backup(NOW)).unwrap();
-    // The cleaned texts of both runs are equal.
+
+    // The cleaned texts of both runs of the loop are equal.
     let clean = |text: &str| {
         let cut = |it: &str| text.contains(it).then(|| text.replace(it, "-"));
         cut(&format!("{CANARY}1")).or_else(|| cut(&format!("{CANARY}2"))).or_else(|| cut(CANARY))
     };
     assert_eq!(bench.block_on(store.erase_text(clean)).unwrap(), vec![id(5)]);
     assert_eq!(traces(&bench), Vec::<String>::new());
+
+    // Folders must be unique, so the second one gets a number.
     let locations = bench.block_on(store.registry().list_locations()).unwrap();
     assert_eq!(locations.len(), 2);
     assert_eq!(locations[0].remote.as_deref(), Some("https://user:-@host/p"));

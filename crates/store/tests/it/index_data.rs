@@ -91,6 +91,7 @@ fn vectors_of_an_older_text_are_not_stored() {
         parts: vec![part.clone()],
     };
     bench.edit(&store, id(1), |it| it.content = "an owl".to_owned());
+    // The earlier version, a memory that does not exist, and the current version.
     let given = vec![embedding(id(1), 1), embedding(id(9), 1), embedding(id(1), 2)];
     assert_eq!(bench.block_on(store.put_vectors(given)).unwrap(), [false, false, true]);
     let broken = VectorPart { values: vec![f32::NAN], ..part.clone() };
@@ -112,7 +113,9 @@ fn models_do_not_mix() {
     assert!(vectors(&bench, &store, id(1)).is_empty());
 }
 
-/// Row number of each matching memory, with the occurrences of each term.
+/// Row number of each matching memory, with the occurrences of each term in the columns content,
+/// tags and files. `2 [[2, 0, 0], [1, 0, 0]]` is memory 2 with the first term twice and the second
+/// once, both in the content.
 fn term_matches(bench: &TestBench, store: &Store, expression: &str) -> Vec<String> {
     let expression = expression.to_owned();
     let look = move |it: &TermLookup<'_>| {

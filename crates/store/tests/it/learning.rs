@@ -1,5 +1,10 @@
 //! Lessons of sessions: written with memories in one transaction, replaced when learned again,
 //! erased with the memories made of them.
+//!
+//! A lesson is everything a session of an agent adds beside memories: the session itself, the files
+//! it touched, its failed calls and its sightings. A sighting is one pattern in one session; it is
+//! evidence for a memory, or was dropped with a reason. `lesson(n, text, memory)` is the lesson of
+//! session `n`, with `text` in all its texts; `memory` is what its first sighting is evidence for.
 
 use model::{
     DropReason, MemoryId, MemorySource, ProjectId, SessionId, SessionOutcome, SessionType,
@@ -79,9 +84,12 @@ fn learn(bench: &TestBench, store: &waylore_store::Store, lesson: SessionLesson)
 fn a_lesson_reads_back_and_learning_again_replaces_it() {
     let bench = TestBench::new();
     let store = bench.open();
+    // Session 1 twice.
     learn(&bench, &store, lesson(1, "wren", None));
     learn(&bench, &store, lesson(1, "wren", None));
     learn(&bench, &store, lesson(2, "wren", None));
+
+    // It reads back once.
     let expected = lesson(1, "wren", None);
     assert_eq!(
         bench.block_on(store.learning().get_session(session(1))).unwrap(),
@@ -91,15 +99,19 @@ fn a_lesson_reads_back_and_learning_again_replaces_it() {
         bench.block_on(store.learning().sightings_in_session(session(1))).unwrap(),
         expected.sightings
     );
+    // Files come in the order of the first access; in the lesson it is the reverse.
     let mut files = bench.block_on(store.learning().files_of_session(session(1))).unwrap();
     files.reverse();
     assert_eq!(files, expected.files);
+    // One sighting of the pattern in each of the two sessions.
     let of_pattern = vec![(SignalKind::ErrorRetry, "wren".to_owned())];
     assert_eq!(
         bench.block_on(store.learning().sightings_of_patterns(of_pattern)).unwrap().len(),
         2
     );
-    // The counts of editing sessions, by file and by folder.
+
+    // Both sessions edited `src/auth.rs`. Only whole names of folders count, and neither reads nor
+    // files in subfolders do.
     let (editors, all) = bench
         .block_on(
             store.learning().count_editing_sessions(vec![path("src/auth.rs"), path("src/b.rs")]),
@@ -125,7 +137,8 @@ fn files_are_co_accessed_if_several_sessions_touched_them_within_a_few_steps() {
     }
     let asked = vec!["src/auth.rs".to_owned(), "docs/robin.md".to_owned()];
     let found = bench.block_on(store.learning().co_accessed_files(asked)).unwrap();
-    // One session touched robin, and another file was touched six steps later.
+    // Two sessions touched `docs/wren.md` two steps before. `docs/robin.md` is left out, because
+    // only one session touched it, and `far.rs`, because it came six steps later.
     assert_eq!(
         found[0],
         CoAccessedFiles { n_sessions: 3, others: vec![("docs/wren.md".to_owned(), 2)] }

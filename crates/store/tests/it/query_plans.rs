@@ -1,4 +1,8 @@
 //! Query plans of the statements. A wrong plan gives the right result a thousand times slower.
+//!
+//! A step of `SQLite`'s plan begins with `SEARCH` if it looks rows up through an index, and with
+//! `SCAN` if it reads all of them. `sqlite_autoindex_memories_1` is the index that `SQLite` makes
+//! for the first unique column of `memories`.
 
 use expect_test::expect;
 use rusqlite::Connection;
@@ -93,8 +97,8 @@ fn lookups_go_through_their_index() {
     }
 }
 
-/// A new line in this list is a statement that gets slower with every memory. It belongs here only
-/// if it really is about all rows.
+/// Each line is `statement: step`. A new line in this list is a statement that gets slower with
+/// every memory. It belongs here only if it really is about all rows.
 #[test]
 fn the_statements_that_read_whole_tables_are_known() {
     let bench = TestBench::new();

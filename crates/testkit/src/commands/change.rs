@@ -1,4 +1,4 @@
-//! Commands that change memories.
+//! Commands that change memories. Each prints the memory as it is afterwards.
 
 use engine::{
     Error, MemoryCorrection, MemoryEdit, MemoryNovelty, NewMemory, NotebookScope, OnDuplicate,
@@ -18,7 +18,8 @@ pub(super) fn on_secret(line: &ScriptLine) -> OnSecret {
     if line.has_switch("redact") { OnSecret::Redact } else { OnSecret::Refuse }
 }
 
-/// A batch as an agent's session writes it.
+/// A batch of changes that learning would write for an agent's session, for commands that write
+/// directly to the store.
 pub(super) fn agent_batch(now: Timestamp, changes: Vec<StoreChange>) -> WriteBatch {
     let (action, actor, after) =
         (AuditAction::Promote, Actor::Observer, HybridTimestamp::default());
@@ -49,8 +50,9 @@ pub(super) fn teach(
         MemoryNovelty::Supersedes { old, .. } => world.name_of(old.id),
         _ => String::new(),
     };
-    let known = !line.has_switch("dry") || matches!(res.novelty, MemoryNovelty::Merged { .. });
-    let name = if known { world.name_of(res.memory.id) } else { "would be".to_owned() };
+    // A dry run creates no memory that could get a name; a merge keeps the existing one.
+    let exists = !line.has_switch("dry") || matches!(res.novelty, MemoryNovelty::Merged { .. });
+    let name = if exists { world.name_of(res.memory.id) } else { "would be".to_owned() };
     acc.extend(output::remember_lines(&name, &old, &res));
     Ok(())
 }
@@ -77,6 +79,7 @@ pub(super) fn edit(
     Ok(())
 }
 
+/// `pin` and `unpin`.
 pub(super) fn pin(
     world: &mut TestWorld,
     line: &ScriptLine,
@@ -179,6 +182,7 @@ pub(super) fn undo(
     for (id, memory) in &undone.memories {
         match memory {
             Some(memory) => push_memory(world, memory, acc),
+            // The undone change had created it.
             None => acc.push(format!("{} never was", world.name_of(*id))),
         }
     }

@@ -1,4 +1,5 @@
-//! Commands that change files, folders, machines and time.
+//! Commands that change files, folders, machines and time, and those that look at or damage files
+//! of the data folder.
 
 use std::fs;
 use std::process::Command;
@@ -13,6 +14,7 @@ use crate::TestWorld;
 /// counts as in use if its last write is recent.
 const DAYS_BETWEEN_WRITES: i64 = 10;
 
+/// Advances by days without use.
 pub(super) fn days(world: &mut TestWorld, line: &ScriptLine) {
     world.advance_days(line.word(0).parse().expect("days are counted"));
 }
@@ -27,8 +29,8 @@ pub(super) fn active_days(
     while remaining > 0 {
         world.advance_days(remaining.min(DAYS_BETWEEN_WRITES));
         remaining -= DAYS_BETWEEN_WRITES;
-        let now = world.now;
-        let batch = agent_batch(now, Vec::new());
+        // A write without changes is enough for a notebook to count as in use.
+        let batch = agent_batch(world.now, Vec::new());
         world.with_project(async |project| {
             for notebook in project.notebooks() {
                 project.notebook_writer(&notebook).apply(batch.clone()).await?;
@@ -61,43 +63,41 @@ pub(super) fn machine(world: &mut TestWorld, line: &ScriptLine) {
     line.word(0).clone_into(&mut world.machine);
 }
 
+/// Moves the folder of a project.
 pub(super) fn rename(world: &mut TestWorld, line: &ScriptLine) {
     let (from, to) = (world.project_folder(line.word(0)), world.project_folder(line.word(1)));
     fs::rename(from, to).expect("a folder can be moved");
 }
 
-/// Writes a file; `\n` in a text is the end of a line.
+/// Writes a file, with its text repeated `--times`.
 pub(super) fn write(world: &mut TestWorld, line: &ScriptLine) {
     let path = world.cwd.join(line.word(0));
     let folder = path.parent().expect("a file lies in a folder");
-    let text = line
-        .text_from(1)
-        .replace("\\n", "\n")
-        .repeat(line.number_option("times").unwrap_or(1) as usize);
+    let text = line.text_from(1).repeat(line.number_option("times").unwrap_or(1) as usize);
     fs::create_dir_all(folder)
         .and_then(|()| fs::write(&path, text))
         .expect("a file can be written");
-    set_time(world, line.word(0), 0);
+    set_modified(world, line.word(0), 0);
 }
 
 pub(super) fn delete(world: &mut TestWorld, line: &ScriptLine) {
     fs::remove_file(world.cwd.join(line.word(0))).expect("a file can be removed");
 }
 
-/// Sets the modification time of a file to some days ago.
-pub(super) fn age(world: &mut TestWorld, line: &ScriptLine) {
-    set_time(world, line.word(0), line.word(1).parse().expect("days are counted"));
+/// Sets the modification time of a file to some days after now: it becomes newer than all memories.
+pub(super) fn newer(world: &mut TestWorld, line: &ScriptLine) {
+    set_modified(world, line.word(0), line.word(1).parse().expect("days are counted"));
 }
 
-/// Sets the modification time by the clock of the script, not of the system.
-fn set_time(world: &TestWorld, path: &str, days: i64) {
-    let time = world.now.plus_millis(days * model::DAY_MS).0.unsigned_abs();
+/// Sets the modification time, counted from the clock of the script, not of the system.
+fn set_modified(world: &TestWorld, path: &str, days_from_now: i64) {
+    let time = world.now.plus_millis(days_from_now * model::DAY_MS).0.unsigned_abs();
     let time = std::time::UNIX_EPOCH + std::time::Duration::from_millis(time);
     let file = fs::File::options().append(true).open(world.cwd.join(path));
     file.and_then(|it| it.set_modified(time)).expect("a file can be touched");
 }
 
-/// Copies a folder with everything in it.
+/// Copies the folder of a project with everything in it.
 pub(super) fn copy(world: &mut TestWorld, line: &ScriptLine) {
     let (from, to) = (world.project_folder(line.word(0)), world.project_folder(line.word(1)));
     for path in all_files(&from) {
@@ -139,12 +139,13 @@ pub(super) fn merge(world: &mut TestWorld, line: &ScriptLine) {
     run_git(world, &["merge", "-q", "--no-edit", line.word(0)]);
 }
 
-fn run_git(world: &TestWorld, step: &[&str]) {
-    let done = git_command(world, step).status().expect("git can be run");
-    assert!(done.success(), "git {step:?}");
+fn run_git(world: &TestWorld, args: &[&str]) {
+    let status = git_command(world, args).status().expect("git can be run");
+    assert!(status.success(), "git {args:?}");
 }
 
-fn git_command(world: &TestWorld, step: &[&str]) -> Command {
+/// A git command in the current folder, independent of the user's configuration and the time.
+fn git_command(world: &TestWorld, args: &[&str]) -> Command {
     let mut git = Command::new("git");
     for who in ["AUTHOR", "COMMITTER"] {
         git.env(format!("GIT_{who}_NAME"), "Ada")
@@ -152,7 +153,7 @@ fn git_command(world: &TestWorld, step: &[&str]) -> Command {
             .env(format!("GIT_{who}_DATE"), "1700000000 +0000");
     }
     git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
-    git.arg("-C").arg(&world.cwd).args(step);
+    git.arg("-C").arg(&world.cwd).args(args);
     git
 }
 
@@ -187,7 +188,8 @@ pub(super) fn file_exists(
     Ok(())
 }
 
-/// Changes the text of a memory directly in its database file.
+/// Changes the text of a memory directly in its database file: one bit of its first byte, wherever
+/// the text occurs.
 pub(super) fn damage(
     world: &mut TestWorld,
     line: &ScriptLine,

@@ -1,4 +1,4 @@
-//! Read-only commands.
+//! Commands that show memories, settings and health. All but `doctor --fix` are read-only.
 
 use std::path::PathBuf;
 
@@ -8,11 +8,13 @@ use model::{MemoryScope, MemorySource, MemoryStatus};
 use super::ScriptLine;
 use crate::{TestWorld, output};
 
+/// The filter of `list`, `search` and `ask`, and the notebook to search: with `--user` the user's
+/// only, else all.
 pub(super) fn filter(
     world: &mut TestWorld,
     line: &ScriptLine,
 ) -> Result<(MemoryFilter, Option<NotebookScope>), Error> {
-    let standing = MemoryFilter::active(line.number_option("limit").unwrap_or(100));
+    let active = MemoryFilter::active(line.number_option("limit").unwrap_or(100));
     let file = match line.option("file") {
         Some(file) => {
             let (file, cwd) = (PathBuf::from(file), world.cwd.clone());
@@ -23,7 +25,7 @@ pub(super) fn filter(
     let statuses = match line.option("status") {
         Some(status) => vec![MemoryStatus::parse(&status)?],
         None if line.has_switch("all") => MemoryStatus::ALL.to_vec(),
-        None => standing.statuses.clone(),
+        None => active.statuses.clone(),
     };
     let res = MemoryFilter {
         kind: line.option("type"),
@@ -35,7 +37,7 @@ pub(super) fn filter(
         file,
         statuses,
         offset: line.number_option("offset").unwrap_or(0),
-        ..standing
+        ..active
     };
     Ok((res, line.has_switch("user").then_some(NotebookScope::User)))
 }
@@ -45,8 +47,8 @@ pub(super) fn list(
     line: &ScriptLine,
     acc: &mut Vec<String>,
 ) -> Result<(), Error> {
-    let (filter, reach) = filter(world, line)?;
-    for it in world.with_project(async |project| project.retriever().list(&filter, reach).await)? {
+    let (filter, scope) = filter(world, line)?;
+    for it in world.with_project(async |project| project.retriever().list(&filter, scope).await)? {
         let name = world.name_of(it.memory.id);
         acc.push(output::rated_memory_line(&name, &it));
     }
@@ -54,25 +56,27 @@ pub(super) fn list(
     Ok(())
 }
 
+/// A memory with all its details.
 pub(super) fn show(
     world: &mut TestWorld,
     line: &ScriptLine,
     acc: &mut Vec<String>,
 ) -> Result<(), Error> {
     let id = world.resolve_id(line.word(0));
-    let (shown, gone) = world.with_project(async |project| {
+    let (rated, missing) = world.with_project(async |project| {
         let found = project.retriever().find_by_id(&id).await?;
-        let gone = project.retriever().missing_relation_targets(&found.memory).await?;
-        Ok((project.retriever().rate(&found.notebook, vec![found.memory]).await?, gone))
+        let missing = project.retriever().missing_relation_targets(&found.memory).await?;
+        Ok((project.retriever().rate(&found.notebook, vec![found.memory]).await?, missing))
     })?;
-    for it in shown {
+    for it in rated {
         let name = world.name_of(it.memory.id);
         acc.push(output::rated_memory_line(&name, &it));
-        acc.extend(output::detail_lines(&it.memory, &gone));
+        acc.extend(output::detail_lines(&it.memory, &missing));
     }
     Ok(())
 }
 
+/// A memory in one line.
 pub(super) fn find(
     world: &mut TestWorld,
     line: &ScriptLine,
@@ -93,11 +97,12 @@ pub(super) fn history(
     let id = world.resolve_id(line.word(0));
     let past = world.with_project(async |project| project.retriever().history(&id).await)?;
     for (entry, memory) in past.steps {
-        let said = memory.map_or("?".to_owned(), |it| {
+        // The state after the change, which an erased version no longer has.
+        let state = memory.map_or("?".to_owned(), |it| {
             format!("v{} {:?}{}", it.version, it.content, output::attributes(&it))
         });
         let undone = if entry.is_undone { ", undone" } else { "" };
-        acc.push(format!("{} by {}{undone}: {said}", entry.action, entry.actor));
+        acc.push(format!("{} by {}{undone}: {state}", entry.action, entry.actor));
     }
     Ok(())
 }
@@ -122,9 +127,9 @@ pub(super) fn doctor(
     acc: &mut Vec<String>,
 ) -> Result<(), Error> {
     let mode = if line.has_switch("fix") { DoctorMode::Repair } else { DoctorMode::Examine };
-    let (checks, done) =
+    let (checks, repairs) =
         world.with_project(async |project| project.maintenance().doctor(mode).await)?;
-    acc.extend(done);
+    acc.extend(repairs);
     for it in checks.into_iter().filter(|it| it.health != HealthLevel::Good) {
         acc.push(format!("{:?} {}: {}", it.health, it.name, it.detail));
     }

@@ -1,4 +1,4 @@
-//! Maintenance commands.
+//! Maintenance commands: backups, settings and the code index.
 
 use engine::{CompactMode, Error, MaintenanceOptions, NotebookScope};
 
@@ -47,32 +47,35 @@ pub(super) fn backups(
 ) -> Result<(), Error> {
     let scope = notebook_scope(line);
     let all = world.with_project(async |project| Ok(project.maintenance().backups(scope)))?;
-    for (nth, (_, contents)) in all.iter().enumerate() {
-        let holds = match contents {
+    for (index, (_, contents)) in all.iter().enumerate() {
+        let summary = match contents {
             Ok(contents) => format!("{} memories", contents.memories),
             Err(error) => error.to_string(),
         };
-        acc.push(format!("backup {}: {holds}", nth + 1));
+        acc.push(format!("backup {}: {summary}", index + 1));
     }
     Ok(())
 }
 
-/// Restores a backup by its number in the list, newest first.
+/// Restores a backup by its number in the list of `backups`, newest first. Any other word is taken
+/// as the name of a backup, for tests of unknown names.
 pub(super) fn restore_backup(
     world: &mut TestWorld,
     line: &ScriptLine,
     acc: &mut Vec<String>,
 ) -> Result<(), Error> {
-    let (scope, nth) = (notebook_scope(line), line.word(0).parse::<usize>().unwrap_or(0));
-    let name = line.word(0).to_owned();
+    let (scope, word) = (notebook_scope(line), line.word(0).to_owned());
+    let index = word.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     let contents = world.with_project(async |project| {
-        let known = project.maintenance().backups(scope).into_iter().nth(nth.wrapping_sub(1));
-        project.restore_backup(scope, &known.map_or(name, |it| it.0.name))
+        let listed = project.maintenance().backups(scope);
+        let chosen = index.and_then(|it| listed.into_iter().nth(it));
+        project.restore_backup(scope, &chosen.map_or(word, |it| it.0.name))
     })?;
     acc.push(format!("restored {} memories", contents.memories));
     Ok(())
 }
 
+/// `set` and `unset`.
 pub(super) fn set(
     world: &mut TestWorld,
     line: &ScriptLine,
@@ -83,7 +86,7 @@ pub(super) fn set(
     world.with_project(async |project| project.set_setting(&key, value.as_deref()).await)
 }
 
-/// Updates the index, and the history and module map if necessary.
+/// Updates the code index as the daemon does: then also the history and the module map, if necessary.
 pub(super) fn follow(
     world: &mut TestWorld,
     _: &ScriptLine,
@@ -99,6 +102,7 @@ pub(super) fn follow(
     Ok(())
 }
 
+/// Updates the code index only.
 pub(super) fn index(
     world: &mut TestWorld,
     _: &ScriptLine,

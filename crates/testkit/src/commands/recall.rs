@@ -1,4 +1,5 @@
-//! Commands that search and build contexts.
+//! Commands that search and build contexts. They embed new memories first where the engine's callers
+//! do so, because a search compares embeddings.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -13,17 +14,15 @@ use super::inspect::{filter, push_nothing_if_empty};
 use crate::TestWorld;
 
 pub(super) fn search_query(world: &mut TestWorld, line: &ScriptLine) -> Result<SearchQuery, Error> {
-    let (filter, reach) = filter(world, line)?;
-    let (text, phase, purpose) = (line.text_from(0), None, SearchPurpose::Search);
-    let files = Vec::new();
+    let (filter, scope) = filter(world, line)?;
     Ok(SearchQuery {
-        text,
-        files,
+        text: line.text_from(0),
+        files: Vec::new(),
         filter,
-        scope: reach,
-        phase,
-        purpose,
-        disabled_stages: without(line)?,
+        scope,
+        phase: None,
+        purpose: SearchPurpose::Search,
+        disabled_stages: disabled_stages(line)?,
     })
 }
 
@@ -32,17 +31,18 @@ pub(super) fn search(
     line: &ScriptLine,
     acc: &mut Vec<String>,
 ) -> Result<(), Error> {
-    let question = search_query(world, line)?;
-    let (answer, notice) = world.with_project(async |project| {
+    let query = search_query(world, line)?;
+    let (results, notice) = world.with_project(async |project| {
         let notice = project.embedding_indexer().embed_new_memories().await;
-        Ok((project.retriever().search(&question).await?, notice))
+        Ok((project.retriever().search(&query).await?, notice))
     })?;
     acc.extend(notice);
-    acc.extend(answer.notices);
-    for it in answer.hits {
+    acc.extend(results.notices);
+    for it in results.hits {
         let name = world.name_of(it.rated.memory.id);
         let because = match it.explanation.linked_from {
-            Some(by) => format!("pulled in by {}", world.name_of(by)),
+            // Another hit has a relation to it.
+            Some(hit) => format!("pulled in by {}", world.name_of(hit)),
             None => format!("by {}", it.explanation.matched_terms.join(" ")),
         };
         acc.push(format!("{name} {:?} {because}", it.rated.memory.content));
@@ -57,16 +57,17 @@ pub(super) fn ask(
     line: &ScriptLine,
     acc: &mut Vec<String>,
 ) -> Result<(), Error> {
-    let question = search_query(world, line)?;
+    let query = search_query(world, line)?;
     let (reply, notice) = world.with_project(async |project| {
         let notice = project.embedding_indexer().embed_new_memories().await;
-        Ok((project.retriever().ask(&question).await?, notice))
+        Ok((project.retriever().ask(&query).await?, notice))
     })?;
     acc.extend(notice);
     acc.extend(reply.results.notices);
-    if let Some(prose) = reply.generated {
-        let cited: Vec<String> = prose.cited_memories.iter().map(|it| world.name_of(*it)).collect();
-        acc.push(format!("{} ({})", prose.text, cited.join(" ")));
+    if let Some(answer) = reply.generated {
+        let cited: Vec<String> =
+            answer.cited_memories.iter().map(|it| world.name_of(*it)).collect();
+        acc.push(format!("{} ({})", answer.text, cited.join(" ")));
     }
     for it in reply.results.hits {
         let name = world.name_of(it.rated.memory.id);
@@ -76,19 +77,20 @@ pub(super) fn ask(
     Ok(())
 }
 
+/// The context for a session start; the words of the line are its task.
 pub(super) fn context(
     world: &mut TestWorld,
     line: &ScriptLine,
     acc: &mut Vec<String>,
 ) -> Result<(), Error> {
-    let mut occasion = context_request(world, line, &line.options("file"))?;
-    occasion.task = line.text_from(0);
+    let mut request = context_request(world, line, &line.options("file"))?;
+    request.task = line.text_from(0);
     let context = world.with_project(async |project| {
         let mut notice = None;
-        if occasion.has_search_text() {
+        if request.has_search_text() {
             notice = project.embedding_indexer().embed_new_memories().await;
         }
-        let mut context = project.injector().start_context(&occasion).await?;
+        let mut context = project.injector().start_context(&request).await?;
         context.notices.extend(notice);
         Ok(context)
     })?;
@@ -96,14 +98,15 @@ pub(super) fn context(
     Ok(())
 }
 
+/// The context for the files that are the words of the line.
 pub(super) fn file_context(
     world: &mut TestWorld,
     line: &ScriptLine,
     acc: &mut Vec<String>,
 ) -> Result<(), Error> {
-    let occasion = context_request(world, line, &line.words)?;
+    let request = context_request(world, line, &line.words)?;
     let context =
-        world.with_project(async |project| project.injector().file_context(&occasion).await)?;
+        world.with_project(async |project| project.injector().file_context(&request).await)?;
     push_context(world, line, context, acc);
     Ok(())
 }
@@ -114,10 +117,9 @@ pub(super) fn touch(
     line: &ScriptLine,
     acc: &mut Vec<String>,
 ) -> Result<(), Error> {
-    let files = paths(world, &line.words)?;
-    let shown =
+    let files = project_paths(world, &line.words)?;
+    let shown: HashSet<MemoryId> =
         line.options("shown").iter().filter_map(|it| world.resolve_id(it).parse().ok()).collect();
-    let shown: HashSet<MemoryId> = shown;
     for it in world
         .with_project(async |project| project.retriever().file_warnings(&files, &shown).await)?
     {
@@ -134,20 +136,25 @@ fn context_request(
     files: &[String],
 ) -> Result<ContextRequest, Error> {
     let phase = line.option("phase").map_or(Ok(Phase::Explore), |it| Phase::parse(&it))?;
-    let (files, token_budget) = (paths(world, files)?, line.number_option("budget"));
-    let detail = if line.has_switch("full") { NoteDetail::Full } else { NoteDetail::Summary };
-    let (disabled_stages, request) = (without(line)?, ContextRequest::new(phase));
-    Ok(ContextRequest { files, token_budget, detail, disabled_stages, ..request })
+    Ok(ContextRequest {
+        files: project_paths(world, files)?,
+        token_budget: line.number_option("budget"),
+        detail: if line.has_switch("full") { NoteDetail::Full } else { NoteDetail::Summary },
+        disabled_stages: disabled_stages(line)?,
+        ..ContextRequest::new(phase)
+    })
 }
 
-fn paths(world: &mut TestWorld, given: &[String]) -> Result<Vec<ProjectPath>, Error> {
+/// Paths in a line, which are relative to the current folder.
+fn project_paths(world: &mut TestWorld, given: &[String]) -> Result<Vec<ProjectPath>, Error> {
     let cwd = world.cwd.clone();
     let path =
         |project: &engine::Project, it: &String| project.project_path(&PathBuf::from(it), &cwd);
     world.with_project(async |project| given.iter().map(|it| path(project, it)).collect())
 }
 
-fn without(line: &ScriptLine) -> Result<DisabledStages, Error> {
+/// The stages of retrieval that `--without` switches off.
+fn disabled_stages(line: &ScriptLine) -> Result<DisabledStages, Error> {
     let stages: Result<Vec<_>, _> =
         line.options("without").iter().map(|it| engine::RankingStage::parse(it)).collect();
     Ok(DisabledStages(stages?))
@@ -167,15 +174,16 @@ fn push_context(
     );
     assert!(context.used_tokens <= context.token_budget, "a budget is kept");
     acc.extend(context.notices.clone());
+    // The frame is the opening tag and its introduction, and the closing tag.
     let lines: Vec<&str> = context.text.lines().collect();
-    if let [_, _, lines @ .., _] = &lines[..] {
-        acc.extend(lines.iter().map(|it| (*it).to_owned()));
+    if let [_, _, notes @ .., _] = &lines[..] {
+        acc.extend(notes.iter().map(|it| (*it).to_owned()));
     }
     if line.has_switch("explain") {
         for it in &context.placed {
-            let doubts = it.hit.explanation.caveats.join("; ");
+            let caveats = it.hit.explanation.caveats.join("; ");
             let name = world.name_of(it.hit.rated.memory.id);
-            acc.push(format!("  {name} worth {}: {doubts}", it.hit.rated.current_confidence));
+            acc.push(format!("  {name} worth {}: {caveats}", it.hit.rated.current_confidence));
         }
         for (hit, why) in &context.omitted {
             let name = world.name_of(hit.rated.memory.id);

@@ -1,4 +1,7 @@
 //! Commands that export, import and purge memories.
+//!
+//! The import file is a list of records in the test world: `export` replaces it, `foreign` adds a
+//! record as another program could have written it, and `import` reads it.
 
 use engine::{Error, ImportOptions, ImportRecord, PurgeReport, RecordOutcome, RuleTrust};
 use model::{
@@ -26,6 +29,7 @@ pub(super) fn export(
         package.versions.len(),
         package.settings.len()
     ));
+    // Memories in which export masked a secret.
     acc.extend(package.redacted.iter().map(|it| format!("{} masked", world.name_of(*it))));
     let record = |(index, memory): (usize, Memory)| ImportRecord {
         at: index + 1,
@@ -89,7 +93,7 @@ pub(super) fn rules(
     Ok(())
 }
 
-/// Adds a foreign record to the import file.
+/// Adds a foreign record to the import file; `--empty` removes all records instead.
 pub(super) fn add_foreign_record(world: &mut TestWorld, line: &ScriptLine) {
     if line.has_switch("empty") {
         world.import_records.clear();
@@ -97,6 +101,7 @@ pub(super) fn add_foreign_record(world: &mut TestWorld, line: &ScriptLine) {
     }
     let at = world.import_records.len() + 1;
     let memory = match line.option("bad") {
+        // A record that could not be parsed, with the reason.
         Some(why) => Err(format!("{why} {}", line.text_from(0)).trim().to_owned()),
         None => Ok(Box::new(foreign_memory(world, line))),
     };
@@ -122,48 +127,60 @@ pub(super) fn insert_unchecked(
     Ok(())
 }
 
-/// The memory of a `foreign` or `insert-unchecked` line, with maximal claims: full confidence,
-/// pinned, verified. `--into FIELD` puts the line's text into that field instead of the content;
-/// `--inflated` adds a creation time in the future, a huge half-life and a large use count.
+/// The memory of a `foreign` or `insert-unchecked` line. It claims as much as a record can: full
+/// confidence, pinned, verified by the user, and a summary that differs from its content.
+///
+/// - `--content WORD --into FIELD` puts the line's text into another field, and the word into the
+///   content: every field must be checked for secrets.
+/// - `--inflated` adds a creation time in the future, a huge half-life and a large use count.
+/// - `--plain` leaves out the pin and the differing summary.
 fn foreign_memory(world: &TestWorld, line: &ScriptLine) -> Memory {
     let now = world.now;
-    let target = |id: String| RelationTarget::Memory(id.parse().expect("a relation has a target"));
-    let relation = |id: String| Relation {
-        kind: RelationKind::DerivedFrom,
-        target: target(world.resolve_id(&id)),
-        confidence: PerMille::ONE,
-        auto: false,
-    };
+    let (is_plain, is_inflated) = (line.has_switch("plain"), line.has_switch("inflated"));
     let text = line.text_from(0);
-    // `--like` reuses the id of a known memory, `--short` fixes its short form.
-    let reused_id = line.option("like").and_then(|it| world.resolve_id(&it).parse().ok());
-    let id = reused_id.unwrap_or_else(|| MemoryId::new(now, with_short(line.option("short"))));
+    // The line's text if `--into` names this field.
     let text_into =
         |field: &str| line.option("into").filter(|it| it == field).map(|_| text.clone());
+    let slug = |name: &str| line.option(name).unwrap_or_default();
     let path = |it: &str| ProjectPath::parse(it).expect("the path is relative");
-    let anchor =
-        |symbol: String| SymbolAnchor { file: path("src/a.rs"), symbol, hash: String::new() };
-    let anchor_in = |file: String| SymbolAnchor {
-        file: path(&file),
-        symbol: "f".to_owned(),
+
+    // `--like` reuses the id of a known memory, `--short` fixes the short form of a new one.
+    let reused_id = line.option("like").and_then(|it| world.resolve_id(&it).parse().ok());
+    let id = reused_id.unwrap_or_else(|| MemoryId::new(now, with_short(line.option("short"))));
+    let kind = text_into("type")
+        .map(|it| MemoryType::Custom(format!("custom:acme.{it}")))
+        .or_else(|| MemoryType::from_slug(&slug("type")).ok());
+    let files = line.options("file").into_iter().map(|it| path(&it));
+
+    // An anchor has two fields that can hold the text: the symbol and the file.
+    let anchor = |file: &str, symbol: &str| SymbolAnchor {
+        file: path(file),
+        symbol: symbol.to_owned(),
         hash: String::new(),
     };
-    let relation_to_file = |file: String| Relation {
-        kind: RelationKind::DerivedFrom,
-        target: RelationTarget::File(path(&file)),
+    let anchor_at_symbol = text_into("anchor").map(|symbol| anchor("src/a.rs", &symbol));
+    let anchor_in_file = text_into("anchor_file").map(|file| anchor(&file, "f"));
+
+    let relation = |kind: RelationKind, target: RelationTarget| Relation {
+        kind,
+        target,
         confidence: PerMille::ONE,
         auto: false,
     };
-    let anchors = text_into("anchor").map(anchor).into_iter();
-    let relations = line.options("rests-on").into_iter().map(relation);
-    let is_inflated = line.has_switch("inflated");
-    let kind = text_into("type").map(|it| MemoryType::Custom(format!("custom:acme.{it}")));
-    let is_plain = line.has_switch("plain");
-    let required_with = |id: String| Relation { kind: RelationKind::RequiredWith, ..relation(id) };
-    let required = line.options("requires").into_iter().map(required_with);
-    let slug = |name: &str| line.option(name).unwrap_or_default();
-    let kind = kind.or_else(|| MemoryType::from_slug(&slug("type")).ok());
-    let files = line.options("file").into_iter().map(|it| path(&it));
+    let memory_target = |name: String| {
+        let id = world.resolve_id(&name);
+        RelationTarget::Memory(id.parse().expect("a relation has a target"))
+    };
+    let rests_on = line
+        .options("rests-on")
+        .into_iter()
+        .map(|it| relation(RelationKind::DerivedFrom, memory_target(it)));
+    let required = line
+        .options("requires")
+        .into_iter()
+        .map(|it| relation(RelationKind::RequiredWith, memory_target(it)));
+    let relation_to_file = text_into("relation")
+        .map(|it| relation(RelationKind::DerivedFrom, RelationTarget::File(path(&it))));
     let work_unit =
         |label: String| WorkUnit { methodology: "native".to_owned(), hierarchy: Vec::new(), label };
     Memory {
@@ -192,16 +209,13 @@ fn foreign_memory(world: &TestWorld, line: &ScriptLine) -> Memory {
             .chain(files)
             .collect(),
         modules: line.options("module"),
-        anchors: anchors.chain(text_into("anchor_file").map(anchor_in)).collect(),
+        anchors: anchor_at_symbol.into_iter().chain(anchor_in_file).collect(),
         work_unit: text_into("work_unit").map(work_unit),
         session: line.number_option("session").map(session),
         provenance: Vec::new(),
         commit: text_into("commit"),
         branch: text_into("branch").or_else(|| line.option("branch")),
-        relations: relations
-            .chain(required)
-            .chain(text_into("relation").map(relation_to_file))
-            .collect(),
+        relations: rests_on.chain(required).chain(relation_to_file).collect(),
         half_life_days: is_inflated.then_some(100_000),
         flags: MemoryFlags { user_verified: true, pinned: !is_plain, ..MemoryFlags::default() },
         states: SoftStates {
@@ -263,11 +277,13 @@ pub(super) fn purge(
     Ok(())
 }
 
+/// The erased memories, and the result of the search for their text in the data folder.
 fn push_purge_report(world: &mut TestWorld, res: &PurgeReport, acc: &mut Vec<String>) {
     let names: Vec<String> = res.memories.iter().map(|it| world.name_of(*it)).collect();
     let names = if names.is_empty() { "nothing".to_owned() } else { names.join(" ") };
     let proof = match res.proof.found_in.len() {
         _ if res.proof.found_in_database => "still there inside".to_owned(),
+        // Encrypted files cannot be searched for bytes.
         0 if res.proof.pieces > 0 && !res.proof.is_encrypted => "not found anywhere".to_owned(),
         0 if res.memories.is_empty() => "nothing to look for".to_owned(),
         0 => "no bytes to look for, not there inside".to_owned(),

@@ -1,4 +1,5 @@
-//! The sections about events: tools, signals, and events with one example each.
+//! The sections about events: tools, signals (patterns in the events of a session), and events with one
+//! example each, as the JSON line that a host would send.
 
 use model::{
     AgentReasoning, ContextCompaction, Event, EventEnvelope, EventKind, ExternalContent, FileTouch,
@@ -112,7 +113,7 @@ const fn external(external: ExternalContent) -> &'static str {
     }
 }
 
-/// Required and optional fields.
+/// Required and optional fields, in words.
 const fn fields(kind: EventKind) -> &'static str {
     match kind {
         EventKind::SessionStart => {

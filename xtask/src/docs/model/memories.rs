@@ -1,4 +1,6 @@
-//! The sections about memories: types, sources, scopes, visibility, status, relations.
+//! The sections about memories: types, sources, scopes, visibility, status, relations. Each function
+//! appends headings and tables to `acc`, from a closed enum of the `model` crate (`ALL` lists its values)
+//! and the texts below.
 
 use model::{
     MemoryKind, MemoryScope, MemorySource, MemoryStatus, Payload, RelationKind, Visibility,

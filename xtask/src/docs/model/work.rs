@@ -1,4 +1,5 @@
-//! The sections about work: phases, methodologies, sessions, validation, trust.
+//! The sections about work: phases, methodologies, sessions, validation, trust. Each function appends
+//! headings and tables to `acc`, from a table of the `model` crate.
 
 use model::{
     DEFERRED_DAYS, InjectionTier, METHODOLOGIES, MemoryKind, Methodology, Phase,
@@ -44,13 +45,17 @@ fn render_methodologies(acc: &mut String) {
     }
 }
 
+/// One row per phase for which the methodology has words.
 fn phase_words(methodology: &Methodology) -> Vec<[String; 2]> {
-    let words = |phase: Phase| {
-        let own = methodology.words.iter().filter(move |it| it.1 == phase);
-        codes(own.map(|it| it.0))
-    };
-    let rows = Phase::ALL.iter().map(|it| [code(it), words(*it)]);
-    rows.filter(|it| !it[1].is_empty()).collect()
+    let mut rows = Vec::new();
+    for phase in Phase::ALL {
+        let own = methodology.words.iter().filter(|(_, word_phase)| word_phase == phase);
+        let words = codes(own.map(|(word, _)| word));
+        if !words.is_empty() {
+            rows.push([code(phase), words]);
+        }
+    }
+    rows
 }
 
 fn travels(kinds: &[MemoryKind]) -> String {
@@ -62,7 +67,8 @@ fn render_sessions(acc: &mut String) {
     let rows = SessionType::ALL.iter().map(|it| [code(it), it.description().to_owned()]);
     table(acc, ["type", "means"], rows);
     acc.push_str("\nIf the host does not name the type, the first matching sign decides:\n");
-    let rows = SESSION_TYPE_RULES.iter().map(|it| [it.description.to_owned(), code(it.session_type)]);
+    let rows =
+        SESSION_TYPE_RULES.iter().map(|it| [it.description.to_owned(), code(it.session_type)]);
     let rest = ["anything else".to_owned(), code(SessionType::Terminal)];
     table(acc, ["sign", "type"], rows.chain([rest]));
     section(acc, "Outcomes", "Result of a session.");

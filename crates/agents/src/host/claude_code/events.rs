@@ -1,4 +1,5 @@
-//! The events that a hook message of Claude Code adds to the journal.
+//! The events that a hook message of Claude Code adds to the journal, Waylore's own record of a
+//! session. A message `PostToolUse` becomes the start of its session, a tool call and its result.
 //!
 //! Their ids are those that reading the host's transcript gives, so that an event read from both
 //! counts once. Prompts are left to the transcript where there is one, because only there they have
@@ -23,8 +24,8 @@ pub(super) fn build_events(
     let mut log = EventLog::new("claude_code", project.map(str::to_owned), String::new());
     log.set_time(Some(at));
     log.transcript = message.source.path().map(str::to_owned);
-    // The message's own session id is that of the injection log; the journal needs both of its
-    // parts.
+    // `message.host_session` joins the ids of session and subagent into one, for the shown log. The
+    // journal needs the two apart: its session id is derived from the name of the subagent's file.
     let subagent = text("agent_id").map(subagent_name);
     log.start_session(text("session_id"), subagent.as_deref(), &message.cwd);
     log.planning = text("permission_mode") == Some("plan");
@@ -32,6 +33,7 @@ pub(super) fn build_events(
         "UserPromptSubmit" if message.source == SessionSource::JournalOnly => {
             push_prompt(&mut log, body, at);
         }
+        // We install no hook for this event; a user who adds one by hand gets its calls journalled.
         "PreToolUse" => push_call(&mut log, body),
         "PostToolUse" => push_result(&mut log, body, CallOutcome::Ok, &body["tool_response"]),
         "PostToolUseFailure" if body["is_interrupt"] != true => {
@@ -41,6 +43,8 @@ pub(super) fn build_events(
             for call in body["tool_calls"].as_array().into_iter().flatten() {
                 let response = &call["tool_response"];
                 let output = tool_output::extract_text(response);
+                // A call that ran and failed was reported before, as `PostToolUseFailure`. Its result
+                // here has the same event id, so it is dropped as a repetition.
                 let is_success = !output.starts_with(REFUSED_CALL_PREFIX);
                 push_result(&mut log, call, CallOutcome::from_success(is_success), response);
             }
@@ -88,10 +92,11 @@ mod tests {
 
     fn events(input: &str, project: Option<&str>) -> Vec<EventEnvelope> {
         let message = CLAUDE_CODE.parse_message(input.as_bytes(), None).unwrap();
-        CLAUDE_CODE.journal_events(&message, project, Timestamp(7))
+        CLAUDE_CODE.build_journal_events(&message, project, Timestamp(7))
     }
 
-    /// Compares the events of a message with these fields, each with its id.
+    /// Compares the events of a message with these fields, one per line: its id, then the line of the
+    /// journal from the name of the event on.
     fn check(body: &str, expect: Expect) {
         let input = format!(r#"{{"session_id":"s1","cwd":"/p/sub",{body}}}"#);
         let line = |it: &EventEnvelope| {

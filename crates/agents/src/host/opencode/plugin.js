@@ -51,6 +51,7 @@ export const Waylore = async ({ directory }) => {
     event: failOpen(({ event }) => {
       const properties = event.properties ?? {}
       if (event.type === "session.created" && properties.info?.parentID) parents.set(properties.info.id, properties.info.parentID)
+      // The next prompt starts the session again, so that Waylore repeats the notes that were lost.
       if (event.type === "session.compacted" && startedSessions.delete(properties.sessionID)) compactedSessions.add(properties.sessionID)
       if (event.type !== "message.part.updated" || properties.part?.type !== "tool") return
       const { callID, sessionID, tool, state } = properties.part
@@ -63,12 +64,14 @@ export const Waylore = async ({ directory }) => {
       const texts = [await startSession(sessionID)]
       for (const it of prompts) texts.push(await report("chat.message", sessionID, { partID: it.id, text: excerpt(it.text) }))
       const text = texts.filter(Boolean).join("\n")
+      // An id of our own that sorts behind the last one.
       const last = parts.at(-1)?.id
       if (text && last) parts.push({ id: last + "w", sessionID, messageID: message.id, type: "text", text, synthetic: true })
     }),
 
     "tool.execute.after": failOpen(async ({ tool, sessionID, callID, args }, output) => {
       const exit = output.metadata?.exit
+      // At this event there are notes only about files and about commands that failed.
       if (!exit && !FILE_TOOLS.has(tool)) return
       const text = await report("tool.execute.after", sessionID, { callID, tool, args, exit, output: excerpt(output.output) })
       if (text && typeof output.output === "string") output.output += "\n" + text

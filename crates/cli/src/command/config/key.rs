@@ -1,4 +1,6 @@
-//! `waylore config key`: stores the API key of a provider in the keychain of the system, or removes it.
+//! `waylore config key`: stores the API key of a provider in the keychain of the system, or removes it. A provider
+//! is the service that the settings name for a role of models, `text.provider` for the role `text`. The key is
+//! bound to the role and the address of its server.
 
 use engine::ProviderKey;
 use serde_json::json;

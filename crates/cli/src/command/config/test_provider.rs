@@ -1,5 +1,6 @@
-//! `waylore config test-provider`: sends a real request to each configured provider and reports latency
-//! and, for embeddings and reranking, whether related texts score higher than unrelated ones.
+//! `waylore config test-provider`: sends a real request to each configured provider (a service with models) and
+//! reports latency and, for embeddings and reranking, whether related texts score higher than unrelated ones.
+//! If they do not, the model is called doubtful. The probes that measure this are in the engine.
 
 use std::time::Duration;
 
@@ -31,11 +32,15 @@ pub(super) async fn run(
 ) -> anyhow::Result<u8> {
     // Conflicting settings were tolerated to get here; report them now.
     models::plan_models(&command.settings)?;
+    let roles = match role {
+        Some(role) => vec![role],
+        None => ModelRole::ALL.to_vec(),
+    };
     let mut tests = Vec::new();
-    for role in ModelRole::ALL.into_iter().filter(|it| role.is_none_or(|role| role == *it)) {
-        tests.extend(try_out(role, command).await);
+    for role in roles {
+        tests.extend(test_provider(role, command).await);
     }
-    // Without a role, having nothing to test is no error: the built-in model is always tested.
+    // Only possible for a role other than embeddings, which has the built-in model.
     if let Some(role) = role
         && tests.is_empty()
     {
@@ -45,7 +50,7 @@ pub(super) async fn run(
             format!("waylore config set {setting} NAME"),
         ));
     }
-    // Who uses the built-in model may not know that a better one is at hand.
+    // A user of the built-in model may not know that a better one is at hand.
     let could_use_ollama = role.is_none_or(|it| it == ModelRole::Embeddings)
         && command.project.config.models.is_built_in();
     let ollama = if could_use_ollama { models::unused_ollama_version() } else { None };
@@ -64,7 +69,8 @@ pub(super) async fn run(
     Ok(exit_code(&tests))
 }
 
-async fn try_out(role: ModelRole, command: &CommandContext<'_>) -> Option<ProviderTest> {
+/// Tests the provider of a role; `None` if it has none.
+async fn test_provider(role: ModelRole, command: &CommandContext<'_>) -> Option<ProviderTest> {
     let models = &command.project.config.models;
     let found = match role {
         ModelRole::Embeddings => models.probe_embeddings().await.map(ProviderTestResult::Vectors),
@@ -129,8 +135,8 @@ fn to_json(test: &ProviderTest) -> Value {
                     "dimensions": it.dims,
                     "first_ms": to_millis(it.first_request_time),
                     "latency_ms": to_millis(it.warm_query_time),
-                    "related": f64::from(it.related) / 1000.0,
-                    "unrelated": f64::from(it.unrelated) / 1000.0,
+                    "related": from_per_mille(it.related),
+                    "unrelated": from_per_mille(it.unrelated),
                 }),
                 ProviderTestResult::Scores(it) => json!({
                     "model": it.model,
@@ -192,7 +198,7 @@ fn render(test: &ProviderTest, command: &CommandContext<'_>) {
     out.print_line(&format!("         {DIM_STYLE}{timing}{DIM_STYLE:#}"));
     let scores = match result {
         ProviderTestResult::Vectors(it) => {
-            Some((f64::from(it.related) / 1e3, f64::from(it.unrelated) / 1e3))
+            Some((from_per_mille(it.related), from_per_mille(it.unrelated)))
         }
         ProviderTestResult::Scores(it) => Some((f64::from(it.related), f64::from(it.unrelated))),
         ProviderTestResult::Text(_) => None,
@@ -207,6 +213,11 @@ fn render(test: &ProviderTest, command: &CommandContext<'_>) {
             "         {DIM_STYLE}related {related:.2}, unrelated {unrelated:.2}: {verdict}{DIM_STYLE:#}"
         ));
     }
+}
+
+/// A cosine, which the probe of embeddings reports per mille.
+fn from_per_mille(cosine: i32) -> f64 {
+    f64::from(cosine) / 1000.0
 }
 
 fn to_millis(time: Duration) -> u64 {

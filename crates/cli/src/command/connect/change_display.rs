@@ -1,4 +1,5 @@
-//! Display of settings changes: a full diff before asking, a summary if the user agreed before.
+//! Display of planned changes to settings files: a full diff before asking, a summary if the user agreed
+//! before (`--yes`). A [`HostChange`] has the text of one file before and after.
 
 use engine::HostChange;
 
@@ -36,25 +37,24 @@ pub(super) fn print_summary(plans: &[HostChange], output: &Output) {
     }
 }
 
-/// Removed and added lines. A greedy comparison is enough, because our change only inserts or removes
-/// whole entries: a line that differs was inserted if the old line follows later, otherwise removed.
+/// Removed and added lines: `a b c` and `a x c` give `- b`, `+ x`. Looks for each old line in the rest of the
+/// new text; new lines that are passed over were inserted. That may not be the shortest diff, but it is
+/// good enough for our changes, which only insert or remove whole entries.
 fn diff_lines(plan: &HostChange) -> Vec<DiffLine> {
-    let lines = |it: &Option<String>| -> Vec<String> {
-        it.as_deref().unwrap_or_default().lines().map(str::to_owned).collect()
-    };
-    let (before, after) = (lines(&plan.before), lines(&plan.after));
-    let added = |text: &String| DiffLine { is_new: true, text: text.clone() };
-    let removed = |text: &String| DiffLine { is_new: false, text: text.clone() };
+    // A file that does not exist has no lines.
+    let before: Vec<&str> = plan.before.as_deref().unwrap_or_default().lines().collect();
+    let after: Vec<&str> = plan.after.as_deref().unwrap_or_default().lines().collect();
+    let added = |text: &&str| DiffLine { is_new: true, text: (*text).to_owned() };
     let mut res = Vec::new();
     let mut rest = after.as_slice();
-    for old_line in &before {
-        match rest.iter().position(|it| it == old_line) {
+    for old_line in before {
+        match rest.iter().position(|it| *it == old_line) {
             // Everything up to the old line was inserted before it.
             Some(n_inserted) => {
                 res.extend(rest[..n_inserted].iter().map(added));
                 rest = &rest[n_inserted + 1..];
             }
-            None => res.push(removed(old_line)),
+            None => res.push(DiffLine { is_new: false, text: old_line.to_owned() }),
         }
     }
     res.extend(rest.iter().map(added));

@@ -1,5 +1,5 @@
-//! Detects hosts connected both in the user's and in the project's settings, which then run two hooks
-//! per event.
+//! Detects hosts (programs that run agents) connected both in the user's and in the project's settings. Such a
+//! host runs our hook command twice per event.
 //!
 //! The second hook of an event is ignored, so nothing counts twice, but it costs a process per event.
 
@@ -12,7 +12,8 @@ use crate::GlobalArgs;
 use crate::environment::Environment;
 use crate::output::Output;
 
-/// True if the other settings of a host are connected as well, in the current project.
+/// True if the host is connected in the other scope: for `--scope user` in the settings of the current
+/// project, for `--scope project` in those of the user.
 pub(super) fn is_connected_elsewhere(
     which: &WhichHost,
     global: &GlobalArgs,
@@ -23,11 +24,11 @@ pub(super) fn is_connected_elsewhere(
     let Ok(place) = engine::locate_project(&start, environment.home.as_deref()) else {
         return false;
     };
-    let project_root = match which.scope {
+    let other_root = match which.scope {
         SettingsScope::User => Some(place.root.as_path()),
         SettingsScope::Project => None,
     };
-    is_connected(which.host, project_root, environment)
+    is_connected(which.host, other_root, environment)
 }
 
 pub(super) fn warn_both_scopes(which: &WhichHost, output: &Output) {
@@ -57,8 +58,12 @@ fn is_connected(
     project_root: Option<&Path>,
     environment: &Environment,
 ) -> bool {
+    // A host without hooks is connected by its MCP server alone, which it starts once although it is
+    // listed twice.
+    if host.hook_protocol.is_none() {
+        return false;
+    }
     let Ok(files) = settings_files(host, project_root, environment) else { return false };
-    // Only the file with the hooks counts: a host starts an MCP server that is listed twice once.
-    let hooks_file = files.first();
-    host.hook_protocol.is_some() && hooks_file.is_some_and(has_waylore_entries)
+    // The first file is the one with the hooks.
+    files.first().is_some_and(has_waylore_entries)
 }

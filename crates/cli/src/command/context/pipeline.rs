@@ -1,4 +1,6 @@
-//! `waylore context plan`, `qa`, `recovery` and `spec`: contexts of pipeline stages.
+//! `waylore context plan`, `qa`, `recovery` and `spec`: the notes for the stages of a pipeline that runs agents
+//! without a person. Each stage has its own kinds of memories, in sections of their own order; the engine
+//! knows them by [`PipelineContext`]. Printed by the parent module.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -93,6 +95,7 @@ impl StageArgs {
         report: String,
         command: &CommandContext<'_>,
     ) -> anyhow::Result<(ContextBlock, &PackingArgs)> {
+        // The phase (kind of work) that the stage implies, unless `--phase` names another.
         let default_phase = pipeline.row().phase;
         let request = ContextRequest {
             task: self.task.clone().unwrap_or_default(),
@@ -102,6 +105,7 @@ impl StageArgs {
             failure_report: report,
             ..self.packing.context_request(&self.file, default_phase, command)?
         };
+        // A notice if new memories could not be embedded, and so are found by keywords only.
         let notice = super::embed_if_searching(&request, command).await;
         let mut context = command.project.injector().pipeline_context(&request).await?;
         context.notices.extend(notice);

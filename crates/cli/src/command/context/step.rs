@@ -1,4 +1,6 @@
-//! `waylore context step`: previews the note that a hook would inject between two steps.
+//! `waylore context step`: previews the note that a hook (the call of Waylore by an agent's host) would inject
+//! between two steps of the agent. The options describe the step: its number, files and searches. The engine
+//! selects at most one note, and lists the candidates that it withheld with the reasons.
 
 use std::path::PathBuf;
 
@@ -7,7 +9,7 @@ use model::{Timestamp, TrustLevel};
 
 use crate::command::CommandContext;
 use crate::output::{DIM_STYLE, escape_controls};
-use crate::wire::JsonDetail;
+use crate::wire::OutputDetail;
 use crate::wire::context::step_json;
 
 /// Print the note injected between two steps
@@ -63,13 +65,14 @@ pub(super) async fn run(args: &StepArgs, command: &CommandContext<'_>) -> anyhow
         step_files,
         session_files,
         searches: args.search.clone(),
+        // Times are in milliseconds.
         notes_since: Timestamp(command.environment.now.0 - i64::from(args.recent) * 1_000),
     };
     // Unlike a hook, this does not record the note as shown.
     let context = project.injector().step_context(&step).await?;
     let code = u8::from(context.text.is_empty());
     if out.json {
-        out.print_json("step", step_json(&context, JsonDetail::from_explain_flag(args.explain)));
+        out.print_json("step", step_json(&context, OutputDetail::from_explain_flag(args.explain)));
         return Ok(code);
     }
     if !context.text.is_empty() {

@@ -1,8 +1,10 @@
 //! Detection of modules: reads index, history and manifests, groups the files, stores the result.
 //!
 //! Every indexed source file becomes a node with its references and couplings; the crate `modules`
-//! groups the nodes, guided by the packages that manifests declare. A module keeps its id over
-//! detections as long as most of its files stay.
+//! groups the nodes, guided by the packages that manifests (`Cargo.toml`, `package.json` …) declare. A
+//! module keeps its id over detections as long as most of its files stay. A *stamp* is the row of an
+//! indexed file; *churn* is how much a file changed recently; a *coupling* of two files is the share
+//! of commits or sessions that change both.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -85,12 +87,15 @@ fn to_file_nodes(
 ) -> Vec<FileNode> {
     let mut stamps: Vec<&GraphStamp> =
         stamps.iter().filter(|it| is_module_file(&it.path)).collect();
+
     // Sorted, so that the detection gives the same modules whatever the order of the database. The
     // position in this list is how nodes refer to one another.
     stamps.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-    let by_id: HashMap<u32, usize> = stamps.iter().enumerate().map(|it| (it.1.id, it.0)).collect();
-    let by_path: HashMap<&str, usize> =
-        stamps.iter().enumerate().map(|it| (it.1.path.as_str(), it.0)).collect();
+    let (mut by_id, mut by_path) = (HashMap::new(), HashMap::new());
+    for (position, stamp) in stamps.iter().enumerate() {
+        by_id.insert(stamp.id, position);
+        by_path.insert(stamp.path.as_str(), position);
+    }
     let to_node = |it: &&GraphStamp| FileNode {
         path: it.path.clone(),
         is_test: is_test_path(&it.path),
@@ -115,12 +120,14 @@ fn to_file_nodes(
             }
         }
     }
+
     // Files worked on in the same session belong together, whether committed together or not.
     for (from, to, share) in &worked.co_changes {
         if let (Some(from), Some(to)) = (by_path.get(from.as_str()), by_path.get(to.as_str())) {
             nodes[*from].co_changes.push((*to, share * SESSION_COUPLING_WEIGHT));
         }
     }
+
     // A session counts like a recent commit.
     for (path, n_sessions) in &worked.sessions_by_file {
         if let Some(position) = by_path.get(path.as_str()) {
@@ -144,20 +151,22 @@ fn follow_moved_files(
         let parts: Vec<&str> = path.rsplit('/').take(2).collect();
         parts.join("/")
     };
-    let now: BTreeSet<&str> = files.iter().map(|it| it.path.as_str()).collect();
+    let current_paths: BTreeSet<&str> = files.iter().map(|it| it.path.as_str()).collect();
     let mut new_files: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for path in now.iter().filter(|it| !ids_before.contains_key(**it)) {
+    for path in current_paths.iter().filter(|it| !ids_before.contains_key(**it)) {
         new_files.entry(name_and_folder(path)).or_default().push(path);
     }
-    let follow = |(path, id): (String, String)| {
-        let is_gone = !now.contains(path.as_str());
-        match new_files.get(&name_and_folder(&path)).map(Vec::as_slice) {
-            Some([only]) if is_gone => ((*only).to_owned(), id),
+    let mut ids = BTreeMap::new();
+    for (path, id) in ids_before {
+        let is_gone = !current_paths.contains(path.as_str());
+        let current = match new_files.get(&name_and_folder(&path)).map(Vec::as_slice) {
+            Some([only]) if is_gone => (*only).to_owned(),
             // It is still there, or nothing or too much looks like it.
-            Some(_) | None => (path, id),
-        }
-    };
-    ids_before.into_iter().map(follow).collect()
+            Some(_) | None => path,
+        };
+        ids.insert(current, id);
+    }
+    ids
 }
 
 /// Reads the packages of a project, and the texts of its manifests and CI files by path.
@@ -203,10 +212,11 @@ fn read_manifests(root: &Path, files: &[FileNode]) -> (Vec<PackageRoot>, Vec<(St
         let inside = source::list_files(root, place);
         // A CI path is a folder of files or a single file.
         let files = if inside.is_empty() { vec![(*place).to_owned()] } else { inside };
-        texts.extend(files.into_iter().filter_map(|it| {
-            let text = source::read_small_text(root, &it)?;
-            Some((it, text))
-        }));
+        for file in files {
+            if let Some(text) = source::read_small_text(root, &file) {
+                texts.push((file, text));
+            }
+        }
     }
     (packages, texts)
 }
@@ -222,16 +232,21 @@ fn describes_package(name: &str, text: &str) -> bool {
 
 /// The rows to store. Members are stored apart from their modules, so that a file is found fast.
 fn to_rows(modules: &[Module], tools: &[ProjectTool]) -> ModuleMapRows {
-    let members: BTreeMap<&str, &str> = modules
-        .iter()
-        .flat_map(|it| it.files.iter().map(|file| (file.as_str(), it.id.as_str())))
-        .collect();
+    // The module of each file. Sorted by file, so that the same modules give the same rows.
+    let mut members: BTreeMap<String, String> = BTreeMap::new();
+    for module in modules {
+        for file in &module.files {
+            members.insert(file.clone(), module.id.clone());
+        }
+    }
+    let mut tool_rows = Vec::new();
+    for tool in tools {
+        let kind = tool.kind.slug().to_owned();
+        tool_rows.push((kind, tool.value.clone(), tool.declared_in.clone()));
+    }
     ModuleMapRows {
         modules: modules.iter().map(|it| (it.id.clone(), encode_module(it))).collect(),
-        members: members.into_iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect(),
-        tools: tools
-            .iter()
-            .map(|it| (it.kind.slug().to_owned(), it.value.clone(), it.declared_in.clone()))
-            .collect(),
+        members: members.into_iter().collect(),
+        tools: tool_rows,
     }
 }

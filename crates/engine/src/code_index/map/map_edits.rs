@@ -2,7 +2,13 @@
 //!
 //! Each correction is a memory of the project, marked by tags: it has a source, can be undone, and
 //! survives every new detection. The first half of this file writes corrections, the second half
-//! ([`apply_edits`]) applies them to detected modules.
+//! ([`apply_edits`]) applies them to detected modules. For example, the correction of a name:
+//!
+//! ```text
+//! text:   The module `crates/store` is called: storage
+//! tags:   module-map, map-name
+//! files:  some files of the module, which identify it if its id changes
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,6 +95,7 @@ async fn write_map_edit(
     let module = &find_module(&map, id)?.module;
     let (content, files) = to_statement(module, &edit)?;
     let content = admit_content(&content, OnSecret::Refuse)?.text;
+
     // An earlier correction of the same kind by the same author is changed, not repeated.
     let notebook = project.ensure_notebook(NotebookScope::Project).await?;
     let status = if agent.is_some() { MemoryStatus::NeedsReview } else { MemoryStatus::Live };
@@ -114,7 +121,8 @@ async fn write_map_edit(
             MapEdit::Members(more) => {
                 after.files = merge_files(&before.files, more);
                 let text = members_statement(&module.id, &after.files);
-                // Both texts are tested for instructions: the second names only the first files.
+                // `set_content` marks a text that reads like an instruction for review. The stored
+                // text names only the first files, so the text with the new ones is tested as well.
                 set_content(&mut after, content);
                 set_content(&mut after, text);
             }

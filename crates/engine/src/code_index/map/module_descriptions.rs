@@ -56,13 +56,18 @@ fn join_path(folder: &str, name: &str) -> String {
 
 /// The descriptions in the manifests and the README of a folder.
 fn folder_descriptions(folder: &str, root: &Path, texts: &[(String, String)]) -> Vec<String> {
-    let from_manifests = texts.iter().filter_map(|(path, text)| {
-        let name = path.rsplit('/').next()?;
-        (*path == join_path(folder, name)).then(|| manifest_description(name, text))?
-    });
-    let from_readme =
-        README_FILES.iter().flat_map(|it| read_descriptions(root, &join_path(folder, it)));
-    from_manifests.chain(from_readme).collect()
+    let mut descriptions = Vec::new();
+    for (path, text) in texts {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        // Only manifests directly in the folder.
+        if *path == join_path(folder, name) {
+            descriptions.extend(manifest_description(name, text));
+        }
+    }
+    for name in README_FILES {
+        descriptions.extend(read_descriptions(root, &join_path(folder, name)));
+    }
+    descriptions
 }
 
 /// All descriptions of a module, best first.
@@ -71,8 +76,10 @@ fn list_descriptions(root: &Path, module: &Module, texts: &[(String, String)]) -
     let mut descriptions = folder_descriptions(folder, root, texts);
     let n_from_folder = descriptions.len();
     let headers = HEADER_FILES.iter().map(|it| join_path(folder, it));
+
     // In Rust `foo.rs` may be the root of the module in `foo/`.
     let beside = format!("{folder}.rs");
+
     // An entry point with a name of its own describes itself, not the module.
     let describes_module = |it: &&String| {
         let stem = it.rsplit('/').next().and_then(|it| it.split('.').next()).unwrap_or_default();
@@ -81,13 +88,15 @@ fn list_descriptions(root: &Path, module: &Module, texts: &[(String, String)]) -
             || matches!(stem, "index" | "main" | "lib" | "mod" | "__init__" | "cli" | "server")
     };
     let entry_points = module.entry_points.iter().filter(describes_module).cloned();
-    descriptions.extend(
-        headers.chain([beside]).chain(entry_points).flat_map(|it| read_descriptions(root, &it)),
-    );
+    for path in headers.chain([beside]).chain(entry_points) {
+        descriptions.extend(read_descriptions(root, &path));
+    }
+
     // Package comments may be in any file, so they are searched for only if nothing else was found.
     if descriptions.len() == n_from_folder {
         descriptions.extend(package_comment(root, module));
     }
+
     // A module of one file is described by that file.
     if let [only] = module.files.as_slice()
         && descriptions.is_empty()
@@ -105,20 +114,26 @@ fn read_descriptions(root: &Path, path: &str) -> Vec<String> {
 
 /// The package comment: in Java of one file, in Go of any file of the package.
 fn package_comment(root: &Path, module: &Module) -> Option<String> {
-    let named = |it: &&String| it.rsplit('/').next() == Some("package-info.java");
-    let note = module.files.iter().filter(named).min_by_key(|it| it.matches('/').count());
-    if let Some(note) = note {
-        return read_descriptions(root, note).into_iter().next();
+    // Java: of several packages in the module, the one nearest to the root.
+    let is_package_info = |it: &&String| it.rsplit('/').next() == Some("package-info.java");
+    let package_infos = module.files.iter().filter(is_package_info);
+    if let Some(path) = package_infos.min_by_key(|it| it.matches('/').count()) {
+        return read_descriptions(root, path).into_iter().next();
     }
-    // Only files directly in the module's folder: a subfolder is a package of its own.
+    // Go: only files directly in the module's folder, because a subfolder is a package of its own.
     let depth = module.root.matches('/').count() + usize::from(!module.root.is_empty());
     let own_files = module.files.iter().filter(|it| {
         model::words::file_extension(it) == Some("go") && it.matches('/').count() == depth
     });
-    own_files.take(MAX_PACKAGE_COMMENT_FILES).find_map(|it| {
-        let text = source::read_small_text(root, it)?;
-        text.contains("// Package ").then(|| extract_descriptions(it, &text).into_iter().next())?
-    })
+    for path in own_files.take(MAX_PACKAGE_COMMENT_FILES) {
+        let text = source::read_small_text(root, path).unwrap_or_default();
+        if text.contains("// Package ")
+            && let Some(description) = extract_descriptions(path, &text).into_iter().next()
+        {
+            return Some(description);
+        }
+    }
+    None
 }
 
 #[cfg(test)]

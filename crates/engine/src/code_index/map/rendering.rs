@@ -1,4 +1,10 @@
-//! The module map as framed notes for a model: the whole map, or one module in detail.
+//! The module map as framed notes for a model: the whole map, or one module in detail. *Framed* means
+//! between a header and a footer that mark the text as data; neutralised text cannot end the frame.
+//!
+//! ```text
+//! - crates/store — Keeps memories in SQLite (needs crates/model)
+//! - test: cargo test
+//! ```
 
 use recall::frame;
 
@@ -20,10 +26,9 @@ pub(super) fn render_map(map: &ModuleMap) -> String {
         lines.push(format!("- and {} more", n_modules - lines.len()));
     }
     // Values come from manifests of the repository, so they are neutralised like any outside text.
-    let tools = map.tools.iter();
-    lines.extend(
-        tools.map(|it| format!("- {}: {}", it.kind.slug(), frame::neutralize_text(&it.value))),
-    );
+    for tool in &map.tools {
+        lines.push(format!("- {}: {}", tool.kind.slug(), frame::neutralize_text(&tool.value)));
+    }
     frame_lines(&lines)
 }
 
@@ -42,8 +47,10 @@ pub(super) fn render_module(mapped: &MappedModule) -> String {
         ("needed by", &module.dependents),
         ("changes with", &module.co_changing),
     ];
-    for (title, names) in rows.into_iter().filter(|it| !it.1.is_empty()) {
-        lines.push(format!("{title}: {}", frame::neutralize_text(&names.join(", "))));
+    for (title, names) in rows {
+        if !names.is_empty() {
+            lines.push(format!("{title}: {}", frame::neutralize_text(&names.join(", "))));
+        }
     }
     frame_lines(&lines)
 }

@@ -1,5 +1,6 @@
 //! Index updates: the search index in memory follows the store, also if another process writes to
-//! it, while vectors are computed, and in a read-only folder.
+//! it, while vectors are computed, and in a read-only folder. The notation of the scripts is in
+//! `main.rs`, that of the hits in `search.rs`.
 
 use expect_test::expect;
 use model::{Grain, MemoryId, Timestamp};
@@ -90,6 +91,8 @@ fn a_search_sees_what_another_process_wrote() {
             // Two handles stand for two processes; each has an index of its own.
             let (config, root) = (one.config.clone(), one.place.root.clone());
             let mut other = Project::open(config, &root, now).await?;
+
+            // Remembered by the other process: both find it.
             let cache_note = other
                 .editor()
                 .remember(statement("the session cache lives in redis"))
@@ -101,6 +104,8 @@ fn a_search_sees_what_another_process_wrote() {
                 "the other process taught it"
             );
             assert_eq!(best_id(&other, question).await?, Some(cache_note.id));
+
+            // Forgotten by this process, then restored by the other.
             let id = cache_note.id.to_string();
             one.editor().forget(std::slice::from_ref(&id)).await?;
             assert!(
@@ -113,6 +118,8 @@ fn a_search_sees_what_another_process_wrote() {
                 Some(cache_note.id),
                 "the other process restored it"
             );
+
+            // Edited by the other process: found by the new text, not by the old.
             let edit = MemoryEdit {
                 content: Some("the build runs on a machine in the cellar".to_owned()),
                 kind: None,
@@ -129,6 +136,8 @@ fn a_search_sees_what_another_process_wrote() {
                 "the other process edited it"
             );
             assert_eq!(best_id(one, "where does the build run").await?, Some(cache_note.id));
+
+            // Purged by the other process.
             other.maintenance().purge_memories(&[id]).await?;
             assert!(
                 !search_ids(one, "where does the build run").await?.contains(&cache_note.id),
@@ -150,6 +159,7 @@ fn vectors_of_another_model_are_never_compared() {
     world
         .with_project(async |project| {
             let before = search_ids(project, question).await?;
+
             // Vectors of another model, with the same length and the largest values: if they were
             // compared, they would change the ranking.
             let values = vec![1.0; 384];
@@ -166,10 +176,13 @@ fn vectors_of_another_model_are_never_compared() {
                 assert_eq!(store.put_vectors(vec![embedding]).await?, [true]);
             }
             assert_eq!(search_ids(project, question).await?, before);
-            assert_eq!(project.embedding_indexer().count_unembedded().await?.0, 0);
-            let dropped =
-                project.embedding_indexer().embed_all(&TaskProgress::default()).await?.n_dropped;
-            assert_eq!(dropped, ids.len(), "no memory needs them any more");
+            let (n_missing, _) = project.embedding_indexer().count_unembedded().await?;
+            assert_eq!(n_missing, 0);
+
+            // All memories have vectors of the current model, so `embed_all` computes none and
+            // deletes those of the other.
+            let report = project.embedding_indexer().embed_all(&TaskProgress::default()).await?;
+            assert_eq!(report.n_dropped, ids.len(), "no memory needs them any more");
             assert_eq!(search_ids(project, question).await?, before);
             Ok(())
         })
@@ -180,6 +193,8 @@ fn vectors_of_another_model_are_never_compared() {
 fn searches_work_while_vectors_are_computed() {
     let mut world = TestWorld::new(1);
     world.run_script("teach the session cache lives in redis");
+
+    // `insert-unchecked --plain` writes to the store directly, so these memories have no vectors.
     for nth in 0..90 {
         let eggs = nth * 7;
         world.run_line(&format!(
@@ -187,6 +202,7 @@ fn searches_work_while_vectors_are_computed() {
         ));
     }
     let question = query("where is the session cache kept");
+
     // A search by words alone, which needs no vectors.
     let words_only = SearchQuery {
         disabled_stages: DisabledStages(vec![RankingStage::Dense, RankingStage::Abstain]),
@@ -213,10 +229,8 @@ fn searches_work_while_vectors_are_computed() {
             let progress = TaskProgress::default();
             let done = project.embedding_indexer().embed_all(&progress).await?;
             searching.join().unwrap();
-            assert_eq!(
-                (done.n_missing, project.embedding_indexer().count_unembedded().await?.0),
-                (0, 0)
-            );
+            let (n_missing, _) = project.embedding_indexer().count_unembedded().await?;
+            assert_eq!((done.n_missing, n_missing), (0, 0));
             assert_eq!(progress.n_done(), progress.n_total());
             Ok(())
         })
@@ -234,6 +248,7 @@ fn a_read_only_data_folder_is_searched_by_words() {
 
     let mut world = TestWorld::new(1);
     world.run_script("teach the session cache lives in redis");
+
     // All files and folders below the data folder, parents first.
     let mut paths = vec![world.data_folder()];
     let mut n_listed = 0;
@@ -251,6 +266,7 @@ fn a_read_only_data_folder_is_searched_by_words() {
         set_modes(path, 0o500, 0o400);
     }
     let output = world.run_script("search session cache");
+
     // Writable again, so that the temporary folder can be removed.
     for path in &paths {
         set_modes(path, 0o700, 0o600);

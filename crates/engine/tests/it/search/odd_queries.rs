@@ -29,6 +29,7 @@ fn check_query(world: &mut TestWorld, text: &str) {
         project.retriever().ask(&query).await?;
         project.injector().start_context(&context_request).await
     });
+
     // The text may be very long.
     let excerpt: String = text.chars().take(80).collect();
     assert!(result.is_ok(), "{excerpt:?}: {result:?}");

@@ -13,12 +13,12 @@ use tree_sitter::{Node, TreeCursor};
 
 use super::functions::{bind_type_parameters, is_function, take_export_flag, visit_function};
 use super::terms::strip_wrappers;
-use super::type_terms::{type_name, with_type_arguments};
+use super::type_terms::with_type_arguments;
 use super::{Field, NodeKind, ScriptWalk, ScriptWalker, ValueRole};
 use crate::facts::{ArityRange, DefFlags, DefId, DefKind};
 use crate::facts_builder::{ANY_ARG_COUNT, BaseRelation, NameBinding, ScopeKind};
-use crate::lang::syntax_walker::{LanguageWalk, named_children, strip_quotes};
-use crate::lang::term_shape::{expression_term, field_type};
+use crate::lang::syntax_walker::{LanguageWalk, MAX_LOOKAHEAD_DEPTH, named_children, strip_quotes};
+use crate::lang::term_shape::{expression_term, field_type, type_name};
 
 /// `class A<T> extends B { … }`, as a declaration or as an expression.
 pub(super) fn visit_class(
@@ -65,7 +65,7 @@ fn add_bases(walker: &mut ScriptWalker<'_, '_>, def: DefId, heritage: Node<'_>) 
                 let Some(value) = walker.field(clause, Field::Value) else { continue };
                 let base = expression_term(walker, value);
                 let arguments = walker.field(clause, Field::TypeArguments);
-                let base = with_type_arguments(walker, base, arguments);
+                let base = with_type_arguments(walker, base, arguments, MAX_LOOKAHEAD_DEPTH);
                 walker.builder.add_base(def, base, BaseRelation::Extends);
             }
             NodeKind::Implements => {

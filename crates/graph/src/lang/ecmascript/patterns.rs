@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! { a, b: c }  of value    a = Member(value, "a"), c = Member(value, "b")
-//! [a, b]       of value    a = Member(value, "0"), b = Member(value, "1")
+//! [a, , b]     of value    a = Member(value, "0"), b = Member(value, "2")
 //! a = 1        of value    a = value; the default, if there is no value
 //! ```
 
@@ -13,12 +13,8 @@ use tree_sitter::Node;
 use super::{Field, NodeKind, ScriptWalker};
 use crate::facts::{DefFlags, DefKind, Term, TermId};
 use crate::facts_builder::NameBinding;
-use crate::lang::syntax_walker::{named_children, strip_quotes};
+use crate::lang::syntax_walker::{MAX_LOOKAHEAD_DEPTH, named_children, strip_quotes};
 use crate::lang::term_shape::{expression_term, field_expression};
-
-/// Nesting depth to which patterns are read. Reading is a recursion, so the stack is the limit.
-/// Names below it stay unbound.
-const MAX_PATTERN_DEPTH: u32 = 32;
 
 /// Binds the names of a pattern as local variables. `declared` is the type of the whole value.
 pub(super) fn bind_pattern(
@@ -27,7 +23,7 @@ pub(super) fn bind_pattern(
     declared: Option<TermId>,
     value: Option<TermId>,
 ) {
-    bind_pattern_within(walker, pattern, declared, value, MAX_PATTERN_DEPTH);
+    bind_pattern_within(walker, pattern, declared, value, MAX_LOOKAHEAD_DEPTH);
 }
 
 fn bind_pattern_within(
@@ -49,8 +45,8 @@ fn bind_pattern_within(
             }
         }
         NodeKind::ArrayPattern => {
-            for (i, item_pattern) in named_children(pattern).enumerate() {
-                let item = declared.or(value).map(|it| walker.builder.terms.item_at(it, i));
+            for (position, item_pattern) in walker.list_items(pattern, NodeKind::Comma) {
+                let item = declared.or(value).map(|it| walker.builder.terms.item_at(it, position));
                 bind_pattern_within(walker, item_pattern, None, item, depth);
             }
         }
@@ -116,7 +112,7 @@ pub(super) fn define_pattern(
     object: Option<TermId>,
     flags: DefFlags,
 ) {
-    define_pattern_within(walker, pattern, object, flags, MAX_PATTERN_DEPTH);
+    define_pattern_within(walker, pattern, object, flags, MAX_LOOKAHEAD_DEPTH);
 }
 
 fn define_pattern_within(
@@ -127,7 +123,7 @@ fn define_pattern_within(
     depth: u32,
 ) {
     let Some(depth) = depth.checked_sub(1) else { return };
-    for (i, part) in named_children(pattern).enumerate() {
+    for (position, part) in walker.list_items(pattern, NodeKind::Comma) {
         // The node that is bound, and the name of its member in the object. An item of an array has
         // a position instead of a name.
         let (bound, member) = match walker.kind(part) {
@@ -149,12 +145,12 @@ fn define_pattern_within(
             | NodeKind::AssignmentPattern
             | NodeKind::ObjectPattern
             | NodeKind::ArrayPattern => (part, None),
-            // Comments; what `...rest` contains is not followed.
+            // What `...rest` contains is not followed.
             _ => continue,
         };
         let value = object.map(|it| match member {
             Some(member) => walker.builder.terms.member_of(it, member),
-            None => walker.builder.terms.item_at(it, i),
+            None => walker.builder.terms.item_at(it, position),
         });
         // `[a = default]` and `{ key: a = default }` bind `a`.
         let inner = match walker.kind(bound) {

@@ -16,7 +16,7 @@ use super::{Field, NodeKind, ScriptWalk, ScriptWalker};
 use crate::facts::{ImportKind, Term, TermId};
 use crate::facts_builder::{UNKNOWN_TERM, known_term};
 use crate::lang::syntax_walker::{named_children, strip_quotes};
-use crate::lang::term_shape::{TermOperand, TermShape, expression_within, field_type, type_term};
+use crate::lang::term_shape::{TermOperand, TermShape, expression_within, type_within};
 
 /// Number of items of an array that are looked at to find out what it contains.
 const MAX_ARRAY_ITEMS: usize = 3;
@@ -132,7 +132,7 @@ fn call_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> T
     let callee = expression_within(walker, callee, depth);
     let arguments = walker.field(node, Field::TypeArguments);
     // `useRef<Node>()`: only the type arguments show the type of the result.
-    let callee = with_type_arguments(walker, callee, arguments);
+    let callee = with_type_arguments(walker, callee, arguments, depth);
     walker.builder.terms.add(Term::Call(callee))
 }
 
@@ -160,13 +160,13 @@ fn construction_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u
     let Some(constructor) = walker.field(node, Field::Constructor) else { return UNKNOWN_TERM };
     let class = expression_within(walker, constructor, depth);
     let arguments = walker.field(node, Field::TypeArguments);
-    let class = with_type_arguments(walker, class, arguments);
+    let class = with_type_arguments(walker, class, arguments, depth);
     walker.builder.terms.instance_of(class)
 }
 
 /// `value as T`; the value itself if the type is unknown (`as const`).
 fn as_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
-    let declared = known_term(node.named_child(1).map(|it| type_term(walker, it)));
+    let declared = known_term(node.named_child(1).map(|it| type_within(walker, it, depth)));
     declared
         .or_else(|| node.named_child(0).map(|it| expression_within(walker, it, depth)))
         .unwrap_or(UNKNOWN_TERM)
@@ -209,7 +209,7 @@ fn array_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> 
 
 /// `() => value`: a function, by the value it returns.
 fn function_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
-    let declared = field_type(walker, node, Field::ReturnType);
+    let declared = walker.field(node, Field::ReturnType).map(|it| type_within(walker, it, depth));
     let body = walker.field(node, Field::Body).filter(|it| walker.kind(*it) != NodeKind::Block);
     // An expression that mentions the parameters means nothing outside.
     let parameters = walker.field(node, Field::Parameters);

@@ -12,12 +12,11 @@ use tree_sitter::{Node, TreeCursor};
 
 use super::classes::visit_members;
 use super::functions::{bind_type_parameters, take_export_flag};
-use super::type_terms::type_name;
 use super::{Field, NodeKind, ScriptWalk, ScriptWalker};
 use crate::facts::{DefFlags, DefId, DefKind};
 use crate::facts_builder::{BaseRelation, NameBinding, ScopeKind, known_term};
-use crate::lang::syntax_walker::{LanguageWalk, named_children, strip_quotes};
-use crate::lang::term_shape::type_term;
+use crate::lang::syntax_walker::{LanguageWalk, MAX_LOOKAHEAD_DEPTH, named_children, strip_quotes};
+use crate::lang::term_shape::{type_name, type_term};
 
 /// `interface A<T> extends B { … }`
 pub(super) fn visit_interface(
@@ -76,7 +75,7 @@ pub(super) fn visit_type_alias(
     walker.builder.def_mut(def).type_params = type_params;
     let value = walker.field(node, Field::Value);
     // An alias of an object type has members like an interface; any other is only a name.
-    let object = value.filter(|it| contains_object_type(walker, *it));
+    let object = value.filter(|it| contains_object_type(walker, *it, MAX_LOOKAHEAD_DEPTH));
     if object.is_none() {
         let declared = value.map(|it| type_term(walker, it));
         walker.builder.def_mut(def).declared_type = known_term(declared);
@@ -84,7 +83,7 @@ pub(super) fn visit_type_alias(
     walker.builder.open_definition(def);
     match object {
         Some(object) => {
-            add_intersected_bases(walker, def, object);
+            add_intersected_bases(walker, def, object, MAX_LOOKAHEAD_DEPTH);
             visit_alias_members(walker, cursor);
         }
         None => walker.visit_children(cursor),
@@ -95,15 +94,16 @@ pub(super) fn visit_type_alias(
 
 /// Returns whether a type is an object type or an intersection with one: `{ x: T }`,
 /// `B & { x: T }`, `Readonly<{ x: T }>`.
-fn contains_object_type(walker: &ScriptWalker<'_, '_>, node: Node<'_>) -> bool {
+fn contains_object_type(walker: &ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> bool {
+    let Some(depth) = depth.checked_sub(1) else { return false };
     match walker.kind(node) {
         NodeKind::ObjectType => true,
         NodeKind::Intersection | NodeKind::ParenthesizedType | NodeKind::ReadonlyType => {
-            named_children(node).any(|it| contains_object_type(walker, it))
+            named_children(node).any(|it| contains_object_type(walker, it, depth))
         }
         NodeKind::Generic if is_transparent(walker, node) => {
             let mut arguments = walker.field_children(node, Field::TypeArguments);
-            arguments.any(|it| contains_object_type(walker, it))
+            arguments.any(|it| contains_object_type(walker, it, depth))
         }
         _ => false,
     }
@@ -116,17 +116,25 @@ fn is_transparent(walker: &ScriptWalker<'_, '_>, node: Node<'_>) -> bool {
 }
 
 /// Adds the named parts of an intersection as bases of the alias: `B` of `type A = B & { x: T }`.
-fn add_intersected_bases(walker: &mut ScriptWalker<'_, '_>, def: DefId, node: Node<'_>) {
+fn add_intersected_bases(
+    walker: &mut ScriptWalker<'_, '_>,
+    def: DefId,
+    node: Node<'_>,
+    depth: u32,
+) {
+    let Some(depth) = depth.checked_sub(1) else { return };
     match walker.kind(node) {
         // The object's own members are defined by the visit that follows.
         NodeKind::ObjectType | NodeKind::Comment => {}
         NodeKind::Intersection | NodeKind::ParenthesizedType | NodeKind::ReadonlyType => {
-            named_children(node).for_each(|it| add_intersected_bases(walker, def, it));
+            named_children(node).for_each(|it| add_intersected_bases(walker, def, it, depth));
         }
-        NodeKind::Generic if is_transparent(walker, node) && contains_object_type(walker, node) => {
+        NodeKind::Generic
+            if is_transparent(walker, node) && contains_object_type(walker, node, depth) =>
+        {
             walker
                 .field_children(node, Field::TypeArguments)
-                .for_each(|it| add_intersected_bases(walker, def, it));
+                .for_each(|it| add_intersected_bases(walker, def, it, depth));
         }
         // A part may be any type, also one without a name; the resolver accepts either form.
         _ => {

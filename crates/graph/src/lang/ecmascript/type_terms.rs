@@ -15,9 +15,7 @@ use super::{Field, NodeKind, ScriptWalk, ScriptWalker};
 use crate::facts::{Term, TermId};
 use crate::facts_builder::UNKNOWN_TERM;
 use crate::lang::syntax_walker::{named_children, strip_quotes};
-use crate::lang::term_shape::{
-    MAX_TERM_DEPTH, TermOperand, TermShape, expression_term, type_within,
-};
+use crate::lang::term_shape::{TermOperand, TermShape, expression_within, type_within};
 
 /// Maximum number of parts stored for a union type.
 const MAX_UNION_PARTS: usize = 16;
@@ -145,14 +143,14 @@ fn lookup_type_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u3
 }
 
 /// `typeof value`
-fn type_query_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
-    node.named_child(0).map_or(UNKNOWN_TERM, |it| expression_term(walker, it))
+fn type_query_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
+    node.named_child(0).map_or(UNKNOWN_TERM, |it| expression_within(walker, it, depth))
 }
 
 /// `[A, name: B]`
 fn tuple_type_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let mut members = Vec::new();
-    for (i, item) in named_children(node).enumerate() {
+    for (i, item) in named_children(node).filter(|it| !it.is_extra()).enumerate() {
         // A named item has its type in a field.
         let type_node = walker.field(item, Field::Type).unwrap_or(item);
         let name = walker.builder.intern(&i.to_string());
@@ -172,7 +170,12 @@ fn literal_type_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, _depth: 
 }
 
 /// The term of a type itself: `Member(a, "Row")` for `a.Row`.
-pub(super) fn type_name(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>) -> TermId {
+pub(super) fn type_name_within(
+    walker: &mut ScriptWalker<'_, '_>,
+    node: Node<'_>,
+    depth: u32,
+) -> TermId {
+    let Some(depth) = depth.checked_sub(1) else { return UNKNOWN_TERM };
     match walker.kind(node) {
         NodeKind::TypeIdentifier | NodeKind::Identifier => {
             walker.builder.unbound_name(walker.text(node))
@@ -184,31 +187,35 @@ pub(super) fn type_name(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>) -> Te
             };
             // `a.b.T`: everything before the last dot is a path of values.
             let is_name = walker.kind(module) == NodeKind::Identifier;
-            let module =
-                if is_name { type_name(walker, module) } else { expression_term(walker, module) };
+            let module = if is_name {
+                type_name_within(walker, module, depth)
+            } else {
+                expression_within(walker, module, depth)
+            };
             walker.builder.terms.member_of(module, walker.text(name))
         }
         NodeKind::Generic => {
             let Some(head) = walker.field(node, Field::Name) else { return UNKNOWN_TERM };
-            let head = type_name(walker, head);
+            let head = type_name_within(walker, head, depth);
             let arguments = walker.field(node, Field::TypeArguments);
-            with_type_arguments(walker, head, arguments)
+            with_type_arguments(walker, head, arguments, depth)
         }
         _ => UNKNOWN_TERM,
     }
 }
 
-/// The generic type `head<arguments>`; the head itself if there are no arguments.
+/// The generic type `head<arguments>`; the head itself if there are no arguments. The arguments are
+/// read to `depth` levels.
 pub(super) fn with_type_arguments(
     walker: &mut ScriptWalker<'_, '_>,
     head: TermId,
     arguments: Option<Node<'_>>,
+    depth: u32,
 ) -> TermId {
     let Some(arguments) = arguments else { return head };
     let mut terms = Vec::new();
     for argument in named_children(arguments).take(MAX_TYPE_ARGUMENTS) {
-        // An argument is rarely followed far, so it is read less deeply than a type by itself.
-        terms.push(type_within(walker, argument, MAX_TERM_DEPTH / 2));
+        terms.push(type_within(walker, argument, depth));
     }
     walker.builder.terms.generic_of(head, &terms)
 }

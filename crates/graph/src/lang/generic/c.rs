@@ -26,13 +26,12 @@ pub(super) use names::{
 use super::declarations::{define_member, visit_class};
 use super::functions::bind_parameters;
 use super::imports::add_include;
-use super::terms::type_name;
 use super::{Field, GenericWalker, NodeKind, OutOfLineMethod};
 use crate::facts::{DefFlags, DefId, DefKind, LocalId, RefKind, Term, TermId};
 use crate::facts_builder::{ANY_ARG_COUNT, NameBinding, ScopeKind, known_term};
 use crate::lang::SourceLanguage;
-use crate::lang::syntax_walker::named_children;
-use crate::lang::term_shape::{expression_term, field_type, type_term};
+use crate::lang::syntax_walker::{MAX_LOOKAHEAD_DEPTH, named_children};
+use crate::lang::term_shape::{expression_term, field_type, type_name, type_term};
 use names::visit_qualified_name;
 use namespaces::{add_using_declaration, alias_namespace, visit_namespace};
 
@@ -42,9 +41,6 @@ pub(crate) const NAMESPACE_PREFIX: &str = "::";
 
 /// Separator between the enclosing namespaces and the named one in the module of such an import.
 pub(crate) const ENCLOSING_SEPARATOR: char = '|';
-
-/// Maximum number of nested declarators that are followed to the declared name.
-const MAX_DECLARATOR_DEPTH: u32 = 16;
 
 /// The first argument of a test macro.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -377,7 +373,7 @@ pub(super) fn declared_name<'t>(
 ) -> DeclaredName<'t> {
     let mut node = declarator;
     let mut is_function = false;
-    for _ in 0..MAX_DECLARATOR_DEPTH {
+    for _ in 0..MAX_LOOKAHEAD_DEPTH {
         let inner = walker.field(node, Field::Declarator);
         // In `int (*f)(void)` the parentheses make `f` a pointer to a function.
         let is_parenthesized =

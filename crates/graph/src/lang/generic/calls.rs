@@ -11,13 +11,12 @@ use tree_sitter::{Node, TreeCursor};
 
 use super::c::split_qualified_name;
 use super::imports::add_required_file;
-use super::terms::type_name;
 use super::{Field, GenericWalker, NodeKind, first_field};
 use crate::facts::{RefKind, Term, TermId};
 use crate::facts_builder::ANY_ARG_COUNT;
 use crate::lang::SourceLanguage;
 use crate::lang::syntax_walker::named_children;
-use crate::lang::term_shape::expression_term;
+use crate::lang::term_shape::{expression_term, type_name};
 
 /// Fields of a method call that may hold the object.
 pub(super) const RECEIVER_FIELDS: &[Field] = &[Field::Object, Field::Receiver, Field::Scope];

@@ -11,13 +11,12 @@
 use tree_sitter::{Node, TreeCursor};
 
 use super::c::{bind_template_parameters, is_static, visible_flags};
-use super::terms::type_name;
 use super::{Field, GenericWalker, NodeKind, is_c_family};
 use crate::facts::{DefFlags, DefId, DefKind, Term, TermId};
 use crate::facts_builder::{BaseRelation, NameBinding, ScopeKind, known_term};
 use crate::lang::SourceLanguage;
 use crate::lang::syntax_walker::named_children;
-use crate::lang::term_shape::{expression_term, field_type};
+use crate::lang::term_shape::{expression_term, field_type, type_name};
 
 /// C#'s `namespace A.B`
 pub(super) fn visit_namespace_declaration(

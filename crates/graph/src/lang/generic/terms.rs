@@ -24,7 +24,7 @@ use crate::facts_builder::UNKNOWN_TERM;
 use crate::lang::SourceLanguage;
 use crate::lang::syntax_walker::named_children;
 use crate::lang::term_shape::{
-    MAX_TYPE_ARGUMENTS, TermOperand, TermShape, enclosing_object, expression_within, type_term,
+    MAX_TYPE_ARGUMENTS, TermOperand, TermShape, enclosing_object, expression_within, type_within,
 };
 
 /// The table of expressions.
@@ -44,7 +44,7 @@ pub(super) fn expression_shape(kind: NodeKind) -> TermShape<GenericWalk> {
         NodeKind::MemberAccess | NodeKind::ConditionalAccess => TermShape::Custom(member_term),
         NodeKind::FieldExpression => TermShape::Custom(c_field_term),
         NodeKind::ScopeResolution | NodeKind::QualifiedName => TermShape::Custom(scoped_name_term),
-        NodeKind::QualifiedIdentifier => TermShape::Custom(qualified_expression_term),
+        NodeKind::QualifiedIdentifier => TermShape::Custom(qualified_name_term),
         NodeKind::TemplateFunction => TermShape::SameAs(TermOperand::Field(Field::Name)),
         NodeKind::CallExpression => TermShape::Custom(c_call_term),
         NodeKind::Invocation | NodeKind::FunctionCall => TermShape::Custom(call_term),
@@ -163,15 +163,6 @@ fn scoped_name_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, depth: u
     }
 }
 
-/// C++'s `a::b`
-fn qualified_expression_term(
-    walker: &mut GenericWalker<'_, '_>,
-    node: Node<'_>,
-    _depth: u32,
-) -> TermId {
-    qualified_name_term(walker, node)
-}
-
 /// `f(x)`, `object.method(x)`
 pub(super) fn call_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let Some(callee) = walker.field(node, Field::Function) else { return UNKNOWN_TERM };
@@ -247,54 +238,62 @@ fn builtin_type_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, _depth:
 }
 
 /// `Row[]`
-fn array_type_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
+fn array_type_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let element = walker.field(node, Field::Type).or_else(|| node.named_child(0));
-    let element = element.map_or(UNKNOWN_TERM, |it| type_term(walker, it));
+    let element = element.map_or(UNKNOWN_TERM, |it| type_within(walker, it, depth));
     walker.builder.terms.add(Term::ListOf(element))
 }
 
 /// `Row`, `a::Row`, `List<Row>`
-fn named_type_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
-    match type_name(walker, node) {
+fn named_type_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
+    match type_name_within(walker, node, depth) {
         UNKNOWN_TERM => UNKNOWN_TERM,
         name => walker.builder.terms.instance_of(name),
     }
 }
 
 /// The term of a type itself: `Name("Row")` for `struct Row` and for `Row`.
-pub(super) fn type_name(walker: &mut GenericWalker<'_, '_>, node: Node<'_>) -> TermId {
+pub(super) fn type_name_within(
+    walker: &mut GenericWalker<'_, '_>,
+    node: Node<'_>,
+    depth: u32,
+) -> TermId {
+    let Some(depth) = depth.checked_sub(1) else { return UNKNOWN_TERM };
     match walker.kind(node) {
         NodeKind::Identifier | NodeKind::TypeIdentifier | NodeKind::Name | NodeKind::Constant => {
             walker.builder.unbound_name(walker.text(node))
         }
-        NodeKind::NamedType => node.named_child(0).map_or(UNKNOWN_TERM, |it| type_name(walker, it)),
+        NodeKind::NamedType => {
+            node.named_child(0).map_or(UNKNOWN_TERM, |it| type_name_within(walker, it, depth))
+        }
         NodeKind::StructSpecifier
         | NodeKind::ClassSpecifier
         | NodeKind::EnumSpecifier
         | NodeKind::UnionSpecifier => {
             let name = walker.field(node, Field::Name);
-            name.map_or(UNKNOWN_TERM, |it| type_name(walker, it))
+            name.map_or(UNKNOWN_TERM, |it| type_name_within(walker, it, depth))
         }
-        NodeKind::QualifiedIdentifier => qualified_name_term(walker, node),
-        NodeKind::TemplateType => template_type_name(walker, node),
+        NodeKind::QualifiedIdentifier => qualified_name_term(walker, node, depth),
+        NodeKind::TemplateType => template_type_name(walker, node, depth),
         // The namespace before the name is not followed.
         NodeKind::QualifiedName | NodeKind::ScopeResolution => {
-            named_children(node).last().map_or(UNKNOWN_TERM, |it| type_name(walker, it))
+            let name = named_children(node).last();
+            name.map_or(UNKNOWN_TERM, |it| type_name_within(walker, it, depth))
         }
-        NodeKind::GenericName => generic_type_name(walker, node),
+        NodeKind::GenericName => generic_type_name(walker, node, depth),
         _ => UNKNOWN_TERM,
     }
 }
 
 /// C#'s `List<T>`
-fn generic_type_name(walker: &mut GenericWalker<'_, '_>, node: Node<'_>) -> TermId {
+fn generic_type_name(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let mut parts = named_children(node);
     let Some(head) = parts.next() else { return UNKNOWN_TERM };
-    let head = type_name(walker, head);
+    let head = type_name_within(walker, head, depth);
     let mut arguments = Vec::new();
     for argument in parts.next().into_iter().flat_map(named_children).take(MAX_TYPE_ARGUMENTS) {
         let argument = walker.field(argument, Field::Type).unwrap_or(argument);
-        arguments.push(type_term(walker, argument));
+        arguments.push(type_within(walker, argument, depth));
     }
     walker.builder.terms.generic_of(head, &arguments)
 }

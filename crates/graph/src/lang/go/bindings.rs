@@ -10,12 +10,11 @@
 use tree_sitter::{Node, TreeCursor};
 
 use super::declarations::definition_flags;
-use super::terms::type_name;
 use super::{Field, GoWalker, NodeKind};
 use crate::facts::{DefFlags, DefId, DefKind, Term, TermId};
 use crate::facts_builder::{BaseRelation, NameBinding, UNKNOWN_TERM};
 use crate::lang::syntax_walker::named_children;
-use crate::lang::term_shape::{expression_term, field_expression, field_type};
+use crate::lang::term_shape::{expression_term, field_expression, field_type, type_name};
 
 /// `var a, b T = x, y`, `const a = 1`
 pub(super) fn visit_variables(

@@ -10,12 +10,12 @@
 
 use tree_sitter::{Node, TreeCursor};
 
-use super::terms::type_name;
+use super::terms::result_term;
 use super::{Field, GoWalker, NodeKind, last_name_node};
 use crate::facts::{ArityRange, DefFlags, DefId, DefKind, Term, TermId};
 use crate::facts_builder::{ANY_ARG_COUNT, BaseRelation, NameBinding, UNKNOWN_TERM, known_term};
 use crate::lang::syntax_walker::named_children;
-use crate::lang::term_shape::{expression_term, field_type, type_term};
+use crate::lang::term_shape::{expression_term, field_type, type_name, type_term};
 
 /// Flags from a name: a capital exports it, and `TestOpen` in a test file is a test.
 pub(super) fn definition_flags(walker: &GoWalker<'_, '_>, name: &str) -> DefFlags {
@@ -129,27 +129,6 @@ pub(super) fn bind_parameters(walker: &mut GoWalker<'_, '_>, node: Node<'_>) -> 
         ArityRange { min: n_params.saturating_sub(1), max: ANY_ARG_COUNT }
     } else {
         ArityRange { min: n_params, max: n_params }
-    }
-}
-
-/// The term of the results `T` or `(A, B)`: one result is itself, several are a record by their
-/// positions.
-pub(super) fn result_term(walker: &mut GoWalker<'_, '_>, node: Node<'_>) -> TermId {
-    if walker.kind(node) != NodeKind::ParameterList {
-        return type_term(walker, node);
-    }
-    let mut members = Vec::new();
-    for result in named_children(node) {
-        let n_names = walker.children_of_kind(result, NodeKind::Identifier).count().max(1);
-        let declared = field_type(walker, result, Field::Type).unwrap_or(UNKNOWN_TERM);
-        for _ in 0..n_names {
-            let position = walker.builder.intern(&members.len().to_string());
-            members.push((position, declared));
-        }
-    }
-    match members.as_slice() {
-        [(_, result)] => *result,
-        _ => walker.builder.terms.record_of(&members),
     }
 }
 

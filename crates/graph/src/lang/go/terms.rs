@@ -13,12 +13,12 @@
 
 use tree_sitter::Node;
 
-use super::declarations::result_term;
 use super::{Field, GoWalk, GoWalker, NodeKind};
 use crate::facts::{Term, TermId};
 use crate::facts_builder::UNKNOWN_TERM;
+use crate::lang::syntax_walker::{MAX_LOOKAHEAD_DEPTH, named_children};
 use crate::lang::term_shape::{
-    MAX_TYPE_ARGUMENTS, TermOperand, TermShape, expression_within, type_term,
+    MAX_TYPE_ARGUMENTS, TermOperand, TermShape, expression_within, type_within,
 };
 
 /// The table of expressions.
@@ -52,7 +52,7 @@ fn call_term(walker: &mut GoWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermI
         match walker.text(callee) {
             // `new(T)` and `make([]T)` take a type.
             "new" | "make" => {
-                return first_argument.map_or(UNKNOWN_TERM, |it| type_term(walker, it));
+                return first_argument.map_or(UNKNOWN_TERM, |it| type_within(walker, it, depth));
             }
             // `append(xs, x)` is of the type of `xs`.
             "append" => {
@@ -67,10 +67,37 @@ fn call_term(walker: &mut GoWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermI
 }
 
 /// `func() T { … }`, or the type `func() T`.
-fn function_term(walker: &mut GoWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
+fn function_term(walker: &mut GoWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let result = walker.field(node, Field::Result);
-    let result = result.map_or(UNKNOWN_TERM, |it| result_term(walker, it));
+    let result = result.map_or(UNKNOWN_TERM, |it| result_within(walker, it, depth));
     walker.builder.terms.add(Term::Function(result))
+}
+
+/// The term of the results of a function: of `T` or of `(A, B)`.
+pub(super) fn result_term(walker: &mut GoWalker<'_, '_>, node: Node<'_>) -> TermId {
+    result_within(walker, node, MAX_LOOKAHEAD_DEPTH)
+}
+
+/// The term of results that are at most `depth` levels deep. One result is itself, several are a
+/// record by their positions.
+fn result_within(walker: &mut GoWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
+    if walker.kind(node) != NodeKind::ParameterList {
+        return type_within(walker, node, depth);
+    }
+    let mut members = Vec::new();
+    for result in named_children(node) {
+        let n_names = walker.children_of_kind(result, NodeKind::Identifier).count().max(1);
+        let type_node = walker.field(result, Field::Type);
+        let declared = type_node.map_or(UNKNOWN_TERM, |it| type_within(walker, it, depth));
+        for _ in 0..n_names {
+            let position = walker.builder.intern(&members.len().to_string());
+            members.push((position, declared));
+        }
+    }
+    match members.as_slice() {
+        [(_, result)] => *result,
+        _ => walker.builder.terms.record_of(&members),
+    }
 }
 
 /// The table of types: the terms of their values.
@@ -94,7 +121,12 @@ pub(super) fn type_shape(kind: NodeKind) -> TermShape<GoWalk> {
 }
 
 /// The term of a type itself: `Member(db, "Row")` for `*db.Row`.
-pub(super) fn type_name(walker: &mut GoWalker<'_, '_>, node: Node<'_>) -> TermId {
+pub(super) fn type_name_within(
+    walker: &mut GoWalker<'_, '_>,
+    node: Node<'_>,
+    depth: u32,
+) -> TermId {
+    let Some(depth) = depth.checked_sub(1) else { return UNKNOWN_TERM };
     match walker.kind(node) {
         NodeKind::TypeIdentifier | NodeKind::Identifier => {
             walker.builder.unbound_name(walker.text(node))
@@ -109,19 +141,19 @@ pub(super) fn type_name(walker: &mut GoWalker<'_, '_>, node: Node<'_>) -> TermId
             walker.builder.terms.member_of(package, walker.text(name))
         }
         NodeKind::Pointer | NodeKind::ParenthesizedType | NodeKind::TypeElem => {
-            node.named_child(0).map_or(UNKNOWN_TERM, |it| type_name(walker, it))
+            node.named_child(0).map_or(UNKNOWN_TERM, |it| type_name_within(walker, it, depth))
         }
         // `List[Row]`
         NodeKind::GenericType => {
             let Some(head) = walker.field(node, Field::Type) else { return UNKNOWN_TERM };
-            let head = type_name(walker, head);
+            let head = type_name_within(walker, head, depth);
             let mut arguments = Vec::new();
             for argument in
                 walker.field_children(node, Field::TypeArguments).take(MAX_TYPE_ARGUMENTS)
             {
                 // Each argument is wrapped in a `type_elem`.
                 let argument = argument.named_child(0).unwrap_or(argument);
-                arguments.push(type_term(walker, argument));
+                arguments.push(type_within(walker, argument, depth));
             }
             walker.builder.terms.generic_of(head, &arguments)
         }

@@ -10,14 +10,13 @@
 use tree_sitter::{Node, TreeCursor};
 
 use super::bindings::bind_typed_name;
-use super::terms::type_name;
 use super::{Field, JavaWalker, NodeKind};
 use crate::facts::{ArityRange, DefFlags, DefId, DefKind, LocalId, Term, TermId};
 use crate::facts_builder::{
     ANY_ARG_COUNT, BaseRelation, NameBinding, ScopeKind, UNKNOWN_TERM, known_term,
 };
 use crate::lang::syntax_walker::named_children;
-use crate::lang::term_shape::{field_expression, field_type, type_term};
+use crate::lang::term_shape::{field_expression, field_type, type_name, type_term};
 
 /// `class`, `interface`, `enum`, `record` or `@interface`, with its body.
 pub(super) fn visit_class(

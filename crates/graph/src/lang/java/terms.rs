@@ -21,7 +21,7 @@ use crate::facts::{Term, TermId};
 use crate::facts_builder::UNKNOWN_TERM;
 use crate::lang::syntax_walker::named_children;
 use crate::lang::term_shape::{
-    MAX_TYPE_ARGUMENTS, TermOperand, TermShape, expression_within, field_type, type_term,
+    MAX_TYPE_ARGUMENTS, TermOperand, TermShape, expression_within, type_within,
 };
 
 /// The table of expressions.
@@ -91,8 +91,9 @@ fn invocation_term(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, depth: u32) 
 }
 
 /// `new T[3]`
-fn array_creation_term(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
-    let element = field_type(walker, node, Field::Type).unwrap_or(UNKNOWN_TERM);
+fn array_creation_term(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
+    let element = walker.field(node, Field::Type);
+    let element = element.map_or(UNKNOWN_TERM, |it| type_within(walker, it, depth));
     walker.builder.terms.add(Term::ListOf(element))
 }
 
@@ -154,23 +155,29 @@ pub(super) fn type_shape(kind: NodeKind) -> TermShape<JavaWalk> {
 }
 
 /// `Row`, `var`
-fn named_type_term(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
+fn named_type_term(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     // `var`: the compiler infers the type.
     if walker.text(node) == "var" {
         return UNKNOWN_TERM;
     }
-    let name = type_name(walker, node);
+    let name = type_name_within(walker, node, depth);
     walker.builder.terms.instance_of(name)
 }
 
 /// `T[]`
-fn array_type_term(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
-    let element = field_type(walker, node, Field::Element).unwrap_or(UNKNOWN_TERM);
+fn array_type_term(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
+    let element = walker.field(node, Field::Element);
+    let element = element.map_or(UNKNOWN_TERM, |it| type_within(walker, it, depth));
     walker.builder.terms.add(Term::ListOf(element))
 }
 
 /// The term of a type itself: `Member(Map, "Entry")` for `Map.Entry`.
-pub(super) fn type_name(walker: &mut JavaWalker<'_, '_>, node: Node<'_>) -> TermId {
+pub(super) fn type_name_within(
+    walker: &mut JavaWalker<'_, '_>,
+    node: Node<'_>,
+    depth: u32,
+) -> TermId {
+    let Some(depth) = depth.checked_sub(1) else { return UNKNOWN_TERM };
     match walker.kind(node) {
         NodeKind::TypeIdentifier => walker.builder.unbound_name(walker.text(node)),
         // `a.b.Type`
@@ -184,7 +191,7 @@ pub(super) fn type_name(walker: &mut JavaWalker<'_, '_>, node: Node<'_>) -> Term
             });
             let Some(first) = parts.next() else { return UNKNOWN_TERM };
             let rest: Vec<Node<'_>> = parts.collect();
-            let mut name = type_name(walker, first);
+            let mut name = type_name_within(walker, first, depth);
             for part in rest {
                 name = walker.builder.terms.member_of(name, walker.text(part));
             }
@@ -193,11 +200,11 @@ pub(super) fn type_name(walker: &mut JavaWalker<'_, '_>, node: Node<'_>) -> Term
         // `Type<A, B>`
         NodeKind::GenericType => {
             let Some(head) = node.named_child(0) else { return UNKNOWN_TERM };
-            let head = type_name(walker, head);
+            let head = type_name_within(walker, head, depth);
             let list = walker.child_of_kind(node, NodeKind::TypeArguments);
             let mut arguments = Vec::new();
             for argument in list.into_iter().flat_map(named_children).take(MAX_TYPE_ARGUMENTS) {
-                arguments.push(type_term(walker, argument));
+                arguments.push(type_within(walker, argument, depth));
             }
             walker.builder.terms.generic_of(head, &arguments)
         }

@@ -16,7 +16,7 @@ use tree_sitter::{Node, TreeCursor};
 use super::{Field, NodeKind, PythonWalker};
 use crate::facts::{DefFlags, DefKind, Term, TermId};
 use crate::facts_builder::{NameBinding, UNKNOWN_TERM};
-use crate::lang::syntax_walker::named_children;
+use crate::lang::syntax_walker::{MAX_LOOKAHEAD_DEPTH, named_children};
 use crate::lang::term_shape::{expression_term, field_expression, field_type};
 
 /// `x = value`, `x: T = value`, `a, b = value`, `self.x = value`
@@ -92,6 +92,17 @@ fn bind_target(
     declared: Option<TermId>,
     value: TermId,
 ) {
+    bind_target_within(walker, target, declared, value, MAX_LOOKAHEAD_DEPTH);
+}
+
+fn bind_target_within(
+    walker: &mut PythonWalker<'_, '_>,
+    target: Node<'_>,
+    declared: Option<TermId>,
+    value: TermId,
+    depth: u32,
+) {
+    let Some(depth) = depth.checked_sub(1) else { return };
     match walker.kind(target) {
         NodeKind::Identifier => {
             let name = walker.builder.intern_node(target);
@@ -99,15 +110,15 @@ fn bind_target(
         }
         // `a, b = …`, `(a, b) = …`, `[a, b] = …`
         NodeKind::PatternList | NodeKind::TuplePattern | NodeKind::ListPattern => {
-            for (i, item) in named_children(target).enumerate() {
+            for (i, item) in named_children(target).filter(|it| !it.is_extra()).enumerate() {
                 let value = walker.builder.terms.item_at(value, i);
-                bind_target(walker, item, None, value);
+                bind_target_within(walker, item, None, value, depth);
             }
         }
         // `*rest`, `(a)`
         NodeKind::ListSplat | NodeKind::Parenthesized => {
             if let Some(inner) = target.named_child(0) {
-                bind_target(walker, inner, None, UNKNOWN_TERM);
+                bind_target_within(walker, inner, None, UNKNOWN_TERM, depth);
             }
         }
         // `xs[0] = …` and `object.x = …` bind no name.

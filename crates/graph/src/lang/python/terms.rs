@@ -17,8 +17,7 @@ use crate::facts::{Term, TermId};
 use crate::facts_builder::UNKNOWN_TERM;
 use crate::lang::syntax_walker::{named_children, strip_quotes};
 use crate::lang::term_shape::{
-    MAX_TYPE_ARGUMENTS, TermOperand, TermShape, enclosing_object, expression_term,
-    expression_within, type_within,
+    MAX_TYPE_ARGUMENTS, TermOperand, TermShape, enclosing_object, expression_within, type_within,
 };
 
 /// The table of expressions.
@@ -94,11 +93,11 @@ pub(super) fn type_shape(kind: NodeKind) -> TermShape<PythonWalk> {
 }
 
 /// `Name`, `Self`
-fn named_type_term(walker: &mut PythonWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
+fn named_type_term(walker: &mut PythonWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     if walker.text(node) == "Self" {
         return enclosing_object(walker, Term::This);
     }
-    let name = expression_term(walker, node);
+    let name = expression_within(walker, node, depth);
     walker.builder.terms.instance_of(name)
 }
 
@@ -161,7 +160,7 @@ fn generic_type_term(walker: &mut PythonWalker<'_, '_>, node: Node<'_>, depth: u
             _ => UNKNOWN_TERM,
         },
         _ => {
-            let head = expression_term(walker, head);
+            let head = expression_within(walker, head, depth);
             let generic = walker.builder.terms.generic_of(head, &arguments);
             walker.builder.terms.instance_of(generic)
         }

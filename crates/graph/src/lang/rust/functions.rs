@@ -147,11 +147,13 @@ pub(super) fn visit_closure(
     // Known for the first parameter of `xs.map(|x| …)`.
     let first_argument = walker.state.closure_arguments.remove(&node.id());
     walker.builder.enter_function();
-    for (i, parameter) in walker.field_children(node, Field::Parameters).enumerate() {
+    let parameters = walker.field(node, Field::Parameters);
+    let parameters = parameters.map(|it| walker.list_items(it, NodeKind::Comma));
+    for (position, parameter) in parameters.into_iter().flatten() {
         if walker.kind(parameter) == NodeKind::Parameter {
             bind_typed_parameter(walker, parameter);
         } else {
-            let value = first_argument.filter(|_| i == 0).unwrap_or(UNKNOWN_TERM);
+            let value = first_argument.filter(|_| position == 0).unwrap_or(UNKNOWN_TERM);
             bind_pattern(walker, parameter, value);
         }
     }

@@ -11,10 +11,7 @@ use tree_sitter::Node;
 
 use super::{Field, NodeKind, RustWalker, is_public};
 use crate::facts::ImportKind;
-use crate::lang::syntax_walker::named_children;
-
-/// Nesting depth to which the braces of a `use` are read.
-const MAX_USE_DEPTH: u32 = 16;
+use crate::lang::syntax_walker::{MAX_LOOKAHEAD_DEPTH, named_children};
 
 /// Visibility of the names that an import binds.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,7 +33,7 @@ pub(super) fn visit_use(walker: &mut RustWalker<'_, '_>, node: Node<'_>) {
     walker.state.is_test_item = false;
     let visibility = ImportVisibility::of_item(walker, node);
     if let Some(tree) = walker.field(node, Field::Argument) {
-        visit_use_tree(walker, &mut Vec::new(), tree, visibility, MAX_USE_DEPTH);
+        visit_use_tree(walker, &mut Vec::new(), tree, visibility, MAX_LOOKAHEAD_DEPTH);
     }
 }
 
@@ -140,15 +137,17 @@ pub(super) fn add_import(
 
 /// Appends the segments of `a::b::c`.
 fn push_segments<'s>(walker: &RustWalker<'_, 's>, segments: &mut Vec<&'s str>, path: Node<'_>) {
-    if walker.kind(path) != NodeKind::Scoped {
-        return segments.push(walker.text(path));
+    let n_before = segments.len();
+    let mut rest = Some(path);
+    // The last segment is outermost: `a::b::c` is `a::b` and `c`.
+    while let Some(path) = rest {
+        let is_scoped = walker.kind(path) == NodeKind::Scoped;
+        let segment = if is_scoped { walker.field(path, Field::Name) } else { Some(path) };
+        segments.extend(segment.map(|it| walker.text(it)));
+        // `::a` has no path before its name.
+        rest = Some(path).filter(|_| is_scoped).and_then(|it| walker.field(it, Field::Path));
     }
-    if let Some(parent) = walker.field(path, Field::Path) {
-        push_segments(walker, segments, parent);
-    }
-    if let Some(name) = walker.field(path, Field::Name) {
-        segments.push(walker.text(name));
-    }
+    segments[n_before..].reverse();
 }
 
 /// The path of a module as seen from the file's own module, whatever inline module it is written

@@ -13,12 +13,11 @@ use tree_sitter::{Node, TreeCursor};
 
 use super::functions::bind_type_parameters;
 use super::imports::{ImportVisibility, add_import};
-use super::terms::type_name;
 use super::{Field, NodeKind, RustWalker, SelfType, take_item_flags};
 use crate::facts::{DefFlags, DefId, DefKind, ImportKind, Term};
 use crate::facts_builder::{BaseRelation, NameBinding, ScopeKind, known_term};
 use crate::lang::syntax_walker::named_children;
-use crate::lang::term_shape::{field_type, type_term};
+use crate::lang::term_shape::{field_type, type_name, type_term};
 
 /// `mod name { … }` or `mod name;`
 pub(super) fn visit_module(

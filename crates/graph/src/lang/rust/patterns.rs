@@ -12,15 +12,11 @@
 
 use tree_sitter::{Node, TreeCursor};
 
-use super::terms::type_name;
 use super::{Field, NodeKind, RustWalker};
 use crate::facts::{Term, TermId};
 use crate::facts_builder::{ScopeKind, UNKNOWN_TERM};
-use crate::lang::syntax_walker::named_children;
-use crate::lang::term_shape::{field_expression, field_type};
-
-/// Nesting depth to which patterns are read. Names below it stay unbound.
-const MAX_PATTERN_DEPTH: u32 = 8;
+use crate::lang::syntax_walker::{MAX_LOOKAHEAD_DEPTH, named_children};
+use crate::lang::term_shape::{field_expression, field_type, type_name};
 
 /// `let pattern: Type = value;`
 pub(super) fn visit_let(
@@ -83,7 +79,7 @@ pub(super) fn bind_arm_pattern(walker: &mut RustWalker<'_, '_>, arm: Node<'_>) {
 
 /// Binds the names of a pattern to the parts of `value` that they match.
 pub(super) fn bind_pattern(walker: &mut RustWalker<'_, '_>, pattern: Node<'_>, value: TermId) {
-    bind_pattern_within(walker, pattern, value, MAX_PATTERN_DEPTH);
+    bind_pattern_within(walker, pattern, value, MAX_LOOKAHEAD_DEPTH);
 }
 
 fn bind_pattern_within(
@@ -116,8 +112,8 @@ fn bind_pattern_within(
         }
         // `(a, b)`
         NodeKind::TuplePattern => {
-            for (i, inner) in named_children(pattern).enumerate() {
-                let item = walker.builder.terms.item_at(value, i);
+            for (position, inner) in walker.list_items(pattern, NodeKind::Comma) {
+                let item = walker.builder.terms.item_at(value, position);
                 bind_pattern_within(walker, inner, item, depth);
             }
         }

@@ -17,7 +17,7 @@ use super::{Field, NodeKind, RustWalk, RustWalker};
 use crate::facts::{Term, TermId};
 use crate::facts_builder::UNKNOWN_TERM;
 use crate::lang::term_shape::{
-    MAX_TERM_DEPTH, MAX_TYPE_ARGUMENTS, TermOperand, TermShape, expression_within, type_term,
+    MAX_TYPE_ARGUMENTS, TermOperand, TermShape, expression_within, type_within,
 };
 
 /// Functions whose result behaves like their argument. Smart pointers dereference to their content,
@@ -85,7 +85,7 @@ fn path_parent_term(walker: &mut RustWalker<'_, '_>, node: Node<'_>, depth: u32)
         NodeKind::GenericType
         | NodeKind::GenericTypeTurbo
         | NodeKind::TypeIdentifier
-        | NodeKind::ScopedType => type_name(walker, node),
+        | NodeKind::ScopedType => type_name_within(walker, node, depth),
         _ => expression_within(walker, node, depth),
     }
 }
@@ -134,39 +134,46 @@ pub(super) fn type_shape(kind: NodeKind) -> TermShape<RustWalk> {
 }
 
 /// `Name`, `Self`
-fn named_type_term(walker: &mut RustWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
+fn named_type_term(walker: &mut RustWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     if walker.text(node) == "Self" {
         return walker.state.self_types.last().map_or(UNKNOWN_TERM, |it| it.object);
     }
-    let name = type_name(walker, node);
+    let name = type_name_within(walker, node, depth);
     walker.builder.terms.instance_of(name)
 }
 
 /// The term of a type itself: `Member(a, "Store")` for `&a::Store`.
-pub(super) fn type_name(walker: &mut RustWalker<'_, '_>, node: Node<'_>) -> TermId {
+pub(super) fn type_name_within(
+    walker: &mut RustWalker<'_, '_>,
+    node: Node<'_>,
+    depth: u32,
+) -> TermId {
+    let Some(depth) = depth.checked_sub(1) else { return UNKNOWN_TERM };
     match walker.kind(node) {
         NodeKind::TypeIdentifier | NodeKind::Identifier => match walker.text(node) {
             "Self" => self_type_name(walker),
             text => walker.builder.unbound_name(text),
         },
-        NodeKind::ScopedType | NodeKind::Scoped => path_term(walker, node, MAX_TERM_DEPTH / 2),
-        NodeKind::GenericType | NodeKind::GenericTypeTurbo => generic_type_name(walker, node),
+        NodeKind::ScopedType | NodeKind::Scoped => path_term(walker, node, depth),
+        NodeKind::GenericType | NodeKind::GenericTypeTurbo => {
+            generic_type_name(walker, node, depth)
+        }
         NodeKind::ReferenceType => {
             let inner = walker.field(node, Field::Type);
-            inner.map_or(UNKNOWN_TERM, |it| type_name(walker, it))
+            inner.map_or(UNKNOWN_TERM, |it| type_name_within(walker, it, depth))
         }
         NodeKind::Dynamic | NodeKind::Abstract => {
             let inner = walker.field(node, Field::Trait).or_else(|| node.named_child(0));
-            inner.map_or(UNKNOWN_TERM, |it| type_name(walker, it))
+            inner.map_or(UNKNOWN_TERM, |it| type_name_within(walker, it, depth))
         }
         _ => UNKNOWN_TERM,
     }
 }
 
 /// `Vec<T>`, `Iterator<Item = T>`
-fn generic_type_name(walker: &mut RustWalker<'_, '_>, node: Node<'_>) -> TermId {
+fn generic_type_name(walker: &mut RustWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let Some(head) = walker.field(node, Field::Type) else { return UNKNOWN_TERM };
-    let head = type_name(walker, head);
+    let head = type_name_within(walker, head, depth);
     let grammar = walker.grammar;
     // `Item = T` and lifetimes do not count as arguments.
     let is_type =
@@ -175,7 +182,7 @@ fn generic_type_name(walker: &mut RustWalker<'_, '_>, node: Node<'_>) -> TermId 
     for argument in
         walker.field_children(node, Field::TypeArguments).filter(is_type).take(MAX_TYPE_ARGUMENTS)
     {
-        arguments.push(type_term(walker, argument));
+        arguments.push(type_within(walker, argument, depth));
     }
     walker.builder.terms.generic_of(head, &arguments)
 }

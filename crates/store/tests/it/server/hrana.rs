@@ -1,4 +1,14 @@
-//! A minimal client of the Hrana protocol: one stream, one statement per request.
+//! A minimal client of Hrana, the protocol of libSQL servers: JSON over HTTP, here with one stream
+//! and one statement per request.
+//!
+//! A request for `SELECT ?1` with the parameter 7, and the relevant part of its response:
+//!
+//! ```text
+//! {"baton":null,"requests":[{"type":"execute","stmt":{"sql":"SELECT ?1","args":[{"type":"integer","value":"7"}]}}]}
+//! {"baton":"b1","results":[{"type":"ok","response":{"result":{"rows":[[{"type":"integer","value":"7"}]]}}}]}
+//! ```
+//!
+//! The baton of a response goes into the next request, which then runs in the same transaction.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -31,9 +41,12 @@ impl Client {
         let statement = json!({ "sql": sql, "args": args, "want_rows": true });
         let answer = self.ask(&json!({ "type": "execute", "stmt": statement }), sql);
         let result = &answer["result"];
-        let row = |it: &Json| it.as_array().unwrap().iter().map(from_json).collect();
-        let rows = result["rows"].as_array().unwrap().iter().map(row).collect();
-        (rows, usize::try_from(result["affected_row_count"].as_u64().unwrap()).unwrap())
+        let mut rows = Vec::new();
+        for row in result["rows"].as_array().unwrap() {
+            rows.push(row.as_array().unwrap().iter().map(from_json).collect());
+        }
+        let n_changed = result["affected_row_count"].as_u64().unwrap();
+        (rows, usize::try_from(n_changed).unwrap())
     }
 
     /// Sends one request on the stream and returns its response.
@@ -82,28 +95,41 @@ fn from_json(json: &Json) -> Value {
     }
 }
 
+/// Encodes without padding, which the server does not need.
 fn encode_base64(bytes: &[u8]) -> String {
     let mut result = String::new();
     for chunk in bytes.chunks(3) {
+        // Three bytes are the lower 24 bits of a number, from which four digits of 6 bits are
+        // taken, the highest first. Missing bytes are 0.
         let mut group = [0; 4];
         group[1..=chunk.len()].copy_from_slice(chunk);
         let bits = u32::from_be_bytes(group);
-        for at in 0..=chunk.len() {
-            result.push(char::from(DIGITS[(bits >> (18 - 6 * at)) as usize & 63]));
+        // One digit more than bytes: 1 byte needs 2 digits, 3 bytes need 4.
+        for position in 0..=chunk.len() {
+            let digit = (bits >> (18 - 6 * position)) & 63;
+            result.push(char::from(DIGITS[digit as usize]));
         }
     }
     result
 }
 
 fn decode_base64(text: &str) -> Vec<u8> {
-    let digits: Vec<u32> = text
-        .bytes()
-        .filter_map(|it| DIGITS.iter().position(|digit| *digit == it))
-        .map(|it| u32::try_from(it).unwrap())
-        .collect();
+    let mut digits: Vec<u32> = Vec::new();
+    for byte in text.bytes() {
+        // The padding `=` is no digit and is left out.
+        if let Some(digit) = DIGITS.iter().position(|it| *it == byte) {
+            digits.push(u32::try_from(digit).unwrap());
+        }
+    }
     let mut result = Vec::new();
     for chunk in digits.chunks(4) {
-        let bits = chunk.iter().fold(0, |acc, it| acc << 6 | it) << (6 * (4 - chunk.len()));
+        let mut bits = 0;
+        for digit in chunk {
+            bits = bits << 6 | digit;
+        }
+        // Missing digits are 0.
+        bits <<= 6 * (4 - chunk.len());
+        // The lower 24 bits, with one byte less than digits.
         result.extend_from_slice(&bits.to_be_bytes()[1..chunk.len()]);
     }
     result

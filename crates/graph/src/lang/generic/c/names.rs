@@ -10,13 +10,13 @@
 
 use tree_sitter::{Node, TreeCursor};
 
-use super::super::terms::{call_term, type_name};
+use super::super::terms::{call_term, type_name_within};
 use super::super::{Field, GenericWalk, GenericWalker, NodeKind};
 use crate::facts::{RefKind, Term, TermId};
 use crate::facts_builder::UNKNOWN_TERM;
-use crate::lang::syntax_walker::LanguageWalk;
+use crate::lang::syntax_walker::{LanguageWalk, MAX_LOOKAHEAD_DEPTH};
 use crate::lang::term_shape::{
-    MAX_TERM_DEPTH, MAX_TYPE_ARGUMENTS, expression_term, expression_within, type_term,
+    MAX_TYPE_ARGUMENTS, expression_term, expression_within, type_within,
 };
 
 /// Splits `a::Type::name` into the term of `a::Type` and the node of `name`; an unqualified name
@@ -25,7 +25,7 @@ pub(in crate::lang::generic) fn split_qualified_name<'t>(
     walker: &mut GenericWalker<'_, '_>,
     name: Node<'t>,
 ) -> (Option<TermId>, Node<'t>) {
-    let (mut scope_term, mut name, mut depth) = (None, name, MAX_TERM_DEPTH);
+    let (mut scope_term, mut name, mut depth) = (None, name, MAX_LOOKAHEAD_DEPTH);
     while walker.kind(name) == NodeKind::QualifiedIdentifier {
         if let Some(scope) = walker.field(name, Field::Scope) {
             // Names are walked in a loop, but their terms nest: the depth bounds the terms.
@@ -67,6 +67,7 @@ fn scope_name_term(
 pub(in crate::lang::generic) fn qualified_name_term(
     walker: &mut GenericWalker<'_, '_>,
     node: Node<'_>,
+    depth: u32,
 ) -> TermId {
     let is_absolute = walker.field(node, Field::Scope).is_none();
     let (scope, last) = split_qualified_name(walker, node);
@@ -97,7 +98,7 @@ pub(in crate::lang::generic) fn qualified_name_term(
         None => walker.builder.unbound_name(text),
     };
     match walker.kind(last) {
-        NodeKind::TemplateType => with_template_arguments(walker, term, last),
+        NodeKind::TemplateType => with_template_arguments(walker, term, last, depth),
         _ => term,
     }
 }
@@ -106,10 +107,11 @@ pub(in crate::lang::generic) fn qualified_name_term(
 pub(in crate::lang::generic) fn template_type_name(
     walker: &mut GenericWalker<'_, '_>,
     node: Node<'_>,
+    depth: u32,
 ) -> TermId {
     let name = walker.field(node, Field::Name);
-    let head = name.map_or(UNKNOWN_TERM, |it| type_name(walker, it));
-    with_template_arguments(walker, head, node)
+    let head = name.map_or(UNKNOWN_TERM, |it| type_name_within(walker, it, depth));
+    with_template_arguments(walker, head, node, depth)
 }
 
 /// The generic type of a head and the arguments of `template`.
@@ -117,10 +119,11 @@ fn with_template_arguments(
     walker: &mut GenericWalker<'_, '_>,
     head: TermId,
     template: Node<'_>,
+    depth: u32,
 ) -> TermId {
     let mut arguments = Vec::new();
     for argument in walker.field_children(template, Field::Arguments).take(MAX_TYPE_ARGUMENTS) {
-        arguments.push(type_term(walker, argument));
+        arguments.push(type_within(walker, argument, depth));
     }
     walker.builder.terms.generic_of(head, &arguments)
 }
@@ -140,7 +143,7 @@ pub(super) fn visit_qualified_name(
             _ => None,
         };
         if let Some(kind) = kind {
-            let term = qualified_name_term(walker, node);
+            let term = expression_term(walker, node);
             walker.builder.add_reference(kind, term, last, 0);
         }
     }
@@ -201,7 +204,7 @@ pub(in crate::lang::generic) fn c_call_term(
     depth: u32,
 ) -> TermId {
     let callee = walker.field(node, Field::Function);
-    match callee.and_then(|it| standard_call_term(walker, it, node)) {
+    match callee.and_then(|it| standard_call_term(walker, it, node, depth)) {
         Some(term) => term,
         None => call_term(walker, node, depth),
     }
@@ -213,6 +216,7 @@ fn standard_call_term(
     walker: &mut GenericWalker<'_, '_>,
     callee: Node<'_>,
     call: Node<'_>,
+    depth: u32,
 ) -> Option<TermId> {
     let name = walker.text(callee).split('<').next()?.trim_start_matches(':');
     match name {
@@ -220,11 +224,11 @@ fn standard_call_term(
         | "std::make_shared" | "make_unique" | "make_shared" => {
             let (_, last) = split_qualified_name(walker, callee);
             let type_node = walker.field(last, Field::Arguments)?.named_child(0)?;
-            Some(type_term(walker, type_node))
+            Some(type_within(walker, type_node, depth))
         }
         "std::move" | "std::forward" | "std::ref" | "std::cref" => {
             let argument = walker.field(call, Field::Arguments)?.named_child(0)?;
-            Some(expression_term(walker, argument))
+            Some(expression_within(walker, argument, depth))
         }
         _ => None,
     }

@@ -16,8 +16,7 @@ use super::super::{Field, GenericWalker, NodeKind};
 use super::{ENCLOSING_SEPARATOR, NAMESPACE_PREFIX};
 use crate::facts::{DefFlags, DefKind, ImportKind};
 use crate::facts_builder::{NameBinding, ScopeKind};
-use crate::lang::syntax_walker::named_children;
-use crate::lang::term_shape::MAX_TERM_DEPTH;
+use crate::lang::syntax_walker::{MAX_LOOKAHEAD_DEPTH, named_children};
 
 /// `namespace a::b { … }`. The names of an unnamed one are visible in its file only; those of an
 /// inline one belong to the enclosing namespace.
@@ -109,7 +108,7 @@ fn name_texts<'s>(walker: &GenericWalker<'_, 's>, name: Node<'_>) -> Vec<&'s str
 fn name_parts<'t>(walker: &GenericWalker<'_, '_>, name: Node<'t>) -> Vec<Node<'t>> {
     let mut parts = Vec::new();
     let mut rest = Some(name);
-    while let Some(node) = rest.filter(|_| parts.len() < MAX_TERM_DEPTH as usize) {
+    while let Some(node) = rest.filter(|_| parts.len() < MAX_LOOKAHEAD_DEPTH as usize) {
         match walker.kind(node) {
             NodeKind::NestedNamespace | NodeKind::QualifiedIdentifier => {
                 let children: Vec<Node<'_>> = named_children(node).collect();

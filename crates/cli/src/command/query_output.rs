@@ -1,9 +1,15 @@
-//! Shared by `search`, `ask` and `context`: the query options, the list of hits, and the tables of
-//! `--explain`.
+//! Shared by `search`, `ask` and `context`: the query options, the list of hits, and the table of
+//! `--explain`, which has one line per hit with all its scores.
+//!
+//! A *hit* is a memory that a search found, on one or more *paths*: `Dense` (by meaning, with vectors),
+//! `Keyword`, `Graph` (memories about files near the current ones). The scores of the paths are fused to a
+//! relevance, which is combined with recency, frequency, phase of work, trust and confidence. The search has
+//! *stages* that `--without` switches off. At the end it gives a *verdict*: the best hit is strong enough, or
+//! nothing is relevant.
 
 use engine::{
-    DisabledStages, MemoryFilter, NotebookScope, RankingStage, RelevanceVerdict, RetrievalPath,
-    SearchHit, SearchPurpose, SearchQuery, SearchResults,
+    DisabledStages, MemoryFilter, NotebookScope, PathTrace, RankingStage, RelevanceVerdict,
+    RetrievalPath, SearchHit, SearchPurpose, SearchQuery, SearchResults,
 };
 use model::Phase;
 
@@ -25,24 +31,24 @@ pub(crate) struct QueryArgs {
 }
 
 impl QueryArgs {
-    /// True if no option was given.
+    /// True if no option was given that changes the result. `--explain` does not: it only prints more.
     pub(crate) fn is_default(&self) -> bool {
         self.phase.is_none() && self.without.is_empty()
     }
 
-    /// The query of these options; `scope` limits it to one notebook.
+    /// The query of these options. `notebook_scope` limits it to one notebook.
     pub(crate) fn search_query(
         &self,
         text: String,
         filter: MemoryFilter,
-        scope: Option<NotebookScope>,
+        notebook_scope: Option<NotebookScope>,
     ) -> Result<SearchQuery, engine::Error> {
         Ok(SearchQuery {
             text,
             // A command has no session, so there are no recent files.
             files: Vec::new(),
             filter,
-            scope,
+            scope: notebook_scope,
             phase: self.parse_phase()?,
             purpose: SearchPurpose::Search,
             disabled_stages: self.disabled_stages()?,
@@ -75,7 +81,7 @@ pub(crate) fn print_hits(hits: &[SearchHit], command: &CommandContext<'_>) {
     }
 }
 
-/// Short reasons for a hit.
+/// Short reasons for a hit: `meaning 0.62 · words jwt token`.
 fn format_reasons(hit: &SearchHit) -> String {
     let explanation = &hit.explanation;
     // The text of this memory did not match; a related memory brought it in.
@@ -86,6 +92,7 @@ fn format_reasons(hit: &SearchHit) -> String {
     for trace in &explanation.traces {
         res.push(match trace.path {
             RetrievalPath::Dense => format!("meaning {:.2}", trace.score),
+            // The index compares stems (`tests` finds `testing`), so the term itself may not occur.
             RetrievalPath::Keyword if explanation.matched_terms.is_empty() => "words".to_owned(),
             RetrievalPath::Keyword => format!("words {}", explanation.matched_terms.join(" ")),
             RetrievalPath::Graph => "nearby files".to_owned(),
@@ -129,7 +136,7 @@ pub(crate) fn say_verdict(verdict: RelevanceVerdict, command: &CommandContext<'_
     });
 }
 
-/// Header of the table that [`format_hit`] fills.
+/// Header of the table that [`format_hit`] fills: relevance, recency, frequency, phase, trust, confidence.
 pub(crate) fn say_columns(command: &CommandContext<'_>) {
     command.output.say("id         score   rel   rec  freq phase trust  conf  paths");
 }
@@ -137,13 +144,10 @@ pub(crate) fn say_columns(command: &CommandContext<'_>) {
 /// All factors of a hit in one line.
 pub(crate) fn format_hit(hit: &SearchHit) -> String {
     let explanation = &hit.explanation;
-    let mut paths: Vec<String> = explanation
-        .traces
-        .iter()
-        .map(|it| {
-            format!("{} {:.3} (rank {}, adds {:.2})", it.path, it.score, it.rank, it.contribution)
-        })
-        .collect();
+    let mut paths = Vec::new();
+    for PathTrace { path, score, rank, contribution } in &explanation.traces {
+        paths.push(format!("{path} {score:.3} (rank {rank}, adds {contribution:.2})"));
+    }
     if explanation.neighbour_boost > 0.0 {
         paths.push(format!("neighbours add {:.2}", explanation.neighbour_boost));
     }
