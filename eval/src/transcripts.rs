@@ -58,7 +58,11 @@ pub(crate) fn read_events(transcript: &DataTranscript) -> anyhow::Result<Vec<Eve
     let Some(format) = detect_format(&bytes[..bytes.len().min(1 << 16)]) else {
         return Ok(Vec::new());
     };
-    let origin = TranscriptOrigin { project: None, fallback_session_id: transcript.id.clone(), subagent: None };
+    let origin = TranscriptOrigin {
+        project: None,
+        fallback_session_id: transcript.id.clone(),
+        subagent: None,
+    };
     let mut reader = TranscriptReader::new(format, origin);
     let mut splitter = LineSplitter::new(format.layout());
     let mut acc = Vec::new();

@@ -93,10 +93,10 @@ impl Settings {
                 value: setting.default.to_owned(),
                 origin: SettingOrigin::Default,
             };
-            if let Some(value) = find_value(&file, setting.key) {
-                if let Err(why) = set_checked(&mut effective, &value, SettingOrigin::File) {
-                    problems.push(config_error(&path, why));
-                }
+            if let Some(value) = find_value(&file, setting.key)
+                && let Err(why) = set_checked(&mut effective, &value, SettingOrigin::File)
+            {
+                problems.push(config_error(&path, why));
             }
             if let Some(value) = environment::setting_variable(setting.key) {
                 let variable = environment::variable_name(setting.key);

@@ -253,9 +253,5 @@ pub(crate) fn random_bytes() -> [u8; 10] {
 pub(crate) fn random_key() -> String {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes).expect("the system has randomness");
-    let mut res = String::new();
-    for byte in bytes {
-        res += &format!("{byte:02x}");
-    }
-    res
+    bytes.map(|it| format!("{it:02x}")).concat()
 }

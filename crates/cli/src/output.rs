@@ -124,17 +124,14 @@ fn escape_except_styles(text: &str) -> String {
     while let Some(start) = rest.find('\u{1b}') {
         res.push_str(&escape_controls(&rest[..start]));
         let sequence = &rest[start..];
-        match STYLE_SEQUENCES.iter().find(|it| sequence.starts_with(**it)) {
-            Some(style) => {
-                res.push_str(style);
-                rest = &sequence[style.len()..];
-            }
+        if let Some(style) = STYLE_SEQUENCES.iter().find(|it| sequence.starts_with(**it)) {
+            res.push_str(style);
+            rest = &sequence[style.len()..];
+        } else {
             // A foreign sequence: its escape character is replaced, so it is printed as text.
-            None => {
-                let escape = "\u{1b}";
-                res.push_str(&escape_controls(escape));
-                rest = &sequence[escape.len()..];
-            }
+            let escape = "\u{1b}";
+            res.push_str(&escape_controls(escape));
+            rest = &sequence[escape.len()..];
         }
     }
     res + &escape_controls(rest)

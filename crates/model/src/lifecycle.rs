@@ -1,6 +1,6 @@
 //! Ageing of memories: confidence decays without use, and long periods without use of the whole store do not
 //! count. For example, a memory of confidence 0.8 and a half-life of 60 days has 0.4 after 60 days without
-//! use. If nobody used the store in the last 100 of 160 days, only 30 of them count: it has aged by 90 days.
+//! use. If the store was not used in the last 100 of 160 days, only 30 of them count: it has aged by 90 days.
 
 use crate::{CustomType, Memory, PerMille, Timestamp};
 

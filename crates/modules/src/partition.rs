@@ -168,7 +168,9 @@ fn files_by_package<'a>(
         let around = innermost_root(root, by_package.keys().copied());
         by_package.entry(around).or_default().extend(files);
     }
-    by_package.values_mut().for_each(|files| files.sort_unstable());
+    for files in by_package.values_mut() {
+        files.sort_unstable();
+    }
     by_package
 }
 

@@ -325,6 +325,7 @@ fn draft_module_pair(
 /// The frequency of something among some sessions and, for comparison, among all. In the example of the
 /// header: 4 of the 5 sessions of `src/wire`, and 4 of all 8, edited `web/wire.ts`.
 #[derive(Clone, Copy)]
+#[expect(clippy::struct_field_names, reason = "all fields are counts")]
 struct SessionFrequency {
     /// Matching ones among the sessions concerned, for instance those of a module.
     n_matching: u32,

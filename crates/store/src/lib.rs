@@ -27,10 +27,10 @@ mod schema;
 mod shown_log_file;
 
 mod apply_batch;
+mod failed_sessions;
 mod history;
 mod inbox;
 mod index_delta;
-mod failed_sessions;
 mod journal;
 mod learning;
 mod lookup_tables;
@@ -70,6 +70,7 @@ pub use damage_check::DamageFinding;
 pub use data_dir::{DataDir, DatabasePaths};
 pub use encryption_key::{ENCRYPTION_AVAILABLE, EncryptionKey};
 pub use error::Error;
+pub use failed_sessions::{FailedSession, FailedSessionFile};
 pub use graph::{
     CommitRow, FileHistoryRow, FileNameRow, FileNeighbors, GraphBatch, GraphBody, GraphFile,
     GraphReader, GraphSkippedFile, GraphStamp, GraphStore, GraphWriteLock, HistoryBatch,
@@ -78,7 +79,6 @@ pub use graph::{
 pub use history::{AuditEntry, HistoryQueries, UndoStep};
 pub use inbox::Inbox;
 pub use index_delta::{IndexDelta, IndexPosition, MemoryOutline};
-pub use failed_sessions::{FailedSession, FailedSessionFile};
 pub use journal::{JournalDurability, JournalFiles, JournalWriter};
 pub use learning::{
     CoAccessedFiles, FailedCallRow, LearningQueries, Milestone, SessionLesson, SessionRow,

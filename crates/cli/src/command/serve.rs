@@ -2,6 +2,7 @@
 //! keeps projects open and answers the hooks of agents. It is the crate `serve`; this file gives it the settings,
 //! the clock and the function that opens projects.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -153,13 +154,13 @@ pub(crate) fn format_status(status: &Value) -> String {
         count(number("events"), "event", "events"),
     );
     if let Some(job) = status["job"]["name"].as_str() {
-        res += &format!("; running: {job} for {} s", status["job"]["seconds"]);
+        let _ = write!(res, "; running: {job} for {} s", status["job"]["seconds"]);
     }
     if number("queued") > 0 {
-        res += &format!("; {} waiting", count(number("queued"), "job", "jobs"));
+        let _ = write!(res, "; {} waiting", count(number("queued"), "job", "jobs"));
     }
     if let Some(error) = status["last_trouble"].as_str() {
-        res += &format!("; last error: {error}");
+        let _ = write!(res, "; last error: {error}");
     }
     res
 }

@@ -58,11 +58,11 @@ pub(crate) async fn run(_: StatsArgs, command: &CommandContext<'_>) -> anyhow::R
         render_trial(trial, command);
     }
     if let Some(it) = coverage.filter(|it| it.n_memories > 0) {
-        let state = match it.n_missing {
+        let vectors = match it.n_missing {
             0 => "all memories have a vector".to_owned(),
             n => format!("{} no vector", format_count(n, "memory has", "memories have")),
         };
-        command.output.print_line(&format!("{DIM_STYLE}{state} of {}{DIM_STYLE:#}", it.model));
+        command.output.print_line(&format!("{DIM_STYLE}{vectors} of {}{DIM_STYLE:#}", it.model));
     }
     if !stats.iter().any(|it| it.scope == engine::NotebookScope::Project) {
         command

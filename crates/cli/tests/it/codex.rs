@@ -2,7 +2,7 @@
 //! requests that the model receives, because the injected notes are part of them. It also covers
 //! Codex's trust in hooks, which the user grants separately from the settings.
 //!
-//! The model is a local server that speaks OpenAI's responses API and answers each request with the
+//! The model is a local server that speaks the responses API of `OpenAI` and answers each request with the
 //! next item of a script. Every request repeats the whole conversation so far, so `conversation[i]` is
 //! the text that the model received before its answer number `i`, and the last one contains
 //! everything. Injected notes stand between `<waylore-notes>` tags.
@@ -69,8 +69,8 @@ fn a_session_of_codex_gets_what_an_earlier_one_learned() {
     let output = waylore(&["--json", "connect", "codex", "--yes"]).expect_code(0, "without trust");
     assert_eq!(output.json()["trusted"], false, "{output:?}");
     assert!(!fs::read_to_string(&config).unwrap().contains("trusted_hash"));
-    let output = waylore(&["--json", "connect", "codex", "--yes", "--trust"])
-        .expect_code(0, "with trust");
+    let output =
+        waylore(&["--json", "connect", "codex", "--yes", "--trust"]).expect_code(0, "with trust");
     assert_eq!(output.json()["trusted"], true, "{output:?}");
 
     // `connect` appends to the user's settings, and `disconnect` restores them exactly.

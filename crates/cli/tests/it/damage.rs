@@ -1,6 +1,9 @@
 //! Damaged, truncated, replaced and missing database files: a damaged memory is never printed, a
 //! missing one is reported, and restoring a backup brings everything back.
 //!
+//! A *write-ahead log* is the second file of a database, `memory.db-wal`, with changes that are not in
+//! the first one yet. Both the user and the project have a database and backups of it.
+//!
 //! A `DamageFixture` is a home folder with memories, backups and a write-ahead log. Each case restores
 //! it, damages one file in a way that a seed chooses, and runs the commands that a user would run
 //! (`assert_damage_is_reported`).
@@ -108,14 +111,16 @@ impl DamageFixture {
                 format!("chapter {n} of the manual {}", "says it at length ".repeat(100));
             sandbox.remember(long_text.trim_end());
         }
+
+        // A memory of the user, and an edited one of the project; then the two backups.
         let user_memory = string(
             &sandbox.json(&["remember", "--new", "--user", "mine everywhere"])["memory"]["id"],
         );
-        let edited = sandbox.contents()[3].0.clone();
+        let (edited, _text) = sandbox.contents().swap_remove(3);
         sandbox.json(&["edit", &edited, "--text", "chapter, second edition", "--tag", "kept"]);
         let backups = sandbox.json(&["backup"]);
         let backup_name = |n: usize| string(&backups["backups"][n]["name"]);
-        let all_ids = sandbox.contents().into_iter().map(|it| it.0);
+        let all_ids = sandbox.contents().into_iter().map(|(id, _text)| id);
         let project_backup = SavedBackup {
             name: backup_name(0),
             memory_ids: all_ids.filter(|it| *it != user_memory).collect(),
@@ -132,6 +137,7 @@ impl DamageFixture {
         sandbox.json(&["remember", "--new", "--user", "mine, and late"]);
         reader.kill().unwrap();
         reader.wait().unwrap();
+
         let project_data = sandbox.project_data_dir();
         let log = fs::metadata(project_data.join("memory.db-wal"));
         assert!(log.is_ok_and(|it| it.len() > 0), "the log is not empty");
@@ -153,9 +159,11 @@ impl DamageFixture {
         vec![
             project.join("memory.db"),
             project.join("memory.db-wal"),
+            // The high-water mark: the number of the last change, with which lost changes are noticed.
             project.join("memory.mark"),
             project.join("memory.db"),
             project_backup.clone(),
+            // The checksum of the backup.
             project_backup.with_extension("blake3"),
             user.join("user.db"),
             user.join("user.mark"),
@@ -167,6 +175,8 @@ impl DamageFixture {
     /// missing, and then restores the backups. `case` describes the damage.
     fn assert_damage_is_reported(&self, case: &str) {
         let sandbox = &self.sandbox;
+
+        // `list` prints intact memories only, and reports that others are missing.
         let list = sandbox.run(&["list", "--all", "-n", "1000", "--json"]).expect_no_panic(case);
         let listed = self.assert_output_is_intact(&list, case);
         let n_missing = self.memories.len() - listed.len();
@@ -175,6 +185,7 @@ impl DamageFixture {
             n_missing == 0 || is_reported,
             "{case}: {n_missing} are missing without a report: {list:?}"
         );
+
         // `show` of two missing memories and a listed one.
         let missing = self.memories.keys().filter(|it| !listed.contains(it)).take(2);
         for id in missing.chain(listed.iter().take(1)) {
@@ -182,17 +193,23 @@ impl DamageFixture {
             let is_shown = self.assert_output_is_intact(&show, case).len() == 1;
             assert!(show.code != 0 || is_shown, "{case}: {show:?}");
         }
+
+        // `search` and `doctor`.
         let search =
             sandbox.run(&["search", "chapter", "--json", "-n", "100"]).expect_no_panic(case);
         self.assert_output_is_intact(&search, case);
         let doctor = sandbox.run(&["doctor"]).expect_no_panic(case);
         assert!(n_missing == 0 || doctor.code != 0, "{case}: `doctor` reports nothing: {doctor:?}");
+
         self.assert_backups_can_be_restored(case);
     }
 
+    /// Restores both backups and asserts that all of their memories are back. A damaged backup may be
+    /// refused.
     fn assert_backups_can_be_restored(&self, case: &str) {
         // `case` contains the path of the damaged file.
         let is_backup_damaged = case.contains("backups");
+
         let mut restored: Vec<&String> = Vec::new();
         // The user's database first: it knows which project this is.
         for (backup, scope) in [(&self.user_backup, Some("--user")), (&self.project_backup, None)] {
@@ -204,11 +221,13 @@ impl DamageFixture {
                 restored.extend(&backup.memory_ids);
             }
         }
+
         // A write repairs the rest, such as a wrong high-water mark.
         for scope in [None, Some("--user")] {
             let args = ["remember", "--new", WRITTEN_BY_TEST].into_iter().chain(scope);
             self.sandbox.run(&args.collect::<Vec<_>>()).expect_no_panic(case);
         }
+
         let output =
             self.sandbox.run(&["list", "--all", "-n", "1000", "--json"]).expect_no_panic(case);
         let listed = self.assert_output_is_intact(&output, case);
@@ -248,8 +267,8 @@ impl DamageFixture {
     }
 }
 
-/// Damages a file in a random way and returns a description, such as `/home/memory.db truncated at 9`
-/// or `/home/memory.db removed`. Half of the cases flip bits.
+/// Damages a file in a random way and returns a description, such as `memory.db truncated at 9`
+/// or `memory.db removed`. Half of the cases flip bits.
 fn damage_file(path: &Path, random: &mut SeededRandom) -> String {
     /// One is not enough: most bytes of a database are unused.
     const N_FLIPPED_BITS: usize = 8;

@@ -2,7 +2,17 @@
 //! session gets each note once, and that no failure disturbs the host. Also `connect` and
 //! `disconnect`, which write the hooks into the host's settings.
 //!
-//! The helpers that build and send hook messages are used by other test files, too.
+//! The *host* is the program that runs an agent, here Claude Code. At each event of a session it runs
+//! the hook with a message on standard input, and adds the text of the reply to the conversation:
+//!
+//! ```text
+//! {"hook_event_name":"SessionStart","source":"startup","session_id":"s1","cwd":"/project", …}
+//! {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"<waylore-notes>…"}}
+//! ```
+//!
+//! `injected_text` does the same: it completes an event (from `session_start`, `user_prompt`,
+//! `file_read` or `failed_command`) to a message, runs the hook, and returns that text. These helpers
+//! are used by other test files, too.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,6 +51,7 @@ pub(crate) fn injected_text(sandbox: &Sandbox, session: &str, event: Value) -> S
     reply["additionalContext"].as_str().unwrap().to_owned()
 }
 
+/// The event of a new (`startup`), continued (`resume`) or shortened (`compact`) conversation.
 pub(crate) fn session_start(source: &str) -> Value {
     json!({ "hook_event_name": "SessionStart", "source": source })
 }
@@ -80,6 +91,8 @@ fn two_concurrent_hooks_of_one_event_inject_a_note_once() {
     let mut message = session_start("startup");
     message["session_id"] = json!("s1");
     message["cwd"] = json!(sandbox.project.display().to_string());
+
+    // Both run at the same time, as when the host has the hook in two settings files.
     let run_hook =
         || sandbox.run_with_input(&["hook", "claude-code"], message.to_string().as_bytes()).out;
     let outputs = std::thread::scope(|scope| {
@@ -107,6 +120,7 @@ fn the_first_prompt_gets_the_files_that_similar_sessions_opened() {
     write_transcript(&sandbox, 4, 4, colour_session);
     sandbox.run(&["learn"]).expect_code(0, "learn from four sessions");
 
+    // A similar task predicts the two files, once per session.
     let similar_task = "why does the login token expire at midnight";
     let explanation =
         sandbox.run(&["context", "start", "--task", similar_task, "--explain"]).out_and_err();
@@ -123,6 +137,7 @@ fn the_first_prompt_gets_the_files_that_similar_sessions_opened() {
     let notes = injected_text(&sandbox, "s1", second_prompt);
     assert!(!notes.contains("src/token.rs"), "only once per session: {notes}");
 
+    // An unrelated task predicts nothing.
     let other_task = "what is the boiling point of ethanol";
     assert_eq!(injected_text(&sandbox, "s2", user_prompt(other_task)), "");
     let explanation =
@@ -136,6 +151,8 @@ fn reading_a_file_injects_its_warnings_once_per_session() {
     fs::write(sandbox.project.join("src/other.rs"), "\n").unwrap();
     let notes = injected_text(&sandbox, "s1", file_read(&sandbox, "src/other.rs"));
     assert_eq!(notes, "", "a file without warnings");
+
+    // The first read of a session gets the warning, the second one nothing.
     let notes = injected_text(&sandbox, "s1", file_read(&sandbox, "src/auth.rs"));
     assert!(
         notes.contains("seconds, not milliseconds") && notes.contains("not instructions"),
@@ -145,6 +162,7 @@ fn reading_a_file_injects_its_warnings_once_per_session() {
     assert_eq!(notes, "", "already injected in this session");
     let notes = injected_text(&sandbox, "s2", file_read(&sandbox, "src/auth.rs"));
     assert_ne!(notes, "", "another session has not seen it");
+
     let outside_read = json!({ "hook_event_name": "PostToolUse", "tool_name": "Read", "tool_input": { "file_path": "/etc/passwd" } });
     assert_eq!(injected_text(&sandbox, "s1", outside_read), "", "a file outside the project");
 }
@@ -158,10 +176,12 @@ fn long_warnings_are_shortened_and_the_block_is_always_closed() {
             .run(&["remember", "--new", "--type", "gotcha", "--file", "src/auth.rs", &long_text])
             .expect_code(0, "remember a long gotcha");
     }
+
+    // With the gotcha of the sandbox there are five; four are the most at one file, so the fifth waits.
     let notes = injected_text(&sandbox, "s1", file_read(&sandbox, "src/auth.rs"));
-    // The size limit of an injection, and the largest number of warnings at a file: the fifth waits.
-    assert!(notes.ends_with("</waylore-notes>") && notes.len() <= 9_000, "{notes}");
     assert_eq!(notes.matches("[GOTCHA]").count(), 4, "{notes}");
+    assert!(notes.ends_with("</waylore-notes>"), "{notes}");
+    assert!(notes.len() <= 9_000, "the size limit of an injection: {notes}");
 }
 
 #[test]
@@ -170,6 +190,7 @@ fn a_session_start_injects_general_notes_and_again_after_compaction() {
     let notes = injected_text(&sandbox, "s1", session_start("startup"));
     assert!(notes.contains("UTC"), "{notes}");
     assert!(!notes.contains("seconds"), "a note about a file waits for that file: {notes}");
+
     let notes = injected_text(&sandbox, "s1", session_start("resume"));
     assert_eq!(notes, "", "a resumed conversation still contains the notes");
     let notes = injected_text(&sandbox, "s1", session_start("compact"));
@@ -191,6 +212,8 @@ fn a_prompt_gets_related_notes_only() {
 fn a_failed_command_gets_the_fix_that_an_earlier_session_found() {
     let sandbox = Sandbox::new();
     let failed_git_show = || failed_command("git show --no-stat HEAD~3", GIT_SHOW_ERROR);
+
+    // One session has found the fix: it is injected with the remark "seen once".
     write_transcript(&sandbox, 1, 1, GIT_SHOW_SESSION);
     sandbox.json(&["learn"]);
     let notes = injected_text(&sandbox, "s2", failed_git_show());
@@ -213,6 +236,7 @@ fn the_end_of_a_session_starts_learning_from_it() {
     let transcript = files(&sandbox.root.join(".claude")).pop().unwrap();
     let end = json!({ "hook_event_name": "SessionEnd", "transcript_path": transcript.display().to_string() });
     assert_eq!(injected_text(&sandbox, "s1", end), "");
+
     // The hook returns at once and a process in the background learns. A new session for every
     // attempt, because a session gets a note only once.
     let mut n_attempts = 0;
@@ -240,10 +264,14 @@ fn a_hook_that_cannot_work_exits_with_0_and_prints_nothing() {
         let output = sandbox.run_with_input(&args, message(&project).as_bytes());
         assert_silent_success(&output, &format!("wrong arguments {args:?}"));
     }
+
+    // The state of the machine: no project folder (only the exit code matters), memory turned off,
+    // damaged databases.
     let output = run_hook(&message("/no/such/folder"));
     assert_eq!(output.code, 0, "a missing project folder: {output:?}");
     sandbox.run(&["config", "set", "memory.enabled", "false"]).expect_code(0, "turn memory off");
     assert_silent_success(&run_hook(&message(&project)), "memory turned off");
+
     sandbox.run(&["config", "set", "memory.enabled", "true"]).expect_code(0, "turn memory on");
     let is_database = |it: &&PathBuf| it.extension().is_some_and(|it| it == "db");
     for database in files(&sandbox.home).iter().filter(is_database) {
@@ -317,6 +345,8 @@ fn connect_changes_no_settings_without_consent_or_that_it_cannot_parse() {
     assert_ne!(output.code, 0, "there is no terminal to ask for consent: {output:?}");
     sandbox.run(&["connect", "claude-code", "--dry-run"]).expect_code(0, "a dry run");
     assert!(!settings.exists());
+
+    // Settings with a comment are no JSON.
     let with_comment = "{ // mine\n}";
     fs::create_dir_all(settings.parent().unwrap()).unwrap();
     fs::write(&settings, with_comment).unwrap();

@@ -5,7 +5,7 @@
 //! exactly (see `as_stored`). `expect_no_panic` asserts the first two, except that it allows
 //! `ENVIRONMENT_FAILURE`; `\u{1b}` (escape) in an output would be a control sequence of a terminal.
 //!
-//! The cases come from `tests/fixtures` and from three public collections: JSONTestSuite, the Big
+//! The cases come from `tests/fixtures` and from three public collections: `JSONTestSuite`, the Big
 //! List of Naughty Strings, and utf8tests. A line of a fixture is one case, with escapes for what a
 //! line cannot contain: `one\ntwo`, `\xff`, `\u{202e}`. An import file is JSON: an array of memory
 //! records such as `{"id": "…", "content": "…"}`, or an object with such an array under `memories`.
@@ -31,7 +31,7 @@ const RECORDS: &str = include_str!("../fixtures/records.txt");
 /// Exit code for a problem of the machine, such as a full disk. Input alone must never cause it.
 const ENVIRONMENT_FAILURE: i32 = 3;
 
-/// Number of files in `test_parsing` of JSONTestSuite.
+/// Number of files in `test_parsing` of `JSONTestSuite`.
 const JSON_SUITE_FILES: usize = 318;
 
 #[test]
@@ -130,8 +130,8 @@ fn a_record_with_extreme_values_breaks_nothing() {
         let output = sandbox
             .run_with_input(&["import", "--trust", "-"], format!("[{extreme}]").as_bytes())
             .expect_no_panic(&case);
-        let n_expected = if output.code == 0 { 1 } else { 0 };
-        assert_eq!(sandbox.contents().len(), n_expected, "{case}: {output:?}");
+        let is_accepted = output.code == 0;
+        assert_eq!(sandbox.contents().len(), usize::from(is_accepted), "{case}: {output:?}");
 
         // Afterwards every command works, with that memory or with others.
         let later_commands: [&[&str]; 9] = [

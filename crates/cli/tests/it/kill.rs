@@ -48,9 +48,8 @@ fn a_killed_remember_is_stored_if_acknowledged_and_never_twice() {
 
         // The user repeats what was not acknowledged, with the same key. Then everything is stored.
         for ((key, text), answer) in attempts.into_iter().zip(answers) {
-            let answer = answer.unwrap_or_else(|| {
-                sandbox.json(&["remember", "--new", "--key", &key, &text])
-            });
+            let answer = answer
+                .unwrap_or_else(|| sandbox.json(&["remember", "--new", "--key", &key, &text]));
             acknowledged.insert(string(&answer["memory"]["id"]), text);
         }
         assert_acknowledged_are_stored(&sandbox, &acknowledged, cycle);

@@ -4,6 +4,16 @@
 //! and stores what several sessions support; `explain` shows the evidence. The sessions here are
 //! written as short scripts, which `claude_transcript` turns into transcripts. The decisions
 //! themselves are tested in `observe` and `promote`.
+//!
+//! Terms. A *signal* is a kind of pattern that sessions are searched for, such as `error_retry`: a
+//! command fails, and another form of it works. A *sighting* is one occurrence of a pattern in one
+//! session. A session is *validated* when something shows that its work is right: a passing test
+//! (`run cargo test`) or a later commit of its edits. Until then it is *waiting*, and its sightings
+//! do not become memories. What an agent states after it has read external content, such as a web
+//! page, is *tainted*, and not learned.
+//!
+//! `learn --json` prints, among others, `sessions` (read now), `known` (read before), `waiting` (not
+//! validated), `dropped` (sightings that became no memory, by reason) and `memories` (stored now).
 
 use std::fs;
 use std::path::PathBuf;
@@ -31,13 +41,13 @@ fn claude_transcript(sandbox: &Sandbox, session: u8, day: u8, script: &str) -> S
     let cwd = sandbox.project.display().to_string();
     let mut lines = Vec::new();
     for (nth, line) in script.lines().map(str::trim).filter(|it| !it.is_empty()).enumerate() {
+        // One second between lines.
         let timestamp = format!("2026-01-{day:02}T10:00:{nth:02}.000Z");
         let record = |kind: &str, content: Value| {
             json!({ "type": kind, "sessionId": id, "uuid": format!("{session}-{nth}-{kind}"), "cwd": cwd, "timestamp": timestamp,
                 "message": { "id": format!("m{nth}"), "content": content } })
             .to_string()
         };
-        let (verb, rest) = line.split_once(' ').unwrap();
         let call_id = format!("t{session}-{nth}");
         // A call and its result are two records.
         let mut push_tool_call = |name: &str, input: Value, error: Option<&str>| {
@@ -48,6 +58,8 @@ fn claude_transcript(sandbox: &Sandbox, session: u8, day: u8, script: &str) -> S
                 "is_error": error.is_some(), "content": error.unwrap_or("ok") }]);
             lines.push(record("user", tool_result));
         };
+
+        let (verb, rest) = line.split_once(' ').unwrap();
         let file_path = || json!({ "file_path": format!("{cwd}/{rest}") });
         match verb {
             "user" => lines.push(record("user", json!(rest))),
@@ -85,12 +97,8 @@ fn transcript_folder(sandbox: &Sandbox) -> PathBuf {
 
 /// The texts of the memories in the JSON output of `learn`, sorted.
 fn learned_texts(learned: &Value) -> Vec<String> {
-    let mut res: Vec<String> = learned["memories"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| string(&it["memory"]["content"]))
-        .collect();
+    let memories = learned["memories"].as_array().unwrap();
+    let mut res: Vec<String> = memories.iter().map(|it| string(&it["memory"]["content"])).collect();
     res.sort();
     res
 }
@@ -104,6 +112,8 @@ fn patterns_of_several_sessions_become_memories() {
     }
     write_transcript(&sandbox, 4, 4, GIT_SHOW_SESSION);
     write_transcript(&sandbox, 5, 5, GIT_SHOW_SESSION);
+
+    // Three sessions teach that two files change together, and two the fix of an error.
     let learned = sandbox.json(&["learn"]);
     assert_eq!(learned["sessions"], 5, "{learned}");
     assert_eq!(
@@ -113,6 +123,7 @@ fn patterns_of_several_sessions_become_memories() {
             "`git show --no-stat HEAD` fails with “fatal: unrecognized argument: --no-stat”. What worked: `git show --stat HEAD`.",
         ]
     );
+
     // A learned memory is found by its error message and carries the fix as structured data.
     let found = sandbox.json(&["search", "git show unrecognized argument"]);
     assert!(string(&found["hits"][0]["memory"]["content"]).contains("--stat HEAD"), "{found}");
@@ -127,15 +138,19 @@ fn learning_is_idempotent_and_continues_with_new_sessions() {
         write_transcript(&sandbox, session, session, CO_CHANGE_SESSION);
     }
     sandbox.json(&["learn"]);
+
+    // A second run reads nothing and changes nothing.
     let before = sandbox.json(&["export"]);
     let repeated = sandbox.json(&["learn"]);
-    assert_eq!((&repeated["sessions"], &repeated["known"]), (&json!(0), &json!(3)), "{repeated}");
+    assert_eq!(repeated["sessions"], 0, "{repeated}");
+    assert_eq!(repeated["known"], 3, "{repeated}");
     assert_eq!(sandbox.json(&["export"])["memories"], before["memories"]);
 
     // A fourth session updates the memory of the first three.
     write_transcript(&sandbox, 4, 4, CO_CHANGE_SESSION);
     let continued = sandbox.json(&["learn"]);
-    assert_eq!((&continued["sessions"], &continued["known"]), (&json!(1), &json!(3)));
+    assert_eq!(continued["sessions"], 1, "{continued}");
+    assert_eq!(continued["known"], 3, "{continued}");
     assert_eq!(continued["memories"][0]["how"], "updated", "{continued}");
     assert!(learned_texts(&continued)[0].contains("4 of the 4 sessions"), "{continued}");
 }
@@ -185,8 +200,9 @@ fn an_unvalidated_session_is_held_back() {
         write_transcript(&sandbox, session, session, UNVALIDATED_SESSION);
     }
     let learned = sandbox.json(&["learn"]);
-    assert_eq!((learned_texts(&learned).len(), &learned["waiting"]), (0, &json!(3)), "{learned}");
-    assert_eq!(learned["dropped"]["waiting"], 3, "{learned}");
+    assert_eq!(learned_texts(&learned).len(), 0, "{learned}");
+    assert_eq!(learned["waiting"], 3, "sessions: {learned}");
+    assert_eq!(learned["dropped"]["waiting"], 3, "sightings, one per session: {learned}");
 }
 
 #[test]
@@ -199,9 +215,12 @@ fn external_content_taints_later_statements_and_secrets_are_masked() {
     );
     write_transcript(&sandbox, 1, 1, &script);
     sandbox.json(&["learn"]);
+
+    // The statement is learned, without the secret in it.
     let memories = sandbox.contents();
-    assert!(memories.iter().any(|it| it.1.contains("rounds per line")), "{memories:?}");
-    assert!(memories.iter().all(|it| !it.1.contains(&secret)), "{memories:?}");
+    let any_contains = |part: &str| memories.iter().any(|(_id, text)| text.contains(part));
+    assert!(any_contains("rounds per line"), "{memories:?}");
+    assert!(!any_contains(&secret), "{memories:?}");
 
     // The agent fetches a web page first, so its statement may come from there.
     write_transcript(
@@ -221,6 +240,8 @@ fn a_purged_memory_leaves_no_evidence_and_is_not_learned_again() {
     write_transcript(&sandbox, 2, 2, GIT_SHOW_SESSION);
     let learned = sandbox.json(&["learn"]);
     let id = string(&learned["memories"][0]["memory"]["id"]);
+
+    // The transcripts are still there, but are not read again.
     sandbox.run(&["purge", &id, "--yes"]).expect_code(0, "purge");
     sandbox.json(&["learn"]);
     assert_eq!(sandbox.contents(), Vec::new());
@@ -238,12 +259,11 @@ fn other_files_are_skipped_and_damaged_lines_are_counted() {
     let mut text = claude_transcript(&sandbox, 1, 1, CO_CHANGE_SESSION).into_bytes();
     text.extend_from_slice(b"{\"type\":\"user\",\"mess\xff\x00\n\n{}\n");
     fs::write(folder.join("session.jsonl"), text).unwrap();
+
     let learned = sandbox.json(&["learn", "--from", &folder.display().to_string()]);
-    assert_eq!(
-        (&learned["sessions"], &learned["damaged_lines"]),
-        (&json!(1), &json!(1)),
-        "{learned}"
-    );
+    assert_eq!(learned["sessions"], 1, "{learned}");
+    assert_eq!(learned["damaged_lines"], 1, "{learned}");
+
     let missing = sandbox.run(&["learn", "--from", "/no/such/folder"]);
     assert_ne!(missing.code, 0, "{missing:?}");
 }
@@ -261,6 +281,8 @@ fn a_file_edited_by_two_subagents_becomes_a_gotcha() {
         // The ids of tool calls (`t1-0` …) must differ between the two.
         fs::write(folder.join(format!("{name}.jsonl")), text.replace("t1-", name)).unwrap();
     }
+
+    // The parent and its two subagents count as three sessions.
     let learned = sandbox.json(&["learn"]);
     assert_eq!(learned["sessions"], 3, "{learned}");
     let texts = learned_texts(&learned);
@@ -299,7 +321,8 @@ fn edits_committed_later_validate_a_session() {
     }
     write_transcript(&sandbox, 4, 20, "user much later\nedit src/api.rs\nedit web/wire.ts\n");
     let learned = sandbox.json(&["learn"]);
-    assert_eq!((learned_texts(&learned).len(), &learned["waiting"]), (1, &json!(1)), "{learned}");
+    assert_eq!(learned_texts(&learned).len(), 1, "{learned}");
+    assert_eq!(learned["waiting"], 1, "{learned}");
 }
 
 #[test]
@@ -311,6 +334,7 @@ fn files_for_a_task_come_from_similar_sessions() {
         fs::write(path, "x").unwrap();
     }
     sandbox.run(&["context", "files", "--task", "the wire"]).expect_code(1, "before any session");
+
     write_transcript(&sandbox, 1, 1, CO_CHANGE_SESSION);
     write_transcript(
         &sandbox,
@@ -319,6 +343,7 @@ fn files_for_a_task_come_from_similar_sessions() {
         "user write the guide\nedit docs/guide.md\nedit src/gone.rs\nrun cargo test\n",
     );
     sandbox.json(&["learn"]);
+
     // The file named in the query and the file that does not exist are left out.
     let predicted =
         sandbox.json(&["context", "files", "--task", "change the wire", "--file", "src/api.rs"]);

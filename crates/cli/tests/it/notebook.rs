@@ -1,5 +1,10 @@
 //! Tests of the everyday commands on memories: `remember`, `show`, `search`, `list`, `edit`, `flag`,
 //! `forget`, `restore`, `history` and `undo`.
+//!
+//! `remember` compares a new text with the stored memories and reports its *novelty*: `new`, `merged`
+//! (into the memory that says the same) or `supersedes` (a memory that it contradicts). With `flag` the
+//! user judges a memory: `ok`, `outdated`, `partly-wrong` and others. Each change of a memory is a
+//! version, which `history` lists and `undo` reverts.
 
 use serde_json::{Value, json};
 
@@ -37,6 +42,7 @@ fn duplicates_merge_and_contradictions_supersede() {
     let duplicate = sandbox.json(&["remember", "the service listens on port 8080."]);
     assert_eq!(duplicate["novelty"]["is"], "merged", "{duplicate}");
     assert_eq!(duplicate["memory"]["id"], first["memory"]["id"]);
+
     let contradiction = sandbox.json(&["remember", "The service listens on port 9090"]);
     assert_eq!(contradiction["novelty"]["is"], "supersedes", "{contradiction}");
     assert_eq!(contradiction["novelty"]["id"], first["memory"]["id"]);
@@ -44,12 +50,11 @@ fn duplicates_merge_and_contradictions_supersede() {
     // `--new` stores the text without comparing it with others.
     let forced = sandbox.json(&["remember", "--new", "The service listens on port 8080"]);
     assert_eq!(forced["novelty"]["is"], "new", "{forced}");
-    let active_ids: Vec<Value> = sandbox.json(&["list"])["memories"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| it["id"].clone())
-        .collect();
+
+    // Superseded memories are not listed.
+    let listed = sandbox.json(&["list"]);
+    let memories = listed["memories"].as_array().unwrap();
+    let active_ids: Vec<Value> = memories.iter().map(|it| it["id"].clone()).collect();
     let expected = [&forced, &contradiction].map(|it| it["memory"]["id"].clone());
     assert_eq!(active_ids, expected);
 }
@@ -114,19 +119,19 @@ fn history_lists_every_version() {
     sandbox.json(&["edit", &id, "--text", "the second text", "--type", "decision"]);
     sandbox.json(&["pin", &id]);
     sandbox.json(&["undo"]);
+
+    // The steps, each with whether it was undone later.
     let history = sandbox.json(&["history", &id]);
-    let steps = history["steps"].as_array().unwrap();
-    let actions: Vec<(&str, bool)> = steps
-        .iter()
-        .map(|it| (it["action"].as_str().unwrap(), it["undone"].as_bool().unwrap()))
-        .collect();
-    // Each with whether it was undone later.
+    let mut actions = Vec::new();
+    for step in history["steps"].as_array().unwrap() {
+        actions.push((step["action"].as_str().unwrap(), step["undone"].as_bool().unwrap()));
+    }
     let expected = [("remember", false), ("edit", false), ("pin", true), ("undo", false)];
     assert_eq!(actions, expected, "{history}");
     let text = sandbox.run(&["history", &id]).expect_code(0, "history").out;
     assert!(text.contains("the first text") && text.contains("the second text"), "{text}");
 
-    // An old version can be restored, which makes a new version.
+    // An old version can be restored, which makes a new version, the fifth.
     sandbox.json(&["restore", &id, "--version", "1"]);
     let shown = &sandbox.json(&["show", &id])["memory"];
     assert_eq!((&shown["content"], &shown["version"]), (&json!("the first text"), &json!(5)));

@@ -2,6 +2,11 @@
 //!
 //! Each context lists memories of certain types under headings, in a wording of their own. It is
 //! empty when nothing is relevant. `step` injects at most one note between two steps of an agent.
+//!
+//! A memory has a type and, for some types, a *payload* with structured data, from which its line is
+//! made: `[LABEL] text`. For example, the dead end of `shop_project` with the payload
+//! `{"tried": …, "why_failed": …, "used_instead": …}` becomes `- [DEAD END] tried …, failed because …,
+//! use …`. Numbers with a fraction are stored in thousandths: the ratio 3100 is shown as `3.1×`.
 
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -19,6 +24,8 @@ fn shop_project() -> Sandbox {
     // Confidence decays with age, so the records are created now.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let now = i64::try_from(now.as_millis()).unwrap();
+
+    // A record for `import`; the payload is null for types that have none.
     let record = |n: u64, kind: &str, content: &str, payload: Value| {
         let mut res = json!({ "id": id_of(7, n), "type": kind, "content": content, "confidence": 0.9,
             "created_at": now, "modules": ["payment"], "tags": [] });
@@ -87,6 +94,7 @@ fn shop_project() -> Sandbox {
     ];
     // The dead end is three hours old: too old for a recovery context, which lists recent failures.
     records[1]["created_at"] = json!(now - 3 * 60 * 60 * 1000);
+
     let file = sandbox.root.join("records.jsonl");
     let lines: Vec<String> = records.iter().map(Value::to_string).collect();
     fs::write(&file, lines.join("\n")).unwrap();
@@ -97,10 +105,11 @@ fn shop_project() -> Sandbox {
 /// The notes of a context, without the frame around them and without the ids of memories.
 fn context_text(sandbox: &Sandbox, args: &[&str]) -> String {
     let output = sandbox.run(&[&["context"], args].concat()).expect_code(0, args[0]);
-    let lines = output.out.lines().filter(|it| !it.contains("waylore-notes"));
-    let without_id = |it: &str| it.split(" [#").next().unwrap_or_default().to_owned();
-    // The first line introduces the notes.
-    lines.skip(1).map(without_id).collect::<Vec<_>>().join("\n")
+    // The lines of the frame are left out, then the first line, which introduces the notes.
+    let notes = output.out.lines().filter(|it| !it.contains("waylore-notes")).skip(1);
+    // `- [UI] The button … [#1a2b3c4d]`: the id is cut off.
+    let without_ids: Vec<&str> = notes.map(|it| it.split(" [#").next().unwrap()).collect();
+    without_ids.join("\n")
 }
 
 #[test]

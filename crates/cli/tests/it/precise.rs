@@ -1,15 +1,20 @@
 //! Tests of `waylore index --scip`: importing a precise index that a compiler wrote in SCIP format.
 //!
-//! The edges of a precise index replace the ones that Waylore inferred, for as long as the file that
-//! contains the reference is unchanged. The helpers write a small SCIP file by hand, which is a
-//! protocol buffer (`https://github.com/sourcegraph/scip/blob/main/scip.proto`).
+//! An *edge* is a resolved reference of the code, here always a call: `src/b.ts:go` calls `B.run`.
+//! Waylore *infers* edges from the text of the files; a compiler knows the types and so gives
+//! *precise* ones. Precise edges replace the inferred ones, for as long as the file that contains the
+//! reference is unchanged. `calls_of` lists the edges of a function with the method that resolved
+//! them: `A.run by type` (annotation) and `f by scope` are inferred, `B.run by precise` is not.
+//!
+//! The helpers write a small SCIP file by hand, which is a protocol buffer
+//! (`https://github.com/sourcegraph/scip/blob/main/scip.proto`): an `Index` has `Document`s (field 2),
+//! one per file; a `Document` has a path (field 1) and `Occurrence`s (field 2); an `Occurrence` is a
+//! place in the text (field 1) that defines or refers to a symbol (field 2).
 
 use std::fs;
 use std::path::PathBuf;
 
-use serde_json::Value;
-
-use crate::sandbox::{Sandbox, SeededRandom};
+use crate::sandbox::{Sandbox, SeededRandom, string};
 
 /// Two classes with a method of the same name.
 const FILE_A: &str = "export class A {\n  run() {}\n}\nexport class B {\n  run() {}\n}\n";
@@ -35,6 +40,7 @@ fn write_file(sandbox: &Sandbox, path: &str, text: &str) {
 
 /// Appends an integer in the base-128 encoding of protocol buffers.
 fn push_varint(acc: &mut Vec<u8>, mut value: usize) {
+    // Seven bits per byte, the lowest first; the high bit marks that more bytes follow.
     while value >= 0x80 {
         acc.push(u8::try_from(value & 0x7f).unwrap() | 0x80);
         value >>= 7;
@@ -54,7 +60,8 @@ const DEFINITION_ROLE: usize = 1;
 /// Role of a plain reference.
 const NO_ROLE: usize = 0;
 
-/// The place where `symbol` is defined: the n-th `name` in a text, counted from 0.
+/// The place where `symbol` is defined: the n-th `name` in a text, counted from 0. For example, the
+/// second `run` of `FILE_A` is `definition(FILE_A, "run", 1, "…B#run().")`.
 fn definition(text: &str, name: &str, nth: usize, symbol: &str) -> Vec<u8> {
     occurrence(text, name, nth, symbol, DEFINITION_ROLE)
 }
@@ -67,9 +74,12 @@ fn reference(text: &str, name: &str, nth: usize, symbol: &str) -> Vec<u8> {
 /// An `Occurrence` of a symbol where the n-th `name` of a text is. A name may include the next
 /// character, such as `f(`, to be found at the right place. Columns count UTF-16 code units.
 fn occurrence(text: &str, name: &str, nth: usize, symbol: &str, role: usize) -> Vec<u8> {
-    let offset = text.match_indices(name).nth(nth).unwrap().0;
-    let line = text[..offset].matches('\n').count();
-    let column = text[..offset].rsplit('\n').next().unwrap().encode_utf16().count();
+    let (offset, _name) = text.match_indices(name).nth(nth).unwrap();
+    let before = &text[..offset];
+    let line = before.matches('\n').count();
+    let column = before.rsplit('\n').next().unwrap().encode_utf16().count();
+
+    // Field 1, `range`: the line, and the columns where the name starts and ends.
     let (mut res, mut range) = (Vec::new(), Vec::new());
     for number in [line, column, column + name.len()] {
         push_varint(&mut range, number);
@@ -97,12 +107,14 @@ fn document(path: &str, occurrences: &[Vec<u8>]) -> Vec<u8> {
 /// `A.run`, and the call of `f` in `c.ts` leads out of the project. One document has a path outside
 /// the project, which must be ignored.
 fn scip_index(prefix: &str) -> Vec<u8> {
+    // A symbol's name starts with the indexer, the package manager, and name and version of a package.
     let symbol_of_a = |it: &str| format!("scip-typescript npm p 1.0 src/`a.ts`/{it}");
     let (a, b) = (symbol_of_a("A#"), symbol_of_a("B#"));
     let (a_run, b_run) = (symbol_of_a("A#run()."), symbol_of_a("B#run()."));
-    let foreign = "scip-typescript npm other 1.0 `x.ts`/f().";
     let symbol_of_c = |it: &str| format!("scip-typescript npm p 1.0 src/`c.ts`/{it}");
     let (f, g) = (symbol_of_c("f()."), symbol_of_c("g."));
+    let foreign = "scip-typescript npm other 1.0 `x.ts`/f().";
+
     let documents = [
         document(
             &format!("{prefix}a.ts"),
@@ -128,6 +140,7 @@ fn scip_index(prefix: &str) -> Vec<u8> {
         ),
         document("../../../etc/passwd.ts", &[reference(FILE_A, "A", 0, &a)]),
     ];
+
     let mut res = Vec::new();
     for document in &documents {
         push_field(&mut res, 2, document);
@@ -149,17 +162,21 @@ const NO_CALLS: [&str; 0] = [];
 fn calls_of(sandbox: &Sandbox, target: &str) -> Vec<String> {
     let output =
         sandbox.run(&["--json", "deps", "--depth", "1", target]).expect_no_panic(target).json();
-    let line = |it: &Value| {
-        let text = |it: &Value| it.as_str().unwrap().to_owned();
-        format!("{} by {}", text(&it["symbol"]["name"]), text(&it["resolved_by"]))
-    };
-    let is_call = |it: &&Value| it["edge"] == "calls";
-    output["reached"].as_array().unwrap().iter().filter(is_call).map(line).collect()
+    let mut res = Vec::new();
+    for reached in output["reached"].as_array().unwrap() {
+        // Other edges, such as imports, are left out.
+        if reached["edge"] == "calls" {
+            let (name, method) = (&reached["symbol"]["name"], &reached["resolved_by"]);
+            res.push(format!("{} by {}", string(name), string(method)));
+        }
+    }
+    res
 }
 
 #[test]
 fn precise_edges_replace_inferred_ones() {
     let sandbox = typescript_project();
+
     // The inferred edges.
     sandbox.json(&["index"]);
     assert_eq!(calls_of(&sandbox, "src/b.ts:go"), NO_CALLS);
@@ -169,10 +186,13 @@ fn precise_edges_replace_inferred_ones() {
     // The edges of the precise index.
     let path = save_index(&sandbox, &scip_index("src/"));
     let imported = sandbox.json(&["index", "--scip", &path]);
-    assert_eq!((&imported["files"], &imported["unknown"]), (&3.into(), &1.into()), "{imported}");
+    assert_eq!(imported["files"], 3, "{imported}");
+    assert_eq!(imported["unknown"], 1, "the document outside the project: {imported}");
     assert_eq!(calls_of(&sandbox, "src/b.ts:go"), ["B.run by precise"]);
     assert_eq!(calls_of(&sandbox, "src/c.ts:f"), ["B.run by precise"]);
     assert_eq!(calls_of(&sandbox, "src/c.ts:g"), NO_CALLS);
+
+    // The other direction: `go` and `f` call `B.run`.
     let impact = sandbox.json(&["impact", "src/a.ts:B.run"]);
     assert_eq!(impact["reached"].as_array().unwrap().len(), 2, "{impact}");
 
@@ -194,7 +214,8 @@ fn precise_edges_last_until_the_file_changes() {
     sandbox.json(&["index"]);
     assert_eq!(calls_of(&sandbox, "src/b.ts:go"), ["B.run by precise"]);
 
-    // Without the target, the inferred edges apply; when the target returns, so do the precise ones.
+    // Without the target (`B.run` becomes `B.walk`), the inferred edges apply; when the target returns,
+    // so do the precise ones.
     write_file(&sandbox, "src/a.ts", &FILE_A.replacen("class B {\n  run", "class B {\n  walk", 1));
     sandbox.json(&["index"]);
     assert_eq!(calls_of(&sandbox, "src/b.ts:go"), NO_CALLS);
@@ -223,14 +244,17 @@ fn an_invalid_precise_index_is_refused() {
     let before = (calls_of(&sandbox, "src/b.ts:go"), calls_of(&sandbox, "src/c.ts:f"));
     let valid = scip_index("src/");
 
-    // Empty, no protocol buffer, an index of other files, a field of almost 2^63 bytes, lengths
-    // without end, and a truncated index.
+    // 0x12 starts field 2, a document; its length follows.
     let invalid = [
+        // An empty file, and one that is no protocol buffer.
         vec![],
         b"hello, world".to_vec(),
+        // An index of files that the project does not have.
         scip_index("elsewhere/"),
+        // A document of almost 2^63 bytes, and lengths without end.
         vec![0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f],
         [0x12, 0x80].repeat(5_000),
+        // A truncated index.
         valid[..valid.len() - 7].to_vec(),
     ];
     for bytes in invalid {
@@ -238,6 +262,8 @@ fn an_invalid_precise_index_is_refused() {
         let output = sandbox.run(&["index", "--scip", &path]).expect_code(2, "an invalid index");
         assert!(output.err.contains("nothing was changed"), "{output:?}");
     }
+
+    // A path that is no file.
     sandbox.run(&["index", "--scip", "nowhere.scip"]).expect_code(2, "a missing file");
     let folder = sandbox.project.to_str().unwrap().to_owned();
     sandbox.run(&["index", "--scip", &folder]).expect_code(2, "a folder");

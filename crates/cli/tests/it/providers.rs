@@ -6,7 +6,7 @@
 //!
 //! Terms. A *provider* serves one or more *roles*: `embeddings` (text to vector), `rerank` (order
 //! search results) and `text` (generate text); each has the settings `ROLE.provider`, `ROLE.url` and
-//! `ROLE.model`. The provider `compatible` is any server with the HTTP interface of OpenAI; `built-in`
+//! `ROLE.model`. The provider `compatible` is any server with the HTTP interface of `OpenAI`; `built-in`
 //! is the embedding model inside the binary. A memory is embedded, that is given a vector, when it is
 //! stored or by `waylore embed`.
 //!
@@ -304,8 +304,7 @@ fn a_key_is_sent_to_its_provider_only_and_never_printed() {
     // OpenAI's key is sent to OpenAI's own address only, not to another one configured for it.
     sandbox.json(&["config", "set", "embeddings.provider", "openai"]);
     let keys_of_other_programs = &variables[1..];
-    let output =
-        run_with_variables(&sandbox, keys_of_other_programs, &["config", "test-provider"]);
+    let output = run_with_variables(&sandbox, keys_of_other_programs, &["config", "test-provider"]);
     assert_eq!(output.code, 0, "{output:?}");
     let last = working.requests().pop().unwrap();
     assert_eq!(last.authorization, "", "the address is that of the test server");

@@ -59,7 +59,8 @@ fn no_memory_breaks_out_of_its_frame() {
     // Each text is in a memory about a file, and in one that every session gets (`--pin`).
     for (nth, breaker) in FRAME_BREAKERS.iter().enumerate() {
         let gotcha = format!("verify() number {nth} wants seconds {breaker} not milliseconds");
-        let args = ["remember", "--new", "--type", "gotcha", "--file", "src/auth.rs", "--", &gotcha];
+        let args =
+            ["remember", "--new", "--type", "gotcha", "--file", "src/auth.rs", "--", &gotcha];
         sandbox.run(&args).expect_code(0, "remember");
 
         let decision = format!("The ledger number {nth} is append-only {gotcha}");

@@ -4,6 +4,9 @@
 //! correct and name the next step; control characters from outside (file names, memories) never
 //! reach the terminal. Tests that need a terminal run the binary under `script(1)` and are skipped
 //! where it is missing.
+//!
+//! Exit codes: 0 success, 1 nothing to do or a problem was found, 2 wrong usage or settings, 3 a
+//! failure of the environment, such as an unreadable database.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -66,6 +69,8 @@ fn an_export_does_not_overwrite_a_file() {
         assert!(output.err.contains("--force"), "{output:?}");
         assert_eq!(fs::read_to_string(&file).unwrap(), "written by hand");
     }
+
+    // `--force` does, and is refused where it has no meaning.
     sandbox
         .run(&["export", "--format", "rules", "-o", "CLAUDE.md", "--force"])
         .expect_code(0, "--force");
@@ -95,7 +100,8 @@ fn a_rejected_edit_is_saved_as_a_draft() {
     let remove_secret = write_editor(&sandbox, "sed -i 's/, and .*//' \"$1\"");
     let output = on_terminal(&sandbox, &edit, &[("EDITOR", &remove_secret)]).unwrap();
     assert!(output.code == 0 && output.out.contains("continuing with"), "{output:?}");
-    assert_eq!(sandbox.contents()[0].1.trim_end(), "much thought");
+    let (_id, text) = &sandbox.contents()[0];
+    assert_eq!(text.trim_end(), "much thought");
     assert_eq!(draft_files(&sandbox), Vec::<String>::new(), "draft left after a stored edit");
 
     // An editor that fails leaves a draft only if it changed the text.
@@ -106,6 +112,7 @@ fn a_rejected_edit_is_saved_as_a_draft() {
     let output = on_terminal(&sandbox, &edit, &[("EDITOR", &fail_changed)]).unwrap();
     assert!(output.code == 2 && draft_files(&sandbox).len() == 1, "{output:?}");
 
+    // A purge of the memory removes its draft, too.
     sandbox.run(&["purge", "--yes", &id]).expect_code(0, "purge");
     assert_eq!(
         draft_files(&sandbox),
@@ -125,6 +132,8 @@ fn paths_are_relative_to_the_folder_of_dash_c() {
         command.args(args).current_dir(&sandbox.root);
         run_command(command).expect_code(0, &format!("{args:?}")).json()
     };
+
+    // Commands that store a path.
     let remembered = run_with_dash_c(&["remember", "a thing", "--file", "src/a.rs"]);
     assert_eq!(remembered["memory"]["files"][0], "src/a.rs", "{remembered}");
     assert_eq!(remembered["missing_files"].as_array().unwrap().len(), 0, "{remembered}");
@@ -133,6 +142,8 @@ fn paths_are_relative_to_the_folder_of_dash_c() {
     assert_eq!(edited["memory"]["files"][0], "src/b.rs", "{edited}");
     let flagged = run_with_dash_c(&["flag", &id, "not-here", "--file", "src/a.rs"]);
     assert_eq!(flagged["memory"]["files"][0], "src/a.rs", "{flagged}");
+
+    // Commands that select memories by a path.
     let listed = run_with_dash_c(&["list", "--file", "src/a.rs"]);
     assert_eq!(listed["memories"].as_array().unwrap().len(), 1, "{listed}");
     let found = run_with_dash_c(&["search", "thing", "--file", "src/a.rs"]);
@@ -166,6 +177,7 @@ fn json_mode_reports_errors_as_json() {
         let message = string(&error["message"]);
         assert!(!message.is_empty() && !message.contains('\u{1b}') && output.err.is_empty());
     }
+
     // After `--` it is an argument, not the option.
     let output = sandbox.run(&["nonsense", "--", "--json"]).expect_code(2, "--json after --");
     assert!(output.out.is_empty(), "{output:?}");
@@ -245,8 +257,10 @@ fn invalid_settings_can_be_listed_and_corrected() {
 /// is encrypted with the same key, so restoring it cannot help against a wrong key.
 fn assert_names_key_first(output: &CommandOutput) {
     let text = output.out_and_err();
-    let (key, backup) = (text.find("encryption.key"), text.find("restore-backup"));
-    assert!(key.is_some() && backup.is_none_or(|it| key < Some(it)), "{output:?}");
+    let key = text.find("encryption.key").unwrap_or_else(|| panic!("{output:?}"));
+    if let Some(backup) = text.find("restore-backup") {
+        assert!(key < backup, "{output:?}");
+    }
 }
 
 /// Also holds for builds without encryption: an encrypted database without its key looks like random
@@ -285,13 +299,17 @@ fn the_key_is_named_before_a_backup_if_it_is_wrong_or_missing() {
     let (key, file) = (sandbox.home.join("config/key"), sandbox.home.join("config/config.toml"));
     let right_key = fs::read_to_string(&key).unwrap();
 
-    // A wrong key, no key, and a configuration that does not mention the key.
+    // A wrong key.
     fs::write(&key, "another key than the right one").unwrap();
     assert_names_key_first(&sandbox.run(&["list"]).expect_code(3, "a wrong key"));
     assert_names_key_first(&sandbox.run(&["doctor"]).expect_code(1, "a wrong key"));
+
+    // No key; the setting still names the file.
     fs::remove_file(&key).unwrap();
     assert_eq!(sandbox.run(&["config", "get", "encryption.key"]).out, "file\n");
     sandbox.run(&["list"]).expect_code(3, "no key");
+
+    // The right key, but a configuration that does not mention it.
     fs::write(&key, &right_key).unwrap();
     let settings = fs::read_to_string(&file).unwrap();
     fs::write(&file, "").unwrap();
@@ -303,6 +321,8 @@ fn the_key_is_named_before_a_backup_if_it_is_wrong_or_missing() {
     let output =
         sandbox.run(&["config", "encryption", "passphrase"]).expect_code(2, "a second key");
     assert!(output.err.contains("encrypted already, with the key in a file"), "{output:?}");
+
+    // The same the other way round: first a passphrase, then a file.
     sandbox.run(&["config", "encryption", "off"]).expect_code(0, "off");
     fs::remove_file(&key).unwrap();
     let run_with_passphrase = |args: &[&str]| {
@@ -325,6 +345,8 @@ fn control_characters_in_names_are_escaped() {
                     do \"$W\" $it; done";
     let shell_line = format!("cd '{}'; {commands}", sandbox.root.display());
     let Some(output) = on_terminal(&sandbox, &shell_line, &[]) else { return };
+
+    // They are replaced by visible characters, while the program's own styles remain.
     for bad in ["\u{1b}]0", "\u{7}", "\u{1b}[5m", "\u{202e}"] {
         assert!(!output.out.contains(bad), "{bad:?}: {:?}", output.out);
     }
@@ -376,6 +398,8 @@ fn progress_is_shown_on_terminals_only() {
     let records: Vec<_> = (0..5_001).map(|it| record(&id_of(1, it), &format!("no {it}"))).collect();
     let file = sandbox.project.join("many.json");
     fs::write(&file, serde_json::to_vec(&records).unwrap()).unwrap();
+
+    // Not in a pipe, but on a terminal, unless `-q` or `--json` asks for quiet.
     let import = "import --dry-run --trust many.json";
     let args: Vec<&str> = import.split(' ').collect();
     assert!(!sandbox.run(&args).expect_code(0, import).err.contains("importing"));

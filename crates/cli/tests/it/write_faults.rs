@@ -202,7 +202,7 @@ fn assert_migration_survives(
     FaultTrial { args, is_done: &is_done, ..new_trial(sandbox) }.run();
 }
 
-/// The schema version of a database: SQLite's `user_version`, bytes 60 to 63 of the file header.
+/// The schema version of a database: `user_version`, bytes 60 to 63 of the file header.
 fn schema_version(path: &Path) -> u32 {
     let bytes = fs::read(path).unwrap();
     u32::from_be_bytes(bytes[60..64].try_into().unwrap())

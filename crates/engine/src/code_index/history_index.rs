@@ -174,11 +174,9 @@ fn add_new_commits(
             n_new += 1;
             !progress.is_stopped()
         };
-        let is_complete = match source::read_commits(place, since, MAX_COMMITS, renames, &mut add) {
-            Some(is_whole) => is_whole,
-            // There are no commits to read.
-            None => true,
-        };
+        // `None`: there are no commits to read.
+        let read = source::read_commits(place, since, MAX_COMMITS, renames, &mut add);
+        let is_complete = read.unwrap_or(true);
         if progress.is_stopped() {
             return ReadHistory { history, n_new, is_complete: false };
         }

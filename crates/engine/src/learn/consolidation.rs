@@ -106,13 +106,13 @@ fn plan_merges(examined: Vec<ExaminedMemory>, at: Timestamp) -> Vec<PlannedMerge
         let similar = similar.take(MAX_COMPARED_MEMORIES as usize).map(latest).collect();
         let Some((survivor, duplicate)) = find_duplicate(latest(memory), similar) else { continue };
         let retired = retire_duplicate(&duplicate, &survivor, at);
-        let merged = merge_into(survivor, duplicate, at);
+        let after = merge_into(survivor, duplicate, at);
         merged_away.push(retired.id);
         // The store refuses a replacement of an older version, and increments the version with
         // each replacement.
-        let stored = Memory { version: merged.version + 1, ..merged.clone() };
+        let stored = Memory { version: after.version + 1, ..after.clone() };
         changed.insert(stored.id, stored);
-        merges.push(PlannedMerge { survivor: merged, duplicate: retired });
+        merges.push(PlannedMerge { survivor: after, duplicate: retired });
     }
     merges
 }

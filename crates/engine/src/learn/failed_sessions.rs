@@ -71,9 +71,8 @@ fn concerns_one_session(error: &Error) -> bool {
                 | store::Error::InvalidInput { .. }
                 | store::Error::Internal { .. }
         ),
-        // Already recorded by an inner call.
-        Error::SessionFailed { .. } => false,
-        // The working tree, git or a model fails for every session.
-        Error::Source(_) | Error::Model(_) => false,
+        // The working tree, git or a model fails for every session. A failed session is recorded
+        // already, by an inner call.
+        Error::Source(_) | Error::Model(_) | Error::SessionFailed { .. } => false,
     }
 }

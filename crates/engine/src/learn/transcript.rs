@@ -198,7 +198,7 @@ fn sort_by_start(
     dated.into_iter().map(|(_, transcript)| transcript).collect()
 }
 
-/// Reads one session of a host's database into a scratchpad. OpenCode is the only host with one.
+/// Reads one session of a host's database into a scratchpad. `OpenCode` is the only host with one.
 fn read_database(
     project: &ProjectReader,
     path: &Path,

@@ -79,11 +79,11 @@ pub(super) async fn search_by_files(
     let numbers_by_file = store.memories().numbers_by_file(paths).await?;
     let mut scores: HashMap<u32, f32> = HashMap::new();
     for ((_, proximity), numbers) in nearest.iter().zip(numbers_by_file) {
-        let numbers = numbers.iter().filter_map(|it| u32::try_from(*it).ok());
-        for number in numbers.filter(|it| searched.allowed.contains(*it)) {
+        let known = numbers.iter().filter_map(|it| u32::try_from(*it).ok());
+        for memory in known.filter(|it| searched.allowed.contains(*it)) {
             // A memory about several near files counts by the nearest.
-            let score = scores.entry(candidate_key(position, number)).or_default();
-            *score = score.max(*proximity);
+            let best = scores.entry(candidate_key(position, memory)).or_default();
+            *best = best.max(*proximity);
         }
     }
     let hit = |(key, score)| PathHit { key, score, normalized: 0.0 };

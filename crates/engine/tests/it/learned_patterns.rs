@@ -29,7 +29,7 @@ fn event_lines(script: &str) -> Vec<String> {
             }
             "run" => call("shell", format!(r#"{{"command":"{rest}"}}"#), ""),
             "note" => {
-                events.push(format!(r#""event":"record","type":"gotcha","content":"{rest}""#))
+                events.push(format!(r#""event":"record","type":"gotcha","content":"{rest}""#));
             }
             "done" => {
                 events.push(

@@ -128,18 +128,17 @@ impl<'s, L: LanguageWalk> SyntaxWalker<'_, 's, L> {
         &self,
         list: Node<'t>,
         comma: L::NodeKind,
-    ) -> Vec<(usize, Node<'t>)> {
-        let mut items = Vec::new();
+    ) -> impl Iterator<Item = (usize, Node<'t>)> + use<'t, L> {
+        let grammar = self.grammar;
         let mut position = 0;
-        let mut cursor = list.walk();
-        for child in list.children(&mut cursor) {
-            if self.kind(child) == comma {
+        all_children(list).filter_map(move |child| {
+            if grammar.kind(child) == comma {
                 position += 1;
-            } else if child.is_named() && !child.is_extra() {
-                items.push((position, child));
+                return None;
             }
-        }
-        items
+            // The other tokens are brackets and `_`.
+            (child.is_named() && !child.is_extra()).then_some((position, child))
+        })
     }
 
     /// Counts the arguments in a list; [`ANY_ARG_COUNT`] if one of them is spread.
@@ -300,17 +299,28 @@ pub(crate) fn named_children(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     let (n_indexed, collected) = if n_children <= MAX_INDEXED_CHILDREN {
         (n_children, Vec::new())
     } else {
-        (0, collect_named_children(node))
+        (0, collect_children(node, Node::is_named))
     };
     (0..n_indexed).filter_map(move |it| node.named_child(it)).chain(collected)
 }
 
-fn collect_named_children(node: Node<'_>) -> Vec<Node<'_>> {
-    let mut children = Vec::with_capacity(node.named_child_count());
+/// All children of a node, with keywords and punctuation; fetched like the named ones.
+fn all_children(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+    let n_children = node.child_count();
+    let (n_indexed, collected) = if n_children <= MAX_INDEXED_CHILDREN {
+        (n_children, Vec::new())
+    } else {
+        (0, collect_children(node, |_| true))
+    };
+    (0..n_indexed).filter_map(move |it| node.child(it)).chain(collected)
+}
+
+fn collect_children<'t>(node: Node<'t>, is_wanted: impl Fn(&Node<'t>) -> bool) -> Vec<Node<'t>> {
+    let mut children = Vec::with_capacity(node.child_count() as usize);
     let mut cursor = node.walk();
     if cursor.goto_first_child() {
         loop {
-            if cursor.node().is_named() {
+            if is_wanted(&cursor.node()) {
                 children.push(cursor.node());
             }
             if !cursor.goto_next_sibling() {

@@ -78,7 +78,7 @@ fn eval_uncached(
     let indexed = resolver.view.file(context.file);
     let facts = &indexed.facts;
     let value_of = |it: TermId| eval_value(resolver, context, it);
-    let values_of =
+    let list_values =
         |list: ListSpan| facts.term_list(list).map(|it| eval_term(resolver, context, it, space));
     match facts.term(term) {
         Term::Unknown | Term::Unbound(..) => AbstractValue::Unknown,
@@ -100,8 +100,8 @@ fn eval_uncached(
         Term::Awaited(wrapper) => unwrap_awaited(resolver, value_of(wrapper)),
         Term::ListOf(element) => list_of(value_of(element)),
         Term::Function(result) => AbstractValue::Function(Rc::new(value_of(result))),
-        Term::AnyOf(list) => AbstractValue::any_of(values_of(list)),
-        Term::AllOf(list) => AbstractValue::AllOf(values_of(list).collect()),
+        Term::AnyOf(list) => AbstractValue::any_of(list_values(list)),
+        Term::AllOf(list) => AbstractValue::AllOf(list_values(list).collect()),
         Term::Record(list) => AbstractValue::Record(context.file, list, context.type_env.clone()),
     }
 }

@@ -151,7 +151,7 @@ int main() {
     );
 }
 
-/// A test case of GoogleTest is a subclass of its fixture.
+/// A test case of `GoogleTest` is a subclass of its fixture.
 #[test]
 fn cpp_test_cases_see_the_members_of_their_fixture() {
     check_edges(

@@ -117,7 +117,9 @@ fn calls_of_our_own_server_bring_no_external_text() {
             });
             call.unwrap().tool = model::Tool::parse(tool).unwrap();
             let mut pad = Scratchpad::new();
-            events.iter().for_each(|it| pad.observe(it));
+            for it in &events {
+                pad.observe(it);
+            }
             assert_eq!(pad.external.is_some(), is_external, "{tool}");
         }
     }

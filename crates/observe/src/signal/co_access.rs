@@ -20,8 +20,8 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
     let count_in_order = |first, second| counts.get(&(first, second)).copied().unwrap_or(0);
     let edited_pairs: BTreeSet<_> = co_edited(pad).into_iter().collect();
     for (a, b) in edited_pairs {
-        let (n_a_first, n_b_first) = (count_in_order(a, b), count_in_order(b, a));
-        let n_together = n_a_first + n_b_first;
+        let (n_forward, n_backward) = (count_in_order(a, b), count_in_order(b, a));
+        let n_together = n_forward + n_backward;
         let (path_a, path_b) = (pad.strings.text(a), pad.strings.text(b));
         // Both were edited, but far apart.
         if n_together == 0 {
@@ -32,7 +32,7 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
             continue;
         }
         // In the evidence, the file that is usually touched first comes first; the key has no order.
-        let (first, second) = if n_a_first >= n_b_first { (a, b) } else { (b, a) };
+        let (first, second) = if n_forward >= n_backward { (a, b) } else { (b, a) };
         let Some((first, second)) = to_path_pair(pad, first, second) else { continue };
         let evidence = Evidence::CoAccess { first, second };
         let key = PatternKey::co_access(path_a, path_b);

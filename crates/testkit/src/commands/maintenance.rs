@@ -64,12 +64,12 @@ pub(super) fn restore_backup(
     line: &ScriptLine,
     acc: &mut Vec<String>,
 ) -> Result<(), Error> {
-    let (scope, word) = (notebook_scope(line), line.word(0).to_owned());
-    let index = word.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let (scope, name) = (notebook_scope(line), line.word(0).to_owned());
+    let index = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     let contents = world.with_project(async |project| {
         let listed = project.maintenance().backups(scope);
         let chosen = index.and_then(|it| listed.into_iter().nth(it));
-        project.restore_backup(scope, &chosen.map_or(word, |it| it.0.name))
+        project.restore_backup(scope, &chosen.map_or(name, |it| it.0.name))
     })?;
     acc.push(format!("restored {} memories", contents.memories));
     Ok(())
