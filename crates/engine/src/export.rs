@@ -39,7 +39,10 @@ pub(crate) async fn export_notebook(
     reader: &ProjectReader,
     scope: NotebookScope,
 ) -> Result<NotebookExport, Error> {
-    let project = Some(reader.state.name().to_owned()).filter(|_| scope == NotebookScope::Project);
+    let project = match scope {
+        NotebookScope::Project => Some(reader.state.name().to_owned()),
+        NotebookScope::User => None,
+    };
     let mut export = NotebookExport {
         project,
         scope,
@@ -49,36 +52,39 @@ pub(crate) async fn export_notebook(
         redacted: Vec::new(),
     };
 
-    // At most one notebook; none if nothing is stored yet.
-    for notebook in notebooks_in_scope(reader, Some(scope)) {
-        export.memories = list_all_memories(&notebook.store).await?;
-        // Oldest first, so that an import creates them in their original order.
-        export.memories.reverse();
-        let mut versions_by_id: HashMap<MemoryId, Vec<Memory>> = HashMap::new();
-        for version in notebook.store.history().list_all_versions().await? {
-            versions_by_id.entry(version.id).or_default().push(version);
+    // A scope has one notebook, or none if nothing is stored in it yet.
+    let notebook = notebooks_in_scope(reader, Some(scope)).into_iter().next();
+    let Some(notebook) = notebook else { return Ok(export) };
+    export.memories = list_all_memories(&notebook.store).await?;
+    // Oldest first, so that an import creates them in their original order.
+    export.memories.reverse();
+
+    // Each memory with its earlier versions, all of them masked.
+    let mut versions_by_id: HashMap<MemoryId, Vec<Memory>> = HashMap::new();
+    for version in notebook.store.history().list_all_versions().await? {
+        versions_by_id.entry(version.id).or_default().push(version);
+    }
+    for memory in &mut export.memories {
+        let mut versions = versions_by_id.remove(&memory.id).unwrap_or_default();
+        versions.sort_by_key(|it| it.version);
+        let mut has_secret = mask_in_place(memory);
+        for version in &mut versions {
+            has_secret |= mask_in_place(version);
         }
-        for memory in &mut export.memories {
-            let mut versions = versions_by_id.remove(&memory.id).unwrap_or_default();
-            versions.sort_by_key(|it| it.version);
-            let mut has_secret = mask_in_place(memory);
-            for version in &mut versions {
-                has_secret |= mask_in_place(version);
-            }
-            if has_secret {
-                export.redacted.push(memory.id);
-            }
-            // Version 1 has no predecessors.
-            if memory.version > 1 {
-                export.versions.push((memory.id, versions));
-            }
+        if has_secret {
+            export.redacted.push(memory.id);
         }
-        export.settings = notebook.store.settings().await?;
-        // The location of the project on this machine is private.
-        export.settings.retain(|(key, _)| !key.starts_with(IDENTITY_PREFIX));
-        for (_, value) in &mut export.settings {
-            *value = secrets::redact(value).text;
+        // Version 1 has no predecessors.
+        if memory.version > 1 {
+            export.versions.push((memory.id, versions));
         }
+    }
+
+    export.settings = notebook.store.settings().await?;
+    // The location of the project on this machine is private.
+    export.settings.retain(|(key, _)| !key.starts_with(IDENTITY_PREFIX));
+    for (_, value) in &mut export.settings {
+        *value = secrets::redact(value).text;
     }
     Ok(export)
 }

@@ -29,10 +29,11 @@ pub struct MaintenanceOptions {
 #[derive(Clone, Debug)]
 pub struct MaintenanceReport {
     pub scope: NotebookScope,
-    /// Memories that were forgotten now because they were unused for too long. They can be restored
-    /// for 30 days.
+    /// Memories that were unused for too long. They were forgotten now and can be restored for 30
+    /// days. In a dry run, and if there are findings, they are only reported.
     pub faded: Vec<Memory>,
-    /// Memories that were removed now because they were forgotten more than 30 days ago.
+    /// Memories that were forgotten more than 30 days ago. They were removed now, or only reported
+    /// as above.
     pub removed: Vec<MemoryId>,
     pub findings: Vec<DamageFinding>,
     pub backup: Option<BackupFile>,

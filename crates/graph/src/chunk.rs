@@ -1,8 +1,18 @@
 //! Splitting of files into chunks for search: whole functions and types, never half a statement.
 //!
 //! `engine` embeds and indexes the chunks. Each has a title that names the file and the symbol, so
-//! that a chunk found alone can be understood. Inside the file, lines count from 0 and ranges end
+//! that a chunk found alone can be understood. In this file, lines count from 0 and ranges end
 //! before their last number; a chunk counts from 1, like an editor.
+//!
+//! A *symbol* is a definition in the *facts* of a file, which the extractor of its language makes.
+//! For example, a file with two imports, a short function and a class of 300 lines gives
+//!
+//! ```text
+//! File: a.ts | Lines: 1–2                            loose code, between symbols
+//! File: a.ts | function: run | Lines: 4–9            a short symbol as a whole
+//! File: a.ts | in: Server | Lines: 11–12             the head of a long class
+//! File: a.ts | method: Server.start | Lines: 13–40   and each of its methods
+//! ```
 
 use std::ops::Range;
 
@@ -67,13 +77,15 @@ impl ChunkSplitter<'_> {
     fn split_level(&mut self, parent: Option<DefId>, from: usize, to: usize) {
         let has_own_chunk = |kind: DefKind| !matches!(kind, DefKind::Field | DefKind::Variable);
         // Start line, end line, symbol.
-        let mut symbols: Vec<(usize, usize, DefId)> = self
-            .facts
-            .defs_with_ids()
-            .filter(|it| it.1.parent == parent && has_own_chunk(it.1.kind))
-            .map(|(id, it)| (it.lines.0 as usize, it.lines.1 as usize + 1, id))
-            .filter(|it| it.0 >= from && it.1 <= to)
-            .collect();
+        let mut symbols: Vec<(usize, usize, DefId)> = Vec::new();
+        for (id, def) in self.facts.defs_with_ids() {
+            // The facts hold the last line; ranges here end one after it.
+            let (start, end) = (def.lines.0 as usize, def.lines.1 as usize + 1);
+            let is_directly_inside = def.parent == parent && start >= from && end <= to;
+            if is_directly_inside && has_own_chunk(def.kind) {
+                symbols.push((start, end, id));
+            }
+        }
         symbols.sort_unstable();
         let mut next_line = from;
         for (start, end, def) in symbols {
@@ -103,6 +115,7 @@ impl ChunkSplitter<'_> {
     fn add_symbol(&mut self, def: DefId, from: usize, to: usize) {
         let definition = &self.facts.defs[def.index()];
         let to = to.min(self.lines.len());
+        // Short enough to be found as a whole.
         if to - from <= MAX_CHUNK_LINES {
             let structural_hash = Some(definition.structural_hash);
             return self.push_chunk(def, from, to, structural_hash, None);
@@ -113,6 +126,7 @@ impl ChunkSplitter<'_> {
         if definition.kind.is_type() || (has_functions && !definition.kind.is_callable()) {
             return self.split_level(Some(def), from, to);
         }
+        // A long function, or a long constant without functions.
         // Every part repeats the signature, so that a part found alone can be understood.
         let signature = self.lines[from].trim().to_owned();
         let mut start = from;

@@ -171,7 +171,8 @@ pub struct Definition {
 impl Definition {
     /// Its type parameters.
     pub(crate) fn type_param_ids(&self) -> impl Iterator<Item = LocalId> + use<> {
-        (self.type_params.0.0..self.type_params.1.0).map(LocalId)
+        let (first, end) = self.type_params;
+        (first.0..end.0).map(LocalId)
     }
 
     /// Returns whether it can be called with this number of arguments.
@@ -335,8 +336,8 @@ pub struct Reference {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileFacts {
     pub lang: SourceLanguage,
-    /// The open namespace that the file adds to: a Java package, a C# namespace. In a manifest, the
-    /// name of the package.
+    /// The open namespace that the file, like others, adds to: a Java package, a C# namespace. In a
+    /// manifest (`package.json`, `Cargo.toml`), the name of the package.
     pub namespace: Option<StringId>,
     /// Strings of definitions first, then those visible to other files, then the rest.
     pub strings: StringTable,
@@ -350,7 +351,7 @@ pub struct FileFacts {
     pub terms: Vec<Term>,
     /// The items of all [`ListSpan`]s: term ids, and string ids in records.
     pub lists: Vec<u32>,
-    /// The encoded `ReferenceFacts`.
+    /// The encoded `ReferenceFacts`: the references, and the terms that only they use.
     pub reference_bytes: Box<[u8]>,
     pub n_lines: u32,
     /// True if the path or the name marks a test file.
@@ -386,6 +387,7 @@ impl FileFacts {
 
     /// Removes everything and keeps the allocated capacity.
     pub(crate) fn clear(&mut self, lang: SourceLanguage) {
+        // First everything that has a capacity; then the rest gets the values of `empty`.
         let Self { strings, defs, bases, imports, exports, locals, terms, lists, .. } = self;
         strings.clear();
         defs.clear();

@@ -3,6 +3,8 @@
 //!
 //! Names stay unbound until the end, because most languages allow a name to be used above its
 //! definition. [`FactsBuilder::finish`] then binds them and drops everything no reference needs.
+//! A *term* is an expression or a type, reduced to what name resolution needs; `t1` and `t2` below
+//! are terms.
 //!
 //! For the Python text `def run(job): job.start()` a walker makes these calls:
 //!
@@ -79,6 +81,7 @@ pub(crate) struct FactsBuilder<'s> {
     source_text: Option<&'s str>,
     pub(crate) path: &'s str,
     pub(crate) lang: SourceLanguage,
+    /// The namespace that the file declares: `a.b` for Java's `package a.b;`.
     pub(crate) namespace: Option<StringId>,
     pub(crate) defs: Vec<Definition>,
     pub(crate) bases: Vec<BaseClause>,
@@ -97,7 +100,9 @@ pub(crate) struct FactsBuilder<'s> {
     opaque: Vec<OpaqueSpan>,
     /// Buffers that only [`FactsBuilder::finish`] uses.
     compaction: CompactionBuffers,
+    /// True if the path is that of a test file.
     pub(crate) is_test: bool,
+    /// Number of subtrees that were skipped because they are nested too deeply.
     pub(crate) n_too_deep: u32,
 }
 
@@ -142,6 +147,7 @@ impl<'s> FactsBuilder<'s> {
         if let Some(text) = self.source_text {
             return text.get(node.byte_range()).unwrap_or_default();
         }
+        // In a file with invalid bytes, most nodes are valid by themselves.
         let bytes = self.source.get(node.byte_range()).unwrap_or_default();
         std::str::from_utf8(bytes).unwrap_or_default()
     }
@@ -270,7 +276,7 @@ impl<'s> FactsBuilder<'s> {
     }
 
     /// Records the assignment `this.name = value` in a method of `class`. [`Self::finish`] defines
-    /// the property if nothing declares it.
+    /// the property if nothing declares it. `name_node` is the name, `node` the whole assignment.
     pub(crate) fn add_field_assignment(
         &mut self,
         class: DefId,
@@ -293,6 +299,7 @@ impl<'s> FactsBuilder<'s> {
 
     /// Returns whether the current node runs as part of a function. Variables there are local.
     pub(crate) fn is_inside_function(&self) -> bool {
+        // A lambda has returned values, but no definition.
         !self.returned_terms.is_empty()
             || self.open_defs.iter().any(|it| self.defs[it.index()].kind.is_callable())
     }

@@ -1,9 +1,14 @@
 //! All files of a project as the resolver sees them: facts with interned names, found by path and
-//! by name.
+//! by name. The facts of a file are its definitions, imports, exports and references; an interned
+//! name is the number of a text, the same in all files.
 //!
 //! The resolver accesses the index only through a [`TrackedView`], which records every lookup,
 //! whether it succeeded or not. When a file is added, removed or changed, exactly the files that
 //! looked up something affected are resolved again. The result equals a rebuild from scratch.
+//!
+//! For example, `a.ts` imports `./b`, which does not exist. Resolving `a.ts` records the key of the
+//! path `b.ts`. When `b.ts` is added, [`FileIndex::insert`] reports that key, and the caller
+//! resolves `a.ts` again.
 
 mod index_keys;
 mod indexed_file;
@@ -133,6 +138,7 @@ impl FileIndex {
                     self.add_to_index(&file);
                 }
             }
+            // A new path.
             old => {
                 // The id belonged to another path: that file is gone.
                 if let Some(old) = old {
@@ -148,7 +154,8 @@ impl FileIndex {
         affected_keys
     }
 
-    /// Sets the precise targets of a file's references. Inserting the file again drops them.
+    /// Sets the precise targets of a file's references, which a SCIP index of a compiler gives
+    /// (`precise.rs`). Inserting the file again drops them.
     pub(crate) fn set_precise(&mut self, id: FileId, precise: Option<PreciseReferences>) {
         if let Some(file) = self.files.get_mut(id.index()).and_then(Option::as_mut) {
             file.precise = precise.filter(|it| !it.is_empty()).map(Box::new);
@@ -193,7 +200,8 @@ impl FileIndex {
 /// only moved inside the file changes no key.
 fn changed_keys(old: &[(LookupKey, DefId)], new: &[(LookupKey, DefId)]) -> Vec<LookupKey> {
     let mut counts: HashMap<LookupKey, i64, FastBuildHasher> = HashMap::default();
-    old.iter().for_each(|it| *counts.entry(it.0).or_default() -= 1);
-    new.iter().for_each(|it| *counts.entry(it.0).or_default() += 1);
-    counts.into_iter().filter(|it| it.1 != 0).map(|it| it.0).collect()
+    // The old version counts down and the new one up: 0 is left for a key that both have.
+    old.iter().for_each(|(key, _)| *counts.entry(*key).or_default() -= 1);
+    new.iter().for_each(|(key, _)| *counts.entry(*key).or_default() += 1);
+    counts.into_iter().filter(|(_, count)| *count != 0).map(|(key, _)| key).collect()
 }

@@ -1,5 +1,8 @@
 //! Weights between files: the symbol edges from one file to another, summed up. The module map
 //! groups files by them.
+//!
+//! For example, two calls (weight 1000) through an import (confidence 990) and the import itself
+//! (weight 400) link a file to another with 990 + 990 + 396 = 2376.
 
 use std::collections::BTreeMap;
 

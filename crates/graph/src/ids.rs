@@ -1,7 +1,8 @@
 //! Index types: each is a position in one particular array. The types keep a position in one array
 //! from being used in another.
 
-/// Declares a `u32` index as a type of its own.
+/// Declares a `u32` index as a type of its own: `index_type! { DefId }` gives the type
+/// `DefId(pub u32)` with `index()`, `from_index(usize)` and conversions from and to `u32`.
 macro_rules! index_type {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*

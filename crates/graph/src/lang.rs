@@ -1,4 +1,5 @@
-//! Languages: detects the language of a file and extracts its facts.
+//! Languages: detects the language of a file and extracts its facts: its definitions, its imports
+//! and its references, that is, the places where it uses a name.
 //!
 //! [`extract_facts`] parses a file with tree-sitter and walks over the syntax tree once. A node of
 //! the tree has a kind (`call_expression`), and its children may have a field name (`function`,
@@ -13,9 +14,12 @@
 //!
 //! Each language lists the kinds and fields it reads as the enums `NodeKind` and `Field`
 //! (`grammar`), and its `visit_node` is one `match` over the kinds. What all walks share is in
-//! `syntax_walker`; how an expression becomes a [`Term`](crate::Term) is a table per language, read
-//! by `term_shape`. The rows of `spec` list the languages. Rules for modules and name lookup across
-//! files are in `resolve`, not here.
+//! `syntax_walker`.
+//!
+//! A reference contains a [`Term`](crate::Term), which is an expression or a type reduced to what
+//! name lookup needs: the one of `save(1)` is a call of `Name("save")`, without the argument. How
+//! an expression becomes a term is a table per language, read by `term_shape`. The rows of `spec`
+//! list the languages. Rules for modules and name lookup across files are in `resolve`, not here.
 
 mod ecmascript;
 pub(crate) mod generic;
@@ -56,6 +60,8 @@ pub fn extract_facts(lang: SourceLanguage, path: &str, source: &[u8]) -> FileFac
     let is_cpp = lang == SourceLanguage::C && is_cpp_header(path, source);
     let lang = if is_cpp { SourceLanguage::Cpp } else { lang };
     let mut builder = FactsBuilder::new(lang, path, source);
+    // A syntax tree is many small allocations. They come from an arena, which is emptied in one
+    // step afterwards: the facts do not refer to the tree.
     arena::with_arena(|| (lang.spec().extract)(&mut builder));
     builder.finish()
 }
@@ -66,13 +72,15 @@ fn is_cpp_header(path: &str, source: &[u8]) -> bool {
     const CPP_LINE_STARTS: &[&str] =
         &["class ", "namespace ", "template", "public:", "private:", "virtual ", "using ", "std::"];
     let text = String::from_utf8_lossy(source);
+    // In a comment any word may begin a line: `* class of the request`.
     let is_code = |line: &&str| !line.trim_start().starts_with(['*', '/']);
     let is_cpp_line =
         |line: &str| CPP_LINE_STARTS.iter().any(|it| line.trim_start().starts_with(it));
     path.ends_with(".h") && text.lines().filter(is_code).any(is_cpp_line)
 }
 
-/// Returns whether a file contains tests, judged by the naming conventions of all languages.
+/// Returns whether a file contains tests, judged by the naming conventions of all languages:
+/// `tests/db.py`, `src/tests.rs`, `user.test.ts`, `test_user.py`, `db_test.go`, `ServerTest.java`.
 pub fn is_test_path(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let is_in_test_folder = folders

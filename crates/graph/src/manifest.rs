@@ -2,7 +2,14 @@
 //!
 //! A manifest has no definitions. Its entries become exports and imports under names that the
 //! resolvers of the languages read (`.`, `path`, `baseUrl`), so a manifest is stored, compared and
-//! looked up like every other file.
+//! looked up like every other file. The package name becomes the `namespace` of the file.
+//!
+//! ```text
+//! package.json    "name": "core", "main": "dist/index.js"    namespace core;  . → dist/index.js
+//! tsconfig.json   "paths": { "@/*": ["src/*"] }              @/* → src/*
+//! Cargo.toml      log = { package = "other-log" }            log → other_log
+//! go.mod          module example.com/app                     namespace example.com/app
+//! ```
 
 use serde_json::Value;
 
@@ -49,7 +56,8 @@ fn extract_package_json(builder: &mut FactsBuilder<'_>, text: &str) {
     }
 }
 
-/// Calls `visit` with every path of a conditional export, in order.
+/// Calls `visit` with every path of a conditional export, in order. `serde_json` rejects texts that
+/// nest more than 128 levels deep, which bounds the recursion.
 fn visit_export_targets(value: &Value, visit: &mut dyn FnMut(&str)) {
     match value {
         Value::String(path) => visit(path),
@@ -57,9 +65,13 @@ fn visit_export_targets(value: &Value, visit: &mut dyn FnMut(&str)) {
         Value::Object(conditions) if !conditions.keys().any(|it| it.starts_with('.')) => {
             // Types are the likeliest to lead to a source file; the other conditions name build
             // output.
-            let (types, rest): (Vec<_>, Vec<_>) =
-                conditions.iter().partition(|it| it.0 == "types" || it.0 == "source");
-            types.iter().chain(&rest).for_each(|it| visit_export_targets(it.1, visit));
+            let leads_to_source = |condition: &str| matches!(condition, "types" | "source");
+            for (_, target) in conditions.iter().filter(|(it, _)| leads_to_source(it)) {
+                visit_export_targets(target, visit);
+            }
+            for (_, target) in conditions.iter().filter(|(it, _)| !leads_to_source(it)) {
+                visit_export_targets(target, visit);
+            }
         }
         // A table of subpaths, which the caller visits one by one; `null` forbids a subpath.
         _ => {}
@@ -150,14 +162,14 @@ fn extract_cargo_toml(builder: &mut FactsBuilder<'_>, text: &str) {
     let mut section_dependency: Option<&str> = None;
     for line in text.lines().map(str::trim) {
         if let Some(name) = line.strip_prefix('[').and_then(|it| it.split(']').next()) {
+            // The head of a table of a list has two brackets: `[[bin]]`.
             section = name.trim_start_matches('[');
             section_dependency = section.rsplit_once("dependencies.").map(|it| it.1);
             continue;
         }
         // A comment, an empty line, or the continuation of a list.
-        let Some((key, value)) = line.split_once('=').map(|it| (it.0.trim(), it.1.trim())) else {
-            continue;
-        };
+        let Some((key, value)) = line.split_once('=') else { continue };
+        let (key, value) = (key.trim(), value.trim());
         let first_quoted = |it: &str| it.split('"').nth(1).map(str::to_owned);
         match (section, key) {
             ("package", "name") => {
@@ -205,6 +217,7 @@ fn extract_go_mod(builder: &mut FactsBuilder<'_>, text: &str) {
         if let Some((module, target)) = replacement.split_once("=>")
             && let (Some(module), Some(target)) =
                 (module.split_whitespace().next(), target.split_whitespace().next())
+            // Other targets are modules outside the project.
             && target.starts_with('.')
         {
             add_mapping(builder, module, target);

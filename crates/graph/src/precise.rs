@@ -1,9 +1,18 @@
 //! Precise references: the targets of references in a file as a SCIP index gives them, expressed in
 //! definitions of this graph.
 //!
-//! [`fit_index`] makes them from a parsed index (`scip.rs`) in two steps: it finds the definition of
-//! the graph behind every symbol that the index defines, then translates the references of every
+//! [`fit_index`] makes them from a parsed index (`scip.rs`) in two steps: it finds the definition
+//! of the graph behind every symbol that the index defines, then translates the references of every
 //! file. A file whose text is not the indexed one is left out.
+//!
+//! SCIP is a file format in which compilers list the *occurrences* of each *symbol*: a position in
+//! a file, a symbol string, and whether the symbol is defined there. For example:
+//!
+//! ```text
+//! index     a.ts 0:16 `… a.ts/run().` definition;  b.ts 3:2 `… a.ts/run().`
+//! graph     the function `run` of a.ts is defined at 0:16
+//! result    in b.ts, the reference at 3:2 leads to the definition `run` of a.ts
+//! ```
 //!
 //! They are stored beside the facts of a file and dropped with them when the file changes. A target
 //! is stored as path and name, so the definition may move inside its file. If it is gone, the
@@ -154,11 +163,12 @@ pub fn fit_index(
     for file in index {
         let defined = file.occurrences.iter().filter(|it| it.is_definition);
         indexed_symbols.extend(defined.map(|it| it.symbol));
-        let facts = graph.file_id(&file.path).and_then(|id| Some((id, graph.facts(id)?)));
-        let Some((id, facts)) = facts else {
+        let id_and_facts = graph.file_id(&file.path).and_then(|id| Some((id, graph.facts(id)?)));
+        let Some((id, facts)) = id_and_facts else {
             fitted.n_unknown += 1;
             continue;
         };
+        // The text is gone, or it is not the indexed one.
         let text = read_text(id, &file.path);
         let Some(occurrences) = text.and_then(|it| locate_occurrences(file, &it)) else {
             fitted.stale.push(file.path.clone());
@@ -169,13 +179,15 @@ pub fn fit_index(
         unchanged.push(UnchangedFile { id, occurrences });
     }
     // Second step: the references, now that the definitions of all files are known.
-    let resolve =
-        |it: &UnchangedFile<'_>| (it.id, resolve_occurrences(it, &definitions, &indexed_symbols));
-    fitted.files = unchanged.iter().map(resolve).collect();
+    for file in &unchanged {
+        let references = resolve_occurrences(file, &definitions, &indexed_symbols);
+        fitted.files.push((file.id, references));
+    }
     fitted
 }
 
-/// Enters the definitions of one file under their symbols.
+/// Enters the definitions of one file under their symbols: once as seen from the file itself, and,
+/// unless the symbol is local to the file, once as seen from any file.
 fn add_definitions<'a>(
     acc: &mut DefinitionTable<'a>,
     file: FileId,
@@ -236,15 +248,20 @@ fn locate_occurrences<'a>(file: &'a ScipFile<'a>, text: &[u8]) -> Option<Located
         let line = lines.get(occurrence.line as usize).copied();
         let to_bytes = |column: u32| line.and_then(|it| file.encoding.to_byte_column(it, column));
         let column = to_bytes(occurrence.column);
-        // An occurrence over several lines is a whole file, which has no name in the text.
-        if let Some(name) = symbol_name(occurrence.symbol).filter(|_| occurrence.end.is_some()) {
-            let has_name = line
-                .zip(column)
-                .is_some_and(|(line, start)| line[start as usize..].starts_with(name.as_bytes()));
-            let end = occurrence.end.and_then(to_bytes);
-            let range = column.zip(end).map(|(start, end)| start as usize..end as usize);
-            let has_word =
-                has_name || line.zip(range).is_some_and(|(line, range)| is_word(line, range));
+        // An occurrence over several lines (without `end`) is a whole file, which has no name in
+        // the text.
+        if let Some(end) = occurrence.end
+            && let Some(name) = symbol_name(occurrence.symbol)
+        {
+            // Does the name of the symbol, or at least some word, stand at the position? Neither if
+            // the line or the column does not exist in the text.
+            let (mut has_name, mut has_word) = (false, false);
+            if let (Some(line), Some(start)) = (line, column) {
+                let start = start as usize;
+                has_name = line[start..].starts_with(name.as_bytes());
+                let word_end = to_bytes(end).map(|it| it as usize);
+                has_word = has_name || word_end.is_some_and(|it| is_word(line, start..it));
+            }
             if occurrence.is_definition {
                 definitions_at_name.add(has_name);
             }
@@ -281,17 +298,20 @@ fn resolve_occurrences<'a>(
 ) -> PreciseReferences {
     // `None` is an external symbol.
     let mut targets: HashMap<SourcePos, Option<&NamedDefinition>> = HashMap::new();
-    // The file's own definition of a symbol comes first: elsewhere it may be ambiguous.
+    // The file's own definition of a symbol comes first: elsewhere it may be ambiguous. `None` if
+    // the graph has no definition of the symbol, or if it is ambiguous.
     let definition_of = |symbol: &'a str| {
-        let from_any = || definitions.get(&(None, symbol)).filter(|_| !is_local_symbol(symbol));
-        definitions.get(&(Some(file.id), symbol)).or_else(from_any)?.as_ref()
+        let in_own_file = definitions.get(&(Some(file.id), symbol));
+        // `add_definitions` enters no local symbol under `None`.
+        let in_any_file = definitions.get(&(None, symbol));
+        in_own_file.or(in_any_file)?.as_ref()
     };
-    let is_reference = |it: &&(SourcePos, &ScipOccurrence<'a>)| {
-        !it.1.is_definition && !is_impl_symbol(it.1.symbol)
-    };
-    for (position, occurrence) in file.occurrences.iter().filter(is_reference) {
+    for (position, occurrence) in &file.occurrences {
         let symbol = occurrence.symbol;
-        // A call of a constructor refers to its class, as in the graph.
+        if occurrence.is_definition || is_impl_symbol(symbol) {
+            continue;
+        }
+        // A call of a constructor (of TypeScript or Python) refers to its class, as in the graph.
         let class = symbol.strip_suffix("`<constructor>`().");
         let class = class.or_else(|| symbol.strip_suffix("__init__()."));
         match class.and_then(definition_of).or_else(|| definition_of(symbol)) {

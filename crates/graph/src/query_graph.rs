@@ -4,6 +4,15 @@
 //! It is built in one pass from the outlines and edges of all files and never changes. After an
 //! update of the symbol graph a new one is built, which takes milliseconds. `find_target.rs` finds
 //! the nodes that a user means, `traversal.rs` answers the queries.
+//!
+//! An *outline* is the part of a file's facts that lists its definitions. The file comes first, its
+//! definitions follow in their order, so a number can be computed from a file and a definition:
+//!
+//! ```text
+//! a.ts: run, stop    nodes 0 (a.ts), 1 (run), 2 (stop)
+//! b.ts: load         nodes 3 (b.ts), 4 (load)
+//! run calls load     outgoing of node 1: 4; incoming of node 4: 1
+//! ```
 
 mod find_target;
 mod traversal;
@@ -46,9 +55,13 @@ impl AdjacencyArray {
     /// Groups edges by the node they are stored at. A counting sort, which is stable: the edges of
     /// one node keep their order.
     fn new(n_nodes: usize, edges: &[(NodeId, HalfEdge)]) -> Self {
+        // The number of edges of each node, one place further: with 2 edges of node 0 and 1 of node
+        // 1 it is [0, 2, 1].
         let mut offsets = vec![0_u32; n_nodes + 1];
-        edges.iter().for_each(|it| offsets[it.0.index() + 1] += 1);
-        // The counts, added up, are the offsets.
+        for (node, _) in edges {
+            offsets[node.index() + 1] += 1;
+        }
+        // The counts, added up, are the offsets: [0, 2, 3].
         for node in 0..n_nodes {
             offsets[node + 1] += offsets[node];
         }
@@ -59,10 +72,11 @@ impl AdjacencyArray {
             resolution: ResolutionKind::Scope,
             line: 0,
         };
-        let (mut sorted, mut next) = (vec![placeholder; edges.len()], offsets.clone());
-        // `next` holds the next free position of each node.
+        let mut sorted = vec![placeholder; edges.len()];
+        // The next free position of each node, at first the start of its edges.
+        let mut next_position = offsets.clone();
         for (node, edge) in edges {
-            let position = &mut next[node.index()];
+            let position = &mut next_position[node.index()];
             sorted[*position as usize] = *edge;
             *position += 1;
         }
@@ -140,13 +154,15 @@ impl QueryGraph {
         // decide ties.
         files.sort_unstable_by(|a, b| a.1.cmp(&b.1));
         // First pass: number the nodes.
-        let n_ids = files.iter().map(|it| it.0.index() + 1).max().unwrap_or(0);
+        // Ids have gaps where files were removed; these stay `None`.
+        let n_ids = files.iter().map(|(id, ..)| id.index() + 1).max().unwrap_or(0);
         let mut node_by_file_id: Vec<Option<NodeId>> = vec![None; n_ids];
         let mut graph = Self::default();
         let mut all_edges = Vec::with_capacity(files.len());
         for (id, path, outline, edges) in files {
             let file_node = NodeId::from_index(graph.n_nodes);
             node_by_file_id[id.index()] = Some(file_node);
+            // One for the file, one per definition.
             graph.n_nodes += outline.defs.len() + 1;
             graph.files.push(FileNodes { path: path.into(), outline, file_node });
             all_edges.push(edges);
@@ -161,9 +177,10 @@ impl QueryGraph {
                 // The target file is not in this graph.
                 let Some(to_file) = to_file else { continue };
                 let from = edge.from.map_or(file.file_node, |it| file.node_of(it));
+                // As `FileNodes::node_of` computes it.
                 let node = edge.to.map_or(to_file, |it| NodeId(to_file.0 + 1 + it.0));
-                // Outlines and edges are stored separately, so an edge may be older than its
-                // target.
+                // Outlines and edges are stored separately, so an edge may be older than the
+                // outline of its target and lead past the last node.
                 if node.index() < graph.n_nodes {
                     let (kind, resolution, line) = (edge.kind, edge.resolution, edge.line);
                     edges.push((from, HalfEdge { node, kind, resolution, line }));
@@ -203,6 +220,7 @@ impl QueryGraph {
 
     /// The position in `files` of the file that a node belongs to.
     fn file_position(&self, node: NodeId) -> usize {
+        // The last file whose own node is not after this one.
         self.files.partition_point(|it| it.file_node <= node) - 1
     }
 
@@ -240,6 +258,7 @@ impl QueryGraph {
                     path,
                     name: outline.qualified_name(id),
                     kind: Some(def.kind),
+                    // The facts count lines from 0.
                     lines: (def.lines.0 + 1, def.lines.1 + 1),
                     is_test: outline.is_test || def.flags.has(DefFlags::TEST),
                     is_exported: def.flags.has(DefFlags::EXPORTED),

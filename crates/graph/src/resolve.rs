@@ -1,16 +1,36 @@
 //! Name resolution: from the facts of all files to the edges between their definitions.
 //!
-//! The extractors (`lang`) turn every expression that names something into a [`crate::facts::Term`].
-//! Two mutually recursive functions interpret terms: *binding* ([`bind::bind_term`]) finds the
-//! definition that a term names, *evaluation* ([`eval::eval_value`]) approximates its value, which
-//! is needed to find the members of `x` in `x.name`. `references.rs` and `edges.rs` apply them to
-//! all references of a file.
+//! The extractors (`lang`) turn every expression that names something into a
+//! [`crate::facts::Term`]. Two mutually recursive functions interpret terms: *binding*
+//! ([`bind::bind_term`]) finds the definition that a term names, *evaluation*
+//! ([`eval::eval_value`]) approximates its value, which is needed to find the members of `x` in
+//! `x.name`. `references.rs` and `edges.rs` apply them to all references of a file.
 //!
 //! A file is resolved on its own, as a pure function of its facts and the file index, so one code
 //! path serves both a full build and an update. Evidence is tried from the strongest to the
 //! weakest: scope, imports, own and inherited members, declared and inferred types, and last a
 //! method name that occurs only once. An unclear reference stays unresolved: a missing edge is
 //! better than a wrong one.
+//!
+//! For example, `fn sync(db: Store) { db.find(1) }` in `sync.rs`, which imports `Store`:
+//!
+//! ```text
+//! term of the call    Member(Local(db), "find")
+//! value of Local(db)  Instance(Store)                   by the declared type of `db`
+//! lookup of the term  Def(Store.find, evidence Type)    `find` among the members of `Store`
+//! edge                sync.rs:sync calls store.rs:Store.find (type)
+//! ```
+//!
+//! The words that all parts share:
+//!
+//! * An [`AbstractValue`] is what is known of the value of a term; a [`LookupResult`] is what a
+//!   name led to. In both, "external" means known to be outside the project, which ends a search;
+//!   `Unknown` and `NotFound` mean no evidence, so the next kind of evidence is tried.
+//! * A [`DefRef`] is a definition of the project: its file and its position in that file's facts.
+//! * A [`DefQuery`] restricts a lookup to values or types, and to a number of arguments.
+//! * An [`EvalContext`] is the file that a term belongs to, with the values of type parameters.
+//! * The *budget* bounds the recursion and the number of steps spent on one reference. Code may be
+//!   cyclic (`a = b; b = a`); what the budget cuts off counts as not found.
 //!
 //! The parts are free functions that take the [`Resolver`] first, grouped by topic and by language.
 
@@ -126,7 +146,7 @@ impl EvalContext {
     }
 }
 
-/// Values of terms that are evaluated without values of type parameters, with their depth.
+/// Values of terms that are evaluated without values of type parameters, with their nesting depth.
 type ValueCache =
     HashMap<(FileId, TermId, DeclarationSpace), (AbstractValue, u32), FastBuildHasher>;
 /// Results of [`resolve_module`] by importing file and import path.
@@ -141,7 +161,8 @@ pub(crate) struct Resolver<'w> {
     depth: Cell<u32>,
     /// The calls of [`Self::with_budget`] for the current reference.
     steps: Cell<u32>,
-    /// The depth of the deepest value that the current evaluation has used so far.
+    /// The nesting depth of the deepest value that the current evaluation has used so far. The
+    /// result contains these values, so its own depth follows without walking through it.
     part_depth: Cell<u32>,
 }
 
@@ -174,7 +195,8 @@ impl<'w> Resolver<'w> {
         self.view.file(def_ref.file).facts.def(def_ref.def)
     }
 
-    /// Runs a step, or returns `fallback` when the recursion budget is exhausted.
+    /// Runs a step, or returns `fallback` if the recursion is too deep or the current reference has
+    /// used up its steps.
     fn with_budget<T>(&self, fallback: T, body: impl FnOnce() -> T) -> T {
         if self.depth.get() >= MAX_RECURSION_DEPTH || self.steps.get() >= MAX_STEPS_PER_REFERENCE {
             return fallback;
@@ -186,9 +208,10 @@ impl<'w> Resolver<'w> {
         result
     }
 
-    /// Runs an evaluation and returns its value with the depth of it. A value that would be nested
-    /// too deeply is unknown.
+    /// Runs an evaluation and returns its value with its nesting depth. A value that would be
+    /// nested too deeply is unknown. `eval` reports the values that it uses by [`Self::use_part`].
     fn with_depth(&self, eval: impl FnOnce() -> AbstractValue) -> (AbstractValue, u32) {
+        // Evaluations are nested: the parts of the outer one are set aside meanwhile.
         let outer_part_depth = self.part_depth.replace(0);
         let value = eval();
         let depth = value.depth_around(self.part_depth.get());

@@ -4,6 +4,12 @@
 //! SCIP is a protocol buffer (`scip.proto` in github.com/sourcegraph/scip). Only a few fields are
 //! needed, so they are read by hand instead of with generated code. `precise.rs` fits the result to
 //! the graph.
+//!
+//! A protocol buffer is a sequence of fields, each a tag (field number and wire type) and a value;
+//! a message inside another is a field of bytes. Here an `Index` contains `Document`s (files), and
+//! each of these `Occurrence`s: a range in the text, a symbol string that is the same wherever the
+//! symbol occurs (`scip-typescript npm acme 1.0 src/a.ts/run().`), and a bit that marks its
+//! definition.
 
 use model::codec::ByteReader;
 
@@ -99,13 +105,14 @@ fn parse_document(bytes: &[u8]) -> Option<ScipFile<'_>> {
                 file.occurrences.push(parse_occurrence(bytes)?);
             }
             (field_number::DOCUMENT_POSITION_ENCODING, ProtobufField::Integer(encoding)) => {
-                // The enum `PositionEncoding`: 1 is UTF-8, 2 is UTF-16, 3 is UTF-32.
+                // The enum `PositionEncoding`: 1 is UTF-8, 2 is UTF-16, 3 is UTF-32, 0 is not set.
                 file.encoding = match encoding {
                     1 => ColumnEncoding::Bytes,
                     3 => ColumnEncoding::Utf32,
                     _ => ColumnEncoding::Utf16,
                 };
             }
+            // A field that is not needed.
             _ => {}
         }
         Some(())
@@ -123,8 +130,10 @@ fn parse_occurrence(bytes: &[u8]) -> Option<ScipOccurrence<'_>> {
                 (occurrence.line, occurrence.column) = (range.read_u32()?, range.read_u32()?);
                 let third = range.read_u32();
                 occurrence.end = match range.read_u32() {
-                    // The third is the line of the end.
-                    Some(end) => third.filter(|it| *it == occurrence.line).map(|_| end),
+                    // Four numbers: the end counts only if it is on the same line.
+                    Some(end) if third == Some(occurrence.line) => Some(end),
+                    Some(_) => None,
+                    // Three numbers: the third is the end.
                     None => third,
                 };
             }
@@ -134,6 +143,7 @@ fn parse_occurrence(bytes: &[u8]) -> Option<ScipOccurrence<'_>> {
             (field_number::OCCURRENCE_SYMBOL_ROLES, ProtobufField::Integer(roles)) => {
                 occurrence.is_definition = roles & DEFINITION_ROLE != 0;
             }
+            // A field that is not needed.
             _ => {}
         }
         Some(())
@@ -147,7 +157,8 @@ enum ProtobufField<'a> {
     Bytes(&'a [u8]),
 }
 
-/// Calls `visit` with the number and value of each field of a message.
+/// Calls `visit` with the number and value of each field of a message. `None` if the bytes are not
+/// a message, or if `visit` returned `None`.
 fn for_each_field<'a>(
     bytes: &'a [u8],
     mut visit: impl FnMut(u64, ProtobufField<'a>) -> Option<()>,

@@ -4,6 +4,14 @@
 //! An update has two steps: [`SymbolGraph::stage`] changes facts and collects the lookup keys whose
 //! result changed; [`SymbolGraph::resolve_pending`] resolves again every file that looked up one of
 //! them. `engine` stores the result; queries read the [`crate::QueryGraph`] built from it.
+//!
+//! A *lookup key* is the hash of one lookup that the resolver made: "the file at the path `b.ts`",
+//! "the name `Repo` in the package `a`". A lookup without a result is recorded as well. For
+//! example, `a.ts` imports `./b`, which does not exist yet, so it watches the key of `b.ts`. When
+//! `b.ts` is added, that key changes, and `a.ts` is resolved again without having changed itself.
+//!
+//! *Facts* are what the extractor found in one file: definitions, imports, references. *Precise*
+//! targets of references come from an index that a compiler wrote (`precise.rs`).
 
 mod update;
 
@@ -115,6 +123,7 @@ impl SymbolGraph {
 
     /// Resolves every file that the staged changes affect.
     pub fn resolve_pending(&mut self, threads: usize) -> GraphUpdate {
+        // The files that changed themselves, and those that looked up something that changed.
         let pending = std::mem::take(&mut self.pending);
         let mut affected = pending.unresolved;
         for key in &pending.changed_keys {
@@ -160,6 +169,7 @@ impl SymbolGraph {
         self.free_ids = ids.filter(|it| self.index.get(*it).is_none()).collect();
     }
 
+    /// The id of a removed file, or the next new one.
     fn allocate_id(&mut self) -> FileId {
         self.free_ids.pop().unwrap_or_else(|| {
             self.edges.push(None);
@@ -177,11 +187,17 @@ impl SymbolGraph {
         let old_keys = old_edges.as_ref().map_or(&[][..], |it| &it.keys);
         let new_keys = edges.as_ref().map_or(&[][..], |it| &it.keys);
         // Both are sorted. After an edit most keys are equal, so only the difference is written.
-        for key in old_keys.iter().filter(|it| new_keys.binary_search(it).is_err()) {
-            self.watchers.remove_where(*key, |it| *it == id);
+        for key in old_keys {
+            let is_dropped = new_keys.binary_search(key).is_err();
+            if is_dropped {
+                self.watchers.remove_where(*key, |it| *it == id);
+            }
         }
-        for key in new_keys.iter().filter(|it| old_keys.binary_search(it).is_err()) {
-            self.watchers.insert(*key, id);
+        for key in new_keys {
+            let is_added = old_keys.binary_search(key).is_err();
+            if is_added {
+                self.watchers.insert(*key, id);
+            }
         }
         self.edges[slot] = edges;
     }

@@ -1,5 +1,10 @@
-//! Errors of providers, one variant for each reaction of the caller: mend the configuration, wait and
-//! retry, choose another model.
+//! Errors of providers. The variants differ by the reaction of the caller:
+//!
+//! - mend the configuration: `Config`, `Untrusted`, `Redirected`, `Denied`, `Missing`;
+//! - try again later: `Unreachable`, `Slow`, `Busy`, and `Refused` with a temporary status;
+//! - check the server or choose another model: `Answer` (try again if it is `Truncated`), and `Refused`
+//!   with any other status;
+//! - compute all vectors again: `Changed`.
 //!
 //! No variant contains an API key; messages of servers are cleaned to one short line.
 
@@ -22,17 +27,20 @@ pub enum Error {
         "`{host}` redirects to `{to}` ({status}); redirects are not followed, configure the final address"
     )]
     Redirected { host: String, status: u16, to: String },
+    /// Status 401 or 403: the key is wrong or lacks a permission.
     #[error(
         "`{host}` does not accept the key ({status}): {message}; check the key and what it may do"
     )]
     Denied { host: String, status: u16, message: String },
+    /// Status 404.
     #[error(
         "`{host}` has no such model or path: {message}; check the name of the model and the address"
     )]
     Missing { host: String, message: String },
-    /// After the retries, or at once if the server requests too long a wait.
+    /// Status 429, after the retries, or at once if the server requests too long a wait.
     #[error("`{host}` wants fewer requests: {message}; try again later")]
     Busy { host: String, message: String, after: Option<Duration> },
+    /// Every other status of an error, for example 400 or 500.
     #[error("`{host}` answered {status}: {message}")]
     Refused { host: String, status: u16, message: String },
     #[error("`{host}` gave an answer that cannot be used: {flaw}")]
@@ -61,6 +69,8 @@ pub enum ResponseFlaw {
     Shape(String),
     #[error("it has {found} results for {wanted} texts; check the version of the server")]
     Count { wanted: usize, found: usize },
+    /// The indexes of the results are missing, repeated or too large, so a result cannot be assigned
+    /// to its text.
     #[error("its results do not say which text they belong to; check the version of the server")]
     Order,
     #[error(
@@ -71,8 +81,10 @@ pub enum ResponseFlaw {
     NotFinite,
     #[error("a vector in it is all zeros; check the model on the server")]
     Zero,
+    /// A model that was not made for reranking gives every text the score 0.
     #[error("all scores are zero; choose a model that was made for reranking")]
     Flat,
+    /// A text model reranks by the probability of its answer `yes` or `no`, and the server gave none.
     #[error(
         "it has no probability of `yes` or `no`; update the server or choose a reranking model"
     )]

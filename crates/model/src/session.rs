@@ -124,7 +124,8 @@ impl SessionOutcome {
 }
 
 closed! {
-    /// Kinds of checks that a host reports.
+    /// Kinds of checks that a host reports. A report is one way to know that work holds; see
+    /// [`ValidationBasis`] for all of them.
     pub enum ValidationKind : "validation" {
         QaPassed = "qa_passed",
         SpecAccepted = "spec_accepted",
@@ -140,14 +141,16 @@ impl ValidationKind {
             Self::QaPassed         => "the whole work passed its checks",
             Self::SpecAccepted     => "the user accepted the plan",
             Self::ReviewCompleted  => "the review was submitted",
-            // Unlike `qa_passed`, it covers one part and releases only the notes recorded in it.
+            // Unlike `qa_passed`, it covers one part of the session: only the notes that the agent
+            // recorded during that subtask may be learned.
             Self::SubtaskSucceeded => "one subtask of the work succeeded",
         }
     }
 }
 
 closed! {
-    /// Evidence that the work of a session holds.
+    /// Evidence that the work of a session holds: a report of a [`ValidationKind`] (`said`), or what was
+    /// seen in the session or afterwards.
     pub enum ValidationBasis : "validation basis" {
         Said = "said",
         Observed = "observed",

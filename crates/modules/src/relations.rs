@@ -14,7 +14,8 @@ use crate::partition::FileGroup;
 /// Smallest co-change strength per file of a module for which two modules count as co-changing.
 const MIN_CO_CHANGE_SHARE: f32 = 0.02;
 
-/// Edges between modules. A module is the index of its group, an edge the pair (from, to).
+/// Edges between modules. A *group* is a set of files that the partition found; each group becomes a
+/// module, and its index in `groups` stands for the module here. An edge is the pair (from, to).
 pub(crate) struct ModuleRelations {
     /// Sums of reference weights, in thousandths.
     references: BTreeMap<(usize, usize), u64>,
@@ -79,8 +80,8 @@ impl ModuleRelations {
                 || self.references.contains_key(&(*other, module));
             // Tests always change with the code they test, so a module of code does not list them. A
             // module of tests does list the code.
-            let is_own_test = self.are_tests[*other] && !self.are_tests[module];
-            if is_dependency || is_own_test {
+            let is_test_of_code = self.are_tests[*other] && !self.are_tests[module];
+            if is_dependency || is_test_of_code {
                 continue;
             }
             // Divided by the size of the module: one busy file does not relate two large modules.

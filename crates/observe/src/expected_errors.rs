@@ -40,11 +40,13 @@ const MIN_COST_BYTES: usize = 4;
 
 /// The start of an output, without digits, quotes and the part of a path below its first folder.
 pub(crate) fn output_start(output: &str) -> String {
+    // Claude Code encloses the errors of its tools in this tag. The closing tag is left in a short
+    // output only; in a longer one it is beyond the limit.
     let output = output.trim().trim_start_matches("<tool_use_error>");
-    let head = &output[..output.floor_char_boundary(MAX_OUTPUT_START_BYTES)];
-    let head = head.trim_end_matches("</tool_use_error>");
+    let start = &output[..output.floor_char_boundary(MAX_OUTPUT_START_BYTES)];
+    let start = start.trim_end_matches("</tool_use_error>");
     // Numbers and paths of one machine are empty after simplification.
-    let words = head.split_whitespace().map(simplify_word).filter(|it| !it.is_empty());
+    let words = start.split_whitespace().map(simplify_word).filter(|it| !it.is_empty());
     words.take(MAX_OUTPUT_START_WORDS).collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
@@ -115,7 +117,8 @@ struct ErrorLine {
 }
 
 impl ErrorLine {
-    /// The words of a message that the line does not contain yet.
+    /// The words of a message that the line does not contain yet, not even as a part of another word:
+    /// after `golangci-lint`, the word `lint` adds nothing.
     fn missing_words<'a>(&self, message: &'a str) -> Vec<&'a str> {
         message.split(' ').filter(|it| !it.is_empty() && !self.text.contains(it)).collect()
     }

@@ -1,7 +1,8 @@
 //! Filtered nearest-neighbour search over quantised vectors.
 //!
-//! A *slot* is the number of a memory. It has one or more *rows*: vectors quantised to int8, stored
-//! one after the other in [`QuantizedVectors`]. A query is one more such vector with a filter, the set
+//! A *code* is a vector quantised to int8. A *slot* is the number of a memory. It has one or more
+//! *rows*, each a code, stored one after the other in [`QuantizedVectors`]. A deleted row keeps its
+//! place: `slot_of.len()` counts it, `codes.len()` does not. A query is one more such vector with a filter, the set
 //! of allowed slots. It gets the `k` allowed slots whose rows have the largest dot products with it, or
 //! all if fewer are allowed. For example, with `k` = 2, slots 3, 5 and 8 allowed:
 //!
@@ -91,6 +92,7 @@ fn search_rows(
     let mut best = TopSlots::new(k.min(n_allowed));
     match ScanPlan::choose(codes, n_allowed, n_slots, max_flat_rows) {
         ScanPlan::ProbeLists(lists) => scan.scan_lists(&mut best, lists),
+        // Deleted rows are included, because they lie between the others; no filter allows their slot.
         ScanPlan::AllRows => {
             scan.scan_rows(&mut best, 0..codes.slot_of.len());
         }

@@ -45,6 +45,7 @@ pub fn list_files(root: &Path, rel: &str) -> Vec<String> {
 
 /// Opens a regular file. The check uses the open handle, so the file cannot be swapped in between.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    // Opens without waiting: the usual way to open would block on a FIFO before it can be checked.
     let file = os::open_file(path)?;
     if file.metadata()?.is_file() {
         return Ok(file);
@@ -68,7 +69,8 @@ pub(crate) fn read_lossy_text(path: &Path, limit: u64) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&read_bytes(path, limit)?).into_owned())
 }
 
-/// The path that a file contains, after `prefix` and up to the end of the line.
+/// The path that a file contains, after `prefix` and up to the end of the line. A `.git` file has the
+/// prefix `gitdir:`, as in `gitdir: /repo/.git/worktrees/tree`; `commondir` has none.
 pub(crate) fn read_pointer(path: &Path, prefix: &str) -> io::Result<PathBuf> {
     let bytes = read_bytes(path, MAX_POINTER_BYTES)?;
     bytes

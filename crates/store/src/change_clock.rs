@@ -9,7 +9,7 @@ use model::{HybridTimestamp, QuietSpan, Timestamp};
 use crate::Error;
 use crate::query::{Db, Query};
 
-/// Every statement of this file, for the tests that replay them on a server.
+/// Every statement of this file, for the tests that replay them on a libSQL server.
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] = &[
     &SELECT_META,
@@ -51,7 +51,9 @@ pub(crate) fn advance_seq(db: &Db) -> Result<(), Error> {
 pub(crate) fn record_use(db: &Db, now: Timestamp) -> Result<(), Error> {
     let last = Timestamp(db.select_number(&SELECT_META, &[&"last_used"])?);
     if now < last {
-        // The wall clock was set back.
+        // The wall clock was set back, so a quiet span may end in the future. That part has not
+        // passed: left in, it would keep memories from ageing while it passes. For example, the
+        // clock jumped to 2056 and back; a span until 2056 must end today.
         db.execute(&TRIM_QUIET_SPANS, &[&now.0])?;
         db.execute(&DELETE_EMPTY_QUIET_SPANS, &[])?;
     }

@@ -62,6 +62,7 @@ pub(crate) fn open_writer(state: &DatabaseState) -> Result<Db, Error> {
     refuse_vanished(paths)?;
     let path = paths.database();
     os::private_file(&path).map_err(|it| Error::from_io(&path, &it))?;
+    // The recorder exists only in the `replay` build of the tests; it notes every statement.
     let db = state.with_recorder(open_shared(state)?);
     // A file of another program or of a newer version is left exactly as it is.
     schema::read_version(&db, state.schema)?;
@@ -202,26 +203,26 @@ fn connect_with_or_without_key(
     flags: OpenFlags,
     key: Option<&EncryptionKey>,
 ) -> Result<Db, Error> {
-    let given_key = try_connect(target, path, flags, key);
+    let result_with_key = try_connect(target, path, flags, key);
     // The errors of a plain file that is opened with a key.
     let may_be_plain = matches!(
-        given_key,
+        result_with_key,
         Err(Error::NotADatabase { .. } | Error::Damaged { .. } | Error::EncryptionUnavailable)
     );
     // An empty file opens with any key; opening it without one would make it a plain database.
     let is_empty = fs::metadata(path).is_ok_and(|it| it.len() == 0);
     if key.is_none() || !may_be_plain || is_empty {
-        return given_key;
+        return result_with_key;
     }
     match try_connect(target, path, flags, None) {
         // It opens neither with the key nor without one: this build cannot decrypt, or the file is
         // encrypted with another key.
-        Err(Error::NotADatabase { path }) => match given_key {
+        Err(Error::NotADatabase { path }) => match result_with_key {
             Err(Error::EncryptionUnavailable) => Err(Error::EncryptionUnavailable),
             _ => Err(Error::WrongKey { path }),
         },
         // Opened as a plain file, or failed for a reason that has nothing to do with the key.
-        without_key => without_key,
+        result_without_key => result_without_key,
     }
 }
 

@@ -5,7 +5,8 @@
 //! [`StoreReader`] only reads, [`GraphStore`] holds the code graph. Callers get plain structs of
 //! `model`. The groups of `mod` lines below are in reading order: errors and the operating system,
 //! files and locks, formats of rows and files, one module per kind of data, connections and checks,
-//! operations on whole files, handles and threads.
+//! operations on whole files, and last the public handles (the code graph has its own database and
+//! handles) with the threads that run their queries.
 //!
 //! The crate deliberately knows no scores, no clock, no environment and no meaning of evidence or
 //! journal lines: `now` and the data folder come from the caller.
@@ -43,6 +44,7 @@ mod vectors;
 mod write_batch;
 
 mod connection;
+mod cross_check;
 mod damage_check;
 mod database_state;
 
@@ -55,7 +57,6 @@ mod rekey;
 mod restore;
 mod text_erasure;
 
-mod cross_check;
 mod graph;
 mod store;
 mod store_reader;

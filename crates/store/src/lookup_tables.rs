@@ -9,7 +9,8 @@ use model::{Memory, RelationTarget, words};
 use crate::Error;
 use crate::query::{Db, Query};
 
-/// Every statement of this file, for the tests that replay them on a server.
+/// Every statement of this file, for the tests that replay them on a libSQL server and compare the
+/// results.
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] = &[
     &INSERT_FILE,

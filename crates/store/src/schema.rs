@@ -19,8 +19,9 @@ pub(crate) struct DatabaseSchema {
     pub(crate) migrations: &'static [&'static str],
 }
 
-// The number at the end of a name is that of the SQL file. It is the version only in `MEMORY`; in
-// `USER`, which has one migration more, all but the first are one higher.
+// The number at the end of a name is that of the SQL file. The version is the position in the list.
+// Both are equal in `MEMORY`. `USER` has `REGISTRY_1` in second place, so there everything after it
+// comes one later: `RECALL_3` leads to version 3 in `MEMORY`, and to version 4 in `USER`.
 const MEMORY_1: &str = include_str!("migrations/0001_memory.sql");
 const REGISTRY_1: &str = include_str!("migrations/0001_registry.sql");
 const AUDIT_CLOCK_2: &str = include_str!("migrations/0002_audit_clock.sql");
@@ -63,6 +64,7 @@ impl DatabaseSchema {
 
 /// Reads the schema version. Refuses files of newer versions and of other programs.
 pub(crate) fn read_version(db: &Db, schema: &DatabaseSchema) -> Result<i64, Error> {
+    // `query_pragma` also runs a SELECT: it returns the first value of any statement.
     let number = |sql: &str| db.query_pragma(sql).map(|it| it.parse::<i64>().unwrap_or(-1));
     let found = number("PRAGMA user_version")?;
     let n_tables = number("SELECT count(*) FROM sqlite_schema")?;

@@ -135,13 +135,16 @@ impl StoreReader {
         backup::list_backups(self.paths())
     }
 
-    /// The database that the last restore replaced. It can be restored like a backup.
+    /// The database that the last restore replaced, which can be restored like a backup. The list
+    /// has one entry, or none if nothing was replaced yet.
     pub fn replaced_database(&self) -> Vec<BackupFile> {
         backup::find_replaced(self.paths()).into_iter().collect()
     }
 
-    /// Backups and other copies that were deleted since this handle was made, because they could
-    /// not be opened or checked, and so not be cleaned or encrypted.
+    /// Copies of the database (backups, the replaced database) that an erasure or a change of the
+    /// key deleted since this handle was made. Both must rewrite every copy, or it would keep the
+    /// erased text or the old key. They delete the replaced database if the key changes, and any
+    /// copy that cannot be opened.
     pub fn dropped_copies(&self) -> Vec<PathBuf> {
         self.inner.state.dropped()
     }

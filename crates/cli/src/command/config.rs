@@ -181,7 +181,8 @@ async fn set_value(
     let default = known.map_or("", |it| it.default);
     let setting = check_setting(key, value.unwrap_or(default))
         .map_err(|it| usage_error(it, "`waylore config` lists the settings"))?;
-    // The key setting and the data must change together.
+    // The setting names the place of the key that the data is encrypted with, so both must change
+    // together. `config encryption` does that.
     if key == "encryption.key" {
         return Err(usage_error(
             "changing that alone would make the data unreadable",
@@ -189,7 +190,7 @@ async fn set_value(
         ));
     }
     if for_project {
-        // For example the location of the encryption key: one for all databases.
+        // For example `embeddings.provider`: a project must not decide where texts are sent.
         if setting.scope == SettingScope::User {
             return Err(usage_error(
                 format!("`{key}` cannot differ between projects"),

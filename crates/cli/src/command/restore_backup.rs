@@ -1,7 +1,9 @@
 //! `waylore restore-backup`: replaces the database of a notebook (the memories of the project, or with `--user`
 //! those of the user) by a backup, or lists the backups.
+//!
+//! A [`CheckedBackup`] is a pair: the file, and what was found when it was opened, its contents or an error.
 
-use engine::{BackupContents, BackupFile, NotebookScope, REPLACED_BACKUP_NAME, StoreError};
+use engine::{CheckedBackup, NotebookScope, REPLACED_BACKUP_NAME};
 use serde_json::{Value, json};
 
 use super::CommandContext;
@@ -44,11 +46,11 @@ pub(crate) fn run(args: RestoreBackupArgs, command: &mut CommandContext<'_>) -> 
         "restored {BOLD_STYLE}{name}{BOLD_STYLE:#}: {}",
         format_count(n, "memory", "memories")
     ));
-    if let Some((replaced, _)) = command.project.maintenance().replaced(scope) {
+    if let Some((replaced_file, _contents)) = command.project.maintenance().replaced(scope) {
         let flag = if scope == NotebookScope::User { " --user" } else { "" };
         command.output.hint(&format!(
             "the replaced database is kept in `{}`; `waylore restore-backup{flag} {REPLACED_BACKUP_NAME}` restores it",
-            replaced.path.display()
+            replaced_file.path.display()
         ));
     }
     Ok(0)
@@ -61,13 +63,18 @@ fn list_backups(scope: NotebookScope, command: &CommandContext<'_>) -> u8 {
     let replaced = command.project.maintenance().replaced(scope);
     let code = u8::from(backups.is_empty() && replaced.is_none());
     if command.output.json {
-        let backups: Vec<_> =
-            backups.iter().map(|backup @ (file, _)| to_json(&file.name, backup)).collect();
+        let mut backups_json = Vec::new();
+        for backup in &backups {
+            let (file, _contents) = backup;
+            backups_json.push(to_json(&file.name, backup));
+        }
         let replaced = replaced.as_ref().map(|it| to_json(REPLACED_BACKUP_NAME, it));
-        command.output.print_json("backups", json!({ "backups": backups, "replaced": replaced }));
+        let body = json!({ "backups": backups_json, "replaced": replaced });
+        command.output.print_json("backups", body);
         return code;
     }
-    for backup @ (file, _) in &backups {
+    for backup in &backups {
+        let (file, _contents) = backup;
         command.output.print_line(&render(&file.name, backup));
     }
     if let Some(it) = &replaced {
@@ -83,9 +90,6 @@ fn list_backups(scope: NotebookScope, command: &CommandContext<'_>) -> u8 {
     }
     code
 }
-
-/// A backup with the result of opening and checking it.
-type CheckedBackup = (BackupFile, Result<BackupContents, StoreError>);
 
 fn to_json(name: &str, (file, contents): &CheckedBackup) -> Value {
     json!({

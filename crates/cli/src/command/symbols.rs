@@ -17,6 +17,7 @@ pub(crate) struct SymbolsArgs {
 pub(crate) async fn run(args: SymbolsArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
     let out = command.output;
     let (symbols, freshness) = command.project.code_graph().symbols(&args.file).await?;
+    // Exit code 1 means that nothing was found.
     let code = u8::from(symbols.is_empty());
     if out.json {
         let symbols: Vec<Value> = symbols.iter().map(wire::graph::symbol_json).collect();
@@ -30,6 +31,7 @@ pub(crate) async fn run(args: SymbolsArgs, command: &CommandContext<'_>) -> anyh
         // A nested symbol is named `Outer.inner`.
         let depth = symbol.name.matches('.').count();
         let name = symbol.name.rsplit('.').next().unwrap_or(&symbol.name);
+        // Only definitions have a kind; the entry of the file itself has none.
         let kind = symbol.kind.map_or("file", engine::DefKind::slug);
         let indent = "  ".repeat(depth);
         let (first_line, _) = symbol.lines;

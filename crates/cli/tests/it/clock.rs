@@ -3,6 +3,8 @@
 //!
 //! The clock is faked with libfaketime; without it the tests are skipped. Points in time are offsets
 //! in its notation, such as `+30y`.
+//!
+//! A *notebook* is a collection of memories with its own database: one for the project, one for the user.
 
 use std::path::{Path, PathBuf};
 
@@ -39,6 +41,8 @@ fn a_clock_jump_expires_nothing() {
     let kept = clock.remember(PRESENT, "a thing to keep");
     let forgotten = clock.remember(PRESENT, "a thing to forget");
     clock.sandbox.json(&["forget", &forgotten]);
+    // Maintenance lowers the confidence of old memories (`decayed`) and erases those that were forgotten
+    // long ago (`removed`). A jump makes none of them old.
     for time in [FUTURE, PAST, PRESENT, FUTURE, PRESENT, PAST] {
         let maintained = clock.json(time, &["maintain"]);
         for notebook in maintained["notebooks"].as_array().unwrap() {
@@ -87,6 +91,7 @@ fn undo_reverts_the_latest_change_across_both_notebooks() {
         };
         remember(first_time, first_target, "written first");
         remember(last_time, last_target, "written last");
+        // The first `undo` takes back what was written last, the second what was written first.
         for remaining in [vec!["written first"], vec![]] {
             clock.json(last_time, &["undo"]);
             let listed = clock.json(last_time, &["list"]);
@@ -117,6 +122,7 @@ fn confidence_and_age_stay_plausible() {
         }
         for id in clock.list_ids(time) {
             let shown = clock.run(time, &["show", &id]).expect_code(0, "show a memory");
+            // A negative number would follow a space.
             assert!(!shown.out.contains(" -"), "no age is negative: {shown:?}");
         }
     }
@@ -128,7 +134,8 @@ fn a_backup_from_the_future_does_not_prevent_backups() {
     clock.remember(PRESENT, "the first thing");
     clock.json(FUTURE, &["backup"]);
     clock.remember(PRESENT, "the second thing");
-    // Maintenance makes a backup when the latest one is old.
+    // Maintenance makes a backup when the latest one is old. The one from the future must not count as
+    // new.
     clock.json(PRESENT, &["maintain"]);
     let listed = clock.sandbox.json(&["restore-backup"]);
     let has_both_memories = |it: &Value| it["memories"] == 2;
@@ -179,6 +186,7 @@ impl FakedClock {
 /// Finds the library in `root/faketime` or `root/*/faketime`, as distributions install it.
 fn find_libfaketime(root: &Path) -> Option<PathBuf> {
     let entries = std::fs::read_dir(root).ok()?.flatten().map(|it| it.path());
+    // For each entry of `root`, the folder `faketime` may be below it or be the entry itself.
     let mut libraries: Vec<PathBuf> = entries
         .flat_map(|entry| [entry.join("faketime"), entry])
         .filter(|folder| folder.ends_with("faketime"))

@@ -1,6 +1,10 @@
 //! The code graph on the command line: `index` builds it from a small TypeScript project; `impact`,
 //! `deps`, `path`, `neighbours`, `symbols` and `chunks` query it. Covered are also changed, hostile and
 //! damaged files, and memories attached to code.
+//!
+//! Exit codes: 0 success, 1 no result, 2 wrong usage or no index. In the JSON, `reached` lists the
+//! symbols that a query found, `read` is the number of files that `index` parsed, `gone` that of deleted
+//! files, and `freshness` has `complete` and the files that have changed since.
 
 use std::fs;
 #[cfg(unix)]
@@ -19,6 +23,7 @@ fn an_indexed_project_answers_code_queries() {
         (Some(3), Some(true)),
         "without node_modules: {indexed}"
     );
+
     // `impact` finds the callers, tests included; a symbol may be given by its line.
     let impact = sandbox
         .run(&["--json", "impact", "src/auth.ts:verify", "--depth", "3"])
@@ -26,10 +31,13 @@ fn an_indexed_project_answers_code_queries() {
     assert_eq!(reached_symbols(&impact), ["src/login.ts:login", "test/login.test.ts:logs in"]);
     assert_eq!(impact.json()["reached"][1]["symbol"]["test"], true, "{impact:?}");
     assert_eq!(impact.json()["freshness"]["complete"], true);
+    // Line 1 of the file is the function `verify`.
     let by_line =
         sandbox.run(&["--json", "impact", "src/auth.ts:1"]).expect_code(0, "impact of a line");
     assert_eq!(by_line.json()["targets"][0]["name"], "verify");
-    // The other queries.
+
+    // The other queries: what `login` depends on, the steps from the test over `login` to `verify`, and
+    // the two files that `login.ts` is connected with.
     let deps = sandbox.run(&["--json", "deps", "login"]).expect_code(0, "deps");
     assert_eq!(reached_symbols(&deps), ["src/auth.ts:verify"]);
     let path = sandbox.json(&["path", "logs in", "verify"]);
@@ -55,6 +63,7 @@ fn changed_files_are_reported_and_indexed_again() {
     assert_eq!(outdated.json()["freshness"]["changed"][0], "src/login.ts", "{outdated:?}");
     let indexed = sandbox.json(&["index"]);
     assert_eq!(indexed["read"], 1, "{indexed}");
+    // The test still calls `login`, which no longer exists, so it is not reached any more.
     let current =
         sandbox.run(&["--json", "impact", "verify", "-d", "3"]).expect_code(0, "after `index`");
     assert_eq!(reached_symbols(&current), ["src/login.ts:enter"], "{current:?}");
@@ -94,6 +103,7 @@ fn a_memory_of_a_symbol_loses_confidence_when_its_code_changes() {
     assert_eq!(shown["caveats"].as_array().unwrap().len(), 0, "{shown}");
     let confidence_before = shown["memory"]["current_confidence"].as_f64().unwrap();
 
+    // A change of the code adds a caveat and lowers the confidence.
     write(&sandbox, "src/auth.ts", "export function verify(t: string) { return t + t }\n");
     let shown = sandbox.json(&["show", &id]);
     assert_eq!(shown["caveats"][0], "`verify` in `src/auth.ts` changed since", "{shown}");
@@ -116,6 +126,7 @@ fn hostile_files_do_not_stop_the_index() {
     write(&sandbox, "src/deep.ts", &"(\n".repeat(100_000));
     fs::write(sandbox.project.join("src/odd.py"), b"\xff\xfe def f(): pass\n").unwrap();
     fs::File::create(sandbox.project.join("src/huge.js")).unwrap().set_len(50 << 20).unwrap();
+    // A link that leads back to the project, and a named pipe.
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(&sandbox.project, sandbox.project.join("src/loop")).unwrap();
@@ -136,6 +147,7 @@ fn a_damaged_index_is_rebuilt() {
     let database = sandbox.project_data_dir().join("graph.db");
     assert!(database.exists());
     fs::write(&database, "not a database").unwrap();
+    // The write-ahead log could still hold valid pages.
     let _ = fs::remove_file(database.with_extension("db-wal"));
     let rebuilt = sandbox.json(&["index"]);
     assert_eq!(

@@ -114,8 +114,8 @@ fn a_session_of_codex_gets_what_an_earlier_one_learned() {
     // The second request follows the read of the file and precedes the failing command.
     assert!(!conversation[1].contains("seen once"), "not before the error: {}", conversation[1]);
 
-    // The daemon journalled the session from the host's transcript while it ran: a journal is its own
-    // file with the events of a session.
+    // While the second session ran, the daemon read its events from the host's transcript and wrote
+    // them to the session's journal, a file in the folder `journals`.
     #[cfg(unix)]
     {
         let journals = crate::sandbox::files_containing(

@@ -1,5 +1,7 @@
 //! Eight processes write to one database at the same time while two read: every acknowledged write is
 //! stored, every writer completes, and no process reports that the database is busy.
+//!
+//! A write is *acknowledged* if the command succeeded and printed the id of the memory.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -49,6 +51,8 @@ fn processes_that_start_together_create_one_project() {
 fn writers_with_the_same_idempotency_key_store_one_memory() {
     let sandbox = Sandbox::in_memory();
     sandbox.remember("the first thing");
+    // Write number `n` has the same key and text in all writers: one of them stores the memory, and the
+    // others get its id.
     let ids = run_writers_and_readers(&sandbox, |_, n| {
         let (key, text) = (format!("key-{n}"), format!("fact {n}"));
         ["remember", "--new", "--key", &key, &text].map(str::to_owned).to_vec()

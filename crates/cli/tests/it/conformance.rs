@@ -82,6 +82,8 @@ fn the_inspector_reports_no_warning() {
 /// the feature; the suite reports any other failure, and a listed scenario that passes.
 fn assert_suite_passes(folder: &str, baseline: &str, extra_args: &[&str]) {
     let Some(mut command) = suite_command(folder, "conformance") else { return skip_suite() };
+
+    // The suite talks to the server through a proxy, because it cannot send the token.
     let sandbox = Sandbox::new();
     let server = McpHttpServer::start(&sandbox);
     let url = format!("http://127.0.0.1:{}/mcp", start_token_proxy(server.port));
@@ -90,9 +92,12 @@ fn assert_suite_passes(folder: &str, baseline: &str, extra_args: &[&str]) {
     command.current_dir(&sandbox.root).args(["server", "--url", &url]).args(extra_args);
     command.arg("--expected-failures").arg(baseline).arg("-o").arg(&results);
     let output = run_suite(command);
+
+    // The failures are at the end of the output; printed last line first.
     let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
     let last_lines: Vec<&str> = stdout.lines().rev().take(80).collect();
     assert!(output.status.success(), "{last_lines:#?}");
+    // An exit code of 0 alone could also mean that nothing was checked.
     let checks = read_checks(&results);
     let n_passed = checks.iter().filter(|it| it["status"] == "SUCCESS").count();
     assert!(n_passed >= MIN_PASSED_CHECKS, "{n_passed} checks passed");
@@ -113,10 +118,13 @@ fn skip_suite() {
     skip("the official suites of MCP", reason);
 }
 
+/// Runs a program until it exits; kills it and panics if that takes too long.
 fn run_suite(mut command: Command) -> Output {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
-    let (id, (sender, receiver)) = (child.id(), mpsc::channel());
+    let id = child.id();
+    // A thread waits for the program, so that this one can stop waiting.
+    let (sender, receiver) = mpsc::channel();
     thread::spawn(move || sender.send(child.wait_with_output()));
     let Ok(output) = receiver.recv_timeout(SUITE_TIMEOUT) else {
         let _ = Command::new("kill").arg(id.to_string()).status();
@@ -156,6 +164,7 @@ fn forward_connection(client: TcpStream, server_port: u16, proxy_port: u16) -> O
         let _ = to_client.shutdown(Shutdown::Both);
     });
     let mut reader = BufReader::new(client);
+    // One request per round: its head up to the empty line, then its body.
     loop {
         let (mut headers, mut body_length) = (String::new(), 0);
         loop {

@@ -1,5 +1,8 @@
 //! `connect` and `disconnect` for every host, in the user's settings and in the project's: what they
 //! write, that they restore the original bytes, and when they refuse to write.
+//!
+//! A *host* is a program that runs an agent, such as Claude Code; `engine::HOSTS` lists all that Waylore
+//! knows. `connect` adds entries to the host's settings that make it call Waylore.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,10 +31,13 @@ fn disconnect_restores_the_settings_of_every_host() {
                 continue;
             }
             for path in &paths {
-                user_settings(path).inspect(|it| write(path, it));
+                if let Some(settings) = user_settings(path) {
+                    write(path, settings);
+                }
             }
 
             let output = run("connect").expect_code(0, host.name);
+            // A host that was never tried with a real session is connected with a warning.
             let is_warned = output.err.contains("it was not tested with a real session");
             assert_eq!(is_warned, !host.is_tested, "{output:?}");
             let read_all = || paths.iter().map(|it| read_text(it)).collect::<Vec<_>>();
@@ -82,6 +88,8 @@ fn only_a_program_named_waylore_connects() {
         command.args(["connect", "claude-code", "--yes"]);
         run_command(command).expect_code(exit_code, name);
     }
+
+    // The usual program removes the entries that `waylore-next` has written.
     let host = engine::find_host("claude-code").unwrap();
     let settings = settings_files(&sandbox, host, SettingsScope::User);
     for path in &settings {
@@ -115,7 +123,8 @@ fn settings_that_cannot_be_parsed_are_not_changed() {
     }
 }
 
-/// The settings files of a host in this sandbox.
+/// The settings files of a host in this sandbox: in its settings folder, in the folder above that, or
+/// in the project.
 fn settings_files(sandbox: &Sandbox, host: &Host, scope: SettingsScope) -> Vec<PathBuf> {
     let (root, folder) = host.settings_folder(Some(&sandbox.root), |_| None).unwrap();
     host.files_in(scope)

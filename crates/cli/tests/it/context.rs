@@ -1,5 +1,9 @@
 //! `waylore context` and `ask`: the context is the only text on standard output, it equals what a hook
 //! would inject, and nothing relevant means no output and exit code 1.
+//!
+//! A *hook* is the call by which an agent host reports an event; the text of the reply is *injected*
+//! into the conversation, between `<waylore-notes>` tags. The *trust level* is the setting that decides
+//! how much is injected without being asked for.
 
 use crate::hooks::{file_read, injected_text, sandbox_with_memories, session_start, user_prompt};
 use crate::sandbox::Sandbox;
@@ -12,9 +16,11 @@ fn standard_output_contains_only_the_context() {
     sandbox.remember(WEBHOOK_NOTE);
     let args = ["context", "start", "--task", "why does the payment webhook arrive twice"];
     let output = sandbox.run(&args).expect_code(0, "context");
+    // A note is a line that ends with details in brackets.
     assert!(output.out.starts_with("<waylore-notes>\n"), "{output:?}");
     assert!(output.out.ends_with("]\n</waylore-notes>\n"), "{output:?}");
 
+    // With `--explain`, the context is the same.
     let explain = [&args[..], &["--explain"]].concat();
     let explained = sandbox.run(&explain).expect_code(0, "context with an explanation");
     assert_eq!(explained.out, output.out, "the explanation goes to standard error");
@@ -87,10 +93,15 @@ fn a_context_equals_what_a_hook_injects() {
 
     // The start of a session, without and with a task.
     for task in [None, Some("does verify() want seconds or milliseconds?")] {
-        let event = task.map_or_else(|| session_start("startup"), user_prompt);
+        let event = match task {
+            None => session_start("startup"),
+            Some(task) => user_prompt(task),
+        };
         let injected = injected_text(&sandbox, &format!("{task:?}"), event);
         let mut args = vec!["context", "start"];
-        args.extend(task.iter().flat_map(|it| ["--task", *it]));
+        if let Some(task) = task {
+            args.extend(["--task", task]);
+        }
         let output = sandbox.run(&args);
         assert_eq!(output.out.trim_end(), injected.trim_end(), "{task:?}");
         assert!(!injected.is_empty());

@@ -2,6 +2,12 @@
 //! model and inspects the requests that the model receives, because the injected notes are part of
 //! them.
 //!
+//! `assert_sessions_learn_from_one_another` runs three sessions. The first meets an error
+//! (`FAILING_COMMAND`), finds the fix (`FIXED_COMMAND`) and commits; the second meets the same error
+//! (`FAILING_COMMAND_VARIANT`) and must get the fix; the third has an unrelated task and must get nothing.
+//! A script is the list of tool calls that the model makes; tools and their arguments have the names of
+//! this host.
+//!
 //! The test is skipped if `copilot` is not installed.
 
 use std::fs;

@@ -1,6 +1,10 @@
 //! A full disk, a limit on file sizes, read-only folders and folders of another user: the program
 //! refuses to write with a message that suggests a solution, and saved memories stay readable.
 //!
+//! The exit code 3 means a problem of the machine, such as its disk or permissions. `sandbox.home` is
+//! the folder of Waylore's data (`WAYLORE_HOME`), not that of the user. An *acknowledged* memory is one
+//! whose import has succeeded, as a pair of id and text.
+//!
 //! Most cases need root, to mount a small disk or to run as another user; otherwise they are skipped.
 
 use std::fs;
@@ -27,6 +31,8 @@ fn a_full_disk_is_reported_and_writing_works_again_with_free_space() {
     let Some(disk) = MountedDisk::new(&sandbox, "size=4m") else {
         return skip("full disk", "mounting a small tmpfs needs root");
     };
+
+    // Until the disk is full; a refused import leaves no part of itself behind.
     let mut acknowledged =
         vec![(sandbox.remember("the first thing"), "the first thing".to_owned())];
     let refused = fill_disk(&sandbox, &mut acknowledged, |args| sandbox.run(args));
@@ -38,9 +44,12 @@ fn a_full_disk_is_reported_and_writing_works_again_with_free_space() {
         "no refused import left a part behind"
     );
     assert_stored(&sandbox, &acknowledged);
+    // Other commands may fail on the full disk, but do not panic.
     for args in [vec!["doctor"], vec!["backup"], vec!["stats"], vec!["search", "thing"]] {
         sandbox.run(&args).expect_no_panic("on a full disk");
     }
+
+    // With a larger disk, writing works again.
     disk.remount("size=16m");
     sandbox.remember("there is room again");
     assert_stored(&sandbox, &acknowledged);
@@ -54,6 +63,7 @@ fn a_file_size_limit_causes_an_error_and_no_crash() {
     let sandbox = Sandbox::new();
     let mut acknowledged =
         vec![(sandbox.remember("the first thing"), "the first thing".to_owned())];
+    // The shell sets the limit and then becomes the program.
     let run_limited = |args: &[&str]| {
         let mut command = Command::new("sh");
         sandbox.set_environment(&mut command);
@@ -64,6 +74,7 @@ fn a_file_size_limit_causes_an_error_and_no_crash() {
     let refused = fill_disk(&sandbox, &mut acknowledged, run_limited);
     assert!(refused.out_and_err().contains("disk"), "{refused:?}");
     assert_stored(&sandbox, &acknowledged);
+
     sandbox.remember("without the limit");
     sandbox.assert_healthy("without the limit");
 }
@@ -169,6 +180,7 @@ fn fill_disk(
             let padding = "and so on ".repeat(180);
             let memory = |n: u64| {
                 let text = format!("thing {n_memories}.{import}.{n} {padding}");
+                // Fewer than 1000 memories per import, so every id is used once.
                 (id_of(n_memories, import * 1000 + n), text.trim_end().to_owned())
             };
             let memories: Vec<(String, String)> = (0..n_memories).map(memory).collect();
@@ -186,6 +198,7 @@ fn fill_disk(
     last_refusal.expect("the disk filled up")
 }
 
+/// Asserts that all acknowledged memories, pairs of id and text, can be read.
 fn assert_stored(sandbox: &Sandbox, acknowledged: &[(String, String)]) {
     let stored = sandbox.contents();
     for memory in acknowledged {
@@ -205,6 +218,7 @@ fn assert_only_reading_works(sandbox: &Sandbox, id: &str, run: impl Fn(&[&str]) 
         let output = run(args).expect_code(3, &format!("{args:?}"));
         assert!(output.err.contains("WAYLORE_HOME"), "a solution is named: {output:?}");
     }
+    // `doctor` reports damage of the search index with the word `disagrees`.
     let doctor = run(&["doctor"]).expect_no_panic("doctor");
     assert!(!doctor.out.contains("disagree"), "a read-only database is not damage: {doctor:?}");
     // SQLite creates empty `-wal` and `-shm` files even for reading.

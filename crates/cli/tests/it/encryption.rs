@@ -1,7 +1,8 @@
 //! Encryption at rest, with a key file and with a passphrase: once it is on, no file contains the text
 //! of a memory, and no command works without the key; once it is off, everything is readable again.
 //!
-//! The tests look for a rare word, `CANARY`, in all files of the home folder.
+//! The tests look for a rare word, `CANARY`, in all files of the home folder. Exit codes: 2 means wrong
+//! usage, such as a missing passphrase, and 3 that the data cannot be opened.
 
 use std::fs;
 use std::path::PathBuf;
@@ -46,6 +47,8 @@ fn nothing_can_be_read_without_the_key_file() {
             assert!(!output.out_and_err().contains(CANARY), "{output:?}");
         }
     }
+
+    // With the right key everything is there, and encryption can be turned off.
     fs::write(&key_file, right_key).unwrap();
     assert_eq!(sandbox.contents().len(), n_memories, "the failed attempts changed nothing");
 
@@ -89,7 +92,7 @@ fn an_encrypted_backup_is_restored_encrypted() {
     sandbox.json(&["restore-backup", "--yes", backup.as_str().unwrap()]);
     assert_no_file_contains(&sandbox, CANARY);
     assert_eq!(sandbox.contents().len(), 2, "without the memory stored after the backup");
-    // The restored database can be written, too.
+    // The restored database can be written, too: one of its two memories is purged.
     let id = sandbox.contents()[0].0.clone();
     sandbox.json(&["purge", "--yes", &id]);
     assert_eq!(sandbox.contents().len(), 1);

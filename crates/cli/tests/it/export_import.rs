@@ -3,6 +3,10 @@
 //! An export contains every memory, and importing it elsewhere gives equal memories. Without
 //! `--trust`, imported memories wait for review and are not shown to agents. One invalid record
 //! rejects the whole file unless `--skip-bad` is given.
+//!
+//! A *tainted* memory comes from outside the project and is not confirmed by the user yet. Exit
+//! codes: 1 for an invalid record or nothing to export, 2 for wrong usage, 3 for a file that cannot be
+//! written.
 
 use std::fs;
 use std::path::PathBuf;
@@ -38,9 +42,9 @@ fn imported_memories_wait_for_review() {
         );
     }
 
-    // The rules for agents consist of the heading only, until the user confirms a memory.
+    // The format `rules` is a text for agents: a heading, and one line for each confirmed memory.
     let rules = other.run(&["export", "--format", "rules"]).expect_code(0, "rules");
-    assert_eq!(rules.out.lines().count(), 1, "{rules:?}");
+    assert_eq!(rules.out.lines().count(), 1, "only the heading: {rules:?}");
     let id = string(&other.json(&["list", "--status", "tainted"])["memories"][0]["id"]);
     other.json(&["flag", &id, "ok"]);
     assert_eq!(other.json(&["show", &id])["memory"]["tainted"], false);
@@ -65,13 +69,15 @@ fn one_invalid_record_rejects_the_whole_file_without_skip() {
     assert!(!output.out_and_err().contains(&fake_token_end()), "{output:?}");
     assert_eq!(sandbox.contents(), Vec::new());
 
-    // `--skip-bad` stores the valid records; `--redact` makes the one with the secret valid.
+    // `--skip-bad` stores the valid records; `--redact` makes the one with the secret valid. The exit
+    // code stays 1, because record 2 is still skipped.
     sandbox.run(&["import", "--dry-run", "--skip-bad", path]).expect_code(1, "dry run");
     assert_eq!(sandbox.contents(), Vec::new());
     sandbox.run(&["import", "--skip-bad", path]).expect_code(1, "skip bad");
     assert_eq!(sandbox.contents().len(), 1);
     sandbox.run(&["import", "--skip-bad", "--redact", path]).expect_code(1, "redact");
     assert!(sandbox.contents()[0].1.contains("[REDACTED"), "{:?}", sandbox.contents());
+
     sandbox.run(&["import", "nowhere.json"]).expect_code(2, "a file that does not exist");
 }
 

@@ -1,6 +1,12 @@
 //! Waylore with the real Gemini CLI: the test runs the host against a scripted model and inspects the
 //! requests that the model receives, because the injected notes are part of them.
 //!
+//! `assert_sessions_learn_from_one_another` runs three sessions. The first meets an error
+//! (`FAILING_COMMAND`), finds the fix (`FIXED_COMMAND`) and commits; the second meets the same error
+//! (`FAILING_COMMAND_VARIANT`) and must get the fix; the third has an unrelated task and must get nothing.
+//! A script is the list of tool calls that the model makes; tools and their arguments have the names of
+//! this host.
+//!
 //! The model is a local server that speaks the Gemini API. The test is skipped if `gemini` or Node.js is
 //! not installed.
 
@@ -106,6 +112,7 @@ fn start_gemini_model(script: ModelScript) -> TestServer {
             json!({ "promptTokenCount": 10, "candidatesTokenCount": 10, "totalTokenCount": 20 });
         // `totalTokens` is the answer to a request that only counts tokens.
         let reply = json!({ "candidates": [candidate], "usageMetadata": usage, "modelVersion": "scripted", "totalTokens": 10 });
+        // The host reads some answers as a stream of events.
         if request.line.contains("streamGenerateContent") {
             ServerReply::Events(format!("data: {reply}\n\n"))
         } else {

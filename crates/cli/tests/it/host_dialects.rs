@@ -1,8 +1,11 @@
-//! Tests that no failure of Waylore ever disturbs an agent host.
+//! Tests that no failure of Waylore ever disturbs an agent host, a program that runs an agent.
+//!
+//! At each event of a session the host starts `waylore hook HOST`, with a JSON message on standard input
+//! in the host's own dialect, and injects the answer into the conversation.
 //!
 //! Every kind of failure (invalid messages, broken settings, damaged data, a hostile daemon socket)
 //! is tried with every host that has hooks. `waylore hook` must exit with 0, print nothing on
-//! standard error, and inject nothing. The hosts come from `engine::HOSTS`, so a new host is tested
+//! standard error, and inject no notes. The hosts come from `engine::HOSTS`, so a new host is tested
 //! without a change here.
 
 use std::fs;
@@ -65,6 +68,7 @@ fn every_host_receives_notes_in_a_healthy_project() {
 fn an_invalid_hook_message_gets_an_empty_answer() {
     let sandbox = sandbox_with_memories();
     let valid = start_message(hosts_with_hooks().next().unwrap(), &sandbox.project);
+    // Cut in the middle.
     let truncated = &valid.as_bytes()[..valid.len() / 2];
     let deeply_nested = "[".repeat(100_000);
     let invalid_messages: &[&[u8]] = &[

@@ -1,7 +1,8 @@
 //! Tests of project identity: which folders belong to one project and share its memories.
 //!
-//! Worktrees, subfolders, and moved or cloned repositories share the memories of their project;
-//! forks, other remotes and unrelated folders have their own.
+//! Worktrees, subfolders, moved repositories and clones with the same remote URL share the memories of
+//! their project; forks, clones with another remote and unrelated folders have their own. `-C DIR` runs
+//! a command as if it were started in that folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,7 @@ fn worktrees_and_subfolders_share_one_memory() {
     for folder in [&main, &tree, &deep] {
         assert_eq!(git.count_memories_in(folder), 3, "{}", folder.display());
     }
-    // Asserts that there is only one data folder.
+    // Each project has a data folder; this asserts that there is only one.
     git.sandbox.project_data_dir();
 }
 
@@ -57,7 +58,8 @@ fn a_clone_is_the_same_project_and_a_fork_is_not() {
         path
     };
 
-    // The remote of this clone is the folder `first`, which still exists: a separate project.
+    // The remote of this clone is not a URL but the folder `first`. As that folder still exists, the
+    // clone is no moved repository but a separate project.
     let local_clone = clone_first("second");
     assert_eq!(git.count_memories_in(&local_clone), 0);
 
@@ -123,6 +125,7 @@ fn reading_commands_create_no_files() {
         sandbox.run(args).expect_no_panic(&format!("{args:?}"));
         assert!(!sandbox.home.exists(), "{args:?} created the home folder");
     }
+
     let n_project_files = || fs::read_dir(&sandbox.project).unwrap().count();
     assert_eq!(n_project_files(), 0);
     // Not even a writing command puts files into the project.

@@ -77,6 +77,7 @@ fn concurrent_indexers_parse_each_file_once() {
 fn a_waiting_indexer_reports_it_and_can_be_interrupted() {
     let sandbox = repository_with_files(3);
     sandbox.json(&["index"]);
+    // The test holds the lock of the index, as another indexer would.
     let lock =
         File::options().write(true).open(sandbox.project_data_dir().join("graph.lock")).unwrap();
     lock.lock().unwrap();
@@ -85,11 +86,14 @@ fn a_waiting_indexer_reports_it_and_can_be_interrupted() {
         BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
         assert!(line.contains("waiting for it"), "{line}");
     };
+
+    // Ctrl-C ends the waiting.
     let mut interrupted = start_command(&sandbox, &["index"]);
     assert_waits(&mut interrupted);
     signal("INT", interrupted.id());
     assert_eq!(wait_for_output(interrupted).0, 1);
 
+    // A released lock lets it go on.
     let mut waiting = start_command(&sandbox, &["index"]);
     assert_waits(&mut waiting);
     lock.unlock().unwrap();
@@ -108,7 +112,8 @@ fn an_interrupted_index_resumes() {
     let (code, out) = wait_for_output(child);
     let interrupted: Value = serde_json::from_str(&out).unwrap();
     let n_read = interrupted["read"].as_u64().unwrap();
-    assert_eq!((code, &interrupted["complete"]), (1, &false.into()), "{interrupted}");
+    assert_eq!(code, 1, "{interrupted}");
+    assert_eq!(interrupted["complete"], false, "{interrupted}");
     assert!((1..3000).contains(&n_read), "{interrupted}");
 
     // Queries on the partial index work and report that it is incomplete.
@@ -129,10 +134,12 @@ fn files_that_change_during_indexing_are_read_in_the_end() {
     let mut seeded = SeededRandom::new(31);
     for round in 0..4 {
         let mut child = start_command(&sandbox, &["--json", "index"]);
-        // While it reads, change, delete and move files, often within one tick of the file clock.
+        // While it reads, change, delete and move files, often several times within one tick of the
+        // clock for file times, so that the time of a file alone does not show the change.
         while child.try_wait().unwrap().is_none() {
             let path = src.join(format!("a{}.ts", seeded.index(400)));
             match seeded.below(5) {
+                // The file may be missing already.
                 0 => _ = fs::remove_file(&path),
                 1 => _ = fs::rename(&path, src.join(format!("a{}.ts", seeded.index(400)))),
                 n => {

@@ -3,6 +3,9 @@
 //! `init` sets up a project in one command: it indexes the code, learns from past sessions, imports
 //! rules from `AGENTS.md` and `CLAUDE.md`, and connects the agent hosts. `review` lets the user
 //! confirm, reword or discard the memories that wait for review.
+//!
+//! `write_transcript(sandbox, session, day, script)` writes a past session of Claude Code. In the JSON,
+//! `rules` counts the imported rules: `added`, `changed`, `retired` (no longer in the file) and `known`.
 
 use std::fs;
 use std::path::Path;
@@ -57,8 +60,10 @@ fn init_learns_a_repository_and_is_idempotent() {
     let settings = fs::read_to_string(sandbox.root.join(".claude/settings.json")).unwrap();
     assert!(settings.contains("\"hook\""), "{settings}");
     sandbox.run(&["map"]).expect_code(0, "map");
+    // Both sessions ended with successful tests (`validated`), so something was learned from them.
     let activity = sandbox.json(&["stats"])["activity"].clone();
-    assert_eq!((&activity["sessions"], &activity["validated"]), (&json!(2), &json!(2)));
+    assert_eq!(activity["sessions"], 2, "{activity}");
+    assert_eq!(activity["validated"], 2, "{activity}");
     assert!(activity["learned"].as_u64().unwrap() > 0, "{activity}");
 
     // A second run finds everything known.
@@ -146,6 +151,7 @@ fn a_host_receives_only_rules_it_does_not_read_itself() {
 #[test]
 fn review_takes_one_key_per_memory() {
     let sandbox = Sandbox::new();
+    // Memories imported without `--trust` wait for review, marked as `tainted`.
     let file = sandbox.root.join("records.json");
     let texts = ["the pool has 8 connections", "retries stop after 5", "the cache is per user"];
     let records: Vec<_> = (0..).zip(texts).map(|(n, text)| record(&id_of(7, n), text)).collect();
@@ -170,6 +176,7 @@ fn review_takes_one_key_per_memory() {
         .collect();
     assert!(confirmed.contains(&"retries stop after 6".to_owned()), "{confirmed:?}");
 
+    // The third memory is discarded; then nothing is left.
     let output = sandbox.run_with_input(&["review"], b"x").expect_code(0, "review");
     assert!(output.out.contains("0 confirmed, 1 discarded"), "{output:?}");
     let output = sandbox.run(&["review"]).expect_code(0, "review");

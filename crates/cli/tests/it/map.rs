@@ -1,7 +1,9 @@
 //! Tests of the module map (`waylore map`), of the commit history that `waylore index` reads, and of
 //! searches that use the code graph.
 //!
-//! All tests work on a TypeScript workspace of two packages, `auth` and `cart`.
+//! A *module* is a part of the project that belongs together; here each package of a TypeScript
+//! workspace is one: `auth` and `cart`. In the JSON of a module, `needs` lists the modules it depends
+//! on, `files` is the number of its files, and `edited` is true if the user has corrected it.
 
 use std::fs;
 use std::process::Command;
@@ -111,10 +113,13 @@ fn corrections_of_the_map_survive_a_new_index() {
         module_row("cart", "Basket", "What somebody wants to buy"),
     ];
     assert_eq!(listed_modules(&sandbox), expected);
+    // The id stays `cart`; the module is also found by its new name, in any case. It has its own three
+    // files and the moved `token.ts`.
     let cart = sandbox.json(&["map", "basket"]);
-    assert_eq!((cart["files"].as_u64(), cart["edited"].as_bool()), (Some(4), Some(true)), "{cart}");
+    assert_eq!(cart["files"], 4, "{cart}");
+    assert_eq!(cart["edited"], true, "{cart}");
 
-    // Corrections can be undone like changes of memories.
+    // Corrections can be undone like changes of memories, the latest first.
     sandbox.run(&["undo"]).expect_code(0, "undo of the memory");
     sandbox.run(&["undo"]).expect_code(0, "undo of the move");
     assert_eq!(sandbox.json(&["map", "cart"])["files"], 3);
@@ -138,7 +143,8 @@ fn history_is_read_incrementally_and_again_after_a_rewrite() {
     write_file(&sandbox, "packages/cart/src/price.ts", "export const price = 2\n");
     write_file(&sandbox, "packages/auth/src/login.ts", "export const login = 2\n");
     run_git(&sandbox, &["commit", "-q", "-a", "-m", "prices after login"]);
-    // Indexes and asserts the number of commits read.
+    // Indexes and asserts the number of commits read (`new`), and whether the known ones were read
+    // again (`anew`).
     let assert_commits_read = |n_commits: u64, part: HistoryRead| {
         let history = sandbox.json(&["index"])["history"].clone();
         assert_eq!(history["new"], n_commits, "{history}");
@@ -147,7 +153,8 @@ fn history_is_read_incrementally_and_again_after_a_rewrite() {
     assert_commits_read(2, HistoryRead::NewCommits);
     assert_commits_read(0, HistoryRead::NewCommits);
 
-    // The first prediction for a file is the one that was committed together with it.
+    // `context files` predicts which files a task will need. The first one for `price.ts` is the file
+    // that was committed together with it.
     let first_prediction = || {
         let price = "packages/cart/src/price.ts";
         let files = sandbox.json(&["context", "files", "--task", "more of it", "--file", price]);
@@ -161,7 +168,8 @@ fn history_is_read_incrementally_and_again_after_a_rewrite() {
     assert_commits_read(1, HistoryRead::NewCommits);
     assert_eq!(first_prediction(), "packages/auth/src/enter.ts");
 
-    // After an amended commit the known history is no longer a prefix of the current one.
+    // After an amended commit the known history is no longer a prefix of the current one, so all three
+    // commits are read.
     run_git(&sandbox, &["commit", "-q", "--amend", "-m", "enter, reworded"]);
     assert_commits_read(3, HistoryRead::AllAgain);
 }
@@ -198,5 +206,5 @@ fn a_named_file_finds_memories_of_neighbouring_files() {
     assert!(!is_found_by_graph(&[]), "found before the project was indexed");
     sandbox.json(&["index"]);
     assert!(is_found_by_graph(&[]));
-    assert!(!is_found_by_graph(&["--without", "graph"]));
+    assert!(!is_found_by_graph(&["--without", "graph"]), "found without the graph");
 }

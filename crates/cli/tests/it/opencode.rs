@@ -2,6 +2,12 @@
 //! requests that the model receives, because the injected notes are part of them. The events come from
 //! a plugin that `connect` installs in `OpenCode`.
 //!
+//! `assert_sessions_learn_from_one_another` runs three sessions. The first meets an error
+//! (`FAILING_COMMAND`), finds the fix (`FIXED_COMMAND`) and commits; the second meets the same error
+//! (`FAILING_COMMAND_VARIANT`) and must get the fix; the third has an unrelated task and must get nothing.
+//! A script is the list of tool calls that the model makes; tools and their arguments have the names of
+//! this host.
+//!
 //! The test is skipped if `opencode` is not installed.
 
 use std::fs;
@@ -91,15 +97,18 @@ fn a_session_of_opencode_gets_what_an_earlier_one_learned() {
 fn assert_search_gets_a_note_between_steps(sandbox: &Sandbox, host: &Path) {
     sandbox.run(&["config", "set", "trust.level", "confident"]).expect_code(0, "set the level");
     let _daemon = crate::daemon::RunningDaemon::start(sandbox);
+    // A search, five other steps, and two searches again.
     let search = || bash_call("grep -rn 'greet installer name' .");
     let mut script = vec![search()];
     script.extend((0..5).map(|it| bash_call(&format!("echo {it}"))));
     script.extend([search(), search()]);
     let requests = run_session(sandbox, host, "Count to five, please, slowly.", script);
     let n_notes = |it: &Value| it["messages"].to_string().matches("keep its name").count();
-    // The first request has no step before it, so request 6 comes after six steps.
+    // Request 0 has no step before it, so request 6 follows the first search and the five other steps.
+    // The first search came too early for a note.
     let (before_second_search, end) = (&requests[6], requests.last().unwrap());
     assert_eq!(n_notes(before_second_search), 0, "too early: {before_second_search}");
+    // Of the last two searches, the first got the note and the second did not get it again.
     assert_eq!(n_notes(end), 1, "once: {end}");
 }
 

@@ -1,8 +1,15 @@
 //! Tests of the daemon's line protocol against its documentation, `docs/reference/protocol.md`.
 //!
 //! The examples of the document are sent to a real daemon, whose answers must match the documented
-//! ones; every request kind, error code and event kind must be documented. The fuzz target of the
-//! protocol runs here over its seeds and mutations of them.
+//! ones; every request kind, error code and event kind must be documented. Every line is one JSON
+//! value, and an example in the document has this form:
+//!
+//! ```text
+//! → {"id":"two","request":"ping"}
+//! ← {"id":"two","ok":{}}
+//! ```
+//!
+//! The fuzz target of the protocol runs here over its seeds and mutations of them.
 
 #[path = "../../../../fuzz/targets/mutate.rs"]
 mod mutate;
@@ -30,7 +37,8 @@ fn the_daemon_answers_as_the_document_shows() {
     let path = workspace().join("docs/reference/protocol.md");
     let document = std::fs::read_to_string(path).unwrap();
 
-    // Play the examples: `→` marks a line of the client, `←` an answer of the daemon.
+    // Play the examples, which stand in blocks of `ndjson`: `→` marks a line of the client, `←` an answer
+    // of the daemon.
     let (mut n_sent, mut n_answered) = (0, 0);
     for example in document.split("```ndjson\n").skip(1) {
         for line in example.split("```").next().unwrap().lines() {

@@ -57,12 +57,15 @@ fn a_protocol_search_prefers_neighbours_of_session_files() {
         request.as_object_mut().unwrap().extend(parameters.as_object().unwrap().clone());
         string(&client.request(request)["ok"]["hits"][0]["content"])
     };
+    // Either memory may come first, but it is always the same one.
     let without_session = first_hit(json!({}));
     for (session, file, expected) in [
         ("018f0000-0000-7000-8000-0000000000b1", "src/pay.rs", BANK_MEMORY),
         ("018f0000-0000-7000-8000-0000000000b2", "src/ship.rs", CARRIER_MEMORY),
     ] {
         let mut session_client = DaemonClient::connect(&sandbox);
+        // A line of the protocol for an event. The name of the event serves as its id, because each
+        // occurs once.
         let event = |body: Value| {
             let mut res = json!({ "event_id": body["event"], "session_id": session, "at": 1 });
             res.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
@@ -84,7 +87,7 @@ fn a_protocol_search_prefers_neighbours_of_session_files() {
         })));
         session_client.request(json!({ "id": 2, "request": "ping" }));
         assert_eq!(first_hit(json!({ "session_id": session })), expected);
-        assert_eq!(first_hit(json!({})), without_session);
+        assert_eq!(first_hit(json!({})), without_session, "other searches are not affected");
         // A client can also name the files itself.
         assert_eq!(first_hit(json!({ "files": [file] })), expected);
     }
@@ -102,6 +105,7 @@ fn an_mcp_search_prefers_neighbours_of_session_files() {
         let initialize = rpc_request(0, "initialize", params);
         let input = format!("{initialize}\n{}\n", rpc_request(1, "tools/call", search));
         let mut server = sandbox.command(&["mcp"]);
+        // The server takes the session from this variable, which Claude Code sets.
         server.envs(session.map(|it| ("CLAUDE_CODE_SESSION_ID", it)));
         let output = run_command_with_input(server, input.as_bytes());
         let mut answers = output.out.lines().map(|it| serde_json::from_str::<Value>(it).unwrap());

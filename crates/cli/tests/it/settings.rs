@@ -15,7 +15,8 @@ fn the_most_specific_setting_wins() {
     for n in 0..9 {
         sandbox.remember(&format!("thing {n}"));
     }
-    // Number of memories that `list` shows, and the origin of the setting.
+    // Number of memories that `list` shows with an environment variable or without it, and the origin of
+    // the setting `list.limit`.
     let limit_and_origin = |environment: Option<&str>| {
         let run = |args: &[&str]| {
             let mut command = sandbox.command(args);
@@ -27,6 +28,8 @@ fn the_most_specific_setting_wins() {
         let origin = string(&run(&["--json", "config", "get", "list.limit"]).json()["origin"]);
         (run(&["list"]).out.lines().count(), origin)
     };
+
+    // From the lowest precedence to the highest. The default limit is above 9, so all are shown.
     assert_eq!(limit_and_origin(None), (9, "default".to_owned()));
     sandbox.json(&["config", "set", "list.limit", "4"]);
     assert_eq!(limit_and_origin(None), (4, "configuration file".to_owned()));
@@ -101,7 +104,8 @@ fn files_are_private_whatever_the_umask() {
     for umask in ["000", "022", "077"] {
         let sandbox = Sandbox::new();
         // Commands that create files: memories, a backup, the configuration, an export, a restored
-        // backup, a purge and a compaction.
+        // backup, a purge and a compaction. `$0` is the umask and `$1` the program. The first word of
+        // a backup's line is its name; columns 2 to 9 of a memory's line are its short id.
         let script = "umask $0; W=$1; \"$W\" -q remember one; \"$W\" -q remember --user two; \"$W\" -q backup; \
                    \"$W\" -q config set list.limit 9; \"$W\" -q export -o out.json; \"$W\" -q remember --new three; \
                    \"$W\" -q restore-backup --yes $(\"$W\" restore-backup | head -1 | cut -d' ' -f1); \
@@ -113,6 +117,7 @@ fn files_are_private_whatever_the_umask() {
 
         let mut created: Vec<_> = files(&sandbox.home);
         created.push(sandbox.project.join("out.json"));
+        // Guards against a script that created next to nothing.
         assert!(created.len() > 8, "{created:?}");
         for file in created {
             assert_eq!(permission_bits(&file), 0o600, "{} under {umask}", file.display());

@@ -201,6 +201,7 @@ fn a_watch_follows_edits_renames_deletes_and_new_folders() {
     watch.stop();
 
     assert_equals_fresh_index(&sandbox, "edits");
+    // The new rule ignores `src/part1`. Exit code 2: the file is not part of the index.
     assert_eq!(
         sandbox.run(&["symbols", "src/part1/a4.ts"]).code,
         2,
@@ -257,13 +258,15 @@ fn a_watch_follows_a_branch_switch_and_a_rebase() {
     );
     commit(&sandbox, "a commit on main");
 
-    // A branch switch.
+    // A branch switch. The comparison puts the index of the watch aside and back again, so the watch
+    // can go on.
     let mut watch = Watcher::start(&sandbox);
     run_git(&sandbox, &["checkout", "-q", "other"]);
     watch.catch_up(&sandbox);
     assert_equals_fresh_index(&sandbox, "after a switch");
 
-    // A rebase, and two more switches. The marker file would be in the way of git.
+    // A rebase, and two more switches. Git starts from a clean working tree, so the marker file that
+    // `catch_up` has written is removed first.
     fs::remove_file(sandbox.project.join("mark1.ts")).unwrap();
     run_git(&sandbox, &["rebase", "-q", "main"]);
     watch.catch_up(&sandbox);

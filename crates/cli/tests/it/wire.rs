@@ -1,5 +1,7 @@
 //! Tests of the interface that scripts rely on: versioned JSON with a kind, exit codes, abbreviated
 //! ids, no colour in pipes, and secrets that are never printed.
+//!
+//! Exit codes: 0 success, 1 a finding or no result, 2 wrong usage, 3 a problem of the machine.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -60,6 +62,7 @@ fn every_command_answers_in_versioned_json() {
 fn failures_have_a_kind_and_an_exit_code() {
     let sandbox = Sandbox::new();
     let id = sandbox.remember("a thing");
+    // Exit code, kind of the error, and the command.
     let failing: [(i32, &str, &[&str]); 8] = [
         (1, "finding", &["show", "00000000"]),
         (2, "usage", &["show", "xyz"]),
@@ -89,7 +92,8 @@ fn failures_have_a_kind_and_an_exit_code() {
 fn an_ambiguous_id_is_rejected() {
     let sandbox = Sandbox::new();
     let file = sandbox.root.join("twins.json");
-    // Two ids whose last eight digits start alike.
+    // An abbreviated id is the start of the last eight digits. Those of the twins, `abcd0001` and
+    // `abcd0002`, start alike.
     let twins = [record(&id_of(1, 0xabcd_0001), "one"), record(&id_of(2, 0xabcd_0002), "two")];
     fs::write(&file, serde_json::to_vec(&twins).unwrap()).unwrap();
     sandbox.json(&["import", "--trust", file.to_str().unwrap()]);
@@ -162,6 +166,7 @@ fn colour_is_used_on_terminals_unless_no_color_is_set() {
     let sandbox = Sandbox::new();
     // A memory with escape sequences: a window title and blinking text.
     let id = sandbox.remember("a thing with \u{1b}]0;owned\u{7} and \u{1b}[5m");
+    // `script` runs a shell line on a pseudo-terminal. `W` is the path of the program.
     let on_terminal = |shell_line: &str, no_color: Option<&str>| {
         let mut command = Command::new("script");
         sandbox.set_environment(&mut command);
@@ -173,6 +178,7 @@ fn colour_is_used_on_terminals_unless_no_color_is_set() {
     };
     assert!(on_terminal("\"$W\" list", None).contains('\u{1b}'));
     assert!(!on_terminal("\"$W\" list", Some("1")).contains('\u{1b}'));
+    // The sequences of the memory are not passed on, or its text would control the terminal.
     let shown = on_terminal(&format!("\"$W\" show {id}"), None);
     assert!(!shown.contains("\u{1b}]0") && !shown.contains("\u{1b}[5m"), "{shown:?}");
 }

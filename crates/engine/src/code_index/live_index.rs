@@ -9,6 +9,10 @@
 //! [`LiveIndex`] keeps the graph in memory between passes. The database has a generation number that
 //! grows with every write, so a pass notices if another process has changed the graph, and loads it
 //! again.
+//!
+//! Words: the *facts* of a file are its definitions, imports and references; *edges* connect a
+//! reference to the definition that it was resolved to. The *stamp* of a file is its size,
+//! modification time and hash when it was indexed.
 
 use std::path::PathBuf;
 use std::thread;

@@ -5,6 +5,10 @@
 //! readers: `restore_graph` reads everything, for an indexing pass that changes the graph;
 //! `read_query_graph` reads outlines and edges only, for questions. The byte formats are in the
 //! crate `graph`, the SQL is in `store`.
+//!
+//! Words: the *stamp* of a file is its id, path, size, modification time and hash when it was indexed.
+//! A file is *resolved* if its edges are computed. *Precise* references come from a compiler
+//! (`refine.rs`) and replace what the resolver guessed.
 
 use std::collections::{HashMap, HashSet};
 

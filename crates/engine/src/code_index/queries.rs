@@ -37,14 +37,18 @@ pub struct IndexFreshness {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReachedSymbol {
     pub symbol: SymbolInfo,
+    /// Number of edges from the target.
     pub depth: u32,
+    /// Kind of the last edge.
     pub kind: EdgeKind,
-    /// How the reference was resolved to its symbol, which tells how certain the edge is.
+    /// How references were resolved to their symbols: the least certain way on the path from the
+    /// target.
     pub resolution: ResolutionKind,
     /// The symbol before it on the path from the target; the target itself at depth 1.
     pub via: String,
     /// Line of the reference, counted from 1.
     pub line: u32,
+    /// Relevance per mille; it falls with the depth. Symbols of one depth are ordered by it.
     pub weight: u16,
 }
 

@@ -2,7 +2,8 @@
 //!
 //! The own resolver guesses from names; where a precise index covers a file, its edges replace the
 //! guessed ones. The positions in it fit only the text it was made from, so a file that has changed
-//! since keeps its own edges.
+//! since keeps its own edges. To *fit* the index is to find the files and definitions of the graph that
+//! its paths and positions mean.
 
 use std::path::Path;
 

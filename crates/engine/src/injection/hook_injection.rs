@@ -1,11 +1,11 @@
 //! Injection at hook events: the notes that an agent gets without asking.
 //!
 //! [`select_injection`] selects the notes for a parsed hook message, [`inject`] selects and records
-//! them as shown. The steps are: find the tier of the event, stop if the trial group
-//! or the trust level forbids it, then select by the kind of event: a context block at the start and
-//! at a prompt, warnings at files, a fix at errors. An event without notes carries the reason for its
-//! silence. Called by the daemon (`serve/requests/hook.rs`), and by the hook process if no daemon runs.
-//! Errors go to the caller; a hook then injects nothing.
+//! them as shown. The steps are: find the tier of the event, stop if the trial group or the trust level
+//! forbids it, then select by the kind of event: a context block at the start and at a prompt, warnings
+//! at files, a fix at errors. An event without notes carries the reason for its silence. Called by the
+//! daemon (`serve/requests/hook.rs`), and by the hook process if no daemon runs. Errors go to the
+//! caller; a hook then injects nothing.
 //!
 //! Words: the *tier* is the occasion of an injection (start, tool result …). The *trust level*, 1 to 4,
 //! is the user's setting of how much memory may inject unasked. A *trial* is an A/B test in which some
@@ -174,6 +174,7 @@ pub(crate) async fn select_injection(
         message.event,
         HookEvent::CallFailed { .. } | HookEvent::StepEnded { refused: Some(_), .. }
     );
+    // `proactive` lists the tiers at which the level allows notes without a request.
     if !is_failure && !level.row().proactive.contains(&tier) {
         let silent = Injection::silent_because(SilenceReason::TrustLevelTooLow);
         return Ok(Injection { withheld_fix: command_fix.withheld_fix, ..silent });

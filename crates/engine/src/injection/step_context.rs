@@ -6,6 +6,9 @@
 //! interruption, if any. The daemon calls it after every step, so it uses no vectors and no models:
 //! only words, files and what the session did. [`record_step`] records what was injected in the
 //! session's *shown log*, so that nothing is injected twice.
+//!
+//! Words: a *recipe* is a memory with the steps of a recurring task and the files of each step. A
+//! *recorded* note is in the journal of its session and becomes a memory when the session is learned.
 
 use std::collections::HashSet;
 

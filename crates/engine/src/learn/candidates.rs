@@ -127,6 +127,7 @@ pub(super) fn judge_sightings(inputs: &LessonInputs<'_>) -> Vec<JudgedSighting> 
         outcome: session.outcome,
         validation_basis: session.validation_basis,
         reported_validations: session.reported_validations.clone(),
+        // Thresholds rise if the user rejected many learned memories.
         tightening: inputs.tightening,
     };
     let verdicts = promote::judge_candidates(&candidates, &facts);
@@ -218,8 +219,9 @@ fn draft_from_sightings(
     let support = SupportCounts {
         first_file: editors(0),
         second_file: editors(1),
-        // The sessions that could have shown the pattern. For a routine: those that began it, one
-        // earlier row each, and this one. Otherwise: those that edited any file.
+        // The sessions that could have shown the pattern. For a routine (`Sequence`): all with a
+        // sighting of it, counted or not, which are one earlier row each, and this session. Otherwise:
+        // those that edited any file.
         baseline: match sighting.signal() {
             SignalKind::Sequence => u32::try_from(earlier.len() + 1).unwrap_or(u32::MAX),
             _ => inputs.edits.n_editing_sessions,

@@ -2,8 +2,10 @@
 //!
 //! Learning compares a new statement with the stored ones only once. Texts change afterwards, and a
 //! long session that reports subtasks is learned subtask by subtask, so duplicates can arise. This
-//! file searches for them at the end of such a session and once a week. A memory that the user
-//! protects is never merged into another.
+//! file searches for them at the end of such a session and once a week. Of two duplicates one survives
+//! and gains the sessions and files of the other, which is deprecated. A memory that the user protects
+//! (wrote, confirmed or pinned) is never merged into another. *Tainted* means derived from text outside
+//! the project.
 
 use std::collections::HashMap;
 

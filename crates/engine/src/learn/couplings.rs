@@ -3,7 +3,8 @@
 //! A coupling states a share: of the sessions that edited one file, how many edited the other too
 //! ("of 8 sessions that edited `a.rs`, 7 edited `b.rs`"). A *sighting* is one occurrence of a
 //! pattern in one session. A memory *fades* when the evidence no longer supports its pattern: it is
-//! deprecated, and may return.
+//! deprecated, and later sessions may revive it.
+//!
 //! Only counted sessions are evidence: those that did not fail and were validated
 //! (`session_index`). A session that edits both is a sighting and handled in `candidates`. A
 //! session that edits only one lowers the share without showing the pair; this file updates the
@@ -51,6 +52,7 @@ pub(super) fn refresh_couplings(
         // Never empty, see the field. Skipped instead of a panic, because learning must not fail.
         let Some(last) = seen.last() else { continue };
         let files = last.evidence.files();
+        // The evidence of a pair names its two files.
         let editors = |nth: usize| edits.count_editors(files.get(nth), session, sessions);
         let support = SupportCounts {
             first_file: editors(0),

@@ -2,7 +2,15 @@
 //!
 //! A session that ends without a passing check is not validated. If most of its files were
 //! committed meanwhile or within the following days ([`DEFERRED_DAYS`]), the commits validate it. If
-//! its files are back in their old state, the session was a dead end. `load` calls both checks.
+//! its files are back in their old state, the session was a dead end. `load` calls both checks:
+//!
+//! ```text
+//! edits committed within the days after the session     →  validated, with the basis `Deferred`
+//! files as before the session, other commits since      →  a dead end; the session has failed
+//! anything else, such as edits that are not committed   →  undecided; checked again later
+//! ```
+//!
+//! A *sighting* is one occurrence of a pattern in one session, here the pattern "dead end".
 
 use model::{
     DAY_MS, DEFERRED_DAYS, ProjectPath, SessionOutcome, SessionType, SignalKind, ValidationBasis,
@@ -39,7 +47,7 @@ pub(super) fn find_reverted_work(
     // Only a session whose result is still open: neither validated nor failed.
     let is_undecided =
         session.validation_basis.is_none() && session.outcome != SessionOutcome::Failure;
-    // A session that reverted its own edits reported that as a signal already.
+    // A session that reverted its own edits has a sighting of that already.
     let reverted_itself = sightings.iter().any(|it| it.signal() == SignalKind::Backtrack);
     let edited = edited_files(session);
     if !is_undecided || reverted_itself || edited.is_empty() || session.steps < MIN_EXPLORED_STEPS {
@@ -60,6 +68,7 @@ fn was_committed(reader: &ProjectReader, session: &SessionOverview) -> bool {
         return false;
     }
     let (since, until) = unix_seconds(session);
+    // Later commits do not count; seconds again.
     let until = until + i64::from(DEFERRED_DAYS) * DAY_MS / 1000;
     let Some(committed) = source::committed_files(&reader.place, since, until) else {
         return false;

@@ -3,7 +3,10 @@
 //! A journal is a file with one event per line, in the data folder of the project. The daemon
 //! appends each event before anything else happens, so a crash loses nothing. Many hosts store a
 //! transcript of their own with more detail; learning then reads that, and takes from the journal
-//! only what the transcript lacks (see `transcript.rs`). A session is *validated* if its checks
+//! only what the transcript lacks (see `transcript.rs`).
+//!
+//! Words: the *host* is the program that runs the agent. A *step* is one turn of the agent with its
+//! tool calls. A session is *validated* if its checks
 //! passed or its edits were committed within the days after it; until then its journal is kept.
 
 use std::collections::HashSet;

@@ -5,11 +5,14 @@
 //! `plan` decides without I/O; the second phase (`related`) loads the memories that the kept drafts
 //! resemble.
 //!
-//! Words: a *sighting* is one occurrence of a pattern in one session, identified by its pattern
-//! *key*; a *coupling* is a memory about two files that sessions edit together; a *synthesis* is a
-//! statement about a module from many sessions, made when their number reaches a *milestone*. A
-//! session is *validated* if its checks passed or its edits were committed. The *shown log* lists
-//! the notes that the session was shown.
+//! Words: a *scratchpad* is the state of a session, folded from its events; the *lesson* of a session
+//! is everything that is stored because of it. A *sighting* is one occurrence of a pattern in one
+//! session, identified by its pattern *key*. A *coupling* is a memory about two files that sessions
+//! edit together; a *synthesis* is a statement about a module from many sessions, made when their
+//! number reaches a *milestone*. A session is *validated* if its checks passed or its edits were
+//! committed, and *counted* as evidence for others if it is validated and did not fail. The *shown
+//! log* lists the notes that the session was shown; in an A/B trial, its *trial group* decides whether
+//! it is shown any. The *fingerprint* of an error is the same wherever the error occurs.
 
 use std::collections::HashMap;
 
@@ -65,7 +68,8 @@ pub(super) struct LessonInputs<'a> {
     pub(super) earlier: SightingsByPattern,
     /// Numbers of sessions that edited the files of the pairs among the sightings.
     pub(super) edits: EditCounts,
-    /// Per mille by which thresholds are raised.
+    /// Per mille by which the thresholds for new memories are raised, because the user rejected
+    /// earlier ones.
     pub(super) tightening: u16,
     pub(super) couplings: Vec<CouplingInputs>,
     /// `None` if no module is due.
@@ -290,6 +294,7 @@ async fn load_synthesis(
     // sessions reach no milestone, and nothing more is read for them.
     let mut may_be_due = false;
     for module in &edited {
+        // The module and its folders: before the module was known, its folders were counted.
         let folders = modules.folders_of(module).chain([module.as_str()]).map(str::to_owned);
         let counts = store.learning().count_editing_sessions_in(folders.collect()).await?;
         let max_sessions = counts.iter().sum::<u32>() + 1; // this session included

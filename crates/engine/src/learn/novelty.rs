@@ -382,8 +382,9 @@ fn supersede_memory(
     mut fresh: Memory,
     conflict: &str,
 ) -> SightingOutcome {
-    // Not if the user protects the old one, nor if only the new one waits for the user's review. If
-    // both wait, the later statement is the one to review.
+    // Three reasons to keep the old memory: the user wrote, confirmed or pinned it; the new one derives
+    // from text outside the project; or only the new one waits for the user's review. If both wait, the
+    // later statement is the one to review.
     let is_less_certain = fresh.flags.needs_review && !old.flags.needs_review;
     if is_user_protected(&old) || fresh.flags.tainted || is_less_certain {
         let detail = format!("contradicts #{} ({conflict})", old.id.short());

@@ -1,9 +1,11 @@
 //! A session as its events show it: summary, sightings, failed calls and work unit. Pure.
 //!
+//! This is the first step of learning. The input is the *scratchpad*, the state of the session that is
+//! folded from its events. `load` adds what git and other sessions show, and compares the result with
+//! the lesson that is stored for the same session.
+//!
 //! A *sighting* is one occurrence of a pattern, such as two files edited together; a *work unit* is a
-//! planned piece of work, such as a ticket, that the host names. The first step of learning. The input is the scratchpad, which holds the folded events of the
-//! session. `load` adds what git and other sessions show, and compares the result with the lesson
-//! that is stored for the same session.
+//! planned piece of work, such as a ticket, that the host names.
 
 use model::{DAY_MS, SessionId, SessionOutcome, Timestamp};
 use observe::{ModuleLookup, Scratchpad, SessionOverview, Sighting};

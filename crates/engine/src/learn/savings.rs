@@ -1,9 +1,20 @@
 //! Savings: tool calls that a session did not need because it was shown the fix of an error. Pure.
 //!
 //! When a session is learned, its calls after the error are compared with the fewest calls that any
-//! unaided session needed for the same error (its fingerprint is the same). The difference is stored
-//! as the count of a milestone, a named number that the store keeps, with the name
+//! unaided session needed for the same error. The *fingerprint* of an error, a hash of its message
+//! without the variable parts, says which errors are the same. The difference is stored as the count
+//! of a *milestone*, a named number that the store keeps, with the name
 //! `saved <session> <fingerprint>`. `statistics` sums these counts.
+//!
+//! A session was *aided* with an error if it has such a milestone, even one with the count 0. That is
+//! so if an earlier session fixed the error unaided, and this session either was shown the fix after
+//! the error and then fixed it, or was shown a memory about the error and avoided it. For example:
+//!
+//! ```text
+//! s1  not shown the fix, 6 calls until it is fixed    →  unaided; the 6 calls are compared with
+//! s2  shown the fix, 2 calls until it is fixed        →  milestone `saved s2 <fingerprint>` = 4
+//! s3  warned by a memory, the error does not occur    →  milestone `saved s3 <fingerprint>` = 6
+//! ```
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -69,7 +80,7 @@ pub(super) fn tool_calls_saved(
 ) -> Vec<Milestone> {
     let Some(session) = pad.session else { return Vec::new() };
 
-    // Earlier savings are milestones too; their names identify the aided sessions.
+    // Their names identify the sessions that were aided before, which are no baseline.
     let milestone_names: HashSet<&str> =
         inputs.milestones.iter().map(|it| it.name.as_str()).collect();
     let baseline = |fingerprint: &str| {
@@ -80,9 +91,11 @@ pub(super) fn tool_calls_saved(
 
     // Errors that occurred: the session was shown a fix right after.
     for ShownFix { fingerprint, at } in &inputs.fixes {
-        // The session never fixed the error, so it saved nothing.
+        // The session never fixed the error, or met it again later, so the fix saved nothing.
         let Some(n_calls) = observe::calls_to_fix(pad, fingerprint, *at) else { continue };
+        // Without an unaided session there is nothing to compare with, and nothing is stored.
         if let Some(n_unaided) = baseline(fingerprint) {
+            // 0 if the fix did not help: the session was aided nevertheless.
             saved.insert(fingerprint, n_unaided.saturating_sub(n_calls));
         }
     }
@@ -133,8 +146,8 @@ fn error_fingerprint(shown: &ShownMemory) -> Option<&str> {
     }
 }
 
-/// Returns the fewest tool calls that any other, unaided session needed to fix an error. A session
-/// with a saving among the `milestone_names` was aided.
+/// Returns the fewest tool calls that any other session needed to fix an error unaided (see the
+/// header of the file).
 fn fewest_unaided_calls(
     session: SessionId,
     fingerprint: &str,

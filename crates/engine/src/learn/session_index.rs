@@ -1,7 +1,10 @@
 //! All learned sessions by id, with the rule which of them count as evidence. Pure.
 //!
-//! The *gate* of a session type is a row in a table of `promote`: which validation (passed checks,
-//! later commits …) a session of this type needs before it may teach something.
+//! The *gate* of a session type is a row in a table of `promote`: the condition that a session of
+//! this type must meet before it may teach something. For example, the gate of a build opens only if
+//! something validated the session (passed checks, later commits …), and the gate of a session that
+//! changes nothing is always open. A few gates open for a validation that the host has *reported*,
+//! such as an accepted specification, or for a stored one.
 
 use std::collections::HashMap;
 
@@ -28,8 +31,8 @@ impl SessionIndex {
     pub(super) fn get_counted(&self, id: SessionId) -> Option<&SessionRow> {
         self.get(id).filter(|it| {
             it.outcome != SessionOutcome::Failure
-                // The empty list: reports of the host are not stored, so a gate that accepts them
-                // can only go by the stored validation.
+                // The empty list stands for the reports of the host, which are not stored. A gate
+                // that accepts them is then open only if `validation_basis` is set.
                 && promote::gate_for(it.kind).is_open(it.validation_basis, &[])
         })
     }

@@ -3,6 +3,10 @@
 //! Siblings work on the same task, so a parent and its subagents count as one session of evidence.
 //! This file also detects files that siblings edited in parallel, and shares the notes of running
 //! siblings with one another.
+//!
+//! Words: a *sighting* is one occurrence of a pattern in one session. Two siblings that show the same
+//! pattern are a *quorum*. The *journal* of a session is the file of its events, a *scratchpad* the
+//! state that is folded from them.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -109,9 +113,10 @@ pub(crate) fn sibling_notes(
         return Err(Error::NotFound { id: session.to_string() });
     };
     let parent = own.parent;
-    let is_sibling =
+    // A session without a parent has no siblings.
+    let is_running_sibling =
         |it: &&Scratchpad| parent.is_some() && it.parent == parent && it.session != Some(session);
-    let mut siblings: Vec<&Scratchpad> = pads.iter().filter(is_sibling).collect();
+    let mut siblings: Vec<&Scratchpad> = pads.iter().filter(is_running_sibling).collect();
     siblings.sort_by_key(|it| (it.started, it.session));
     let mut acc = Vec::new();
     for pad in siblings {

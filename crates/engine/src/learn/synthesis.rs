@@ -1,11 +1,18 @@
 //! Synthesis: statements about a module that only many sessions together support. Pure.
 //!
-//! When the number of sessions that edited a module reaches a milestone ([`SESSION_MILESTONES`]),
-//! the module is due: `observe` drafts statements from the files that its sessions touched, and a
-//! language model may add an interpretation (`load` requests it). New statements become memories,
-//! numbers of earlier ones are updated, refuted ones are deprecated. Pairs of modules are handled
-//! once a week (`weekly.rs`). Every synthesis waits for the user's review. Only counted sessions
-//! are used: those that did not fail and were validated (`session_index`).
+//! When the number of sessions that edited a module reaches a milestone ([`SESSION_MILESTONES`]: 5,
+//! 10, 20 …), the module is due: `observe` drafts statements from the files that its sessions touched,
+//! and a language model may add an interpretation (`load` requests it). New statements become
+//! memories, numbers of earlier ones are updated, refuted ones are deprecated. Pairs of modules are
+//! handled once a week (`weekly.rs`). Every synthesis waits for the user's review. Only counted
+//! sessions are used: those that did not fail and were validated (`session_index`). For example:
+//!
+//! ```text
+//! sessions of `src/wire`             memory "Work in `src/wire` usually reaches `web/wire.ts`: …"
+//! 5, all edited `web/wire.ts` too    new: "… 5 of the 5 sessions …"
+//! 10, all edited it                  updated: "… 10 of the 10 sessions …"
+//! 20, only 10 edited it              deprecated
+//! ```
 //!
 //! Words: a *visit* is the list of files that one session read and edited. A passed milestone is
 //! stored by the name of the module and the number of sessions, so that it is used once. The
@@ -243,6 +250,7 @@ pub(super) fn synthesis_from_draft(
         confidence: SYNTHESIS_CONFIDENCE,
         score: SYNTHESIS_CONFIDENCE,
         needs_review: true,
+        // Numbers and paths carry no external text; only an answer of the model can.
         tainted: session.external.is_some() && source == SynthesisSource::StatisticsAndModel,
     };
     let mut sessions = draft.sessions.clone();
@@ -251,6 +259,7 @@ pub(super) fn synthesis_from_draft(
     // The signal only decides the author; any observed one makes it the observer.
     let mut memory = memory_from_draft(session, draft, SignalKind::CoAccess, &verdict, parts)?;
     memory.tags.push(SYNTHESIS_TAG.to_owned());
+    // The insight of a model names no sessions. It keeps the current one as its origin.
     if !sessions.is_empty() {
         memory.provenance = sessions;
     }
@@ -349,6 +358,8 @@ fn add_touched(
     files.push(file.path);
 }
 
+/// Converts an insight of the model to a draft. An unknown type becomes a module insight, and paths
+/// that are not valid are dropped.
 fn draft_insight(module: &str, insight: &SynthesisedNote) -> MemoryDraft {
     let kind = MemoryType::from_slug(&insight.kind);
     let files = insight.files.iter().filter_map(|it| ProjectPath::parse(it).ok());

@@ -117,7 +117,7 @@ pub(super) fn read_header(path: &Path) -> Option<TranscriptHeader> {
     let mut head = Vec::new();
     let read = source::read_pieces(path, |piece| {
         head.extend_from_slice(&piece[..piece.len().min(HEADER_BYTES)]);
-        head.len() < HEADER_BYTES
+        head.len() < HEADER_BYTES // Go on reading?
     });
     read.ok()?;
     let format = detect_format(&head)?;
@@ -171,6 +171,7 @@ fn split_databases(found: Vec<Transcript>) -> (Vec<Transcript>, Vec<store::Error
         match store::read_host_sessions(path) {
             Ok(sessions) => acc.extend(sessions.into_iter().map(|session| Transcript {
                 path: path.clone(),
+                // A session with a parent is a subagent; it is named by its own id.
                 subagent: session.parent.map(|_| session.id.clone()),
                 session: Some(session.id),
             })),
@@ -205,6 +206,7 @@ fn read_database(
     session: &str,
 ) -> Result<Option<ParsedTranscript>, Error> {
     let row = store::read_host_sessions(path)?.into_iter().find(|it| it.id == session);
+    // The host has deleted the session since.
     let Some(row) = row else { return Ok(None) };
     let root = project.place.root.to_string_lossy();
     let host_session = OpenCodeSession {
@@ -214,6 +216,9 @@ fn read_database(
         created: row.created,
     };
     let mut reader = OpenCodeReader::new(Some(&root), &host_session);
+
+    // A message of the host consists of parts: texts, tool calls and their results. Each message is
+    // folded into the scratchpad at once, so that only one is in memory.
     let (mut pad, mut events, mut n_bytes) = (Scratchpad::new(), Vec::new(), 0);
     let to_part = |it: HostMessageRow| OpenCodePart { id: it.id, data: it.data };
     store::read_host_messages(path, session, |HostMessageRow { id, created, data }, parts| {
@@ -256,8 +261,9 @@ fn read_file(
         n_bytes += piece.len() as u64;
         splitter.feed(piece, |line| reader.read_line(&mut events, line));
         observe_events(&mut pad, &mut events);
-        true
+        true // Go on reading.
     })?;
+    // What the splitter and the reader still hold: a last line without an end, and open events.
     splitter.finish(|line| reader.read_line(&mut events, line));
     reader.finish(&mut events);
     observe_events(&mut pad, &mut events);
@@ -280,7 +286,7 @@ fn add_journal_events(
     let mut bytes = Vec::new();
     source::read_pieces(&journal.path, |piece| {
         bytes.extend_from_slice(piece);
-        true
+        true // Go on reading.
     })?;
     let text = String::from_utf8_lossy(&bytes);
     for event in text.lines().filter_map(|it| EventEnvelope::parse_line(it).ok()) {

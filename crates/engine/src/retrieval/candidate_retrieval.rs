@@ -4,7 +4,8 @@
 //! and files (`graph_search`). Vectors are scanned as i8 codes; a memory has one code per part of its
 //! text and, if a user wrote several sentences, one per sentence. Every candidate that any path finds
 //! gets a vector score too, because `search_stages::fuse_candidates` would take a missing score for a
-//! low one. Called by `search` for each retrieval, with the vector of the query or of a HyDE answer.
+//! low one. Called by `search` for each retrieval, with the vector of the query or of an answer that a
+//! language model made up (HyDE).
 //!
 //! A memory has two short names here besides its `MemoryId`. Its *number* is that of its row in the
 //! database, unique within one notebook; the index uses it as the *slot* of the memory's codes, and
@@ -238,7 +239,8 @@ pub(super) fn score_by_vector(
 
 /// Rescores candidates by their full vectors where the codes cover only the beginning of them. The
 /// z-scores are sorted and given to the candidates in the new order, because z-scores of full vectors
-/// cannot be computed: the distribution is known for codes only. Returns the memories whose vectors are damaged; those keep their scores.
+/// cannot be computed: the distribution is known for codes only. Returns the memories whose vectors are
+/// damaged; those keep their scores.
 async fn rescore_with_full_vectors(
     plan: &QueryPlan<'_>,
     position: usize,

@@ -10,7 +10,14 @@
 //! its text names.
 //!
 //! A candidate is identified by its *key*: the notebook's position in the plan, and the *number* of
-//! the memory in that notebook's database.
+//! the memory in that notebook's database. *Fusion* merges the scores of all retrieval paths. For
+//! example, with the seed `src/auth.rs`:
+//!
+//! ```text
+//! src/auth.rs     1.0     the seed itself
+//! src/login.rs    0.63    touched in 9 of the 9 sessions of the seed: 0.7 × 9 / (9 + 1)
+//! src/token.rs    0.28    edges of weight 4000: half of 0.6, and a little less for a seed with links
+//! ```
 
 use std::collections::{HashMap, HashSet};
 
@@ -73,7 +80,7 @@ pub(super) async fn search_by_files(
 
     // The nearest files, best first; ties by path, so that runs repeat.
     let mut nearest: Vec<(String, f32)> = proximity.into_iter().collect();
-    nearest.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    nearest.sort_by(|(path_a, a), (path_b, b)| b.total_cmp(a).then_with(|| path_a.cmp(path_b)));
     nearest.truncate(MAX_NEIGHBOUR_FILES);
     let paths = nearest.iter().map(|(path, _)| path.clone()).collect();
     let numbers_by_file = store.memories().numbers_by_file(paths).await?;
@@ -86,6 +93,7 @@ pub(super) async fn search_by_files(
             *best = best.max(*proximity);
         }
     }
+    // `retrieve_candidates` fills in `normalized` when all hits are known.
     let hit = |(key, score)| PathHit { key, score, normalized: 0.0 };
     let mut hits: Vec<PathHit> = scores.into_iter().map(hit).collect();
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.key.cmp(&b.key)));
@@ -209,6 +217,7 @@ fn neighbour_proximity(seeds: &[FileNeighbors]) -> FileProximity {
         for (path, weight) in &seed.links {
             #[expect(clippy::cast_precision_loss, reason = "a sum of edges, for comparing")]
             let weight = *weight as f32;
+            // Grows with the weight towards `CODE_PROXIMITY`, and never reaches it.
             raise(path, CODE_PROXIMITY * hub_factor * weight / (weight + HALF_EDGE_WEIGHT));
         }
         let partners = seed.history.as_ref().and_then(|it| decode_partners(&it.co_changed));

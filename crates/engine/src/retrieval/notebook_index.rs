@@ -6,7 +6,9 @@
 //! wrote since; the store describes that as an `IndexDelta`: the outlines (properties without the
 //! text) and the codes of all memories that changed. A memory is identified by its number, the small
 //! row number that it has in this database; lists and sets are indexed by this number, then called
-//! *slot*. A *code* is a quantized vector; source code is always called source code here.
+//! *slot*. A *code* is a quantized vector; source code is always called source code here. The *grain*
+//! of a code tells what was embedded: a part of a text, a sentence, or a text that is source code. The
+//! *document frequency* of a term is the number of memories that hold it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,8 +20,8 @@ use store::{IndexDelta, IndexPosition, MemoryFilter, MemoryOutline, VectorCode};
 /// Most terms whose document frequency is cached. A full cache is emptied before the next
 /// insertion.
 const MAX_CACHED_TERMS: usize = 10_000;
-/// The cached document frequencies are dropped once one text in this many is new or gone. IDF is a
-/// logarithm of the frequency, so a smaller change hardly matters.
+/// The cached document frequencies are dropped once one text in this many is new or gone. The weight
+/// of a term (IDF) is a logarithm of its frequency, so a smaller change hardly matters.
 const DOC_FREQ_TOLERANCE: u64 = 64;
 
 /// The index of one notebook.

@@ -48,7 +48,8 @@ pub(super) struct QueryPlan<'a> {
 }
 
 /// Combines the position of a notebook in the plan and the number of a memory in it into one key:
-/// memory 7 of the notebook at position 1 has the key `1 << 31 | 7`. The pure crate `recall` works with these keys and does not look into them.
+/// memory 7 of the notebook at position 1 has the key `1 << 31 | 7`. The pure crate `recall` works with
+/// these keys and does not look into them.
 pub(super) fn candidate_key(notebook: usize, number: u32) -> u32 {
     number | u32::try_from(notebook).unwrap_or(0) << NOTEBOOK_BIT
 }

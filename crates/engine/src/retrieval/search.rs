@@ -131,6 +131,7 @@ async fn read_candidates(
         }
         let notebook = &searched.notebook;
         let (read, quiet) = notebook.store.memories().get_candidates(numbers).await?;
+        // Spans in which the notebook was not used; they do not count as age.
         let quiet = quiet.spans_until(reader.now);
         for (number, memory) in read {
             let key = candidate_key(position, u32::try_from(number).unwrap_or(0));
@@ -156,6 +157,7 @@ async fn add_churn(
     plan: &QueryPlan<'_>,
     memories: &mut HashMap<u32, AssessedMemory>,
 ) -> Result<(), Error> {
+    // Churn is a part of the stage `Habit`, the ranking by recency and frequency of use.
     let is_used = plan.query.purpose.row().recency >= MIN_RECENCY_FOR_CHURN
         && plan.query.disabled_stages.is_enabled(RankingStage::Habit);
     let Some(graph) = reader.graph_reader().filter(|_| is_used) else { return Ok(()) };

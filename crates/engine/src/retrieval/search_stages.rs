@@ -8,7 +8,11 @@
 //!
 //! Words: the *dense* path is the one by vectors. A *fused* hit has one score from all paths. A *key*
 //! is the notebook's position in the plan and the *number* of the memory in that notebook's database.
-//! A *verdict* is the decision whether any memory is relevant to the query at all.
+//! A *verdict* is the decision whether any memory is relevant to the query at all: `Answered`,
+//! `Nothing`, or `Open` if it cannot be decided. *Session neighbours* are memories that were written
+//! shortly before or after one another in one session. *Calibration* holds the measured cosines of
+//! unrelated texts for the embedding model; its *prior* stands in for the statistics of a notebook with
+//! few vectors.
 
 use std::collections::HashMap;
 
@@ -131,11 +135,15 @@ fn boost_session_neighbours(
     // A neighbour that no path found is scored by its vector alone; it holds none of the terms.
     let own_score = |key: u32| {
         let (notebook, number) = notebook_and_number(key);
-        // A neighbour that the filter excludes does not enter the list, and without a vector or with
-        // ranks instead of scores there is nothing to score it by.
-        if !plan.notebooks[notebook].allowed.contains(number) || rule != FusionRule::Scores {
+        // A neighbour that the filter of the query excludes does not enter the list.
+        if !plan.notebooks[notebook].allowed.contains(number) {
             return None;
         }
+        // A neighbour that no path found has no rank that could be fused.
+        if rule == FusionRule::Ranks {
+            return None;
+        }
+        // Without the vector of the query there is nothing to score it by.
         let query = query_vector.as_ref()?;
         let dense = score_by_vector(plan, notebook, query, std::iter::once(number));
         let unmatched = vec![PathHit { key, score: 0.0, normalized: 0.0 }];

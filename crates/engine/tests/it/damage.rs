@@ -7,8 +7,9 @@
 //! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
 //! notation is in `main.rs`.
 //!
-//! `damage m1` changes the stored text behind the engine's back; lines with `!` are warnings beside
-//! the output of a command.
+//! `damage m1` changes the stored text behind the engine's back. A line with `!` is a warning after
+//! the output of a command. `active-days 30` lets 30 days pass in which the project is used, so that
+//! memories age. `restore-backup 1` restores the newest backup; `(user)` marks the user's notebook.
 
 use expect_test::expect;
 
@@ -50,6 +51,8 @@ fn a_damaged_memory_is_withheld_and_reported() {
     );
 }
 
+/// Maintenance reports `m1` as faded, but `list` shows it afterwards: it was not forgotten. Only the
+/// intact notebook of the user is backed up.
 #[test]
 fn maintenance_does_not_change_a_damaged_notebook() {
     check(
@@ -109,6 +112,7 @@ fn a_restored_backup_lacks_later_memories() {
             backups
             restore-backup 1
             list
+            # The last change that the backup holds is undone: `m1` was remembered.
             undo
             list
             restore-backup nonsense
@@ -130,6 +134,8 @@ fn a_restored_backup_lacks_later_memories() {
     );
 }
 
+/// Of four backups the first is gone. `m4` is in the user's notebook, so the newest backup of the
+/// project holds three memories and that of the user one.
 #[test]
 fn the_last_three_backups_are_kept() {
     check(

@@ -1,5 +1,9 @@
 //! Determinism: the same sessions give the same database, learning again changes nothing, and a
 //! damaged session is learned as far as it is intact.
+//!
+//! Sessions are written as JSON events without the common fields (event id, session id, time), which
+//! `parse_events_at` adds. The state of a lesson is `New`, `Grown` if the session has events that were
+//! not learned yet, or `Unchanged`. *Tainted* means derived from text outside the project.
 
 use std::cell::Cell;
 use std::fmt::Write as _;
@@ -82,6 +86,13 @@ struct TranscriptFixture {
     files: Vec<PathBuf>,
 }
 
+/// The outcome of learning all transcripts.
+struct LearnedTranscripts {
+    /// The state of the lesson of each transcript.
+    states: Vec<LessonState>,
+    notices: Vec<String>,
+}
+
 impl TranscriptFixture {
     /// `sessions` are the names and contents of the transcripts.
     fn new(sessions: &[(&str, String)]) -> Self {
@@ -116,9 +127,8 @@ impl TranscriptFixture {
         self.run(Project::open(config, &start, Timestamp(START + 60 * DAY_MS)))
     }
 
-    /// Learns every file, as `waylore learn --from` does. Returns the states of the lessons and the
-    /// notices.
-    fn learn_transcripts(&self, project: &mut Project) -> (Vec<LessonState>, Vec<String>) {
+    /// Learns every file, as `waylore learn --from` does.
+    fn learn_transcripts(&self, project: &mut Project) -> LearnedTranscripts {
         let (mut states, mut notices) = (Vec::new(), Vec::new());
         for transcript in transcripts_at_paths(&self.files).unwrap() {
             let parsed = project.session_history().read_transcript(&transcript).unwrap().unwrap();
@@ -127,7 +137,7 @@ impl TranscriptFixture {
             notices.extend(learned.notices);
         }
         self.run(project.learner().synthesise_week());
-        (states, notices)
+        LearnedTranscripts { states, notices }
     }
 
     /// Formats everything that is stored: memories, versions, sessions and their sightings.
@@ -155,9 +165,9 @@ fn the_same_sessions_give_the_same_database_and_learning_again_changes_nothing()
     let learn_twice = || {
         let fixture = TranscriptFixture::new(&sessions);
         let mut project = fixture.open_project();
-        assert_eq!(fixture.learn_transcripts(&mut project).0, [LessonState::New; 6]);
+        assert_eq!(fixture.learn_transcripts(&mut project).states, [LessonState::New; 6]);
         let dump = fixture.dump(&project);
-        assert_eq!(fixture.learn_transcripts(&mut project).0, [LessonState::Unchanged; 6]);
+        assert_eq!(fixture.learn_transcripts(&mut project).states, [LessonState::Unchanged; 6]);
         assert!(dump == fixture.dump(&project), "learning again changes nothing");
         dump
     };
@@ -213,7 +223,7 @@ fn a_grown_session_is_judged_like_a_new_one() {
     };
 
     // The session read external text before the note, so the note is tainted.
-    assert_eq!(fixture.learn_transcripts(&mut project).0, [LessonState::New]);
+    assert_eq!(fixture.learn_transcripts(&mut project).states, [LessonState::New]);
     let once = state(&project);
     let is_tainted = |it: &String| it.contains("generated") && it.contains("tainted: true");
     assert!(once.iter().any(is_tainted), "{once:#?}");
@@ -224,7 +234,7 @@ fn a_grown_session_is_judged_like_a_new_one() {
         transcript_with(r#""event":"user_message","text":"thank you""#),
     )
     .unwrap();
-    assert_eq!(fixture.learn_transcripts(&mut project).0, [LessonState::Grown]);
+    assert_eq!(fixture.learn_transcripts(&mut project).states, [LessonState::Grown]);
     assert_eq!(state(&project), once);
 }
 
@@ -240,8 +250,9 @@ fn of_two_sessions_with_one_id_the_longer_is_learned() {
         let fixture =
             TranscriptFixture::new(&[(order[0], long.clone()), (order[1], short.clone())]);
         let mut project = fixture.open_project();
+        // Learned twice: the second time both files are known, and only the shorter is remarked on.
         fixture.learn_transcripts(&mut project);
-        let (states, notices) = fixture.learn_transcripts(&mut project);
+        let LearnedTranscripts { states, notices } = fixture.learn_transcripts(&mut project);
         assert_eq!(states, [LessonState::Unchanged; 2]);
         assert!(notices.len() == 1 && notices[0].contains("from a longer log"), "{notices:?}");
         learned.push(fixture.run(project.session_history().learned_sessions()));
@@ -262,7 +273,7 @@ fn a_host_clock_that_is_a_century_ahead_does_not_date_memories_in_the_future() {
         .collect();
     let fixture = TranscriptFixture::new(&[("a.jsonl", ahead), ("b.jsonl", transcript_text(2))]);
     let mut project = fixture.open_project();
-    assert_eq!(fixture.learn_transcripts(&mut project).0.len(), 2);
+    assert_eq!(fixture.learn_transcripts(&mut project).states.len(), 2);
     let all = fixture
         .run(project.retriever().list(&MemoryFilter::active(50), Some(NotebookScope::Project)));
     let latest = all.iter().map(|it| it.memory.created_at.0).max();
@@ -302,7 +313,7 @@ fn a_damaged_session_is_learned_as_far_as_it_is_intact() {
         .unwrap()
         .unwrap();
     assert_eq!((parsed.n_damaged_lines, parsed.pad.anomalies.orphan_results), (3, 1));
-    let (states, contents) = fixture.learn_journals(&mut project);
-    assert_eq!(states, [LessonState::New]);
-    assert_eq!(contents, ["`src/total.ts` rounds per line, never on the sum."]);
+    let learned = fixture.learn_journals(&mut project);
+    assert_eq!(learned.states, [LessonState::New]);
+    assert_eq!(learned.texts, ["`src/total.ts` rounds per line, never on the sum."]);
 }

@@ -1,5 +1,10 @@
 //! Evidence from outside a session: its siblings agree with it, its edits are committed or reverted
 //! later, later sessions use its memories or continue its work unit.
+//!
+//! *Siblings* are subagents of one parent session; two that show the same pattern are a *quorum*. A
+//! *dead end* is work that was reverted. A *work unit* is a planned piece of work, such as a subtask
+//! of a specification; several sessions may work on it. Sessions are written as JSON events without
+//! the common fields, which `parse_events_at` adds.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,6 +16,10 @@ use waylore_engine::Project;
 use crate::learning::{LearningFixture, SESSION_ID_PREFIX, START, parse_events_at};
 
 const MINUTE_MS: i64 = 60_000;
+/// Number of the session that is the parent of the subagents. It has no journal of its own.
+const PARENT: u8 = 90;
+/// Number of another parent.
+const OTHER_PARENT: u8 = 91;
 
 fn session_id(session: u8) -> SessionId {
     format!("{SESSION_ID_PREFIX}{session:02}").parse().unwrap()
@@ -66,12 +75,12 @@ fn a_subagent_reads_the_notes_of_its_siblings_only() {
         &fixture,
         &mut project,
         1,
-        &subagent_events(90, "`src/api.rs` is generated from the schema.", &[]),
+        &subagent_events(PARENT, "`src/api.rs` is generated from the schema.", &[]),
     );
-    record_session(&fixture, &mut project, 2, &subagent_events(90, "", &[]));
+    record_session(&fixture, &mut project, 2, &subagent_events(PARENT, "", &[]));
 
     // A subagent of another parent.
-    let stranger = subagent_events(91, "`web/wire.ts` is written by hand.", &[]);
+    let stranger = subagent_events(OTHER_PARENT, "`web/wire.ts` is written by hand.", &[]);
     record_session(&fixture, &mut project, 3, &stranger);
     let notes = |session| {
         let notes = project.session_history().sibling_notes(session_id(session)).unwrap();
@@ -89,10 +98,10 @@ fn two_subagents_are_a_quorum_and_count_as_one_session() {
 
     // A coupling needs three sessions, so one subagent is not enough. Two subagents of one parent
     // are a quorum. They also edited the same files, which is a conflict for each of the two files.
-    record_session(&fixture, &mut project, 1, &subagent_events(90, "", &[]));
-    assert_eq!(fixture.learn_journals(&mut project).1, Vec::<String>::new());
-    record_session(&fixture, &mut project, 2, &subagent_events(90, "", &[]));
-    let mut texts = fixture.learn_journals(&mut project).1;
+    record_session(&fixture, &mut project, 1, &subagent_events(PARENT, "", &[]));
+    assert_eq!(fixture.learn_journals(&mut project).texts, Vec::<String>::new());
+    record_session(&fixture, &mut project, 2, &subagent_events(PARENT, "", &[]));
+    let mut texts = fixture.learn_journals(&mut project).texts;
     texts.sort();
     let couplings = texts.iter().filter(|it| it.contains("usually needs one in")).count();
     let conflicts = texts.iter().filter(|it| it.contains("two subagents")).count();
@@ -102,11 +111,12 @@ fn two_subagents_are_a_quorum_and_count_as_one_session() {
     let other = LearningFixture::new();
     let mut project = other.open_project();
     for session in 1..=3 {
-        let lines = subagent_events(80 + session, "", &[]);
+        let parent = 80 + session;
+        let lines = subagent_events(parent, "", &[]);
         record_session(&other, &mut project, session, &lines);
         let n_expected = usize::from(session == 3);
         assert_eq!(
-            other.learn_journals(&mut project).1.len(),
+            other.learn_journals(&mut project).texts.len(),
             n_expected,
             "after {session} sessions"
         );
@@ -170,7 +180,7 @@ fn discarded_edits_are_a_dead_end() {
     // The edit of the session, not committed.
     std::fs::write(root.join("a.rs"), "fn a() { cache() }\n").unwrap();
     assert_eq!(
-        fixture.learn_journals(&mut project).1,
+        fixture.learn_journals(&mut project).texts,
         Vec::<String>::new(),
         "the edits are still there"
     );
@@ -178,7 +188,7 @@ fn discarded_edits_are_a_dead_end() {
     // The file is back in its old state.
     std::fs::write(root.join("a.rs"), "fn a() {}\n").unwrap();
     assert_eq!(
-        fixture.learn_journals(&mut project).1,
+        fixture.learn_journals(&mut project).texts,
         Vec::<String>::new(),
         "no later commit exists yet"
     );
@@ -188,9 +198,9 @@ fn discarded_edits_are_a_dead_end() {
     git(&root, START + 10 * MINUTE_MS, &["add", "."]);
     git(&root, START + 10 * MINUTE_MS, &["commit", "-qm", "another way"]);
     let dead_end = "An attempt at “Cache the parsed totals in a global map” was thrown away: its edits of `a.rs` were never committed, and the files are as they were. Ask what was wrong with it before you try the same.";
-    assert_eq!(fixture.learn_journals(&mut project).1, [dead_end]);
+    assert_eq!(fixture.learn_journals(&mut project).texts, [dead_end]);
     assert_eq!(
-        fixture.learn_journals(&mut project).1,
+        fixture.learn_journals(&mut project).texts,
         [dead_end],
         "learning again changes nothing"
     );
@@ -204,7 +214,7 @@ fn reverted_edits_name_the_reverting_commit() {
     std::fs::write(root.join("a.rs"), "fn a() { cache() }\n").unwrap();
     git(&root, START + 5 * MINUTE_MS, &["commit", "-qam", "cache"]);
     git(&root, START + 6 * MINUTE_MS, &["revert", "--no-edit", "HEAD"]);
-    let texts = fixture.learn_journals(&mut project).1;
+    let texts = fixture.learn_journals(&mut project).texts;
     assert!(texts[0].contains("were taken back by “Revert \"cache\"”"), "{texts:?}");
 }
 
@@ -234,7 +244,7 @@ fn a_memory_that_is_followed_often_gains_confidence() {
     std::fs::write(root.join("b.rs"), "").unwrap();
     let mut project = fixture.open_project();
     let note = r#""event":"record","type":"gotcha","content":"`a.rs` takes its limits from `b.rs`.","files":["a.rs","b.rs"]"#;
-    let lines: Vec<String> = subagent_events(90, "", &[note]);
+    let lines: Vec<String> = subagent_events(PARENT, "", &[note]);
     record_session(&fixture, &mut project, 1, &lines);
     fixture.learn_journals(&mut project);
     let load_memory = |project: &Project| {

@@ -193,18 +193,22 @@ fn a_memory_with_missing_symbols_is_withheld_and_flagged() {
 }
 
 /// The host reports the end of a command without its exit code, so the known error is found in the
-/// output. The warnings about the command's files are selected afterwards and must not replace it.
+/// output. If its fix is withheld, the warnings about the command's files are selected next; the
+/// result must still report the withheld fix.
 #[test]
 fn a_withheld_fix_of_an_ended_command_is_flagged() {
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project();
 
-    // Two sessions with the same error teach its fix; the user then ties the fix to a file.
+    // The two sessions in the database have the same error and the same fix (`git show --stat`
+    // instead of `--no-stat`). That is enough to store the fix, which is their only memory.
     let database = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/opencode.db");
     for transcript in transcripts_at_paths(&[database]).unwrap() {
         let parsed = project.session_history().read_transcript(&transcript).unwrap().unwrap();
         fixture.run(project.learner().learn_session(&parsed.pad)).unwrap();
     }
+
+    // The user ties the fix to a file.
     let file = fixture.root().join("a.rs");
     std::fs::write(&file, "fn verify() {}\n").unwrap();
     let fix = only_memory(&fixture, &project).id;
@@ -219,6 +223,8 @@ fn a_withheld_fix_of_an_ended_command_is_flagged() {
         on_secret: OnSecret::Refuse,
     };
     fixture.run(project.editor().edit(&fix.to_string(), edit));
+
+    // Another session runs the command with the same error.
     let failed = || HookEvent::CommandEnded {
         command: "git show --no-stat HEAD".to_owned(),
         output: "fatal: unrecognized argument: --no-stat".to_owned(),
@@ -277,12 +283,14 @@ fn a_trial_injects_less_into_some_sessions_and_records_the_groups() {
         assert_eq!(shown, expected, "{group}");
     }
 
-    // Learning a session of the control group records its group.
+    // Learning a session of the control group counts it for its group. The other two sessions were
+    // not learned.
     let start = format!(
         r#""event":"session_start","project_root":"/p","agent":"test","host_session":"{control}""#
     );
     let lines = [start.as_str(), r#""event":"user_message","text":"do it""#];
-    fixture.record(&mut project, &parse_events_at(START, 7, &lines));
+    let session_number = 7; // Any; only the name of the host's session decides the group.
+    fixture.record(&mut project, &parse_events_at(START, session_number, &lines));
     fixture.learn_journals(&mut project);
     let trial = fixture.run(project.maintenance().trial()).unwrap();
     assert_eq!(

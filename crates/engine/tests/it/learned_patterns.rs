@@ -1,5 +1,9 @@
 //! Learned patterns: routines, first files, costs of files, duplicates. They are stored with their
 //! payloads, name the modules of the map, and are used by later queries.
+//!
+//! A *routine* is the order of steps that several sessions of a module share, stored as a recipe. The
+//! *payload* of a memory holds its numbers and names as data. The *module map* lists the modules that
+//! were detected in the indexed code; before it exists, folders count as modules.
 
 use model::{DAY_MS, MemoryStatus, Payload, SessionId, Timestamp};
 use waylore_engine::{Explanation, MapEdit, MemoryFilter, NotebookScope, Project, TaskProgress};
@@ -61,7 +65,7 @@ fn learn_script(
     script: &str,
 ) -> Vec<String> {
     record_session(fixture, project, session, script);
-    fixture.learn_journals(project).1
+    fixture.learn_journals(project).texts
 }
 
 /// The active memories of a type.
@@ -103,7 +107,12 @@ fn index_project(fixture: &LearningFixture, project: &mut Project) {
 }
 
 /// Edits in two modules, a test and a commit.
-const ROUTINE_SCRIPT: &str = "edit packages/cart/src/api/a.ts\nedit packages/auth/src/api/b.ts\nrun npm test\nrun git commit -m x";
+const ROUTINE_SCRIPT: &str = "
+    edit packages/cart/src/api/a.ts
+    edit packages/auth/src/api/b.ts
+    run npm test
+    run git commit -m x
+";
 
 #[test]
 fn a_routine_of_a_module_is_learned_and_found_again() {
@@ -150,10 +159,19 @@ fn the_first_files_of_a_module_are_learned_and_predicted() {
     let (fixture, mut project) = workspace();
     index_project(&fixture, &mut project);
 
-    // Two reads, a pause, then the edit: the reads are how the work began.
-    let script = "read packages/cart/src/api/b.ts\nread packages/cart/src/model/c.ts\nrun x\nrun x\nrun x\nrun x\nrun x\nrun x\nedit packages/cart/src/api/a.ts\nrun npm test";
+    // Two reads, a pause of six steps, then the edit: the reads are how the work began.
+    let pause = "run x\n".repeat(6);
+    let script = format!(
+        "
+            read packages/cart/src/api/b.ts
+            read packages/cart/src/model/c.ts
+            {pause}
+            edit packages/cart/src/api/a.ts
+            run npm test
+        "
+    );
     for session in 1..=3 {
-        learn_script(&fixture, &mut project, session, script);
+        learn_script(&fixture, &mut project, session, &script);
     }
     let [pattern] = &memories_of_kind(&fixture, &project, "prefetch_pattern")[..] else {
         panic!("one pattern")
@@ -193,7 +211,12 @@ fn learning_uses_the_module_that_a_user_assigned_a_file_to() {
             &fixture,
             &mut project,
             session,
-            "edit packages/cart/src/model/c.ts\nedit packages/cart/src/api/a.ts\nrun npm test\nrun git commit -m x",
+            "
+                edit packages/cart/src/model/c.ts
+                edit packages/cart/src/api/a.ts
+                run npm test
+                run git commit -m x
+            ",
         );
     }
     let recipes = memories_of_kind(&fixture, &project, "workflow_recipe");
@@ -268,7 +291,17 @@ fn session_id(session: u8) -> SessionId {
 fn notes_of_a_long_build_are_learned_subtask_by_subtask() {
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project();
-    let five = "note Totals are kept in cents, never in floats.\nedit src/a.rs\nedit src/b.rs\ndone\ndone\ndone\ndone\ndone\nrun cargo test";
+    let five = "
+        note Totals are kept in cents, never in floats.
+        edit src/a.rs
+        edit src/b.rs
+        done
+        done
+        done
+        done
+        done
+        run cargo test
+    ";
 
     // The texts learned from the running session; `None` if nothing is learned yet.
     let learn_so_far = |project: &mut Project| {
@@ -281,7 +314,13 @@ fn notes_of_a_long_build_are_learned_subtask_by_subtask() {
     // The sixth subtask succeeds, and another note follows, which is not in a finished subtask. The
     // first lines are journalled again; an event with a known id counts once.
     let six = format!(
-        "{five}\nedit src/c.rs\ndone\nnote `src/c.rs` is written by `make gen`.\nrun cargo test"
+        "
+            {five}
+            edit src/c.rs
+            done
+            note `src/c.rs` is written by `make gen`.
+            run cargo test
+        "
     );
     record_session(&fixture, &mut project, 1, &six);
     let learned = learn_so_far(&mut project);
@@ -293,7 +332,7 @@ fn notes_of_a_long_build_are_learned_subtask_by_subtask() {
     );
 
     // At its end the last note is learned too, and no note twice.
-    let (_, mut contents) = fixture.learn_journals(&mut project);
+    let mut contents = fixture.learn_journals(&mut project).texts;
     contents.sort();
     assert_eq!(
         contents,

@@ -1,7 +1,10 @@
 //! Learning from sessions: they are journalled while they run, and learned when they end.
 //!
 //! Sessions are written as JSON events without the common fields, which [`parse_events`] adds. The
-//! fixture at the top is shared by the other tests of learning.
+//! fixture at the top is shared by the other tests of learning. A *journal* is the file to which the
+//! events of a session are appended. A session is *validated* if its tests passed or its edits were
+//! committed; only then its statements become memories. *Tainted* statements, which text from outside
+//! the project may have influenced, never do without review.
 
 use std::path::{Path, PathBuf};
 
@@ -63,6 +66,14 @@ pub(crate) struct LearningFixture {
     pub(crate) runtime: tokio::runtime::Runtime,
 }
 
+/// The outcome of learning all journals.
+pub(crate) struct LearnedJournals {
+    /// The state of the lesson of each journal.
+    pub(crate) states: Vec<LessonState>,
+    /// The texts of all active memories afterwards.
+    pub(crate) texts: Vec<String>,
+}
+
 impl LearningFixture {
     pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
@@ -110,9 +121,8 @@ impl LearningFixture {
         self.run(Project::open(config, &self.root(), NOW))
     }
 
-    /// Learns from every journal. Returns the state of each lesson, and the texts of all active
-    /// memories afterwards.
-    pub(crate) fn learn_journals(&self, project: &mut Project) -> (Vec<LessonState>, Vec<String>) {
+    /// Learns from every journal.
+    pub(crate) fn learn_journals(&self, project: &mut Project) -> LearnedJournals {
         self.runtime.block_on(async {
             let mut states = Vec::new();
             for journal in project.session_history().journal_transcripts() {
@@ -126,7 +136,8 @@ impl LearningFixture {
                 .list(&MemoryFilter::active(100), Some(NotebookScope::Project))
                 .await
                 .unwrap();
-            (states, memories.into_iter().map(|it| it.memory.content).collect())
+            let texts = memories.into_iter().map(|it| it.memory.content).collect();
+            LearnedJournals { states, texts }
         })
     }
 }
@@ -139,9 +150,9 @@ fn a_learned_session_loses_its_journal() {
     let all = parse_events(1, VALIDATED_SESSION);
     fixture.record(&mut project, &all[..4]);
     fixture.record(&mut project, &all[2..]);
-    let (states, contents) = fixture.learn_journals(&mut project);
-    assert_eq!(states, [LessonState::New]);
-    assert_eq!(contents, ["`src/total.ts` rounds per line, never on the sum."]);
+    let learned = fixture.learn_journals(&mut project);
+    assert_eq!(learned.states, [LessonState::New]);
+    assert_eq!(learned.texts, ["`src/total.ts` rounds per line, never on the sum."]);
     assert!(project.session_history().journal_transcripts().is_empty());
 }
 
@@ -153,13 +164,13 @@ fn an_unvalidated_session_keeps_its_journal() {
     // Shortly after the session, when commits could still validate it.
     project.set_now(Timestamp(START + 100_000));
     fixture.record(&mut project, &parse_events(1, &VALIDATED_SESSION[..4]));
-    assert_eq!(fixture.learn_journals(&mut project).1, Vec::<String>::new());
+    assert_eq!(fixture.learn_journals(&mut project).texts, Vec::<String>::new());
     assert_eq!(project.session_history().journal_transcripts().len(), 1);
 
     // The rest of the session, with the passing test, arrives later.
     fixture.record(&mut project, &parse_events(1, VALIDATED_SESSION)[4..]);
-    let (states, contents) = fixture.learn_journals(&mut project);
-    assert_eq!((states, contents.len()), (vec![LessonState::Grown], 1));
+    let learned = fixture.learn_journals(&mut project);
+    assert_eq!((learned.states, learned.texts.len()), (vec![LessonState::Grown], 1));
 }
 
 #[test]
@@ -174,7 +185,7 @@ fn a_session_that_asks_our_own_server_is_learned_like_any_other() {
         r#""event":"tool_call","call_id":"m","tool":"mcp:waylore/search_memory","args":{"query":"rounding"}"#,
     );
     fixture.record(&mut project, &parse_events(1, &lines));
-    assert_eq!(fixture.learn_journals(&mut project).1.len(), 1);
+    assert_eq!(fixture.learn_journals(&mut project).texts.len(), 1);
 
     // The same call to a server that is not ours taints the statement after it.
     lines[1] =
@@ -182,7 +193,7 @@ fn a_session_that_asks_our_own_server_is_learned_like_any_other() {
     let other = LearningFixture::new();
     let mut project = other.open_project();
     other.record(&mut project, &parse_events(2, &lines));
-    assert_eq!(other.learn_journals(&mut project).1.len(), 0);
+    assert_eq!(other.learn_journals(&mut project).texts.len(), 0);
 }
 
 #[test]
@@ -264,7 +275,7 @@ fn a_hosts_database_is_learned_session_by_session() {
     };
     assert_eq!(learn(&mut project), [LessonState::New, LessonState::New]);
     let fix = "`git show --no-stat HEAD` fails with “fatal: unrecognized argument: --no-stat”. What worked: `git show --stat HEAD`.";
-    assert_eq!(fixture.learn_journals(&mut project).1, [fix]);
+    assert_eq!(fixture.learn_journals(&mut project).texts, [fix]);
     assert_eq!(learn(&mut project), [LessonState::Unchanged, LessonState::Unchanged]);
 }
 
@@ -308,7 +319,7 @@ fn the_same_events_give_the_same_memories() {
         for session in 1..=3 {
             fixture.record(&mut project, &parse_events(session, VALIDATED_SESSION));
         }
-        fixture.learn_journals(&mut project).1
+        fixture.learn_journals(&mut project).texts
     };
     assert_eq!(learn(), learn());
 }

@@ -8,7 +8,9 @@
 //! notation is in `main.rs`.
 //!
 //! `rules` imports the rules of all rule files of the project; `--vouched` means that the user has
-//! agreed to them.
+//! agreed to them. It prints the memories that were added, reworded (`was "old text": …`) or retired,
+//! and last `N known`: the number of rules whose text was imported before, by an earlier import or
+//! from another file. Their memories stay as they are.
 
 use expect_test::expect;
 
@@ -85,6 +87,7 @@ fn a_rule_the_user_changed_no_longer_follows_its_file() {
             rules --vouched
             edit m1 Never push to main, not even docs
             forget m2
+            # All three rules count as known: the changed and the forgotten memory are not added again.
             rules --vouched
             # The rules that the user changed are removed from the file; their memories stay as they are.
             write AGENTS.md - Always sign commits\n

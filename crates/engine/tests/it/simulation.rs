@@ -1,5 +1,9 @@
 //! Simulation: plays long random scripts and checks invariants after every operation. A failure
 //! prints the seed and the script, so that it can be repeated.
+//!
+//! A script has one command per line, such as `teach TEXT`, `edit m1 TEXT` or `undo`. Its texts
+//! contain planted words: *marks*, each in one memory only, which must vanish with a purge, and
+//! *secrets*, which must never be stored.
 
 mod random_run;
 
@@ -32,6 +36,7 @@ fn run_random_operations(seed: u64) {
             "list never shows forgotten or deprecated memories",
         );
         if output.starts_with("purged") {
+            // Marks that were stored before the purge and are not stored now.
             let erased_marks = &before.planted_marks() - &run.now.planted_marks();
             run.assert_holds(
                 ["not found anywhere", "not there inside", "nothing to look for"]

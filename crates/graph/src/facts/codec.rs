@@ -1,6 +1,6 @@
-//! Byte format of a file's facts, in which the caller stores them between runs: varints and strings
-//! in field order. The caller stores a version beside the bytes; facts of another version are
-//! extracted again, never decoded.
+//! Byte format of a file's facts, in which the caller stores them between runs: varints (integers
+//! that take fewer bytes the smaller they are) and strings, in field order. The caller stores a
+//! version beside the bytes; facts of another version are extracted again, never decoded.
 //!
 //! The facts are stored in two parts. The outline lists the definitions and is all that queries
 //! need. The body has everything else and is read only when the file, or one it depends on,
@@ -28,6 +28,7 @@ pub fn encode_outline(facts: &FileFacts) -> Vec<u8> {
     to.write_u32(facts.n_lines);
     to.write_u32(u32::from(facts.is_test));
     to.write_u32(facts.n_too_deep);
+    // A hash is rarely small, so it is no varint.
     to.write_fixed_u64(facts.interface_hash);
 
     let n_strings = n_outline_strings(facts);
@@ -322,6 +323,7 @@ fn read_export(from: &mut ByteReader<'_>) -> Option<ExportEntry> {
 /// Writes the tag of a term and its operands. The tags are stored: a new term gets the next number.
 pub(crate) fn write_term(to: &mut ByteWriter, term: Term) {
     let numbers: &[u32] = match term {
+        // `Unbound` never occurs in finished facts.
         Term::Unknown | Term::Unbound(..) => &[0],
         Term::Literal(it) => &[1, it.into()],
         Term::Name(it) => &[2, it.into()],

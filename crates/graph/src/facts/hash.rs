@@ -1,7 +1,8 @@
 //! Hashes of bytes: of names, of interfaces and of whole files. The results are stored, so the
 //! functions must never change. None of them withstands deliberate collisions.
 //!
-//! FNV-1a reads byte by byte. The two functions for long inputs read eight bytes at a time; their
+//! [`FnvHasher`] is for names: FNV-1a reads byte by byte. [`hash_bytes`], for interfaces, and
+//! [`fingerprint`], for files, read eight bytes at a time, because their inputs are long; their
 //! multipliers are those of well-known hashes.
 
 /// FNV-1a, 64 bits (Fowler, Noll and Vo).

@@ -1,10 +1,16 @@
 //! Structural hash of a piece of code: equal for two texts that differ only in white space and
 //! comments.
 //!
-//! Each definition of a file gets one; a memory that refers to a symbol compares it to notice that
-//! the code has changed. The hash works on the bytes of the text and on the comment and string
-//! spans that the syntax walk collected, which costs a tenth of visiting every token a second time.
-//! It does not withstand deliberate collisions.
+//! ```text
+//! f( a,b )    equals          f(a, b) // why
+//! return x    differs from    returnx
+//! "a b"       differs from    "a  b"
+//! ```
+//!
+//! Each definition of a file gets one. A memory, a stored note that may refer to a definition,
+//! compares it to notice that the code has changed. The hash works on the bytes of the text and on
+//! the comment and string spans that the syntax walk collected, which costs a tenth of visiting
+//! every token a second time. It does not withstand deliberate collisions.
 
 /// A comment or a string of a file, as a range of bytes. It is opaque: its content is not code.
 #[derive(Clone, Copy, Debug)]
@@ -169,6 +175,7 @@ impl TokenHasher {
     }
 }
 
+/// Returns whether a byte is part of a word. Bytes from 128 on belong to characters beyond ASCII.
 const fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 128
 }

@@ -1,8 +1,10 @@
 //! Buffers of a facts builder, reused from one file to the next on the same thread.
 //!
-//! A builder takes the pool of its thread when it is created, and compaction returns it, emptied,
-//! when the facts are finished. Allocating the buffers anew for every file costs more than 5 % of
-//! the time to read it.
+//! A builder takes the pool of its thread when it is created. *Compaction* is its last step
+//! (`compaction.rs`): what it collected is copied into the finished facts, with new ids and without
+//! what nothing uses. Compaction has buffers of its own, and at its end it returns all of them,
+//! emptied, to the pool. Allocating them anew for every file costs more than 5 % of the time to
+//! read it.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -29,12 +31,14 @@ pub(super) struct BufferPool {
     pub(super) compaction: CompactionBuffers,
 }
 
-/// Buffers of the compaction.
+/// Buffers of the compaction. A vector of ids is a translation table: its index is the id in the
+/// builder, its item the id in the finished facts.
 #[derive(Debug, Default)]
 pub(super) struct CompactionBuffers {
-    /// Builder ids to ids of the finished facts; `None` for what was not copied yet.
+    /// `None` for a string that was not copied yet.
     pub(super) strings: Vec<Option<StringId>>,
-    /// As `strings`, with one copy as a value and one as a type: see [`DeclarationSpace`].
+    /// As `strings`, with one copy as a value and one as a type: a name may mean different things
+    /// as each, see [`DeclarationSpace`].
     pub(super) terms: Vec<[Option<TermId>; 2]>,
     /// As `strings`.
     pub(super) locals: Vec<Option<LocalId>>,
@@ -47,6 +51,7 @@ pub(super) struct CompactionBuffers {
     pub(super) definition_names: HashSet<(u32, u32), FastBuildHasher>,
     /// Uses that were already recorded for a definition.
     pub(super) seen_uses: HashSet<(Option<DefId>, TermId, RefKind), FastBuildHasher>,
+    /// The references of the finished facts, before they are encoded.
     pub(super) refs: Vec<Reference>,
     /// The previous file's facts, kept for their capacity.
     pub(super) draft: Option<Box<FileFacts>>,
@@ -56,16 +61,15 @@ pub(super) struct CompactionBuffers {
 
 impl CompactionBuffers {
     fn clear(&mut self) {
-        // `draft` and `bytes` are cleared by their next use.
-        let Self { strings, terms, term_ids, locals, lookups, definition_names, .. } = self;
-        strings.clear();
-        terms.clear();
-        term_ids.clear();
-        locals.clear();
-        lookups.clear();
-        definition_names.clear();
+        self.strings.clear();
+        self.terms.clear();
+        self.locals.clear();
+        self.term_ids.clear();
+        self.lookups.clear();
+        self.definition_names.clear();
         self.seen_uses.clear();
         self.refs.clear();
+        // `draft` and `bytes` keep their content: their next user clears them first.
     }
 }
 

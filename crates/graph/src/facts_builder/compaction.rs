@@ -5,8 +5,15 @@
 //! reachable from definitions, imports and exports come first and form the file's interface; those
 //! that only references need follow and are encoded apart.
 //!
-//! A name is bound while its term is copied: [`Term::Unbound`] becomes `Term::Local`, `Term::Def`,
-//! `Term::Import`, `Term::Implicit` or `Term::Name`.
+//! A term is an expression or a type, reduced to what name resolution needs. A name is bound while
+//! its term is copied: [`Term::Unbound`] becomes `Term::Local`, `Term::Def`, `Term::Import`,
+//! `Term::Implicit` or `Term::Name`. For the Rust text `fn sync(db: Store) { db.find() }`:
+//!
+//! ```text
+//! builder                                    finished facts
+//! Unbound("Store", scope of the file)        Name("Store"): no scope of the file binds it
+//! Unbound("db", scope of `sync`)             Local(l0): the parameter
+//! ```
 
 use std::collections::HashSet;
 
@@ -23,8 +30,8 @@ use crate::facts::{
     Term, TermId, encode_reference_facts, structural_hash,
 };
 
-/// Nesting depth from which on terms are not copied but unknown. Copying is a recursion, so the stack
-/// is the limit. The resolver follows far fewer levels.
+/// Nesting depth from which on terms are not copied but unknown. Copying is a recursion, so the
+/// stack is the limit. The resolver follows far fewer levels.
 const MAX_TERM_DEPTH: u32 = 128;
 
 /// Copies terms, locals and strings of a builder into finished facts, each at most once.
@@ -45,7 +52,8 @@ pub(super) fn compact(mut builder: FactsBuilder<'_>) -> FileFacts {
     // First phase: everything that other files can see.
     let buffers = std::mem::take(&mut builder.compaction);
     let mut compactor = FactsCompactor::new(&builder, buffers);
-    // An outline stores only the strings of definitions, so these must come first.
+    // The outline, the part of the stored facts that queries read, has only the strings of
+    // definitions, so these must come first.
     for def in &builder.defs {
         compactor.copy_string(def.name);
         let owner_name = def.owner_type.and_then(|it| builder.terms.simple_name(it));
@@ -84,7 +92,8 @@ fn recycle_buffers(builder: FactsBuilder<'_>, compaction: CompactionBuffers) {
     BufferPool { defs, locals, terms, refs, opaque, scopes, compaction }.return_to_pool();
 }
 
-/// Defines properties that no declaration mentions and that are only assigned through `this`.
+/// Defines properties that no declaration mentions and that are only assigned through `this`: `db`
+/// in `this.db = new Db()`.
 fn define_assigned_fields(builder: &mut FactsBuilder<'_>) {
     if builder.field_assignments.is_empty() {
         return;
@@ -306,6 +315,7 @@ impl<'a, 's> FactsCompactor<'a, 's> {
             let LocalVariable { declared_type, inferred_from } = self.builder.locals[local.index()];
             let declared_type = declared_type.map(|it| self.copy_value(it));
             let inferred_from = inferred_from.map(|it| self.copy_value(it));
+            // Reserved already, so this only returns its new id.
             let copy = self.reserve_local(local);
             self.facts.locals[copy.index()] = LocalVariable { declared_type, inferred_from };
         }

@@ -1,5 +1,6 @@
 //! Hash of a file's interface: the facts that other files can see. While it is unchanged, an edit
-//! of the file concerns its own references only and no other file is resolved again.
+//! of the file concerns its own references only and no other file is resolved again. For example,
+//! a new call in the body of a function leaves the hash unchanged; a new parameter changes it.
 
 use model::codec::ByteWriter;
 

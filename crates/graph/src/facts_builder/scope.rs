@@ -3,6 +3,12 @@
 //! During the walk every function, block and class enters a scope and binds its names there. Names
 //! are looked up after the walk, from the scope they are used in outwards, because a name may be
 //! used above its definition. A scope is identified by its position in [`ScopeTree::scopes`].
+//!
+//! ```text
+//! def run(job):             scope 0, the file: binds `run` to a definition
+//!     next = job.next()     scope 1, the function: binds `job` and `next` to locals
+//!     run(next)             seen from scope 1: `next` is found there, `run` in scope 0
+//! ```
 
 use super::to_index;
 use crate::facts::{DefId, ImportId, LocalId, StringId};
@@ -32,7 +38,8 @@ pub(crate) enum NameBinding {
     Import(ImportId),
 }
 
-/// The declaration space a name is looked up in. Some languages keep values and types apart.
+/// The declaration space a name is looked up in. Some languages keep values and types apart:
+/// TypeScript's `interface A {}` and `const A = 1` may stand in one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum DeclarationSpace {
     Value,
@@ -92,6 +99,7 @@ impl ScopeTree {
     pub(super) fn function_scope(&self) -> u32 {
         let mut scope = self.current;
         while self.scopes[scope as usize].kind == ScopeKind::Block {
+            // A block always has a parent: the scope of the file is no block.
             scope = self.scopes[scope as usize].parent.unwrap_or_default();
         }
         scope
@@ -120,9 +128,11 @@ impl ScopeTree {
         while let Some(scope) = next_scope.map(|it| &self.scopes[it as usize]) {
             // The body of a Python class sees its own names, but the functions inside it do not.
             let is_visible = scope.kind != ScopeKind::Class || next_scope == Some(from);
-            let matches = |it: &&(StringId, NameBinding)| it.0 == name && accepts(it.1);
-            if is_visible && let Some(found) = scope.names.iter().find(matches) {
-                return Some(found.1);
+            let matches = |(bound_name, binding): &&(StringId, NameBinding)| {
+                *bound_name == name && accepts(*binding)
+            };
+            if is_visible && let Some((_, binding)) = scope.names.iter().find(matches) {
+                return Some(*binding);
             }
             // Rust's modules do not see the names around them; `use` imports them.
             if matches!(scope.kind, ScopeKind::Module(_)) {

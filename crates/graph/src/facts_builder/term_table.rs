@@ -1,8 +1,12 @@
 //! Interned strings and terms of one file, and the lists that terms point to.
 //!
-//! Walkers build terms bottom-up: `a.b()` is `add(Call(member_of(unbound_name("a"), "b")))`. Equal
-//! strings and equal terms get the same id, so that a term which occurs a hundred times is stored
-//! once.
+//! A term is an expression or a type, reduced to what name resolution needs. The walkers of the
+//! languages build terms bottom-up: `a.b()` is `add(Call(member_of(unbound_name("a"), "b")))`;
+//! `unbound_name` is a function of the builder. Equal strings and equal terms get the same id, so
+//! that a term which occurs a hundred times is stored once.
+//!
+//! A term has a fixed size. One with any number of operands, such as `AnyOf`, holds a [`ListSpan`]:
+//! the range of its operands in one array for all terms.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
@@ -105,7 +109,7 @@ impl TermTable {
     /// A record of named members: an object literal, a tuple by its positions.
     pub(crate) fn record_of(&mut self, members: &[(StringId, TermId)]) -> TermId {
         let start = to_index(self.lists.len());
-        self.lists.extend(members.iter().flat_map(|it| [it.0.0, it.1.0]));
+        self.lists.extend(members.iter().flat_map(|(name, value)| [name.0, value.0]));
         self.add(Term::Record(ListSpan { start, len: to_index(members.len() * 2) }))
     }
 

@@ -1,5 +1,14 @@
 //! The entries that a file adds to the index, by which other files find its definitions without
-//! knowing the file: names in open namespaces, members outside their type, methods, packages.
+//! knowing the file: names in open namespaces, members outside their type, methods, packages. An
+//! open namespace is one that several files add to.
+//!
+//! ```text
+//! code                                           keys
+//! class Store {} in Java's `package app;`        Namespace("java:app", "Store")
+//! func (s *Store) Get() {} in Go                 OutOfLineMember("Store", "Get"), Method("Get")
+//! the file `api/__init__.py`                     PythonPackage("api")
+//! { "name": "ui" } in a `package.json`           Package("ui")
+//! ```
 //!
 //! The keys must be the same as those that [`super::TrackedView`] looks up.
 

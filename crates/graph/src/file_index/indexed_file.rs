@@ -1,7 +1,8 @@
 //! One file of the index: its facts, its strings as interned names, and sorted tables to query it.
 //!
 //! The resolver queries a file by name: for all definitions, imports or exports with the name, or
-//! for the definition that fits a [`DefQuery`] best.
+//! for the definition that fits a [`DefQuery`] best. An interned name is the number of a text, the
+//! same in all files; the facts themselves number the strings of each file apart.
 
 use super::index_keys::{collect_index_keys, intern_path_segments, open_namespace};
 use super::name_interner::hash_str;
@@ -62,7 +63,7 @@ pub(crate) struct IndexedFile {
     pub(crate) facts: FileFacts,
     /// Its references; empty unless the file is being resolved.
     pub(crate) refs: Vec<Reference>,
-    /// Targets of its references from a precise index.
+    /// Targets of its references from a SCIP index, which a compiler made.
     pub(crate) precise: Option<Box<PreciseReferences>>,
     /// The interned name of each string of the facts, by [`StringId`]. Without the strings of
     /// `reference_name_ids`, unless the references are decoded.
@@ -176,6 +177,7 @@ impl IndexedFile {
             } else {
                 def.kind.is_value()
             };
+            // The number of arguments.
             let fits = !query.is_call() || def.accepts(query.n_args);
             (
                 has_two_spaces && !is_in_space,
@@ -220,11 +222,11 @@ impl IndexedFile {
     }
 
     pub(crate) fn exports_named(&self, name: NameId) -> impl Iterator<Item = &ExportEntry> {
-        let start = self.exports.partition_point(|it| it.0 < name);
+        let start = self.exports.partition_point(|(exported, _)| *exported < name);
         self.exports[start..]
             .iter()
-            .take_while(move |it| it.0 == name)
-            .map(|it| &self.facts.exports[it.1 as usize])
+            .take_while(move |(exported, _)| *exported == name)
+            .map(|(_, position)| &self.facts.exports[*position as usize])
     }
 
     pub(crate) fn folder(&self) -> &str {
@@ -254,16 +256,16 @@ fn sorted_tables(facts: &FileFacts, name_ids: &[NameId]) -> SortedTables {
     // A member outside the body of its type is found through the index instead.
     let mut members: Vec<_> = facts
         .defs_with_ids()
-        .filter(|it| it.1.owner_type.is_none())
-        .map(|(id, it)| (parent_slot(it.parent), name(it.name), id))
+        .filter(|(_, def)| def.owner_type.is_none())
+        .map(|(id, def)| (parent_slot(def.parent), name(def.name), id))
         .collect();
     members.sort_unstable();
     // A star import binds unknown names, an import for its side effects none.
     let binds_name = |kind| !matches!(kind, ImportKind::Star | ImportKind::Effect);
     let mut imports: Vec<_> = facts
         .imports_with_ids()
-        .filter(|it| binds_name(it.1.kind))
-        .map(|(id, it)| (parent_slot(it.parent_module), name(it.local_name), id))
+        .filter(|(_, import)| binds_name(import.kind))
+        .map(|(id, import)| (parent_slot(import.parent_module), name(import.local_name), id))
         .collect();
     imports.sort_unstable();
     let exports = facts.exports.iter().enumerate();
@@ -286,6 +288,7 @@ fn equal_range<T: Copy>(
     sorted: &[(u32, NameId, T)],
     wanted: (u32, NameId),
 ) -> impl Iterator<Item = T> {
-    let start = sorted.partition_point(|it| (it.0, it.1) < wanted);
-    sorted[start..].iter().take_while(move |it| (it.0, it.1) == wanted).map(|it| it.2)
+    let start = sorted.partition_point(|(parent, name, _)| (*parent, *name) < wanted);
+    let is_wanted = move |(parent, name, _): &&(u32, NameId, T)| (*parent, *name) == wanted;
+    sorted[start..].iter().take_while(is_wanted).map(|(_, _, item)| *item)
 }

@@ -1,5 +1,8 @@
 //! Access to the file index that records what was looked up, so that an update can find the files
 //! whose resolution may have changed.
+//!
+//! A [`LookupKey`] is the hash of a lookup: of a path, or of a name and where it is looked up.
+//! Different lookups may share a key, so results are compared with the name itself.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -116,7 +119,8 @@ impl<'w> TrackedView<'w> {
         self.sorted_defs(key, None).into_iter().map(|it| it.file).collect()
     }
 
-    /// The definitions of a key ordered by path, without those that only collide with its hash.
+    /// The definitions of a key ordered by path, without those that have its hash but not `name`.
+    /// `None` for keys whose entries stand for whole files, which have no name to compare.
     fn sorted_defs(&self, key: LookupKey, name: Option<NameId>) -> Vec<DefRef> {
         self.record_key(key);
         let found = self.index.defs_by_key(key);

@@ -1,7 +1,8 @@
 //! TypeScript, TSX and JavaScript: one walk over three grammars, which share most node kinds.
 //!
 //! This file has the walk, calls and test cases; declarations, patterns, imports, exports and terms
-//! have files of their own.
+//! have files of their own. A *term*, such as `Member(…)` below, is an expression or a type, reduced
+//! to what name resolution needs; the builder collects the facts and looks names up after the walk.
 //!
 //! ```text
 //! import { Db } from "./db";      import: item `Db` of `./db`
@@ -46,6 +47,7 @@ use terms::strip_wrappers;
 use type_declarations::{visit_enum, visit_interface, visit_namespace, visit_type_alias};
 use variables::visit_variables;
 
+// grammar_names! declares an enum and adds the variant `Other` for every name that is not listed.
 grammar_names! {
     /// The node kinds that the walk reads, by their names in the grammars. A name that one of the
     /// grammars lacks is never found there. A leading quote marks a token, that is, a keyword.
@@ -151,6 +153,7 @@ pub(super) fn extract(builder: &mut FactsBuilder<'_>) {
     let grammar = match builder.lang {
         SourceLanguage::Tsx => &TSX_GRAMMAR,
         SourceLanguage::JavaScript => &JAVASCRIPT_GRAMMAR,
+        // TypeScript; no other language comes here.
         _ => &TYPESCRIPT_GRAMMAR,
     };
     walk_source::<ScriptWalk>(builder, grammar, builder.source);
@@ -280,11 +283,14 @@ fn visit_jsx_element(
 ) {
     if let Some(name) = walker.field(node, Field::Name) {
         let starts_component = |it: char| it.is_uppercase() || it == '_' || it == '$';
+        // `Menu.Item` is a component, too.
         let is_component = walker.kind(name) != NodeKind::Identifier
             || walker.text(name).starts_with(starts_component);
         if is_component {
+            // Attributes are no arguments, so their number means nothing.
             add_callee_reference(walker, name, RefKind::Call, ANY_ARG_COUNT);
         } else {
+            // The walk reaches the name later and must not record it as a variable.
             walker.mark_handled(name);
         }
     }
@@ -300,6 +306,7 @@ fn add_callee_reference(
 ) {
     let name = match walker.kind(callee) {
         NodeKind::Identifier => {
+            // The walk reaches the name later and must not record it as a plain use.
             walker.mark_handled(callee);
             Some(callee)
         }

@@ -5,6 +5,9 @@
 //! a function from its `return` statements: the result of a call is followed only if the function
 //! declares it. What C and C++ do differently from the other three is in `c`.
 //!
+//! The walk records *definitions*, and *references*: the places where a name is used. A reference
+//! contains a *term*, an expression reduced to what name lookup needs: `Member(db, "Find")`.
+//!
 //! ```text
 //! class Store : Base {                C#, definition: class `Store` with the base `Base`
 //!   Db db;                            definition: field `Store.db` of type `Db`
@@ -143,9 +146,10 @@ struct OutOfLineMethod {
 
 #[derive(Default)]
 struct GenericState {
-    /// Number of enclosing Ruby blocks: `do … end`, `{ … }`.
+    /// Number of enclosing Ruby blocks: `do … end`, `{ … }`. A function inside one cannot be called
+    /// by its bare name from other files.
     block_depth: u32,
-    /// Number of enclosing C++ namespaces without a name.
+    /// Number of enclosing C++ namespaces without a name. Other files do not see their names.
     anonymous_namespace_depth: u32,
     /// The enclosing method, if it is defined outside its type.
     out_of_line_method: Option<OutOfLineMethod>,
@@ -157,6 +161,7 @@ pub(super) fn extract(builder: &mut FactsBuilder<'_>) {
         SourceLanguage::Cpp => &CPP_GRAMMAR,
         SourceLanguage::CSharp => &CSHARP_GRAMMAR,
         SourceLanguage::Ruby => &RUBY_GRAMMAR,
+        // PHP: no further language is walked by this file.
         _ => &PHP_GRAMMAR,
     };
     let has_macros = matches!(builder.lang, SourceLanguage::C | SourceLanguage::Cpp);
@@ -290,8 +295,9 @@ fn visit_expression(
     }
 }
 
-/// PHP's type keyword `string` counts as a string literal in structural hashes. That is an
-/// accident, but stored hashes contain it.
+/// PHP's type keyword `string` counts as a string literal in structural hashes, which are hashes of
+/// a definition's code without white space and comments. That is an accident, but stored hashes
+/// contain it.
 fn visit_token(walker: &mut GenericWalker<'_, '_>, token: Node<'_>) {
     if walker.kind(token) == NodeKind::StringWord {
         walker.builder.mark_string(token);

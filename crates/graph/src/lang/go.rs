@@ -1,4 +1,6 @@
 //! Go: the walk, references and imports. Declarations, variables and terms have files of their own.
+//! A *term*, such as `Member(…)` below, is an expression or a type, reduced to what name resolution
+//! needs; the builder collects the facts and looks names up after the walk.
 //!
 //! ```text
 //! import "app/db"                          import: module `app/db` as `db`
@@ -27,6 +29,7 @@ use bindings::{
 };
 use declarations::{bind_parameters, record_return, visit_function, visit_method, visit_type_spec};
 
+// grammar_names! declares an enum and adds the variant `Other` for every name that is not listed.
 grammar_names! {
     /// The node kinds that the walk reads, by their names in the grammar.
     enum NodeKind {

@@ -53,6 +53,7 @@ impl<K: GrammarNames, F: GrammarNames> Grammar<K, F> {
     }
 
     pub(crate) fn kind(&self, node: Node<'_>) -> K {
+        // The id of a syntax error is beyond the table.
         self.kinds.get(usize::from(node.kind_id())).copied().unwrap_or(K::OTHER)
     }
 

@@ -1,5 +1,6 @@
 //! Java: the walk, references and imports. Declarations, local names and terms have files of their
-//! own.
+//! own. A *term*, such as `Member(…)` below, is an expression or a type, reduced to what name
+//! resolution needs; the builder collects the facts and looks names up after the walk.
 //!
 //! ```text
 //! package app;                             the namespace of the file is `app`
@@ -33,6 +34,7 @@ use bindings::{
 };
 use declarations::{visit_class, visit_enum_constant, visit_field, visit_method};
 
+// grammar_names! declares an enum and adds the variant `Other` for every name that is not listed.
 grammar_names! {
     /// The node kinds that the walk reads, by their names in the grammar. A leading quote marks a
     /// token, that is, a keyword.

@@ -1,5 +1,6 @@
 //! Python: the walk, names, calls and annotations. Declarations, bindings, imports and terms have
-//! files of their own.
+//! files of their own. A *term*, such as `Member(…)` below, is an expression or a type, reduced to
+//! what name resolution needs; the builder collects the facts and looks names up after the walk.
 //!
 //! ```text
 //! class Store(Base):          definition: class `Store`, base `Base`
@@ -29,6 +30,7 @@ use bindings::{bind_alias, bind_loop_target, bind_walrus, visit_assignment};
 use declarations::{visit_class, visit_decorated, visit_function, visit_lambda};
 use imports::{visit_from_import, visit_import};
 
+// grammar_names! declares an enum and adds the variant `Other` for every name that is not listed.
 grammar_names! {
     /// The node kinds that the walk reads, by their names in the grammar.
     enum NodeKind {
@@ -213,6 +215,7 @@ fn visit_call(walker: &mut PythonWalker<'_, '_>, cursor: &mut TreeCursor<'_>, no
 fn add_call_reference(walker: &mut PythonWalker<'_, '_>, callee: Node<'_>, n_args: u8) {
     let name = match walker.kind(callee) {
         NodeKind::Identifier => {
+            // The walk reaches the name later and must not record it as a plain use.
             walker.mark_handled(callee);
             Some(callee)
         }

@@ -1,6 +1,10 @@
 //! Rust: the walk, paths, calls and attributes. Items, functions, patterns, macros, imports and
 //! terms have files of their own.
 //!
+//! The walk records *definitions*, and *references*: the places where a name is used. A reference
+//! contains a *term*, an expression reduced to what name lookup needs: that of `self.rows.find(id)`
+//! is `Member(Member(self, "rows"), "find")`.
+//!
 //! ```text
 //! impl Store {                          self_types: `Self` means `Store`
 //!     pub fn get(&self, id: u64) -> Row {
@@ -92,7 +96,8 @@ grammar_names! {
 static RUST_GRAMMAR: LazyLock<Grammar<NodeKind, Field>> =
     LazyLock::new(|| Grammar::for_language(SourceLanguage::Rust));
 
-/// Methods that pass an element of their object to the closure they are given: `xs.map(|x| …)`.
+/// Methods that pass an element of their object to the closure they are given: `xs.map(|x| …)`. The
+/// content of an option counts as its element.
 #[rustfmt::skip]
 const ELEMENT_CALLBACK_METHODS: &[&str] = &[
     "map", "for_each", "filter", "find", "any", "all", "position", "flat_map", "filter_map", "inspect",
@@ -257,6 +262,7 @@ fn last_name_node<'t>(walker: &RustWalker<'_, '_>, node: Node<'t>) -> Node<'t> {
 fn read_attribute(walker: &mut RustWalker<'_, '_>, node: Node<'_>) {
     let attribute = walker.text(node).trim_start_matches("#[").trim_end_matches(']');
     // Attributes accumulate until an item takes them: `#[tokio::test]` may be followed by others.
+    // The four forms are `test`, `tokio::test`, `cfg(test)` and `test(…)`.
     walker.state.is_test_item |= attribute == "test"
         || attribute.ends_with("::test")
         || attribute.contains("cfg(test")

@@ -38,6 +38,7 @@ closed! {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LanguageSpec {
     pub(crate) family: LanguageFamily,
+    /// How a call selects one of several functions with the same name.
     pub(crate) overloads: OverloadRule,
     /// File name extensions in lower case.
     pub(crate) extensions: &'static [&'static str],
@@ -50,9 +51,9 @@ pub(crate) struct LanguageSpec {
 /// Property by which overloads of one name are selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OverloadRule {
-    /// The number of arguments, if anything.
+    /// The number of arguments, in a language that has overloads at all.
     ByArity,
-    /// The types of the arguments.
+    /// The types of the arguments: Java's `print(1)` and `print("a")` may be two methods.
     ByType,
 }
 
@@ -63,7 +64,7 @@ impl SourceLanguage {
         use LanguageFamily as Family;
         use OverloadRule::{ByArity, ByType};
         match self {
-            //                       family              overloads extensions                                   grammar                                                        extract
+            //                       family              overload extensions                                    grammar                                                      extract
             Self::TypeScript => spec(Family::EcmaScript, ByArity, &["ts", "mts", "cts"],                        Some(|| tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into()), ecmascript::extract),
             Self::Tsx        => spec(Family::EcmaScript, ByArity, &["tsx"],                                     Some(|| tree_sitter_typescript::LANGUAGE_TSX.into()),        ecmascript::extract),
             Self::JavaScript => spec(Family::EcmaScript, ByArity, &["js", "jsx", "mjs", "cjs"],                 Some(|| tree_sitter_javascript::LANGUAGE.into()),            ecmascript::extract),
@@ -151,21 +152,27 @@ pub(crate) enum LanguageFamily {
 }
 
 /// Naming rules that the languages of a family share.
+///
+/// A namespace is *open* if several files add names to it, such as a package of Go; a module of
+/// Python, which is one file, is not.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent columns of a table")]
 pub(crate) struct FamilyRules {
     pub(crate) namespace: NamespaceRule,
     /// Prefix of every open namespace of the family, so that no two families share one.
     pub(crate) namespace_prefix: &'static str,
-    /// After `new` there is always the name of a type, never a variable that holds a type.
+    /// After `new` there is always the name of a type, never a variable that holds a type. In
+    /// JavaScript `new handlers[name]()` is possible.
     pub(crate) constructs_by_type_name: bool,
     /// Calling a type creates an object of it: `Server(1)`.
     pub(crate) calls_type_to_construct: bool,
-    /// A name that nothing defines is taken for a built-in. In other families that holds only for
-    /// a name that begins with a capital.
+    /// A name that nothing defines is taken for a built-in: `console`, `len`. In other families
+    /// that holds only for a name that begins with a capital: `String`.
     pub(crate) assumes_builtins: bool,
     /// A name can denote a type and, independently, a value.
     pub(crate) separates_types_from_values: bool,
+    /// Line breaks and indentation are part of the code (`Indented`), or they only separate
+    /// words (`FreeForm`).
     pub(crate) layout: LayoutRule,
     /// Endings of a test file's name, without its extension, that only this family uses:
     /// `ServerTest.java`.
@@ -195,7 +202,7 @@ impl LanguageFamily {
         const T: bool = true;
         const F: bool = false;
         match self {
-            //                        name-           constructs types  assumes  separates           test stem
+            //                        name-            creates  types   assumes  separates           test stem
             //                        space   prefix   by type  called  builtins types     layout    suffixes
             Self::EcmaScript => rules(File,   "",      F,       F,      T,       T,        FreeForm, &[]),
             Self::Python     => rules(File,   "",      F,       T,      T,       F,        Indented, &[]),

@@ -5,7 +5,16 @@
 //! is a `match` over the node's kind. It records facts in the [`FactsBuilder`] and then calls
 //! [`SyntaxWalker::visit_children`], or a relative of it, to go on with the children; so the walk
 //! is a recursion in text order. A node kind that a language does not care about is only passed
-//! through.
+//! through. The walk over `save(1)` in Rust:
+//!
+//! ```text
+//! visit_node(call_expression)          records: call of `save`; marks the name as handled
+//!   visit_node(identifier `save`)      handled, so nothing is recorded
+//!   visit_node(arguments)              no facts of its own
+//!     visit_node(integer_literal `1`)  no facts of its own
+//! ```
+//!
+//! A *term* is an expression or a type reduced to what name lookup needs: `Call(Name("save"))`.
 //!
 //! A function `visit_…(walker, cursor, node)` is called with the cursor at `node`, records the
 //! facts of that node and visits its children. A function without a cursor only records.
@@ -27,7 +36,8 @@ pub(crate) const MAX_LOOKAHEAD_DEPTH: u32 = 24;
 
 /// The walk of one language, or of several with similar grammars.
 ///
-/// All calls are resolved statically: a walk visits every node of every file.
+/// All calls are resolved statically: a walk visits every node of every file, so the cost of
+/// dynamic dispatch would be paid at each.
 pub(crate) trait LanguageWalk: Sized + 'static {
     type NodeKind: GrammarNames;
     type Field: GrammarNames;

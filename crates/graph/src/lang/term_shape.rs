@@ -1,7 +1,11 @@
 //! Terms of expressions and types: one evaluator for all languages, driven by a table per language.
 //!
+//! A [`Term`] is an expression or a type reduced to what name lookup needs: which name, which
+//! member of what, the result of which call. Terms are stored in the facts of a file and refer to
+//! one another by [`TermId`]; [`UNKNOWN_TERM`] is that of an expression that cannot be followed.
+//!
 //! A language maps each node kind to a [`TermShape`], a recipe that says which parts of the node
-//! make up its [`Term`]. Constructs that most languages share (member access, indexing, literals)
+//! make up its term. Constructs that most languages share (member access, indexing, literals)
 //! are shapes of their own; the rest is a function of the language. In Rust, for example:
 //!
 //! ```text
@@ -25,10 +29,10 @@ use super::syntax_walker::{LanguageWalk, MAX_LOOKAHEAD_DEPTH, SyntaxWalker, name
 use crate::facts::{DefId, Term, TermId};
 use crate::facts_builder::UNKNOWN_TERM;
 
-/// Maximum number of type arguments stored for a generic type.
+/// Maximum number of type arguments stored for a generic type; further ones are left out.
 pub(crate) const MAX_TYPE_ARGUMENTS: usize = 4;
 
-/// Maximum number of items of a tuple that become members of a record.
+/// Maximum number of items of a tuple that become members of a record; further ones are left out.
 const MAX_TUPLE_ITEMS: usize = 8;
 
 /// Recipe for the term of a node.

@@ -1,11 +1,21 @@
 //! Lookup of the targets that a user or an agent writes: paths, symbols, lines.
 //!
-//! People shorten paths and names, so the end of a path or of a qualified name is enough.
-
-use std::cmp::Reverse;
+//! People shorten paths and names, so the end of a path or of a qualified name is enough:
+//!
+//! ```text
+//! auth.ts               the file src/auth.ts, if no other path ends with /auth.ts
+//! src/auth.ts:12        the innermost definition around line 12
+//! auth.ts:Token.check   the member `check` of the class `Token` in that file
+//! check                 every `check` and every member `….check` of the project
+//! ```
+//!
+//! A *node* is a file or a definition of the [`QueryGraph`]. An *outline* is the list of
+//! definitions of one file. In C and C++ a *declaration* (a prototype in a header) and its
+//! definition are two nodes, joined by an edge.
 
 use super::traversal::is_declaration_edge;
 use super::{NodeId, QueryGraph};
+use crate::facts::DefId;
 
 /// The result of looking up a written target.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,8 +80,8 @@ fn find_file(graph: &QueryGraph, path: &str) -> Option<usize> {
         return Some(exact);
     }
     // Whole folder names only: `th.ts` is not the end of `auth.ts`.
-    let is_suffix = |it: &str| it.strip_suffix(path).is_some_and(|it| it.ends_with('/'));
-    let mut matches = graph.files.iter().enumerate().filter(|it| is_suffix(&it.1.path));
+    let suffix = format!("/{path}");
+    let mut matches = graph.files.iter().enumerate().filter(|(_, it)| it.path.ends_with(&suffix));
     let (first, _) = matches.next()?;
     let is_only_match = matches.next().is_none();
     is_only_match.then_some(first)
@@ -82,11 +92,17 @@ fn node_at_line(graph: &QueryGraph, file_position: usize, line: u32) -> NodeId {
     let file = &graph.files[file_position];
     // People count lines from 1, the facts from 0.
     let line = line.saturating_sub(1);
-    let defs = file.outline.defs_with_ids();
-    let around = defs.filter(|it| it.1.lines.0 <= line && line <= it.1.lines.1);
-    // Of two with the same lines, the later one is inside the other.
-    let innermost = around.min_by_key(|it| (it.1.lines.1 - it.1.lines.0, Reverse(it.0)));
-    innermost.map_or(file.file_node, |it| file.node_of(it.0))
+    // The definition around the line with the fewest lines.
+    let mut innermost: Option<(u32, DefId)> = None;
+    for (id, def) in file.outline.defs_with_ids() {
+        let (first, last) = def.lines;
+        let is_around = first <= line && line <= last;
+        // Of two with the same lines, the later one is inside the other.
+        if is_around && innermost.is_none_or(|(n_lines, _)| last - first <= n_lines) {
+            innermost = Some((last - first, id));
+        }
+    }
+    innermost.map_or(file.file_node, |(_, id)| file.node_of(id))
 }
 
 /// The definitions that a name denotes: `run`, `Server.run`, `Server::run`. Exact matches come
@@ -115,7 +131,8 @@ fn nodes_named(graph: &QueryGraph, name: &str, only_file: Option<usize>) -> Vec<
             }
         }
     }
-    if only_file.is_none() || exact.is_empty() {
+    let is_search_of_all_files = only_file.is_none();
+    if is_search_of_all_files || exact.is_empty() {
         exact.extend(by_suffix);
     }
     exact

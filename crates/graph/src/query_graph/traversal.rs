@@ -2,6 +2,17 @@
 //!
 //! Impact follows edges backwards, from a symbol to its users; dependencies and paths follow them
 //! forwards. Impact and dependencies share one breadth-first search, which weighs every path.
+//!
+//! ```text
+//! page calls login, login calls verify
+//! impact of verify, depth 2:     login (depth 1), page (depth 2, via login)
+//! dependencies of page, depth 1: login
+//! path from page to verify:      page, login, verify
+//! ```
+//!
+//! A *node* is a file or a definition. A [`HalfEdge`] is an edge as stored at one end; its `node`
+//! is the other end. Its `resolution` is the evidence by which a reference was matched with its
+//! target; each kind of evidence has a confidence, the probability that the target is right.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
@@ -71,6 +82,7 @@ const STEP_DECAY_PER_MILLE: u32 = 600;
 /// away. Nearest first, then by weight.
 pub fn find_impact(graph: &QueryGraph, start: &[NodeId], depth: u32) -> Vec<ReachedNode> {
     let own: Vec<NodeId> = start.iter().flat_map(|it| graph.with_members(*it)).collect();
+    // The search also starts at the nodes that stand for the same function.
     let mut seeds = own.clone();
     for node in &own {
         // A call of an overridden method may dispatch to this one, and a call of a declaration
@@ -164,9 +176,8 @@ fn breadth_first<'a>(
                 let confidence = u32::from(edge.resolution.confidence());
                 // The first step is free: direct users compare by the kind of edge alone.
                 let decay = if depth == 1 { PER_MILLE } else { STEP_DECAY_PER_MILLE };
-                let scale = |weight: u32, share: u32| weight * share / PER_MILLE;
-                let weight = scale(from.weight, edge_weight(edge.kind));
-                let weight = scale(scale(weight, confidence), decay);
+                let shares = [edge_weight(edge.kind), confidence, decay];
+                let weight = shares.iter().fold(from.weight, |acc, it| acc * it / PER_MILLE);
                 let candidate = ReachedNode {
                     node: edge.node,
                     depth,
@@ -215,15 +226,13 @@ pub fn find_neighbours(graph: &QueryGraph, paths: &[&str]) -> Vec<NeighbourFile>
             counts.entry(graph.file_position(edge.node)).or_default().1 += 1;
         }
     }
-    let mut neighbours: Vec<NeighbourFile> = counts
-        .into_iter()
-        .filter(|it| !own_files.contains(&it.0))
-        .map(|(file, (n_outgoing, n_incoming))| NeighbourFile {
-            path: graph.files[file].path.to_string(),
-            n_outgoing,
-            n_incoming,
-        })
-        .collect();
+    // Edges inside a file, or between two files of the query, lead to no neighbour.
+    counts.retain(|file, _| !own_files.contains(file));
+    let mut neighbours = Vec::with_capacity(counts.len());
+    for (file, (n_outgoing, n_incoming)) in counts {
+        let path = graph.files[file].path.to_string();
+        neighbours.push(NeighbourFile { path, n_outgoing, n_incoming });
+    }
     // Equal numbers are ordered by path.
     let n_edges = |it: &NeighbourFile| it.n_outgoing + it.n_incoming;
     neighbours.sort_unstable_by(|a, b| (n_edges(b), &a.path).cmp(&(n_edges(a), &b.path)));

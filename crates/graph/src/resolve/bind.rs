@@ -1,7 +1,25 @@
 //! Binding: from a term to the definition that it names.
 //!
-//! The extractor has bound the names that the file's own scopes decide ([`Term::Def`],
-//! [`Term::Import`]). What is left leads to other files: imports, members, free names.
+//! A [`Term`] is an expression or a type as the facts of a file store it. The extractor has bound
+//! the names that the file's own scopes decide ([`Term::Def`], [`Term::Import`]). What is left
+//! leads to other files: imports, members, free names. For example, after
+//! `import { open } from './db'; const db: Store = open()`:
+//!
+//! ```text
+//! open()      Import(open)               bound by the import     calls db.ts:open (import)
+//! db.save()   Member(Local(db), "save")  bound in type `Store`   calls db.ts:Store.save (type)
+//! ```
+//!
+//! * The result is a [`LookupResult`]: a definition with its evidence, a module or a value.
+//!   `NotFound` means no evidence, so the caller tries something else; `External` means known to be
+//!   outside the project, so it stops.
+//! * To bind a member, the owner is evaluated (`eval.rs`) to an [`AbstractValue`]: a type, an
+//!   instance of one, a module, and so on; `Unknown` if nothing is known.
+//! * A [`DefQuery`] states what is wanted: a value or a type, and for a call the number of
+//!   arguments.
+//! * An [`EvalContext`] is the file of the term, with the values of type parameters.
+//! * Binding is recursive and code may be cyclic. `with_budget` returns its first argument when the
+//!   resolver's limit of depth or steps is reached.
 
 use super::c::find_c_name;
 use super::eval::{eval_type, eval_value, instance_of};
@@ -103,12 +121,16 @@ fn bind_import(
         // A module cannot be called: another import of the same name is meant, if there is one.
         LookupResult::Module(module) if query.is_call() => {
             let name = indexed.name_id(entry.local_name);
-            let mut others = indexed
-                .imports_named(entry.parent_module, name)
-                .filter(|it| *it != import)
-                .map(|it| resolve_import(resolver, file, indexed.facts.import(it), query));
-            let found = others.find(|it| matches!(it, LookupResult::Def(..)));
-            found.unwrap_or(LookupResult::Module(module))
+            for other in indexed.imports_named(entry.parent_module, name) {
+                if other == import {
+                    continue;
+                }
+                let found = resolve_import(resolver, file, indexed.facts.import(other), query);
+                if matches!(found, LookupResult::Def(..)) {
+                    return found;
+                }
+            }
+            LookupResult::Module(module)
         }
         found => found,
     }
@@ -166,6 +188,8 @@ fn bind_implicit(
             None => AbstractValue::Unknown,
         };
         let found = find_member(resolver, &receiver, name, query, ResolutionKind::Member);
+        // `External` does not end the search: a class with a base outside the project might inherit
+        // any name, and the enclosing definitions are better evidence.
         if matches!(found, LookupResult::Def(..)) {
             return found;
         }
@@ -175,16 +199,14 @@ fn bind_implicit(
     if indexed.facts.lang.family() == LanguageFamily::C {
         return resolve_free_name(resolver, file, Some(enclosing), name, query);
     }
-    let at_top_level = indexed.best_def_named(None, name, query);
-    let at_top_level = at_top_level.map_or(LookupResult::NotFound, |it| {
-        LookupResult::from_def(file, it, ResolutionKind::Scope)
-    });
-    at_top_level
-        .or_else(|| match indexed.imports_named(None, name).next() {
-            Some(it) => resolve_import(resolver, file, indexed.facts.import(it), query),
-            None => LookupResult::NotFound,
-        })
-        .or_else(|| resolve_free_name(resolver, file, None, name, query))
+    if let Some(def) = indexed.best_def_named(None, name, query) {
+        return LookupResult::from_def(file, def, ResolutionKind::Scope);
+    }
+    let imported = match indexed.imports_named(None, name).next() {
+        Some(it) => resolve_import(resolver, file, indexed.facts.import(it), query),
+        None => LookupResult::NotFound,
+    };
+    imported.or_else(|| resolve_free_name(resolver, file, None, name, query))
 }
 
 /// The target of an import. It may lead through re-exports to another file than the imported one.
@@ -209,16 +231,21 @@ pub(super) fn resolve_import(
             let found = resolver.with_budget(LookupResult::NotFound, || {
                 find_in_module(resolver, &module, name, query)
             });
-            found.with_resolution(ResolutionKind::Import).or_else(|| match module {
-                // A CommonJS module has no default export; the import means the module itself.
-                _ if import.kind == ImportKind::Default => LookupResult::Module(module),
+            if !found.is_not_found() {
+                return found.with_resolution(ResolutionKind::Import);
+            }
+            // A CommonJS module has no default export; the import means the module itself.
+            if import.kind == ImportKind::Default {
+                return LookupResult::Module(module);
+            }
+            match module {
                 // A package that does not define the imported name belongs to a library.
                 ModuleRef::Namespace(_) => LookupResult::External,
                 ModuleRef::File(_)
                 | ModuleRef::Inline(_)
                 | ModuleRef::Folder(_)
                 | ModuleRef::External => LookupResult::NotFound,
-            })
+            }
         }
     }
 }

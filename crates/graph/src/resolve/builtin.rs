@@ -1,9 +1,17 @@
 //! Built-in types of all languages, as far as they pass values of the project on: containers,
-//! promises, wrappers. `users.find(…)` of an `Array<User>` is a `User` of the project.
+//! promises, wrappers. `users.find(…)` of an `Array<User>` is a `User` of the project,
+//! so in `users.find(…).save()` the call of `save` becomes the edge `calls User.save (type)`.
 //!
-//! The tables list only members whose result is a type argument or the container itself. Every other
-//! member of a built-in type is external. One table serves all languages; names that mean different
-//! things in two of them are rare.
+//! The tables list only members whose result is a type argument or the container itself. Every
+//! other member of a built-in type is external. One table serves all languages; names that mean
+//! different things in two of them are rare.
+//!
+//! An [`AbstractValue`] is what the resolver knows of an expression. `Builtin(name, args)` is an
+//! object of a type outside the project with its type arguments: `Array<User>` is
+//! `Builtin("Array", [Instance(User)])`. `External` is known to be outside the project, so no
+//! edge can follow; `Unknown` is without evidence; `AnyOf` is one of several values. A `Record`
+//! holds its fields as terms (expressions as the facts store them), which are evaluated in an
+//! [`EvalContext`]: their file and type parameters.
 
 use std::rc::Rc;
 
@@ -75,8 +83,13 @@ fn find_arg_position(
     owner: NameId,
     member: NameId,
 ) -> Option<usize> {
-    let (owner, member) = (resolver.name_text(owner), resolver.name_text(member));
-    table.iter().find(|it| it.0 == owner && it.1 == member).map(|it| it.2)
+    let wanted = (resolver.name_text(owner), resolver.name_text(member));
+    for (owner, member, position) in table {
+        if (*owner, *member) == wanted {
+            return Some(*position);
+        }
+    }
+    None
 }
 
 /// A type argument. If it is missing, the value is of an external type.
@@ -112,7 +125,7 @@ pub(super) fn element_of(resolver: &Resolver<'_>, container: &AbstractValue) -> 
         AbstractValue::Record(file, list, env) => {
             let context = EvalContext { file: *file, type_env: env.clone() };
             let fields = resolver.view.file(*file).facts.record_fields(*list);
-            AbstractValue::any_of(fields.map(|it| eval_value(resolver, &context, it.1)))
+            AbstractValue::any_of(fields.map(|(_, value)| eval_value(resolver, &context, value)))
         }
         AbstractValue::External => AbstractValue::External,
         // A type of the project may be a container, but nothing shows what its elements are.
@@ -167,9 +180,10 @@ pub(super) fn call_builtin_method(
     method: NameId,
 ) -> Option<AbstractValue> {
     if let AbstractValue::AnyOf(parts) = receiver {
-        let results = parts.iter().filter_map(|it| call_builtin_method(resolver, it, method));
-        let results: Vec<AbstractValue> = results.collect();
-        return (!results.is_empty()).then(|| AbstractValue::any_of(results));
+        let results: Vec<AbstractValue> =
+            parts.iter().filter_map(|it| call_builtin_method(resolver, it, method)).collect();
+        // None of the alternatives is built in.
+        return if results.is_empty() { None } else { Some(AbstractValue::any_of(results)) };
     }
     let AbstractValue::Builtin(type_name, args) = receiver else { return None };
     if let Some(position) = find_arg_position(resolver, METHOD_RESULT_ARGS, *type_name, method) {

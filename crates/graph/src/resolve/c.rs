@@ -1,9 +1,22 @@
 //! C and C++: one namespace for all files, divided by `namespace` blocks; headers declare what
 //! sources define.
 //!
-//! Includes are not followed to decide what a file sees: every definition of the project counts, the
-//! nearest file first. The index writes a namespace as `GLOBAL_NAMESPACE` followed by its dotted
-//! path: `c:a.b` for `namespace a::b`.
+//! Includes are not followed to decide what a file sees: every definition of the project counts,
+//! the nearest file first. The index writes a namespace as `GLOBAL_NAMESPACE` followed by its
+//! dotted path: `c:a.b` for `namespace a::b`. For example:
+//!
+//! ```text
+//! list.h   int add(int v);                 a *declaration*
+//! list.c   int add(int v) { return v; }    the *definition*: implements list.h:add (member)
+//! main.c   add(1);                         calls list.c:add (import), not the declaration
+//! ```
+//!
+//! A member may be defined *out of line*, outside the body of its class: `void Engine::start() {}`.
+//! Its `owner_type` is the term for `Engine`, an expression as the facts store it. `eval_type`
+//! gives its [`AbstractValue`]: `Type` or `Instance` for a class of the project, `Module` for a
+//! namespace, `External` and `Unknown` for everything else. A [`DefRef`] is a definition by file
+//! and position in its facts; a [`LookupResult`] is what a name led to, `NotFound` without
+//! evidence.
 
 use std::cmp::Reverse;
 
@@ -24,7 +37,8 @@ const GLOBAL_NAMESPACE: &str = LanguageFamily::C.rules().namespace_prefix;
 
 /// The module of an import: a header by its path, or a namespace. For a namespace the extractor
 /// writes `NAMESPACE_PREFIX`, the enclosing namespaces, `ENCLOSING_SEPARATOR` and the path in the
-/// source.
+/// source: `::a|b` for `using b::f;` inside `namespace a`. That means `a::b` if it exists, else
+/// `b`.
 pub(super) fn resolve_c_module(
     resolver: &Resolver<'_>,
     indexed: &IndexedFile,
@@ -113,9 +127,13 @@ pub(super) fn find_c_name(
                 find_in_namespace(resolver, &namespace, name, query, Some(file))
             })
             .or_else(|| find_in_using_directives(resolver, file, module, name, query));
-        // Ends with a match, or after the global namespace.
-        let Some(id) = module.filter(|_| found.is_not_found()) else { return found };
-        module = enclosing_module(indexed.facts.def(id).parent);
+        match module {
+            Some(id) if found.is_not_found() => {
+                module = enclosing_module(indexed.facts.def(id).parent);
+            }
+            // A match, or nothing even in the global namespace, the last to be searched.
+            _ => return found,
+        }
     }
 }
 
@@ -223,6 +241,7 @@ pub(super) fn constructed_type(resolver: &Resolver<'_>, constructor: DefRef) -> 
         (Some(AbstractValue::Type(it, _) | AbstractValue::Instance(it, _)), _) => it,
         // A constructor in the body of its class.
         (None, Some(parent)) => DefRef { file: constructor.file, def: parent },
+        // The class is outside the project or unknown.
         _ => constructor,
     }
 }
@@ -244,8 +263,13 @@ fn is_member_of(resolver: &Resolver<'_>, member: DefRef, parent: DefRef) -> bool
 
 /// Returns whether two functions agree in all parameter types that are known of both.
 fn have_compatible_params(resolver: &Resolver<'_>, a: DefRef, b: DefRef) -> bool {
-    let is_open =
-        |it: &AbstractValue| matches!(it, AbstractValue::Unknown | AbstractValue::External);
-    let (a, b) = (param_values(resolver, a), param_values(resolver, b));
-    a.iter().zip(&b).all(|(a, b)| is_open(a) || is_open(b) || a == b)
+    let is_known =
+        |it: &AbstractValue| !matches!(it, AbstractValue::Unknown | AbstractValue::External);
+    let (a_params, b_params) = (param_values(resolver, a), param_values(resolver, b));
+    for (a_param, b_param) in a_params.iter().zip(&b_params) {
+        if is_known(a_param) && is_known(b_param) && a_param != b_param {
+            return false;
+        }
+    }
+    true
 }

@@ -1,7 +1,16 @@
 //! Byte format of the edges of a file, as the store keeps them.
 //!
-//! Three totals, then the edges. The lookup keys are encoded apart, because an update reads the keys
-//! of all files but the edges of only a few.
+//! ```text
+//! n_external, n_unresolved, n_edges
+//! per edge: from definition?, to file, to definition?, kind, resolution, line
+//! ```
+//!
+//! Numbers are variable-length integers; the two kinds are one byte each, the position of the
+//! variant in its enum. A definition that is missing means the file itself.
+//!
+//! A *lookup key* is the hash of one lookup that the resolver made, such as "the file at the path
+//! `a.ts`". If a later change affects a key, the file is resolved again. The keys are encoded
+//! apart, because an update reads the keys of all files but the edges of only a few.
 
 use model::codec::{ByteReader, ByteWriter};
 
@@ -49,7 +58,7 @@ impl EncodedFileEdges {
 }
 
 fn encode_edges(edges: &FileEdges) -> Box<[u8]> {
-    // An edge usually takes about 8 bytes, the totals 4.
+    // A guess that avoids reallocation: an edge usually takes about 8 bytes, the totals 4.
     let mut writer = ByteWriter::new(Vec::with_capacity(edges.edges.len() * 8 + 4));
     writer.write_u32(edges.n_external);
     writer.write_u32(edges.n_unresolved);
@@ -86,9 +95,12 @@ pub fn decode_edges(bytes: &[u8]) -> Option<FileEdges> {
     reader.is_empty().then_some(decoded)
 }
 
-/// Decodes [`EncodedFileEdges::key_bytes`].
+/// Decodes [`EncodedFileEdges::key_bytes`]; `None` if the bytes are damaged.
 pub fn decode_keys(bytes: &[u8]) -> Option<Vec<LookupKey>> {
     let (keys, rest) = bytes.as_chunks::<8>();
-    let decode = |it: &[u8; 8]| LookupKey(u64::from_le_bytes(*it));
-    rest.is_empty().then(|| keys.iter().map(decode).collect())
+    // Bytes are left over: the encoded keys are damaged.
+    if !rest.is_empty() {
+        return None;
+    }
+    Some(keys.iter().map(|it| LookupKey(u64::from_le_bytes(*it))).collect())
 }

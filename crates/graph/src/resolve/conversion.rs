@@ -1,9 +1,26 @@
 //! Conversion costs: how well an argument of one type fits a parameter of another. Overload
 //! selection (`overload.rs`) adds them up.
 //!
-//! Java's rules are strict, so a conversion can be ruled out. In C++ and C# nearly everything can be
-//! converted, so costs only order the candidates. Distances are small numbers that rank conversions
-//! of the same kind; only their order matters.
+//! Java's rules are strict, so a conversion can be ruled out. In C++ and C# nearly everything can
+//! be converted, so costs only order the candidates. Distances are small numbers that rank
+//! conversions of the same kind; only their order matters. For example, for `f(1)` in Java:
+//!
+//! ```text
+//! f(int)      Subtype, 0       exact: the edge `calls f(int)`
+//! f(long)     Subtype, 2       to a wider number
+//! f(Integer)  Boxing, 0        worse than any `Subtype`
+//! f(String)   None             impossible
+//! ```
+//!
+//! Arguments and parameters are [`AbstractValue`]s, which for types means:
+//!
+//! * `Instance(def, _)`: of a type that the project defines; `def` is a [`DefRef`], a definition by
+//!   file and position in it.
+//! * `Builtin(name, args)`: of a type of the language or a library, known only by its simple name:
+//!   `int`, `String`. An array is a `Builtin` with the name [`LIST_NAME`], whose text is `Array`,
+//!   and with its element type as the argument.
+//! * `AnyOf(parts)`: one of several; `AllOf(parts)`: all at once, here the bases of a class.
+//! * All others (`Unknown`, `External`, functions) say nothing about the type.
 
 use super::eval::base_instances;
 use super::{AbstractValue, MAX_INHERITANCE_DEPTH, Resolver};
@@ -113,26 +130,39 @@ pub(super) fn conversion_cost(
     arg: &AbstractValue,
     param: &AbstractValue,
 ) -> Option<ConversionCost> {
-    let family = resolver.view.own_file().facts.lang.family();
-    if matches!(family, LanguageFamily::C | LanguageFamily::CSharp) {
-        return Some(c_conversion_cost(resolver, arg, param));
+    match resolver.view.own_file().facts.lang.family() {
+        LanguageFamily::C | LanguageFamily::CSharp => Some(c_conversion_cost(resolver, arg, param)),
+        // Only Java is left: no other language selects overloads by type.
+        _ => java_conversion_cost(resolver, arg, param),
     }
+}
+
+/// The cost in Java, by the kinds of the two types; `None` if the conversion is impossible.
+fn java_conversion_cost(
+    resolver: &Resolver<'_>,
+    arg: &AbstractValue,
+    param: &AbstractValue,
+) -> Option<ConversionCost> {
     match (arg, param) {
+        // One of several values, `flag ? a : b`: the worst decides, and all must be possible.
         (AbstractValue::AnyOf(parts), _) => {
-            // The worst alternative decides, and all must be possible.
-            let costs: Option<Vec<ConversionCost>> =
-                parts.iter().map(|it| conversion_cost(resolver, it, param)).collect();
-            costs?.into_iter().max()
+            let mut worst = None;
+            for part in parts.iter() {
+                worst = worst.max(Some(java_conversion_cost(resolver, part, param)?));
+            }
+            worst
         }
+        // Two classes of the project: the parameter must be a supertype.
         (AbstractValue::Instance(arg, _), AbstractValue::Instance(param, _)) => {
             inheritance_distance(resolver, *arg, *param, MAX_INHERITANCE_DEPTH)
                 .map(ConversionCost::subtype)
         }
+        // A class of the project to one of a library: its bases decide.
         (AbstractValue::Instance(arg, _), AbstractValue::Builtin(param, _)) => {
             cost_to_external_base(resolver, *arg, resolver.name_text(*param))
         }
-        // An external type never extends one of the project. The extractor gives `null` and lambdas
-        // types with these names, which convert to more than a subtype does.
+        // A class of a library never extends one of the project. The extractor gives `null` and
+        // lambdas types with these names, which convert to more than a subtype does.
         (AbstractValue::Builtin(arg, _), AbstractValue::Instance(param, _)) => {
             match resolver.name_text(*arg) {
                 "null" => Some(ConversionCost::NEAR_SUBTYPE),
@@ -141,15 +171,16 @@ pub(super) fn conversion_cost(
                 _ => None,
             }
         }
+        // Two arrays: `String[]` converts to `Object[]`, `int[]` not to `Integer[]`.
         (AbstractValue::Builtin(LIST_NAME, arg), AbstractValue::Builtin(LIST_NAME, param)) => {
             match (arg.first(), param.first()) {
-                // Arrays of a subtype are accepted; arrays of a boxed type are not.
-                (Some(arg), Some(param)) => conversion_cost(resolver, arg, param)
+                (Some(arg), Some(param)) => java_conversion_cost(resolver, arg, param)
                     .filter(|it| it.step == ConversionStep::Subtype),
                 // An array without a known element type.
                 _ => Some(ConversionCost::UNKNOWN_MATCH),
             }
         }
+        // Two types of the language or of libraries.
         (AbstractValue::Builtin(arg, _), AbstractValue::Builtin(param, _)) => {
             builtin_conversion_cost(resolver.name_text(*arg), resolver.name_text(*param))
         }
@@ -166,6 +197,7 @@ fn c_conversion_cost(
     param: &AbstractValue,
 ) -> ConversionCost {
     match (arg, param) {
+        // Everything in C# converts to `object`.
         (
             AbstractValue::Instance(..) | AbstractValue::Builtin(..),
             AbstractValue::Builtin(param, _),
@@ -194,7 +226,8 @@ fn c_conversion_cost(
     }
 }
 
-/// The number of steps from a type up to one of its supertypes.
+/// The number of steps from a type up to one of its supertypes; `None` if it is no supertype.
+/// `depth_left` ends a cycle in broken code, where a class extends itself.
 fn inheritance_distance(
     resolver: &Resolver<'_>,
     from: DefRef,
@@ -206,15 +239,16 @@ fn inheritance_distance(
     }
     let depth_left = depth_left.checked_sub(1)?;
     let AbstractValue::AllOf(bases) = base_instances(resolver, from, &None) else { return None };
-    let distances = bases.iter().filter_map(|it| match it {
+    let distances_of_bases = bases.iter().filter_map(|it| match it {
         AbstractValue::Instance(base, _) => inheritance_distance(resolver, *base, to, depth_left),
         // An external base does not lead back to a type of the project.
         _ => None,
     });
-    distances.min().map(|it| it + 1)
+    distances_of_bases.min().map(|it| it + 1)
 }
 
-/// The cost of converting an instance of the project to an external supertype.
+/// The cost of converting an instance of the project to an external supertype, by the external
+/// bases of its class and of the classes that it extends. `None` if it is no supertype.
 fn cost_to_external_base(
     resolver: &Resolver<'_>,
     from: DefRef,
@@ -232,12 +266,15 @@ fn cost_to_external_base(
     let AbstractValue::AllOf(bases) = base_instances(resolver, from, &None) else { return None };
     let costs = bases.iter().filter_map(|it| match it {
         AbstractValue::Builtin(base, _) => builtin_conversion_cost(resolver.name_text(*base), to),
+        // `with_budget` returns `None` when the resolver's limit of steps is reached, which ends a
+        // cycle as `depth_left` does above.
         AbstractValue::Instance(base, _) => {
             resolver.with_budget(None, || cost_to_external_base(resolver, *base, to))
         }
         // An unknown base may be the wanted one.
         _ => Some(ConversionCost::UNKNOWN_MATCH),
     });
+    // One step farther than the nearest base.
     costs.min().map(|it| ConversionCost { distance: it.distance + 1, ..it })
 }
 
@@ -251,17 +288,21 @@ fn builtin_conversion_cost(arg: &str, param: &str) -> Option<ConversionCost> {
         return Some(ConversionCost::EXACT_MATCH);
     }
     match (is_primitive(arg), is_primitive(param)) {
+        // `int` to `long`.
         (true, true) => widening_distance(arg, param).map(ConversionCost::subtype),
+        // `int` to `Integer`, and from there to `Number` or `Object`.
         (true, false) => {
             let boxed = JAVA_BOXED_TYPES.iter().find(|it| it.0 == arg)?.1;
             Some(ConversionCost::boxing(builtin_conversion_cost(boxed, param)?.distance))
         }
+        // `Integer` to `int`, and from there to `long`.
         (false, true) => {
             let primitive = JAVA_BOXED_TYPES.iter().find(|it| it.1 == arg)?.0;
             let distance =
                 if primitive == param { 0 } else { widening_distance(primitive, param)? };
             Some(ConversionCost::boxing(distance))
         }
+        // `String` to `CharSequence`.
         (false, false) => reference_conversion_cost(arg, param),
     }
 }
@@ -277,7 +318,8 @@ fn widening_distance(arg: &str, param: &str) -> Option<u32> {
     is_wider.then(|| u32::try_from(to - from + 1).unwrap_or(0))
 }
 
-/// The cost between two external classes of Java.
+/// The cost between two different external classes of Java, by name. `Array` is the name of all
+/// array types, `null` and `lambda` are the types that the extractor gives to such arguments.
 fn reference_conversion_cost(arg: &str, param: &str) -> Option<ConversionCost> {
     match (arg, param) {
         ("null", "Object") => return Some(ConversionCost::NULL_TO_OBJECT),
@@ -294,9 +336,11 @@ fn reference_conversion_cost(arg: &str, param: &str) -> Option<ConversionCost> {
         ("Array", _) | (_, "Array") => return None,
         _ => {}
     }
+    // The supertypes of a final class are all known.
     if let Some((_, supertypes)) = JAVA_FINAL_TYPES.iter().find(|it| it.0 == arg) {
         return supertypes.contains(&param).then_some(ConversionCost::FAR_SUBTYPE);
     }
+    // A final class has no subtypes.
     if JAVA_FINAL_TYPES.iter().any(|it| it.0 == param) {
         return None;
     }
@@ -304,7 +348,7 @@ fn reference_conversion_cost(arg: &str, param: &str) -> Option<ConversionCost> {
     if arg.ends_with(param) || JAVA_KNOWN_SUPERTYPES.contains(&(arg, param)) {
         return Some(ConversionCost::NEAR_SUBTYPE);
     }
-    // A supertype does not convert to its subtype.
+    // A supertype does not convert to its subtype; of two unrelated names nothing is known.
     let is_supertype = param.ends_with(arg) || JAVA_KNOWN_SUPERTYPES.contains(&(param, arg));
     (!is_supertype).then_some(ConversionCost::UNKNOWN_MATCH)
 }

@@ -4,6 +4,19 @@
 //!
 //! `tsconfig.json` and `package.json` are files of the index. The manifest extractor stores their
 //! entries as exports: `pattern → target`.
+//!
+//! ```text
+//! import { run } from './run.js'     relative; the source of the compiled file is run.ts
+//! import { cut } from '@/tools'      with "paths": { "@/*": ["src/*"] } the file src/tools.ts
+//! import { go } from '@acme/core'    the package.json in the project with that name
+//! import fs from 'fs'                none of these: ModuleRef::External
+//! run()                              calls run.ts:run (import)
+//! ```
+//!
+//! A [`LookupResult`] is what a name led to: `External` is known to be outside the project,
+//! `NotFound` is without evidence. A [`DefQuery`] states what is wanted, a value or a type, and for
+//! a call the number of arguments. A [`Term`] is an expression as the facts store it, evaluated in
+//! an [`EvalContext`], its file. `depth_left` bounds chains that may be cyclic.
 
 use super::bind::bind_term;
 use super::eval::eval_value;
@@ -93,11 +106,14 @@ fn apply_tsconfig_paths(
 ) -> Option<FileId> {
     let indexed = resolver.view.file(config);
     // The extractor stores `baseUrl` and the entries of `paths` in one list.
-    let settings = || manifest_entries(resolver, indexed);
-    let base_url = settings().find(|it| it.0 == "baseUrl").map(|it| it.1);
+    let settings: Vec<(&str, &str)> = manifest_entries(resolver, indexed).collect();
+    let base_url = settings.iter().find(|(key, _)| *key == "baseUrl").map(|(_, value)| *value);
     let root = join_path(indexed.folder(), base_url.unwrap_or("."))?;
     let mut has_paths = false;
-    for (pattern, target) in settings().filter(|it| it.0 != "baseUrl") {
+    for (pattern, target) in settings {
+        if pattern == "baseUrl" {
+            continue;
+        }
         has_paths = true;
         let Some(target) = expand_pattern(pattern, target, module) else { continue };
         let path = join_path(&root, &target);
@@ -105,6 +121,7 @@ fn apply_tsconfig_paths(
             return Some(file);
         }
     }
+    // With a `baseUrl`, every path may be relative to it.
     if base_url.is_some()
         && let Some(path) = join_path(&root, module)
         && let Some(file) = find_source_file(resolver, &path)
@@ -157,10 +174,16 @@ fn find_workspace_package(resolver: &Resolver<'_>, module: &str) -> Option<FileI
         Some((end, _)) => (&module[..end], &module[end + 1..]),
         None => (module, ""),
     };
-    let manifests = resolver.view.package_manifests(name).into_iter();
-    let mut manifests =
-        manifests.map(|it| resolver.view.file(it)).filter(|it| it.path.ends_with("package.json"));
-    manifests.find_map(|it| package_entry_point(resolver, it, subpath))
+    for manifest in resolver.view.package_manifests(name) {
+        let indexed = resolver.view.file(manifest);
+        // A manifest of another language may have the same package name.
+        if indexed.path.ends_with("package.json")
+            && let Some(file) = package_entry_point(resolver, indexed, subpath)
+        {
+            return Some(file);
+        }
+    }
+    None
 }
 
 /// The source file that a package exports under a subpath; the empty subpath is the package itself.

@@ -2,7 +2,24 @@
 //! declarations of its definitions.
 //!
 //! [`resolve_file`] is the entry point of the resolver. `symbol_graph.rs` calls it for every new or
-//! affected file and keeps the result in encoded form.
+//! affected file and keeps the result in encoded form. For example, the lines of `admin.ts` below
+//! have these edges, each with its evidence, the [`ResolutionKind`]:
+//!
+//! ```text
+//! import { User } from './user'     admin.ts imports user.ts (import)
+//!                                   admin.ts imports_symbol user.ts:User (import)
+//! class Admin extends User {        Admin extends User (import)
+//!   save() { super.save() } }       Admin.save calls User.save (member)
+//!                                   Admin.save overrides User.save (member)
+//! ```
+//!
+//! A *term* is an expression or a type as the facts store it. `bind_term` finds the definition that
+//! a term names, as a [`LookupResult`]: `External` is known to be outside the project, `NotFound`
+//! is without evidence. `eval_type` gives an [`AbstractValue`]: `Type` is a type of the project
+//! itself, `Instance` an object of it. An [`EvalContext`] is the file of a term; a [`DefRef`] is a
+//! definition by file and position in its facts; a [`LookupKey`] is the hash of a lookup, by which
+//! an update finds the files to resolve again. `reset_steps` starts a new limit of resolution
+//! steps.
 
 use std::collections::HashSet;
 
@@ -172,11 +189,13 @@ fn add_import_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) {
     });
     for module in re_exported {
         if let Some(ModuleRef::File(to)) = resolve_module(resolver, file, indexed.name_id(module)) {
+            // The facts record no line of a re-export.
             acc.add_import(to, None, EdgeKind::Imports, 0);
         }
     }
     for import in &facts.imports {
         resolver.reset_steps();
+        // First the file of the module, then the symbol in it.
         let line = import.line;
         if let Some(ModuleRef::File(to) | ModuleRef::Inline(DefRef { file: to, .. })) =
             resolve_module(resolver, file, indexed.name_id(import.module))

@@ -1,8 +1,28 @@
 //! Evaluation: from a term to an approximation of its value, an [`AbstractValue`].
 //!
 //! This is abstract interpretation: `x.run()` evaluates to the declared or inferred result type of
-//! the method, without executing anything. Evaluation and binding (`bind.rs`) call each other; the
-//! recursion budget of the [`Resolver`] ends cycles.
+//! the method, without executing anything. Evaluation and binding (`bind.rs`) call each other.
+//!
+//! A [`Term`] is an expression or a type as the facts of a file store it. For the call `save()` in
+//! `fn sync(db: Store) { db.find(1).save() }`, where `find` is declared to return a `User`:
+//!
+//! ```text
+//! Local(db)                         Instance(Store)        its declared type
+//! Member(Local(db), "find")         Callable(Store.find)   a member of `Store`
+//! Call(Member(Local(db), "find"))   Instance(User)         the declared result
+//! ```
+//!
+//! With the last value `bind.rs` finds `save` in `User`: the edge `sync calls User.save (type)`.
+//!
+//! * Of the values, `Type` is a type of the project itself, `Instance` an object of it, `Callable`
+//!   a function of the project; `Builtin` is a type of the language or a library, known by name.
+//!   `External` is known to be outside the project, `Unknown` is anything.
+//! * An [`EvalContext`] is the file of the term, with the values of type parameters: inside
+//!   `Page<User>`, `T` is `User`. A [`DefRef`] is a definition by file and position in its facts.
+//! * A [`LookupResult`] is the result of binding: a definition, a module, a value, `External` or
+//!   `NotFound`.
+//! * The *budget* of the [`Resolver`] limits depth and number of evaluations, because code may be
+//!   cyclic: `a = b(); b = a`. The *depth* of a value is the nesting of its parts, also limited.
 
 use std::rc::Rc;
 
@@ -45,13 +65,18 @@ fn eval_term(
     term: TermId,
     space: DeclarationSpace,
 ) -> AbstractValue {
-    let eval = || {
-        let eval = || eval_uncached(resolver, context, term, space);
-        resolver.with_depth(|| resolver.with_budget(AbstractValue::Unknown, eval))
+    // The value with its nesting depth; unknown if the budget is used up.
+    let eval_bounded = || {
+        resolver.with_depth(|| {
+            resolver.with_budget(AbstractValue::Unknown, || {
+                eval_uncached(resolver, context, term, space)
+            })
+        })
     };
+    // `use_part`, called on every way out, reports the depth to the evaluation around this one.
     // With values of type parameters the result depends on more than the cache key holds.
     if context.type_env.is_some() {
-        let (value, depth) = eval();
+        let (value, depth) = eval_bounded();
         resolver.use_part(depth);
         return value;
     }
@@ -62,7 +87,7 @@ fn eval_term(
     }
     // A term that depends on itself finds this entry and is unknown where it recurs.
     resolver.value_cache.borrow_mut().insert(key, (AbstractValue::Unknown, 0));
-    let (value, depth) = eval();
+    let (value, depth) = eval_bounded();
     resolver.value_cache.borrow_mut().insert(key, (value.clone(), depth));
     resolver.use_part(depth);
     value
@@ -133,9 +158,10 @@ fn eval_free_name(
 /// The value of a local variable, a parameter or a type parameter.
 fn eval_local(resolver: &Resolver<'_>, context: &EvalContext, local: LocalId) -> AbstractValue {
     // A type parameter with a value comes first.
-    let mut bindings = context.type_env.iter().flat_map(|it| it.iter());
-    if let Some((_, value)) = bindings.find(|it| it.0 == (context.file, local)) {
-        return value.clone();
+    for (param, value) in context.type_env.iter().flat_map(|it| it.iter()) {
+        if *param == (context.file, local) {
+            return value.clone();
+        }
     }
     let variable = resolver.view.file(context.file).facts.local(local);
     // A declared type decides even if it evaluates to unknown: the initial value may be of a
@@ -226,6 +252,7 @@ fn eval_call(resolver: &Resolver<'_>, context: &EvalContext, callee: TermId) -> 
     // Methods of built-in types have no definition to bind to.
     if let Term::Member(receiver, name) = callee_term {
         let receiver = eval_value(resolver, context, receiver);
+        // `users.pop()` of an `Array<User>` is a `User`.
         if let Some(value) = call_builtin_method(resolver, &receiver, indexed.name_id(name)) {
             return value;
         }
@@ -246,14 +273,15 @@ fn eval_call(resolver: &Resolver<'_>, context: &EvalContext, callee: TermId) -> 
     {
         return return_value(resolver, *def, env.clone());
     }
-    // An undefined function is built into the language.
-    if found.is_not_found() && matches!(callee_term, Term::Name(_)) {
-        return AbstractValue::External;
-    }
-    let value = if found.is_not_found() {
-        eval_value(resolver, context, callee)
-    } else {
-        value_of_lookup(resolver, found)
+    let value = match found {
+        // An undefined function is built into the language.
+        LookupResult::NotFound if matches!(callee_term, Term::Name(_)) => {
+            return AbstractValue::External;
+        }
+        // The callee is no name but an expression, such as a local variable or `f()()`.
+        LookupResult::NotFound => eval_value(resolver, context, callee),
+        // A class, a variable that holds a function, or something external.
+        found => value_of_lookup(resolver, found),
     };
     call_value(resolver, value)
 }
@@ -346,14 +374,18 @@ fn written_type_name(
 
 /// The environment in which the type parameters of a definition have these values.
 fn bind_type_params(resolver: &Resolver<'_>, def: DefRef, args: &[AbstractValue]) -> TypeEnv {
-    // An unknown argument is left out: the parameter itself may have a known bound.
-    let params = resolver.def(def).type_param_ids();
-    let bound = params.zip(args).filter(|it| *it.1 != AbstractValue::Unknown);
-    let env: Vec<_> = bound.map(|(local, value)| ((def.file, local), value.clone())).collect();
-    (!env.is_empty()).then(|| Rc::new(env))
+    let mut env = Vec::new();
+    for (param, arg) in resolver.def(def).type_param_ids().zip(args) {
+        // An unknown argument is left out: the parameter itself may have a known bound.
+        if *arg != AbstractValue::Unknown {
+            env.push(((def.file, param), arg.clone()));
+        }
+    }
+    if env.is_empty() { None } else { Some(Rc::new(env)) }
 }
 
-/// An instance of a type. Other values stay as they are.
+/// An instance of a type; of an alias, an instance of the aliased type. Other values stay as they
+/// are.
 pub(super) fn instance_of(resolver: &Resolver<'_>, value: AbstractValue) -> AbstractValue {
     match value {
         AbstractValue::Type(def_ref, env) => {

@@ -1,6 +1,11 @@
-//! Go packages: every folder is one. Its import path is the path in the `go.mod` of its module,
+//! Go packages: every folder is one. Its import path is the module path that a `go.mod` declares,
 //! followed by the folder relative to that file. In the index a package is the namespace
-//! `go:folder`.
+//! `go:folder`, to which all files of the folder add their definitions.
+//!
+//! For example, with `module example.com/app` in `server/go.mod`, the import
+//! `"example.com/app/store"` means the folder `server/store`, in the index `go:server/store`. A
+//! call `store.Open()` then becomes the edge `main calls Open (import)`. An import path that no
+//! `go.mod` of the project covers is [`ModuleRef::External`].
 
 use super::namespace::find_in_own_namespace;
 use super::paths::{child_path, join_path, parent_folder};
@@ -50,12 +55,19 @@ fn package_in_go_module(
     }
     let module = resolver.string_text(indexed, indexed.facts.namespace?);
     let rest = path.strip_prefix(module)?;
-    // `a/bc` does not belong to the module `a/b`.
-    let rest = rest.strip_prefix('/').or(rest.is_empty().then_some(""))?;
-    Some(ModuleRef::Namespace(format!("go:{}", join_path(indexed.folder(), rest)?).into()))
+    let folder_in_module = match rest.strip_prefix('/') {
+        Some(folder) => folder,
+        // The package at the root of the module.
+        None if rest.is_empty() => "",
+        // `a/bc` does not belong to the module `a/b`.
+        None => return None,
+    };
+    let folder = join_path(indexed.folder(), folder_in_module)?;
+    Some(ModuleRef::Namespace(format!("go:{folder}").into()))
 }
 
-/// Looks up an unqualified name: in the own package, then in dot imports.
+/// Looks up an unqualified name: in the own package, then in dot imports (`import . "a/b"`), which
+/// the facts record as star imports.
 pub(super) fn find_go_name(
     resolver: &Resolver<'_>,
     file: FileId,
@@ -68,6 +80,7 @@ pub(super) fn find_go_name(
             let path = indexed.name_id(indexed.facts.import(import).module);
             if let Some(module) = resolve_module(resolver, file, path) {
                 let found = find_in_module(resolver, &module, name, query);
+                // An external package may define any name, which is no evidence that it does.
                 if !matches!(found, LookupResult::NotFound | LookupResult::External) {
                     return found;
                 }

@@ -1,4 +1,13 @@
-//! Java packages, and the namespaces of C# and PHP, which work alike: open namespaces by name.
+//! Java packages, and the namespaces of C# and PHP, which work alike: open namespaces, to which any
+//! number of files add definitions. The index finds a definition by namespace and name.
+//!
+//! This file looks up a name that is neither defined nor imported by name in its file. With
+//! `package a; import b.*; class User { void save() { new Repo(); } }` the name `Repo` is looked up
+//! in `a`, then in `b`. If `b/Repo.java` defines it, the edge is
+//! `User.save instantiates Repo (import)`.
+//!
+//! A [`LookupResult`] is `NotFound` without any evidence, and `External` if the name comes from
+//! outside the project.
 
 use super::namespace::find_in_namespace;
 use super::{LookupResult, ModuleRef, Resolver, resolve_module};
@@ -17,6 +26,8 @@ pub(super) fn find_java_name(
     let indexed = resolver.view.file(file);
     let Some(own_namespace) = indexed.namespace.as_deref() else { return LookupResult::NotFound };
     let is_csharp = indexed.facts.lang.family() == LanguageFamily::CSharp;
+    // The own package, from the innermost namespace outwards. Any result ends the search;
+    // `External` does not occur here, because it needs a class instead of a package (see below).
     let mut next_namespace = Some(own_namespace);
     while let Some(namespace) = next_namespace {
         let found = find_in_namespace(resolver, namespace, name, query, Some(file));
@@ -24,13 +35,19 @@ pub(super) fn find_java_name(
             return found;
         }
         // An inner namespace of C# sees the outer ones; a Java package does not.
-        let outer = namespace.rsplit_once('.').filter(|_| is_csharp);
-        next_namespace = outer.map(|it| it.0);
+        next_namespace = match namespace.rsplit_once('.') {
+            Some((outer, _)) if is_csharp => Some(outer),
+            _ => None,
+        };
     }
+    // The packages that are imported as a whole.
     for import in indexed.star_imports(None) {
         let path = indexed.name_id(indexed.facts.import(import).module);
         if let Some(ModuleRef::Namespace(namespace)) = resolve_module(resolver, file, path) {
             let found = find_in_namespace(resolver, &namespace, name, query, Some(file));
+            // `import a.Outer.*` may name a class. If it extends a class of a library, any name may
+            // be inherited from there: `External`. That is too weak to end the search, because
+            // another import may lead to a definition of the project.
             if !matches!(found, LookupResult::NotFound | LookupResult::External) {
                 return found;
             }

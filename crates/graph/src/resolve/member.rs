@@ -1,7 +1,21 @@
 //! Member lookup: the definition of `name` in `owner.name`, once the value of the owner is known.
 //!
 //! Members are searched in the type's body, then outside it (a Rust `impl` block, a C++ definition
-//! `Type::name`, a JavaScript assignment `Type.name = …`), then in the bases.
+//! `Type::name`, a JavaScript assignment `Type.name = …`), then in the bases. For example, with
+//! `class Admin extends User {}` and `class User { save() {} }`, the owner in `new Admin().save()`
+//! is an instance of `Admin`. `save` is found in the base, and the edge is
+//! `calls User.save (type)`.
+//!
+//! * The owner is an [`AbstractValue`], the result of evaluating its expression (`eval.rs`): `Type`
+//!   is a type of the project itself, `Instance` an object of it, `Builtin` an object of a type
+//!   outside the project, `AnyOf` one of several values, `AllOf` all of them at once (the bases of
+//!   a type).
+//! * The result is a [`LookupResult`]. `NotFound` means no evidence; `External` means that the
+//!   member comes from outside the project, or may come from there because a base does.
+//! * A [`DefRef`] is a definition of the project, by file and position in the facts of the file. An
+//!   [`EvalContext`] is the file of a term with the values of type parameters; a [`TypeEnv`] is
+//!   only the latter.
+//! * `with_budget` and `depth_left` end cycles in broken code, such as a class that extends itself.
 
 use super::builtin::builtin_property;
 use super::eval::{base_instances, eval_type, eval_value, instance_of};
@@ -9,7 +23,7 @@ use super::{
     AbstractValue, EvalContext, LookupResult, MAX_INHERITANCE_DEPTH, ResolutionKind, Resolver,
     TypeEnv, find_in_module,
 };
-use crate::facts::{DefFlags, DefId, DefKind, ListSpan};
+use crate::facts::{DefFlags, DefKind, ListSpan};
 use crate::file_index::{DefQuery, DefRef, NameId};
 use crate::ids::FileId;
 use crate::lang::LanguageFamily;
@@ -64,6 +78,7 @@ fn find_member_bounded(
         }
         // Members of a function are built-in: `bind`, `call`.
         AbstractValue::Function(_) => LookupResult::External,
+        // Any of the bases may have the member; the first that has it wins.
         AbstractValue::AllOf(parts) => {
             let mut result = LookupResult::NotFound;
             for part in parts.iter() {
@@ -97,6 +112,7 @@ fn find_common_member(
                 return LookupResult::NotFound;
             }
             (LookupResult::Def(..), _) => result = found,
+            // Collected, because fields of records may differ: their union is the value.
             (LookupResult::Value(value), _) => values.push(value.clone()),
             (LookupResult::External | LookupResult::Module(_), LookupResult::NotFound) => {
                 result = found;
@@ -141,28 +157,28 @@ fn find_member_of_def(
     let indexed = resolver.view.file(owner.file);
     let family = indexed.facts.lang.family();
     let query = member.query;
-    // In Rust a field cannot be called by its name. An enum variant, recorded as a static field,
-    // can.
-    let is_rust_call = query.is_call() && family == LanguageFamily::Rust;
-    let is_eligible = |id: &DefId| {
-        let def = indexed.facts.def(*id);
+    let mut own = indexed.best_def_named(Some(owner.def), member.name, query);
+    let mut may_be_replaced = true;
+    if let Some(def) = own.map(|it| indexed.facts.def(it)) {
+        // In Rust `x.len()` never means the field `len`. An enum variant, recorded as a static
+        // field, can be called: `Shape::Circle(1)`.
         let is_object_field = def.kind == DefKind::Field && !def.flags.has(DefFlags::STATIC);
-        !(is_rust_call && is_object_field)
-    };
-    let own = indexed.best_def_named(Some(owner.def), member.name, query).filter(is_eligible);
-    // A declaration in the body may be defined outside it, and a call prefers a method to a field.
-    // C++ declarations stay here: `canonical_def` replaces them after an overload has been selected.
-    let is_replaceable = |id: DefId| {
-        let def = indexed.facts.def(id);
-        (def.flags.has(DefFlags::DECLARATION) && family != LanguageFamily::C)
-            || (query.is_call() && def.kind == DefKind::Field)
-    };
-    let out_of_line = match own {
-        Some(it) if !is_replaceable(it) => LookupResult::NotFound,
-        _ => find_out_of_line_member(resolver, owner, member),
-    };
-    if !out_of_line.is_not_found() {
-        return out_of_line;
+        if is_object_field && query.is_call() && family == LanguageFamily::Rust {
+            own = None;
+        }
+        // A declaration in the body may be defined outside it. C++ declarations stay here:
+        // `canonical_def` in `references.rs` replaces them after an overload has been selected.
+        let is_defined_elsewhere =
+            def.flags.has(DefFlags::DECLARATION) && family != LanguageFamily::C;
+        // A call prefers a method outside the body to a field in it.
+        let is_called_field = query.is_call() && def.kind == DefKind::Field;
+        may_be_replaced = is_defined_elsewhere || is_called_field;
+    }
+    if may_be_replaced {
+        let out_of_line = find_out_of_line_member(resolver, owner, member);
+        if !out_of_line.is_not_found() {
+            return out_of_line;
+        }
     }
     if let Some(def) = own {
         let def = DefRef { file: owner.file, def };
@@ -188,7 +204,8 @@ fn find_out_of_line_member(
     let indexed = resolver.view.file(owner.file);
     let owner_name = indexed.name_id(indexed.facts.def(owner.def).name);
     let query = member.query;
-    // The best candidate so far, and whether it is a weak one.
+    // The best candidate so far, and whether it is a weak one: only a declaration, or a function
+    // with another number of parameters.
     let mut best: Option<(DefRef, bool)> = None;
     for candidate in resolver.view.out_of_line_members(owner_name, member.name) {
         let def = resolver.def(candidate);

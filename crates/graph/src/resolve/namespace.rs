@@ -1,5 +1,15 @@
 //! Lookup in open namespaces, to which many files add definitions (Java packages, Go folders, C++
 //! namespaces, Ruby constants), and of files that are included by relative path.
+//!
+//! The index holds the definitions of a namespace by name, whatever file they are in. For example,
+//! a call `Open()` in the Go package `go:store` is looked up as the name `Open` in that namespace;
+//! if `store/open.go` defines it, the edge is `calls store/open.go:Open (import)`.
+//!
+//! A [`DefQuery`] states what is wanted: a value or a type, and for a call the number of arguments.
+//! A [`DefRef`] is a definition: its file, and its position in the facts of the file. Of the
+//! results, `NotFound` means no evidence and `External` known to be outside the project.
+//! `with_budget` runs a recursive step unless the resolver's limit of steps is reached, and then
+//! returns its first argument.
 
 use std::cmp::Reverse;
 
@@ -22,21 +32,26 @@ pub(super) fn find_in_namespace(
 ) -> LookupResult {
     let defs = resolver.view.namespace_defs(namespace, name);
     let near_folder = near.map_or("", |it| resolver.view.file(it).folder());
-    // Smaller is better; `false` sorts before `true`.
+    // Compared from the first part to the last; `false` is better than `true`.
     let rank = |candidate: &&DefRef| {
         let indexed = resolver.view.file(candidate.file);
         let def = indexed.facts.def(candidate.def);
-        let fits = !query.is_call() || def.accepts(query.n_args);
+        // `open(1)` where the candidate takes two arguments.
+        let has_wrong_arity = query.is_call() && !def.accepts(query.n_args);
+        // In C++ a function may have the name of a type.
+        let can_be_type = def.kind.is_type() || def.kind == DefKind::Module;
+        let is_wrong_kind = query.is_type() && !can_be_type;
+        // 1. In C and C++ what cannot be meant comes last: there a declaration that fits is better
+        //    than the definition of another overload.
+        let is_c = indexed.facts.lang.family() == LanguageFamily::C;
+        let is_unfit_in_c = is_c && (is_wrong_kind || has_wrong_arity);
+        // 2. A definition before a declaration.
+        let is_declaration = def.flags.has(DefFlags::DECLARATION);
+        // 3. In the other languages the number of arguments decides only now (`has_wrong_arity`).
+        // 4. The nearest file: the longest common beginning of the paths.
         let path_pairs = near_folder.bytes().zip(indexed.path.bytes());
         let n_shared_bytes = path_pairs.take_while(|(a, b)| a == b).count();
-        // In C++ a type and a function may have the same name, and either may be called. There a
-        // declaration that fits is better than a definition that does not; elsewhere a definition
-        // comes first.
-        let is_wrong_kind = query.is_type() && !def.kind.is_type() && def.kind != DefKind::Module;
-        let is_c = indexed.facts.lang.family() == LanguageFamily::C;
-        let is_unfit_in_c = is_c && (is_wrong_kind || !fits);
-        let is_declaration = def.flags.has(DefFlags::DECLARATION);
-        (is_unfit_in_c, is_declaration, !fits, Reverse(n_shared_bytes))
+        (is_unfit_in_c, is_declaration, has_wrong_arity, Reverse(n_shared_bytes))
     };
     if let Some(best) = defs.iter().min_by_key(rank) {
         return LookupResult::Def(*best, None, ResolutionKind::Import);
@@ -94,13 +109,13 @@ pub(super) fn find_ruby_name(
         return found;
     }
     let indexed = resolver.view.file(file);
-    let mut required = indexed
-        .facts
-        .imports
-        .iter()
-        .map(|it| resolve_module(resolver, file, indexed.name_id(it.module)));
-    let is_required = required.any(|it| it == Some(ModuleRef::File(def.file)));
-    if is_required { found } else { LookupResult::NotFound }
+    for import in &indexed.facts.imports {
+        let required = resolve_module(resolver, file, indexed.name_id(import.module));
+        if required == Some(ModuleRef::File(def.file)) {
+            return found;
+        }
+    }
+    LookupResult::NotFound
 }
 
 /// The file of `#include "a/b.h"` or `require "a/b"`: searched from the own folder upwards, in each

@@ -1,9 +1,20 @@
-//! Overload selection: of several methods with one name, the one that fits the arguments. Applies to
-//! Java, C++ and C#, whose extractors record argument and parameter types.
+//! Overload selection: of several methods with one name, the one that fits the arguments. Applies
+//! to Java, C++ and C#, whose extractors record argument and parameter types.
 //!
 //! Each candidate gets a cost, the sum of the conversions of its arguments (`conversion.rs`); the
 //! cheapest wins. An argument may be known only in part. Then every method that could take it stays
-//! possible, and the call has several targets instead of a wrong one.
+//! possible, and the call has several targets instead of a wrong one. For example, in Java:
+//!
+//! ```text
+//! void log(String s) {}   void log(int n) {}
+//! log("x")                calls log(String) (member)   an exact match; `int` is impossible
+//! log(lib.value())        calls both (overload)        the type of the argument is not known
+//! ```
+//!
+//! A *term* is an expression as the facts store it; `eval_value` gives its [`AbstractValue`], here
+//! the type of an argument or a parameter, `Unknown` if nothing is known. The facts hold argument
+//! and parameter lists as one term each, [`Term::AllOf`]. A [`DefRef`] is a definition: its file
+//! and its position in the facts of the file.
 
 use super::builtin::list_of;
 use super::conversion::{ConversionCost, ConversionStep, conversion_cost};
@@ -12,7 +23,7 @@ use super::member::find_member;
 use super::{
     AbstractValue, EvalContext, LookupResult, MAX_INHERITANCE_DEPTH, ResolutionKind, Resolver,
 };
-use crate::facts::{DefId, ListSpan, Reference, Term};
+use crate::facts::{ListSpan, Reference, Term};
 use crate::facts_builder::ANY_ARG_COUNT;
 use crate::file_index::{DefQuery, DefRef};
 use crate::ids::FileId;
@@ -26,6 +37,7 @@ pub(super) fn select_overloads(
     call: &Reference,
 ) -> Vec<DefRef> {
     let args = eval_args(resolver, context, call);
+    // If no candidate accepts the arguments, `first` stays: the name alone led to it.
     let (mut best_cost, mut best) = (ConversionCost::NO_MATCH, vec![first]);
     // One round per class, from the class of `first` up the inheritance chain.
     let mut current = first;
@@ -33,23 +45,27 @@ pub(super) fn select_overloads(
         let indexed = resolver.view.file(current.file);
         let def = indexed.facts.def(current.def);
         let name = indexed.name_id(def.name);
-        let is_candidate = |it: &DefId| {
-            let def = indexed.facts.def(*it);
-            def.kind.is_callable() && def.accepts(call.n_args)
-        };
-        let candidates = indexed.defs_named(def.parent, name).filter(is_candidate);
-        let candidates: Vec<(ConversionCost, DefRef)> = candidates
-            .filter_map(|it| {
-                let candidate = DefRef { file: current.file, def: it };
-                Some((call_cost(resolver, candidate, &args)?, candidate))
-            })
-            .collect();
-        let least = candidates.iter().map(|it| it.0).min().unwrap_or(ConversionCost::NO_MATCH);
-        if least < best_cost {
-            let cheapest = candidates.iter().filter(|it| it.0 == least).map(|it| it.1);
-            (best_cost, best) = (least, cheapest.collect());
+        // The cheapest overloads of this class.
+        let (mut least_cost, mut cheapest) = (ConversionCost::NO_MATCH, Vec::new());
+        for id in indexed.defs_named(def.parent, name) {
+            let overload = indexed.facts.def(id);
+            if !overload.kind.is_callable() || !overload.accepts(call.n_args) {
+                continue;
+            }
+            let candidate = DefRef { file: current.file, def: id };
+            // An argument does not convert to its parameter.
+            let Some(cost) = call_cost(resolver, candidate, &args) else { continue };
+            if cost < least_cost {
+                (least_cost, cheapest) = (cost, vec![candidate]);
+            } else if cost == least_cost {
+                cheapest.push(candidate);
+            }
         }
-        if least < ConversionCost::UNKNOWN_MATCH {
+        // An inherited overload must be better than those of the subclass, not just as good.
+        if least_cost < best_cost {
+            (best_cost, best) = (least_cost, cheapest);
+        }
+        if least_cost < ConversionCost::UNKNOWN_MATCH {
             break;
         }
         // None of them certainly accepts the arguments; an overload in a base may.
@@ -77,9 +93,10 @@ fn eval_args(
         _ => ListSpan::default(),
     };
     let terms = facts.term_list(list);
-    let n_missing = usize::from(call.n_args).saturating_sub(terms.len());
-    let missing = vec![AbstractValue::Unknown; n_missing];
-    terms.map(|it| eval_value(resolver, context, it)).chain(missing).collect()
+    let mut args: Vec<AbstractValue> = terms.map(|it| eval_value(resolver, context, it)).collect();
+    let n_args = usize::from(call.n_args).max(args.len());
+    args.resize(n_args, AbstractValue::Unknown);
+    args
 }
 
 /// The cost of calling a method with these arguments; `None` if it does not accept them.
@@ -97,7 +114,8 @@ fn call_cost(
     let params = eval_list(resolver, method.file, list);
     let is_variadic = def.arity.max == ANY_ARG_COUNT;
     let n_fixed = if is_variadic { params.len().checked_sub(1)? } else { params.len() };
-    // The variadic parameter also accepts a list as it is.
+    // The variadic parameter also accepts a list as it is: `format(s, objects)` for
+    // `format(String s, Object... args)`.
     if is_variadic && args.len() == params.len() {
         let list = list_of(params[n_fixed].clone());
         let with_list = params[..n_fixed].iter().chain([&list]);
@@ -105,9 +123,10 @@ fn call_cost(
             return Some(cost);
         }
     }
-    // All further arguments go to the variadic parameter.
+    // All further arguments go to the variadic parameter. Without one, `variadic` is empty.
     let variadic = params.get(n_fixed).into_iter().cycle();
     let cost = total_cost(resolver, args.iter().zip(params[..n_fixed].iter().chain(variadic)))?;
+    // A variadic call is worse than any that needs no list, however well its arguments fit.
     let step = if is_variadic { ConversionStep::Varargs } else { cost.step };
     Some(ConversionCost { step, ..cost })
 }
@@ -131,9 +150,11 @@ fn eval_list(resolver: &Resolver<'_>, file: FileId, list: ListSpan) -> Vec<Abstr
 /// The sum of the costs of pairs of argument and parameter; `None` if one is impossible.
 fn total_cost<'v>(
     resolver: &Resolver<'_>,
-    mut pairs: impl Iterator<Item = (&'v AbstractValue, &'v AbstractValue)>,
+    pairs: impl Iterator<Item = (&'v AbstractValue, &'v AbstractValue)>,
 ) -> Option<ConversionCost> {
-    pairs.try_fold(ConversionCost::EXACT_MATCH, |acc, (arg, param)| {
-        Some(acc.plus(conversion_cost(resolver, arg, param)?))
-    })
+    let mut total = ConversionCost::EXACT_MATCH;
+    for (arg, param) in pairs {
+        total = total.plus(conversion_cost(resolver, arg, param)?);
+    }
+    Some(total)
 }

@@ -1,6 +1,9 @@
 //! Arithmetic on project paths: separated by `/`, relative to the root, which is the empty string.
+//! The resolvers of the languages use it to get from an import to a file: `./b` in the folder `a`
+//! is `a/b`.
 
-/// Appends a relative path to a folder; `None` if it leaves the project.
+/// Appends a relative path to a folder: `a/b` and `../c` give `a/c`. `None` if it leaves the
+/// project.
 pub(super) fn join_path(folder: &str, path: &str) -> Option<String> {
     let mut segments: Vec<&str> = folder.split('/').filter(|it| !it.is_empty()).collect();
     for segment in path.split('/') {

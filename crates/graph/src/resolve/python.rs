@@ -1,7 +1,19 @@
 //! Python modules: the dotted path of an import is a path of folders below a search root.
 //!
 //! The search roots of a project are not recorded anywhere. Candidates are the folders above the
-//! importing file that are not packages themselves, and `src` and `lib` in them.
+//! importing file that are not packages themselves, and `src` and `lib` in them. For example, in
+//! `app/tests/test_db.py` (a package is a folder with `__init__.py`; `app` and `tests` are none):
+//!
+//! ```text
+//! from pkg.db import open    tries app/tests/pkg/db.py, …, app/pkg/db.py, app/src/pkg/db.py, …
+//! open()                     found in app/src/pkg/db.py: calls app/src/pkg/db.py:open (import)
+//! ```
+//!
+//! A [`ModuleRef`] is the module of an import: a file, a folder without `__init__.py`, or
+//! `External`, outside the project. `None` in its place means that the project has the package but
+//! not the module. A [`LookupResult`] is what a name led to, `NotFound` without evidence.
+//! `with_budget` returns its first argument when the resolver's limit of steps is reached: modules
+//! may import one another in a cycle.
 
 use super::bind::resolve_import;
 use super::paths::{child_path, join_path, parent_folder};
@@ -25,6 +37,7 @@ pub(super) fn resolve_python_module(
             folder = parent_folder(folder)?;
         }
         let path = join_path(folder, &path)?;
+        // The path stays in the project, so without a file it can only be a folder.
         let file = python_file_at(resolver, &path);
         return Some(file.unwrap_or_else(|| ModuleRef::Folder(path.into())));
     }
@@ -58,6 +71,7 @@ fn find_package_elsewhere(
     let mut roots: Vec<&str> = Vec::new();
     for file in resolver.view.python_packages(top_package) {
         let folder = resolver.view.file(file).folder();
+        // `__init__.py` at the top of the project: its folder has no name to import.
         let Some(root) = parent_folder(folder) else { continue };
         let is_inside_package =
             resolver.view.file_at_path(&child_path(root, "__init__.py")).is_some();
@@ -104,15 +118,17 @@ pub(super) fn find_in_python_module(
         let imported = import.map_or(LookupResult::NotFound, |it| {
             resolve_import(resolver, file, indexed.facts.import(it), query)
         });
-        imported
-            .or_else(|| {
-                if indexed.path.ends_with("__init__.py") {
-                    find_submodule(resolver, indexed.folder(), name)
-                } else {
-                    LookupResult::NotFound
-                }
-            })
-            .or_else(|| find_in_star_imports(resolver, file, name, query))
+        if !imported.is_not_found() {
+            return imported;
+        }
+        // `from pkg import db` may name the file `pkg/db.py`.
+        if indexed.path.ends_with("__init__.py") {
+            let submodule = find_submodule(resolver, indexed.folder(), name);
+            if !submodule.is_not_found() {
+                return submodule;
+            }
+        }
+        find_in_star_imports(resolver, file, name, query)
     })
 }
 

@@ -1,8 +1,23 @@
 //! Rust modules: a tree of files below each crate root, and crates by the names of their packages.
 //!
-//! A module is a whole file or an inline `mod` block in it. Functions take it as `file` and `module`;
-//! `module` is `None` for the file itself. Imports are items of a module, so a path may lead through
-//! the imports of other files.
+//! A module is a whole file or an inline `mod` block in it. Functions take it as `file` and
+//! `module`; `module` is `None` for the file itself. Imports are items of a module, so a path may
+//! lead through the imports of other files. For example:
+//!
+//! ```text
+//! src/lib.rs      mod store; pub use store::open;
+//! src/store.rs    pub fn open() {}
+//! src/main.rs     acme::open();    the package `acme` → src/lib.rs → its import → src/store.rs:
+//!                                  calls src/store.rs:open (import)
+//! ```
+//!
+//! A [`ModuleRef`] is a module in any of its forms, `External` for one of a library. A
+//! [`LookupResult`] is what a name led to: a definition, a module, a value, `External` (known to be
+//! outside the project) or `NotFound` (no evidence). An [`AbstractValue`] is what is known of the
+//! receiver of a method. A [`DefRef`] is a definition by file and position in its facts; a
+//! [`DefQuery`] states whether a value or a type is wanted, and for a call the number of arguments.
+//! `with_budget` returns its first argument when the resolver's limit of steps is reached, which
+//! ends cyclic imports.
 
 use super::bind::resolve_import;
 use super::member::find_member;
@@ -208,14 +223,13 @@ fn find_crate_macro(resolver: &Resolver<'_>, file: FileId, name: NameId) -> Look
     }
     let root = crate_root(resolver, file);
     let mut of_crate = macros.into_iter().filter(|it| crate_root(resolver, it.file) == root);
-    match (of_crate.next(), of_crate.next()) {
-        // Two in one file are variants of one macro, chosen by `cfg`.
-        (Some(first), second) if second.is_none_or(|it| it.file == first.file) => {
-            LookupResult::from_def(first.file, first.def, ResolutionKind::Import)
-        }
-        // No macro, or several files define it.
-        _ => LookupResult::NotFound,
+    let Some(first) = of_crate.next() else { return LookupResult::NotFound };
+    // Two in one file are variants of one macro, chosen by `cfg`; two in different files are
+    // unclear.
+    if of_crate.next().is_some_and(|second| second.file != first.file) {
+        return LookupResult::NotFound;
     }
+    LookupResult::from_def(first.file, first.def, ResolutionKind::Import)
 }
 
 /// Looks up a method that the type itself lacks, in the traits that the file imports. Extension
@@ -248,6 +262,7 @@ pub(super) fn find_extension_method(
         let in_trait = trait_file.best_def_named(Some(trait_ref.def), name, query);
         let Some(def) = in_trait else { continue };
         let candidate = DefRef { file: trait_ref.file, def };
+        // Two imported traits have such a method: the target is unclear.
         if method.is_some_and(|it| it != candidate) {
             return LookupResult::NotFound;
         }

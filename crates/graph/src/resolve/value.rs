@@ -1,9 +1,24 @@
 //! The domain of the resolver's abstract interpretation: the values that terms evaluate to, and the
 //! results of looking up a name.
 //!
+//! A *term* is an expression of the source as the facts store it; evaluation (`eval.rs`) gives its
+//! [`AbstractValue`], binding (`bind.rs`) the [`LookupResult`] of the name in it. In
+//!
+//! ```text
+//! import { Store } from './store'
+//! const db = new Store()
+//! db.find(1)
+//! ```
+//!
+//! `Store` evaluates to `Type(Store)`, `db` to `Instance(Store)`, and `db.find` is bound to
+//! `Def(Store.find, ResolutionKind::Type)`, which becomes the edge `calls store.ts:Store.find`.
+//!
 //! `Unknown` and `External` differ throughout. `Unknown` (`NotFound` for names) means that there is
 //! no evidence, so other evidence may be tried. `External` means that the thing is known to be
 //! outside the project, so the search ends.
+//!
+//! A [`DefRef`] is a definition of the project: its file, and its position in the facts of the
+//! file.
 
 use std::rc::Rc;
 
@@ -12,7 +27,8 @@ use crate::facts::{DefId, ListSpan, LocalId};
 use crate::file_index::{DefRef, NameId};
 use crate::ids::FileId;
 
-/// The values of type parameters, which are locals of a file; `None` if no parameter has a value. A
+/// The values of type parameters: for the members of a `Page<User>` of the project, `T` is `User`.
+/// Type parameters are locals of the file that declares them. `None` if no parameter has a value. A
 /// list, because there are only a few.
 pub(crate) type TypeEnv = Option<Rc<Vec<((FileId, LocalId), AbstractValue)>>>;
 
@@ -39,11 +55,13 @@ pub(crate) enum AbstractValue {
     Module(ModuleRef),
     /// The type itself, not an instance.
     Type(DefRef, TypeEnv),
-    /// An instance of a type; also a variable that is an object with members of its own.
+    /// An instance of a type: `new Store()`; also a variable that is an object with members of its
+    /// own: `const api = { load() {} }`.
     Instance(DefRef, TypeEnv),
     /// A function or a method that has a definition.
     Callable(DefRef, TypeEnv),
-    /// An instance of a built-in or external type, with type arguments.
+    /// An instance of a built-in or external type, with type arguments: `Array<User>`. As the value
+    /// of a type expression, the type itself: no definition tells the two apart.
     Builtin(NameId, Rc<[AbstractValue]>),
     /// A record whose fields are the list of terms in this file. They are evaluated when needed.
     Record(FileId, ListSpan, TypeEnv),
@@ -92,10 +110,12 @@ impl LookupResult {
 }
 
 impl AbstractValue {
-    /// The nesting depth of this value, at most, if its parts have this depth.
+    /// The nesting depth of this value, at most, if its parts have the depth `part_depth`: 0
+    /// without parts, otherwise one more than theirs.
     pub(crate) fn depth_around(&self, part_depth: u32) -> u32 {
         match self {
             Self::Unknown | Self::External | Self::Module(_) => 0,
+            // No type parameter has a value, so there are no parts.
             Self::Type(_, None)
             | Self::Instance(_, None)
             | Self::Callable(_, None)

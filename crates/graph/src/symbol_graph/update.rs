@@ -1,8 +1,13 @@
 //! The types of an update of the symbol graph, and the parallel resolution of the affected files.
+//!
+//! An update is first staged: the facts of the changed files (definitions, imports, references) are
+//! replaced. A *lookup key* is the hash of a lookup such as "the file at the path `b.ts`"; every
+//! file has recorded the keys of its lookups, so the keys that changed lead to the affected files.
+//! These are then *resolved*: their references are matched with definitions, which gives their
+//! edges.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::ScopedJoinHandle;
 
 use crate::facts::FileFacts;
 use crate::file_index::{FileIndex, LookupKey};
@@ -65,10 +70,16 @@ pub(super) fn resolve_files(
         return work();
     }
     std::thread::scope(|scope| {
+        // All are started before the first is awaited.
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let join = |it: ScopedJoinHandle<'_, Vec<(FileId, EncodedFileEdges)>>| {
-            it.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        workers.into_iter().flat_map(join).collect()
+        let mut resolved = Vec::with_capacity(files.len());
+        for worker in workers {
+            match worker.join() {
+                Ok(part) => resolved.extend(part),
+                // A panic of a worker goes on in the caller.
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        resolved
     })
 }

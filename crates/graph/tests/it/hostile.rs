@@ -199,11 +199,13 @@ fn damaged_facts_are_rejected_or_resolve_without_panic() {
     }
 }
 
-/// Constructs that nest: a language, a text with the place `…` for the nest, and the openings,
-/// innermost parts and closings of the nest. Nearly all are read ahead of the walk, by a recursion of
-/// their own.
+/// A nest: what opens each level, what is innermost, what closes each level.
+type Nest = (&'static str, &'static str, &'static str);
+
+/// Constructs that nest: a language, a text with `…` in the place of the nest, and the nests. Nearly
+/// all are read ahead of the walk, by a recursion of their own.
 #[rustfmt::skip]
-const NESTED_SYNTAX: &[(SourceLanguage, &str, &[(&str, &str, &str)])] = &[
+const NESTED_SYNTAX: &[(SourceLanguage, &str, &[Nest])] = &[
     // Types.
     (SourceLanguage::TypeScript, "let x: … = y;", &[
         ("A<", "B", ">"), ("[", "B", "]"), ("(", "B", ")"), ("A & ", "B", ""), ("A | ", "B", ""), ("a.", "B", ""), ("{ a: ", "B", "}"),

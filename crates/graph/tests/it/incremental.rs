@@ -192,10 +192,12 @@ fn only_a_change_of_the_interface_affects_other_files() {
     let text = "export function f() { return 1 }\n";
     graph.update(vec![put_file("a.ts", text), put_file("b.ts", "import { f } from './a'; f()")], 1);
     let (a, b) = (graph.file_id("a.ts").unwrap(), graph.file_id("b.ts").unwrap());
+
     // A comment moves `f` to another line, but is not part of the interface.
     let updated = graph.update(vec![put_file("a.ts", &format!("// why\n{text}"))], 1);
     assert_eq!(updated.resolved, [a]);
-    // Another exported name is.
+
+    // Another exported name is: the importer is resolved again.
     let updated = graph.update(vec![put_file("a.ts", "export function g() {}")], 1);
     assert_eq!(updated.resolved, [a, b]);
 }
@@ -203,10 +205,15 @@ fn only_a_change_of_the_interface_affects_other_files() {
 #[test]
 fn a_new_file_resolves_earlier_imports_of_it() {
     let mut graph = SymbolGraph::default();
+    // The imported file does not exist.
     graph.update(vec![put_file("b.ts", "import { f } from './a'; export const g = () => f()")], 1);
     assert_eq!(format_edges(&graph, EdgeKind::ALL).len(), 0);
+
+    // It is added: the call in the unchanged file gets its target.
     graph.update(vec![put_file("a.ts", "export function f() {}")], 1);
     assert_eq!(format_edges(&graph, &[EdgeKind::Calls]), ["b.ts:g calls a.ts:f (import)"]);
+
+    // It is removed: so is the edge.
     graph.update(vec![GraphChange::Removed { path: "a.ts".to_owned() }], 1);
     assert_eq!(format_edges(&graph, EdgeKind::ALL).len(), 0);
 }

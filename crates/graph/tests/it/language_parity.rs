@@ -1,4 +1,8 @@
 //! Language parity: the same program, written in seven languages, has the same graph.
+//!
+//! In a program a line `== path` begins a file. Its edges have the form
+//! `main.ts:main calls shapes.ts:Circle.area (type)`; they are compared after paths,
+//! letter case and the evidence in parentheses are removed: `main calls circle.area`.
 
 use crate::fixture::{REFERENCE_EDGE_KINDS, build_graph, format_edges};
 

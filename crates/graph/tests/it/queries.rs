@@ -1,4 +1,8 @@
 //! Queries on the graph: lookup of targets, impact, dependencies, neighbours, shortest paths.
+//!
+//! A *node* is a file or a symbol. *Impact* is what a change of a node may affect: its users, and
+//! theirs. An expected line of an impact is `depth kind node`, with ` test` after a test:
+//! `2 calls src/page.ts:page` is two steps away, reached by a call.
 
 use expect_test::{Expect, expect};
 use waylore_graph::{
@@ -70,6 +74,7 @@ fn check_impact(target: &str, depth: u32, expect: Expect) {
 
 #[test]
 fn impact_spreads_to_callers_step_by_step() {
+    // One step: the direct users only.
     check_impact(
         "src/auth.ts:verify",
         1,
@@ -79,6 +84,7 @@ fn impact_spreads_to_callers_step_by_step() {
         1 imports_symbol src/login.ts
     "]],
     );
+    // Three steps: the whole chain, and the test of `login`.
     check_impact(
         "verify",
         3,
@@ -94,6 +100,7 @@ fn impact_spreads_to_callers_step_by_step() {
         3 imports_symbol src/far.ts
     "]],
     );
+    // A file: the users of all its symbols, without the file itself.
     check_impact(
         "src/auth.ts",
         1,

@@ -1,7 +1,10 @@
 //! Resolution of Rust: modules, crates, impls, extension traits, macros.
 //!
-//! An expected line is `from kind to (evidence)`. The list is complete: a call in a script without
-//! a line must stay unresolved.
+//! A line `== path` in a script begins a file. An expected line is `from kind to (evidence)`:
+//! `a.ts:run calls b.ts:Store.save (type)`. The evidence is the way by which the target was found:
+//! `scope` (same file), `import`, `member` (of the own type or a base), `type` (of the value),
+//! `overload` (one of several), `unique` (the only method with the name). The list is complete: a
+//! call in a script without a line must stay unresolved.
 
 use expect_test::expect;
 

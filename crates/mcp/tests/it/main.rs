@@ -274,6 +274,8 @@ proptest! {
         let responses = serve_input(input);
         for id in request_ids {
             let n_responses = responses.iter().filter(|it| it["id"] == id).count();
+            // Names the input in the message. The handshake, id 0, is not one of them: `wrapping_sub`
+            // gives an index for which `get` returns `None`.
             prop_assert_eq!(n_responses, 1, "{}: {:?}", id, inputs.get(id.wrapping_sub(1)));
         }
     }

@@ -42,7 +42,8 @@ fn next_hole(text: &str) -> Option<(&str, &str, &str)> {
 fn noise(hole: &str) -> String {
     let alphabet = match &hole[..1] {
         "A" => "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
-        // As `A`, without the letter A: a run of them is part of some tokens.
+        // As `A`, without the letter A. A bearer token of Twitter starts with a run of that letter,
+        // and noise after it must not make the run longer.
         "B" => "bcdefghijklmnopqrstuvwxyzBCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
         "h" => "0123456789abcdef",
         "d" => "0123456789",

@@ -1,4 +1,7 @@
 //! Redaction is idempotent, exact, and safe on any text.
+//!
+//! Samples are written in the notation of `notation.rs`: `AK|IA{U16}` expands to `AKIA` and 16
+//! upper-case letters and digits. `check` expands a text, redacts it and compares.
 
 use expect_test::expect;
 use proptest::prelude::*;

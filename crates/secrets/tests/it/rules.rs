@@ -1,9 +1,17 @@
 //! The rule tables as data: every rule has a sample that it finds and a near miss that it ignores.
+//!
+//! Texts are written in the notation of `notation.rs`: `AK|IA{U16}` expands to `AKIA` and 16
+//! upper-case letters and digits.
 
 use std::collections::BTreeSet;
 
 use crate::notation::expand;
 use crate::samples::SAMPLES;
+
+/// `redaction_mask` looks for the `]` of `[REDACTED: slug]` in the 40 bytes after the space.
+const MAX_SLUG_LENGTH: usize = 39;
+/// A single letter occurs everywhere, so its pattern would be tried at almost every byte.
+const MIN_KEYWORD_LENGTH: usize = 2;
 
 /// Kinds of the secrets in an expanded text.
 fn kinds_in(text: &str) -> Vec<&'static str> {
@@ -39,7 +47,7 @@ fn kinds_are_unique_slugs_with_a_label() {
     assert_eq!(slugs.len(), kinds.len());
     for it in kinds {
         assert!(
-            it.slug.len() <= 39
+            it.slug.len() <= MAX_SLUG_LENGTH
                 && it
                     .slug
                     .bytes()
@@ -59,7 +67,7 @@ fn every_pattern_compiles() {
 #[test]
 fn every_keyword_is_long_enough_to_be_rare() {
     for rule in waylore_secrets::RULE_TABLES.iter().flat_map(|it| it.iter()) {
-        assert!(rule.keywords.iter().all(|it| it.len() >= 2), "{}", rule.kind);
+        assert!(rule.keywords.iter().all(|it| it.len() >= MIN_KEYWORD_LENGTH), "{}", rule.kind);
     }
 }
 

@@ -51,9 +51,9 @@ pub(super) async fn answer_hook_request(
 
     let root = open_project.root.to_string_lossy();
     let events = host.build_journal_events(&message, Some(&root), (daemon.config.now)());
-    // Every message begins with the session start, because a hook process cannot know whether an
-    // earlier one has sent it; repeated starts are dropped by their id. A message without events
-    // belongs to no session and needs no answer.
+    // A message without events belongs to no session and needs no answer. Otherwise the first event
+    // is the session start: a hook process cannot know whether an earlier one has sent it, so each
+    // sends it, and the journal drops the repetitions by their id.
     let Some(first) = events.first() else { return reply(None) };
     let is_subagent = matches!(&first.event, Event::SessionStart(it) if it.parent.is_some());
     let live_session = daemon.live_sessions.get_or_start(first.session, &open_project);
@@ -152,6 +152,7 @@ pub(super) fn flag_withheld_later(daemon: &Daemon, project: &Project, injection:
     }
     let (mut project, background) = (project.clone(), Arc::clone(&daemon.background));
     tokio::spawn(async move {
+        // After a failure, the memory is flagged when an injection withholds it the next time.
         if let Err(error) = project.editor().flag_missing_references(&withheld).await {
             background.record_error(format!("a memory of something that is gone stays: {error}"));
         }
@@ -179,6 +180,7 @@ fn follow_transcript_later(
     tokio::task::spawn_blocking(move || {
         if let Some(path) = transcript {
             match live_session.follow_transcript(&mut project, &path, mode) {
+                // A step has ended: its events are written through to the disk.
                 Ok(must_sync) if must_sync => daemon.sync_soon(live_session.session, &project),
                 Ok(_) => {}
                 // Learning reads the transcript again, so the session is not lost.

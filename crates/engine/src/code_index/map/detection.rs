@@ -73,7 +73,7 @@ pub(crate) async fn detect_modules(project: &mut Project) -> Result<usize, Error
 pub(in crate::code_index) fn is_module_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_manifest = model::words::file_extension(name) == Some("json")
-        || MANIFEST_FILES.iter().any(|it| it.0 == name);
+        || MANIFEST_FILES.iter().any(|(manifest, _)| *manifest == name);
     language_of_path(path).is_some() && !is_manifest
 }
 

@@ -95,11 +95,13 @@ fn queries_with_odd_syntax_or_characters_succeed() {
 fn random_queries_succeed() {
     let world = RefCell::new(world());
     let text = prop_oneof![
-        // Any text, punctuation of the query syntax, its keywords, and bytes that are not valid
-        // UTF-8.
+        // Any text.
         any::<String>(),
+        // Punctuation of the query syntax.
         "[\"'()*:^{}+<>|&~ -]{0,20}",
+        // Keywords of the query syntax, and a word of a memory.
         "(AND|OR|NOT|NEAR|seconds|[\"(): *]){0,8}",
+        // Any bytes; those that are not UTF-8 become the replacement character U+FFFD.
         prop::collection::vec(any::<u8>(), 0..60)
             .prop_map(|it| String::from_utf8_lossy(&it).into_owned()),
     ];

@@ -8,6 +8,10 @@
 //! }
 //! const api = { get(id) { … } };                 definition: method `api.get`
 //! ```
+//!
+//! A *term* is an expression or a type, reduced to what name resolution needs. `walker.builder`
+//! collects the facts of the file and looks names up only after the walk. A `visit_…` function is
+//! called with the cursor at `node`, records its facts and visits its children.
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -128,7 +132,7 @@ fn visit_method(walker: &mut ScriptWalker<'_, '_>, cursor: &mut TreeCursor<'_>, 
             && it.flags.has(DefFlags::ABSTRACT)
     });
     let def = match signature {
-        // Each signature has its own number of arguments.
+        // Each signature has its own number of arguments. A getter has no overloads.
         Some(position) if !flags.has(DefFlags::GETTER) => {
             walker.builder.defs[position].arity = ArityRange { min: 0, max: ANY_ARG_COUNT };
             DefId::from_index(position)

@@ -7,6 +7,10 @@
 //! export { a } from "./m";            export of the item `a` of `./m`
 //! export * from "./m";                export of every name of `./m`
 //! ```
+//!
+//! A *term* is an expression or a type, reduced to what name resolution needs. `walker.builder`
+//! collects the facts of the file and looks names up only after the walk. A `visit_…` function is
+//! called with the cursor at `node`, records its facts and visits its children.
 
 use tree_sitter::{Node, TreeCursor};
 

@@ -7,6 +7,10 @@
 //! rows.map(row => row.save())
 //!     locals:     variable `row`, an element of `rows`
 //! ```
+//!
+//! A *term* is an expression or a type, reduced to what name resolution needs. `walker.builder`
+//! collects the facts of the file and looks names up only after the walk. A `visit_…` function is
+//! called with the cursor at `node`, records its facts and visits its children.
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -125,7 +129,8 @@ pub(super) fn visit_function(
     walker.builder.close_definition();
     walker.builder.set_body_start(def, body);
     let def = walker.builder.def_mut(def);
-    // Of several overloads the first one with a return type counts.
+    // Of several overloads the first one with a return type counts. A later one leaves the arity
+    // at what the caller set: any number of arguments.
     if def.declared_type.is_none() {
         def.declared_type = known_term(declared);
         def.type_params = type_params;
@@ -188,6 +193,7 @@ fn bind_parameters(
             if is_wrapped { walker.field(parameter, Field::Pattern) } else { Some(parameter) };
         // A parameter without a name is a syntax error.
         let Some(pattern) = pattern else { continue };
+        // A bare pattern has no type, and its default is part of the pattern.
         let type_node = walker.field(parameter, Field::Type).filter(|_| is_wrapped);
         let declared = type_node.map(|it| type_term(walker, it));
         let default = walker.field(parameter, Field::Value).filter(|_| is_wrapped);

@@ -7,6 +7,8 @@
 //! import "./m";                        `./m` for its effect
 //! const { a } = require("./m");        named: item `a` of `./m` as `a`
 //! ```
+//!
+//! `walker.builder` collects the imports; to bind a name is to give it a meaning in a scope.
 
 use tree_sitter::Node;
 
@@ -46,7 +48,8 @@ pub(super) fn visit_import(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>) {
     }
 }
 
-/// Adds an import and binds its local name, if it has one.
+/// Adds an import and binds its local name, if it has one. `item` is the name in the module, or `*`
+/// for the module itself.
 pub(super) fn add_import(
     walker: &mut ScriptWalker<'_, '_>,
     kind: ImportKind,

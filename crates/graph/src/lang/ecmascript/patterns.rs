@@ -7,6 +7,9 @@
 //! [a, , b]     of value    a = Member(value, "0"), b = Member(value, "2")
 //! a = 1        of value    a = value; the default, if there is no value
 //! ```
+//!
+//! A *term* is an expression or a type, reduced to what name resolution needs. `walker.builder`
+//! collects the facts of the file and looks names up only after the walk.
 
 use tree_sitter::Node;
 

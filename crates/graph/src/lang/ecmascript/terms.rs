@@ -7,6 +7,10 @@
 //! a ?? new Row()         AnyOf(a, InstanceOf(Row))
 //! { id, db: open() }     Record("id": id, "db": Call(open))
 //! ```
+//!
+//! A *term* is an expression or a type, reduced to what name resolution needs. The tables map each
+//! kind of node to a [`TermShape`], which tells what parts of the node make up its term. `depth` is
+//! the number of levels that may still be read below a node; deeper parts are unknown.
 
 use tree_sitter::Node;
 
@@ -102,6 +106,7 @@ fn binary_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) ->
         // falsy.
         "||" | "??" => any_term(walker, sides.into_iter().flatten(), depth),
         "&&" => sides[1].map_or(UNKNOWN_TERM, |it| expression_within(walker, it, depth)),
+        // `+` may join strings; the operands are not checked for that.
         "+" | "-" | "*" | "/" | "%" | "**" => walker.builder.terms.literal_of("number"),
         _ => walker.builder.terms.literal_of("boolean"),
     }

@@ -7,6 +7,10 @@
 //! enum Color { Red, Green = 2 }       definitions: enum `Color`, static fields `Red`, `Green`
 //! namespace a { … }                   definition: module `a`
 //! ```
+//!
+//! A *term* is an expression or a type, reduced to what name resolution needs. `walker.builder`
+//! collects the facts of the file and looks names up only after the walk. A `visit_…` function is
+//! called with the cursor at `node`, records its facts and visits its children.
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -115,7 +119,8 @@ fn is_transparent(walker: &ScriptWalker<'_, '_>, node: Node<'_>) -> bool {
     matches!(name, "Readonly" | "Partial" | "Required" | "Merge")
 }
 
-/// Adds the named parts of an intersection as bases of the alias: `B` of `type A = B & { x: T }`.
+/// Adds the parts of an intersection as bases of the alias, except object types: `B` of
+/// `type A = B & { x: T }`.
 fn add_intersected_bases(
     walker: &mut ScriptWalker<'_, '_>,
     def: DefId,
@@ -136,7 +141,9 @@ fn add_intersected_bases(
                 .field_children(node, Field::TypeArguments)
                 .for_each(|it| add_intersected_bases(walker, def, it, depth));
         }
-        // A part may be any type, also one without a name; the resolver accepts either form.
+        // Elsewhere a base is the term of the type itself, `Name("B")`. A part of an intersection
+        // may be a type without a name, such as `B[]`, so here it is the term of a value of the
+        // type, `InstanceOf(Name("B"))`. The resolver accepts both.
         _ => {
             let base = type_term(walker, node);
             walker.builder.add_base(def, base, BaseRelation::Extends);

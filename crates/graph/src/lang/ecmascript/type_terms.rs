@@ -8,6 +8,10 @@
 //! Row | undefined    InstanceOf(Row); an unknown alternative is left out
 //! { id: Id }         Record("id": InstanceOf(Id))
 //! ```
+//!
+//! A *term* is an expression or a type, reduced to what name resolution needs. The table maps each
+//! kind of node to a [`TermShape`], which tells what parts of the node make up its term. `depth` is
+//! the number of levels that may still be read below a node; deeper parts are unknown.
 
 use tree_sitter::Node;
 
@@ -150,6 +154,7 @@ fn type_query_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32
 /// `[A, name: B]`
 fn tuple_type_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let mut members = Vec::new();
+    // Comments are "extra" nodes, which a grammar allows everywhere.
     for (i, item) in named_children(node).filter(|it| !it.is_extra()).enumerate() {
         // A named item has its type in a field.
         let type_node = walker.field(item, Field::Type).unwrap_or(item);

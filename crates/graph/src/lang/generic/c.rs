@@ -120,6 +120,7 @@ fn visit_test_case(
     };
     let arguments = declarator.and_then(|it| walker.field(it, Field::Parameters));
     let arguments: Vec<Node<'_>> = arguments.into_iter().flat_map(named_children).collect();
+    // With a return type it is a plain function: `int TEST(int a) { … }`.
     let has_type = walker.field(node, Field::Type).is_some();
     let Some(name_node) = arguments.last().filter(|_| !has_type) else { return false };
 
@@ -175,6 +176,7 @@ fn visit_type_alias(
         declared_name(walker, declarator).node
     });
     let name_node = name_node.filter(|it| walker.kind(*it) == NodeKind::TypeIdentifier);
+    // An alias inside a function is no definition: nothing outside can name it.
     let Some(name_node) = name_node.filter(|_| !walker.builder.is_inside_function()) else {
         return walker.visit_children(cursor);
     };
@@ -208,6 +210,7 @@ pub(super) fn bind_template_parameters(
 ) {
     let template = node.parent().filter(|it| walker.kind(*it) == NodeKind::TemplateDeclaration);
     let Some(template) = template else { return };
+    // The definition stores its parameters as a range of consecutive locals.
     let start = LocalId::from_index(walker.builder.locals.len());
     for parameter in walker.field_children(template, Field::Parameters) {
         // Value parameters (`template <int N>`) count, too: arguments are matched by position.

@@ -31,7 +31,7 @@ enum LineStart {
     Continuation,
 }
 
-/// Returns the text with such macros blanked; `None` if it has none.
+/// Returns the text with the macros described above blanked; `None` if it has none.
 pub(super) fn blank_macros(source: &[u8]) -> Option<Vec<u8>> {
     let mut blanked: Option<Vec<u8>> = None;
     let mut line_offset = 0;
@@ -119,18 +119,22 @@ fn find_trailing_macro(line: &[u8], first: &[u8]) -> Option<Range<usize>> {
     if first.is_empty() || STATEMENT_KEYWORDS.iter().any(|it| it.as_bytes() == first) {
         return None;
     }
-    // The macro ends in `)`, and the declaration in `;` or `{` behind it.
+    // The macro ends in `)`, and the declaration in `;` or `{` behind it. If the line ends in the
+    // macro itself (`void run() LOCKS_OUT(a)`), the next line may go on with anything: it is kept.
     let end = line.iter().rposition(|it| !matches!(it, b';' | b'{' | b' '))? + 1;
-    if line[end - 1] != b')' || line.len() == end {
+    let ends_in_macro = line.len() == end;
+    if line[end - 1] != b')' || ends_in_macro {
         return None;
     }
     let open = line[..end].iter().rposition(|it| *it == b'(')?;
     let macro_start = line[..open].iter().rposition(|it| !is_word_byte(*it))? + 1;
-    // `int n`, `void run()`
+    // The text before the macro: `int n`, `void run()`. In `Type value = CHECK_IT(y);` it ends in
+    // `=`, so the call is a value.
     let declaration = line[..macro_start].trim_ascii_end();
     let ends_in_name =
         declaration.last().is_some_and(|it| is_word_byte(*it) || matches!(it, b')' | b']'));
     // With a type alone before it, the word is the name: `int CHECK_IT(y);` declares a function.
+    // The text before it is then no longer than the first word of the line, `int`.
     let has_type_and_name = ends_in_name && declaration.len() > first.len();
     (is_macro_name(&line[macro_start..open]) && has_type_and_name).then_some(macro_start..end)
 }

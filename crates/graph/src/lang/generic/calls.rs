@@ -6,6 +6,10 @@
 //! new Store(1)         new `Store`
 //! Store.new(1)         Ruby: new `Store`
 //! ```
+//!
+//! A call is recorded as a reference with a *term*, the callee reduced to what name lookup needs,
+//! such as `Member(store, "get")`. The node of the callee is then marked as handled: the walk
+//! reaches it later and must not record it a second time.
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -103,17 +107,29 @@ fn callee_name_node<'t>(walker: &mut GenericWalker<'_, '_>, callee: Node<'t>) ->
     })
 }
 
-/// A bare name that is called: a local, a member of the enclosing type, or a function.
+/// The term of a bare name that is called, `run` in `run(1)`. Inside a type it may be a member of
+/// the type, which takes precedence over functions:
+///
+/// ```text
+/// class Store { void open() { run(1); } }    Implicit(Store, "run")
+/// void Store::open() { run(1); }             Implicit(open, "run")
+/// void start() { run(1); }                   a local variable or a function `run`
+/// ```
+///
+/// `Implicit(definition, name)` makes the resolver search the members of the definition and of
+/// those around it. For a method it searches the members of the method's owner.
 pub(super) fn bare_callee_term(walker: &mut GenericWalker<'_, '_>, name: &str) -> TermId {
-    // The resolver looks the name up among the members of the method's owner.
+    // The second row. The method is given instead of its type, because the type is often defined in
+    // another file, and a definition of another file cannot be part of a term.
     if let Some(enclosing) = walker.state.out_of_line_method {
         let name = walker.builder.intern(name);
         return walker.builder.terms.add(Term::Implicit(enclosing.method, name));
     }
-    // The structs of C have no methods.
+    // The third row, in C also inside a struct: the structs of C have no methods.
     if walker.builder.lang == SourceLanguage::C {
         return walker.builder.unbound_name(name);
     }
+    // The first row, or the third if no type encloses the call.
     walker.builder.implicit_member(name)
 }
 

@@ -7,6 +7,9 @@
 //! private Db $db;                  PHP: field `db` of type `Db`
 //! foreach (Row row in rows)        C#: local variable `row`
 //! ```
+//!
+//! To *bind* a name is to give it a meaning in the current scope. A name that is *marked as
+//! handled* is recorded here, so the walk, which reaches its node later, does not record it again.
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -18,7 +21,7 @@ use crate::lang::SourceLanguage;
 use crate::lang::syntax_walker::named_children;
 use crate::lang::term_shape::{expression_term, field_type, type_name};
 
-/// C#'s `namespace A.B`
+/// C#'s `namespace A.B`. A file has one namespace in its facts; of several the last one counts.
 pub(super) fn visit_namespace_declaration(
     walker: &mut GenericWalker<'_, '_>,
     cursor: &mut TreeCursor<'_>,

@@ -7,6 +7,9 @@
 //! def self.open(path, mode = 1)         Ruby: static method `open`, 1 to 2 arguments
 //! function __construct(private Db $db)  PHP: constructor; also defines the field `db`
 //! ```
+//!
+//! The *owner* of a method that is defined outside its type is the term of that type. A term is an
+//! expression or a type reduced to what name lookup needs, here `Name("Store")`.
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -56,6 +59,7 @@ pub(super) fn visit_function(
         walker.builder.bind_name(name, NameBinding::Def(def));
     }
 
+    // What follows, up to `close_definition`, is inside the function.
     walker.builder.open_definition(def);
     let outer_method = walker.state.out_of_line_method;
     if let Some(owner) = owner {
@@ -111,7 +115,9 @@ fn function_flags(
         SourceLanguage::Ruby => walker.state.block_depth > 0,
         _ => false,
     };
+    // A method is called through its class, never by its bare name from another file.
     let is_private = is_hidden && class.is_none() && owner.is_none();
+    // Outside a class `static` only hides a function from other files.
     let is_static_method =
         walker.kind(node) == NodeKind::SingletonMethod || has_static_modifier(walker, node);
     let is_test =
@@ -170,6 +176,7 @@ pub(super) fn bind_parameters(
         }
         let is_variadic = is_variadic_parameter(kind);
         let is_required = !is_variadic && !is_optional_parameter(walker, parameter);
+        // A parameter after the variadic one adds nothing: the count stays at its maximum.
         max_args = if is_variadic { ANY_ARG_COUNT } else { max_args.saturating_add(1) };
         min_args += u8::from(is_required && min_args < MAX_REQUIRED_PARAMS);
         types.push(bind_parameter(walker, parameter).unwrap_or(UNKNOWN_TERM));
@@ -260,7 +267,7 @@ fn bind_parameter(walker: &mut GenericWalker<'_, '_>, parameter: Node<'_>) -> Op
     declared
 }
 
-/// Binds `params T[] rest` and returns the type of one argument.
+/// Binds C#'s `params int[] rest` and returns the type of one argument, `int`.
 fn bind_rest_parameter(
     walker: &mut GenericWalker<'_, '_>,
     list: Node<'_>,

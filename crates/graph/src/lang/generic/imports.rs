@@ -7,6 +7,9 @@
 //! require_relative "a"      Ruby: `a` for its effect
 //! use A\B\C as D;           PHP: named, item `C` of `A.B` as `D`
 //! ```
+//!
+//! An import of the kind *star* makes every name of a module visible, one of the kind *named* a
+//! single name, and one for its *effect* none: the file is loaded, and its definitions are global.
 
 use tree_sitter::Node;
 
@@ -68,8 +71,8 @@ pub(super) fn add_use_clause(walker: &mut GenericWalker<'_, '_>, node: Node<'_>)
     add_import(walker, ImportKind::Named, module, item, Some(alias), node);
 }
 
-/// Adds an import and binds its local name, if it has one. Files that import this file see the
-/// imported names, too.
+/// Adds an import and binds its local name, if it has one, in the enclosing function, or in the
+/// file if no function encloses it.
 fn add_import(
     walker: &mut GenericWalker<'_, '_>,
     kind: ImportKind,
@@ -79,6 +82,8 @@ fn add_import(
     node: Node<'_>,
 ) {
     let import = walker.builder.add_import(kind, module, item, local, node);
+    // Who includes this file also sees what it includes. The `using` of C# and the `use` of PHP are
+    // for their own file only, but are marked as well: name lookup does not read the mark.
     walker.builder.imports[import.index()].is_public = true;
     if local.is_some() {
         walker.builder.bind_import_in_function(import);

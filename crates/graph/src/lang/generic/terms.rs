@@ -1,6 +1,10 @@
 //! C, C++, C#, Ruby and PHP: terms of expressions and types. Those that only C and C++ have are in
 //! `c/names`.
 //!
+//! A *term* is an expression or a type reduced to what name lookup needs. The two tables,
+//! [`expression_shape`] and [`type_shape`], map each kind of syntax node to a [`TermShape`], the
+//! recipe for its term; `Custom` names a function of this file that builds it.
+//!
 //! ```text
 //! expression                   term
 //! $this->db                    PHP: Member(This(Class), "db")
@@ -149,7 +153,7 @@ fn scoped_name_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, depth: u
     let Some((last, before)) = parts.split_last() else { return UNKNOWN_TERM };
     let name = walker.text(*last);
     let is_php = walker.builder.lang == SourceLanguage::Php;
-    // `\f` is a function of the global namespace, which is PHP's own.
+    // `\f` is a function of the global namespace, where the built-in functions of PHP are.
     if is_php && walker.text(node).rfind('\\') == Some(0) {
         return walker.builder.terms.literal_of(name);
     }

@@ -6,6 +6,10 @@
 //! for i, row := range rows      locals: `i` is an int, `row` an element of `rows`
 //! var _ Shape = (*Dot)(nil)     `Dot` implements `Shape`
 //! ```
+//!
+//! A *term* is an expression or a type, reduced to what name resolution needs. `walker.builder`
+//! collects the facts of the file and looks names up only after the walk. A `visit_…` function is
+//! called with the cursor at `node`, records its facts and visits its children.
 
 use tree_sitter::{Node, TreeCursor};
 

@@ -7,6 +7,10 @@
 //! type Store struct { Base; rows []Row }   class `Store`, base `Base`, fields `Base` and `rows`
 //! type Shape interface { Area() int }      interface `Shape`, abstract method `Shape.Area`
 //! ```
+//!
+//! A *term* is an expression or a type, reduced to what name resolution needs. `walker.builder`
+//! collects the facts of the file and looks names up only after the walk. A `visit_…` function is
+//! called with the cursor at `node`, records its facts and visits its children.
 
 use tree_sitter::{Node, TreeCursor};
 

@@ -10,6 +10,10 @@
 //! *db.Row            InstanceOf(Member(db, "Row")): pointers are looked through
 //! map[K]Row          ListOf(InstanceOf(Row)): the keys do not matter
 //! ```
+//!
+//! A *term* is an expression or a type, reduced to what name resolution needs. The tables map each
+//! kind of node to a [`TermShape`], which tells what parts of the node make up its term. `depth` is
+//! the number of levels that may still be read below a node; deeper parts are unknown.
 
 use tree_sitter::Node;
 

@@ -6,6 +6,10 @@
 //! enum Color { RED }                      enum `Color`, static field `Color.RED`
 //! static <T> T pick(T a, T... more)       static method `pick`, 1 or more arguments
 //! ```
+//!
+//! A *term* is an expression or a type, reduced to what name resolution needs. `walker.builder`
+//! collects the facts of the file and looks names up only after the walk. A `visit_…` function is
+//! called with the cursor at `node`, records its facts and visits its children.
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -246,6 +250,7 @@ pub(super) fn visit_enum_constant(
         let def = walker.builder.add_definition(DefKind::Field, name, name_node, node, flags);
         let declared = walker.builder.terms.add(Term::This(class));
         walker.builder.def_mut(def).declared_type = Some(declared);
+        // The walk reaches the name later and must not record it as a use.
         walker.mark_handled(name_node);
     }
     walker.visit_children(cursor);

@@ -13,6 +13,10 @@
 //! Map.Entry<K, Row>      InstanceOf(Generic(Member(Map, "Entry"), InstanceOf(K), InstanceOf(Row)))
 //! int[]                  ListOf(Literal("int"))
 //! ```
+//!
+//! A *term* is an expression or a type, reduced to what name resolution needs. The tables map each
+//! kind of node to a [`TermShape`], which tells what parts of the node make up its term. `depth` is
+//! the number of levels that may still be read below a node; deeper parts are unknown.
 
 use tree_sitter::Node;
 

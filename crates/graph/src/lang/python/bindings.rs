@@ -10,6 +10,10 @@
 //!         self.db = Db()     through `self`: definition, field `A.db` of the value `Db()`
 //!         row = self.db      in a function: local variable `row`
 //! ```
+//!
+//! A *term* is an expression or a type, reduced to what name resolution needs. `walker.builder`
+//! collects the facts of the file and looks names up only after the walk. A `visit_…` function is
+//! called with the cursor at `node`, records its facts and visits its children.
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -48,6 +52,7 @@ fn record_field_assignment(
     let object = walker.field(target, Field::Object);
     let name_node = walker.field(target, Field::AttributeName);
     let (Some(object), Some(name_node)) = (object, name_node) else { return };
+    // The `self` of the innermost method.
     let self_parameter = walker.state.self_parameters.last();
     // Other objects than the receiver declare nothing.
     if self_parameter.is_some_and(|it| it.0 == walker.text(object))
@@ -110,6 +115,7 @@ fn bind_target_within(
         }
         // `a, b = …`, `(a, b) = …`, `[a, b] = …`
         NodeKind::PatternList | NodeKind::TuplePattern | NodeKind::ListPattern => {
+            // Comments are "extra" nodes, which a grammar allows everywhere.
             for (i, item) in named_children(target).filter(|it| !it.is_extra()).enumerate() {
                 let value = walker.builder.terms.item_at(value, i);
                 bind_target_within(walker, item, None, value, depth);

@@ -8,6 +8,10 @@
 //!     def make(cls, n, *rest): …        definition: method `Shape.make`, 1 or more arguments;
 //!                                       `cls` is the class, `self` an object of it
 //! ```
+//!
+//! A *term* is an expression or a type, reduced to what name resolution needs. `walker.builder`
+//! collects the facts of the file and looks names up only after the walk. A `visit_…` function is
+//! called with the cursor at `node`, records its facts and visits its children.
 
 use tree_sitter::{Node, TreeCursor};
 

@@ -6,6 +6,8 @@
 //! from .a import b as c      named: item `b` of `.a` as `c`
 //! from a import *            star: every name of `a`
 //! ```
+//!
+//! `walker.builder` collects the imports; to bind a name is to give it a meaning in a scope.
 
 use tree_sitter::Node;
 

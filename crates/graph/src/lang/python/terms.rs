@@ -9,6 +9,10 @@
 //! a.Row               InstanceOf(Member(a, "Row"))
 //! Optional["Row"]     InstanceOf(Row)
 //! ```
+//!
+//! A *term* is an expression or a type, reduced to what name resolution needs. The tables map each
+//! kind of node to a [`TermShape`], which tells what parts of the node make up its term. `depth` is
+//! the number of levels that may still be read below a node; deeper parts are unknown.
 
 use tree_sitter::Node;
 
@@ -54,8 +58,9 @@ pub(super) fn expression_shape(kind: NodeKind) -> TermShape<PythonWalk> {
 /// `name`; the first parameter of an enclosing method (`self`) is the object.
 fn name_term(walker: &mut PythonWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
     let text = walker.text(node);
-    let parameter = walker.state.self_parameters.iter().rev().find(|it| it.0 == text);
-    match parameter {
+    // The `self` or `cls` of each enclosing method with its value, innermost last.
+    let mut self_parameters = walker.state.self_parameters.iter().rev();
+    match self_parameters.find(|(name, _)| *name == text) {
         Some((_, object)) => *object,
         None => walker.builder.unbound_name(text),
     }

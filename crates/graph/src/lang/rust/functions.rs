@@ -6,6 +6,9 @@
 //!                 declared type `Row`
 //!     locals:     type parameter `T` with the bound `Read`, variable `from` of type `T`
 //! ```
+//!
+//! Inside an `impl` a function is a method, and the type of the `impl` is its *owner*. Types and
+//! values are recorded as *terms*, that is, reduced to what name lookup needs.
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -43,6 +46,7 @@ pub(super) fn visit_function(
         None => walker.builder.bind_name(name, NameBinding::Def(def)),
     }
 
+    // What follows, up to `close_definition`, is inside the function.
     walker.builder.open_definition(def);
     walker.builder.enter_function();
     bind_type_parameters(walker, node);

@@ -1,4 +1,5 @@
-//! Rust: `use` declarations, flattened to one import per name.
+//! Rust: `use` declarations, flattened to one import per name. An import is of the kind *module* (a
+//! module itself), *named* (one item of a module) or *star* (every item of a module).
 //!
 //! ```text
 //! pub use a::{self, b::C as D, e::*};
@@ -125,8 +126,9 @@ pub(super) fn add_import(
     visibility: ImportVisibility,
     node: Node<'_>,
 ) {
+    let (module, item) = path;
     let parent_module = walker.builder.enclosing_def();
-    let import = walker.builder.add_import(kind, path.0, path.1, Some(local), node);
+    let import = walker.builder.add_import(kind, module, item, Some(local), node);
     let entry = &mut walker.builder.imports[import.index()];
     entry.parent_module = parent_module;
     entry.is_public = visibility == ImportVisibility::Public;

@@ -8,6 +8,10 @@
 //! impl Draw for Point { … }       `Point` implements `Draw`; its functions are owned by `Point`
 //! mod file;                       import of the child module `file`
 //! ```
+//!
+//! The walk visits the attributes before an item first and keeps what they declare in its state
+//! (`is_test_item`, `module_file`). The item takes it out again, so that it does not pass to the
+//! next one.
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -26,6 +30,7 @@ pub(super) fn visit_module(
     node: Node<'_>,
 ) {
     let Some(name_node) = walker.field(node, Field::Name) else { return };
+    // The file of `#[path = "file.rs"]`, if the attribute stands before the module.
     let module_file = walker.state.module_file.take();
     if walker.field(node, Field::Body).is_none() {
         return declare_module_file(walker, node, name_node, module_file);
@@ -53,7 +58,8 @@ fn declare_module_file(
     module_file: Option<&str>,
 ) {
     let name = walker.text(name_node);
-    // The prefix distinguishes the two forms from the path of a `use`, which has neither.
+    // The resolver finds the file by one of two forms: `path:file.rs` after a `#[path]` attribute,
+    // else `mod:name`. The prefix distinguishes them from the path of a `use`, such as `crate::a`.
     let module = if let Some(path) = module_file {
         format!("path:{path}")
     } else {
@@ -104,7 +110,8 @@ fn define_fields(walker: &mut RustWalker<'_, '_>, node: Node<'_>) {
         let grammar = walker.grammar;
         let types = named_children(body)
             .filter(|it| !matches!(grammar.kind(*it), NodeKind::Visibility | NodeKind::Attribute));
-        // The fields of a tuple struct are named by their positions.
+        // The fields of a tuple struct are named by their positions. They have no name in the text,
+        // so the type stands for the name and for the whole declaration.
         for (i, type_node) in types.enumerate() {
             add_field(walker, &i.to_string(), type_node, type_node, type_node);
         }
@@ -164,6 +171,7 @@ fn define_variant(walker: &mut RustWalker<'_, '_>, variant: Node<'_>, enum_def: 
     let name = walker.builder.intern_node(name_node);
     let flags = DefFlags::STATIC;
     let def = walker.builder.add_definition(DefKind::Field, name, name_node, variant, flags);
+    // A value of the enum, as `self` is in its methods.
     let mut declared = walker.builder.terms.add(Term::This(enum_def));
     if walker.field(variant, Field::Body).is_some() {
         declared = walker.builder.terms.add(Term::Function(declared));

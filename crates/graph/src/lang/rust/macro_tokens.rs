@@ -16,6 +16,9 @@
 //! ==                                     the value of an expression with operators is unknown
 //! 2                      int
 //! ```
+//!
+//! Values are *terms*, expressions reduced to what name lookup needs. To *settle* the pending name
+//! is to record it as used, because no call followed it.
 
 use tree_sitter::Node;
 
@@ -271,6 +274,7 @@ fn read_name<'t>(
 /// Records the pending name as used, since no call followed it; returns the value up to here.
 fn settle_name(walker: &mut RustWalker<'_, '_>, reader: &mut ExpressionReader<'_>) -> TermId {
     if let Some(name) = reader.pending_name.take() {
+        // A member that is only read (`a.b`) and a word such as `self` are no references.
         if !name.is_member && walker.kind(name.node) == NodeKind::Identifier {
             walker.builder.add_reference(RefKind::Use, name.term, name.node, 0);
         }

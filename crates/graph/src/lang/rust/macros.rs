@@ -62,7 +62,9 @@ pub(super) fn read_macro_argument(walker: &mut RustWalker<'_, '_>, tree: Node<'_
     // Looking at the tokens is cheap, a failed parse is not.
     let is_code = walker.state.macro_depth < MAX_MACRO_DEPTH && looks_like_code(walker, &tokens);
     if !is_code || !parse_as_code(walker, tree) {
-        read_expressions(walker, tokens, UNKNOWN_TERM, depth);
+        // What the macro passes to a closure among the expressions is not known.
+        let closure_argument = UNKNOWN_TERM;
+        read_expressions(walker, tokens, closure_argument, depth);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Rust: patterns and the expressions that bind them.
 //!
 //! A pattern takes a value apart, and each of its names becomes a local variable with the term of
-//! its part:
+//! its part. A *term* is an expression reduced to what name lookup needs:
 //!
 //! ```text
 //! let (a, b) = pair;             a = Member(pair, "0"), b = Member(pair, "1")
@@ -142,6 +142,7 @@ fn bind_tuple_struct(
     let is_wrapper = name.is_some_and(|it| matches!(walker.text(it), "Some" | "Ok"));
     let content =
         if is_wrapper { walker.builder.terms.add(Term::Awaited(value)) } else { UNKNOWN_TERM };
+    // The first child is the path before the parentheses.
     for inner in named_children(pattern).skip(1) {
         bind_pattern_within(walker, inner, content, depth);
     }

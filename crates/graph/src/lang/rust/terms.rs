@@ -1,5 +1,10 @@
 //! Rust: terms of expressions and types.
 //!
+//! A *term* is an expression or a type reduced to what name lookup needs. The two tables,
+//! [`expression_shape`] and [`type_shape`], map each kind of syntax node to a [`TermShape`], the
+//! recipe for its term; `Custom` names a function of this file that builds it. `Awaited` is the
+//! content of a wrapper: a future, an option or a result.
+//!
 //! ```text
 //! expression             term
 //! self.rows[0]           ElementOf(Member(self, "rows"))

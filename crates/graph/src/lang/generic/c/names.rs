@@ -1,4 +1,5 @@
-//! C and C++: qualified names and expressions as terms.
+//! C and C++: qualified names and expressions as terms. A *term* is an expression or a type reduced
+//! to what name lookup needs; `Literal` is one of a type that is not defined in the project.
 //!
 //! ```text
 //! source                       term

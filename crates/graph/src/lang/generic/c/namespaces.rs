@@ -8,7 +8,8 @@
 //! ```
 //!
 //! Where the namespace of an import is found depends on the namespaces around the import, so the
-//! module of the import contains both: `::outer|a`.
+//! module of the import contains both: `using namespace a;` inside `namespace outer` is a star
+//! import of the module `::outer|a`. The resolver then tries `outer.a` and `a`.
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -28,7 +29,7 @@ pub(super) fn visit_namespace(
     let is_inline = node.child(0).is_some_and(|it| walker.kind(it) == NodeKind::InlineWord);
     let name = walker.field(node, Field::Name);
     let Some(name) = name.filter(|_| !is_inline) else {
-        // Unnamed or inline: no definition.
+        // Unnamed or inline: no definition. Only an unnamed one hides its names.
         let n_unnamed = u32::from(name.is_none());
         walker.state.anonymous_namespace_depth += n_unnamed;
         walker.visit_children(cursor);
