@@ -27,7 +27,7 @@ const MAX_LINE_BYTES: usize = 8 << 20;
 /// Lines that wait for a response before reading pauses.
 const MAX_QUEUED_LINES: usize = 64;
 
-/// Serves until the client closes its end. All requests of the client use one [`ProjectSlot`]: the
+/// Serves until the client closes its end. All requests of the client use one `ProjectSlot`: the
 /// project, opened on first use, and the session under which notes are recorded.
 pub async fn serve_lines(
     config: Config,

@@ -45,10 +45,32 @@ mod random_script;
 mod script_line;
 mod world;
 
+use std::fmt::Write as _;
+
 pub use fake_secrets::{SECRET_NAMES, fake_secret};
 pub use random::SplitMix64;
 pub use random_script::RandomScript;
 pub use world::{TestWorld, shared_models};
+
+/// Runs a script in a new world and returns its output, each command before its own lines:
+///
+/// ```text
+/// > teach retry limit is 3
+/// m1 new: module_insight "retry limit is 3"
+/// ```
+///
+/// A command without output is left out.
+pub fn run_script_with_echo(script: &str) -> String {
+    let mut world = TestWorld::new(1);
+    let mut acc = String::new();
+    for line in script.lines() {
+        let output = world.run_line(line);
+        if !output.is_empty() {
+            let _ = write!(acc, "> {}\n{output}", line.trim());
+        }
+    }
+    acc
+}
 
 /// Runs a script in a new world and returns its output.
 pub fn run_script(script: &str) -> String {

@@ -33,18 +33,26 @@ fn a_year_without_use_ages_memories_by_a_month_at_most() {
             list
         ",
         expect![[r#"
+            > teach --type work_state half of the parser is written
             m1 new: work_state "half of the parser is written"
+            > teach --type gotcha the cache must be cleared
             m2 new: gotcha "the cache must be cleared"
+            > list
             m2 gotcha 0.64 "the cache must be cleared"
             m1 work_state 0.05 "half of the parser is written"
+            > maintain
             faded: m1
             backed up
             backed up (user)
+            > teach the pool has 8 connections
             m3 new: module_insight "the pool has 8 connections"
+            > list
             m3 module_insight 0.90 "the pool has 8 connections"
             m2 gotcha 0.64 "the cache must be cleared"
+            > maintain
             backed up
             backed up (user)
+            > list
             m3 module_insight 0.71 "the pool has 8 connections"
             m2 gotcha 0.45 "the cache must be cleared"
         "#]],
@@ -67,15 +75,22 @@ fn a_clock_that_goes_back_ages_no_memory() {
             list
         ",
         expect![[r#"
+            > teach --type gotcha the cache must be cleared
             m1 new: gotcha "the cache must be cleared"
+            > list
             m1 gotcha 0.90 "the cache must be cleared"
+            > teach the pool has 8 connections
             m2 new: module_insight "the pool has 8 connections"
+            > teach builds run nightly
             m3 new: module_insight "builds run nightly"
+            > list
             m3 module_insight 0.90 "builds run nightly"
             m2 module_insight 0.71 "the pool has 8 connections"
             m1 gotcha 0.90 "the cache must be cleared"
+            > maintain
             backed up
             backed up (user)
+            > list
             m3 module_insight 0.90 "builds run nightly"
             m2 module_insight 0.71 "the pool has 8 connections"
             m1 gotcha 0.90 "the cache must be cleared"
@@ -99,16 +114,23 @@ fn a_clock_that_runs_ahead_ages_memories_by_a_month_at_most() {
             undo
         ",
         expect![[r#"
+            > teach --type gotcha the cache must be cleared
             m1 new: gotcha "the cache must be cleared"
+            > teach the pool has 8 connections
             m2 new: module_insight "the pool has 8 connections"
+            > list
             m2 module_insight 0.90 "the pool has 8 connections"
             m1 gotcha 0.64 "the cache must be cleared"
+            > list
             m2 module_insight 0.90 "the pool has 8 connections"
             m1 gotcha 0.90 "the cache must be cleared"
+            > maintain
             backed up
             backed up (user)
+            > list
             m2 module_insight 0.90 "the pool has 8 connections"
             m1 gotcha 0.90 "the cache must be cleared"
+            > undo
             undid remember
             m2 never was
         "#]],
@@ -130,13 +152,18 @@ fn maintenance_makes_a_backup_when_one_is_due() {
             backups
         ",
         expect![[r#"
+            > teach retry limit is 3
             m1 new: module_insight "retry limit is 3"
+            > maintain
             backed up
             backed up (user)
+            > maintain
             backed up
             backed up (user)
+            > maintain
             backed up
             backed up (user)
+            > backups
             backup 1: 1 memories
             backup 2: 1 memories
             backup 3: 1 memories
@@ -156,12 +183,17 @@ fn undo_finds_the_last_change_of_both_notebooks_whatever_the_clock() {
             undo
         ",
         expect![[r#"
+            > teach the cache lives in redis
             m1 new: module_insight "the cache lives in redis"
+            > teach --user prefer tabs over spaces
             m2 new: preference "prefer tabs over spaces" user
+            > undo
             undid remember
             m2 never was
+            > undo
             undid remember
             m1 never was
+            > undo
             error: there is nothing to undo
         "#]],
     );
@@ -181,16 +213,24 @@ fn undo_finds_the_last_change_of_both_notebooks_whatever_the_clock() {
             undo
         ",
         expect![[r#"
+            > teach --user prefer tabs over spaces
             m1 new: preference "prefer tabs over spaces" user
+            > teach the cache lives in redis
             m2 new: module_insight "the cache lives in redis"
+            > edit m1 prefer spaces over tabs
             m1 preference "prefer spaces over tabs"
+            > pin m2
             m2 module_insight "the cache lives in redis" pinned
+            > undo
             undid pin
             m2 module_insight "the cache lives in redis"
+            > undo
             undid edit
             m1 preference "prefer tabs over spaces"
+            > undo
             undid remember
             m2 never was
+            > undo
             undid remember
             m1 never was
         "#]],
@@ -213,18 +253,26 @@ fn undo_of_a_user_memory_finds_its_last_change_whatever_the_clock() {
             undo m1
         ",
         expect![[r#"
+            > teach --user prefer tabs over spaces
             m1 new: preference "prefer tabs over spaces" user
+            > flag m1 nothere
             m1 preference "prefer tabs over spaces"
               kept out of this project
+            > undo m1
             undid flag
             m1 preference "prefer tabs over spaces"
+            > flag m1 nothere
             m1 preference "prefer tabs over spaces"
               kept out of this project
+            > edit m1 prefer spaces over tabs
             m1 preference "prefer spaces over tabs"
+            > undo m1
             undid edit
             m1 preference "prefer tabs over spaces"
+            > undo m1
             undid flag
             m1 preference "prefer tabs over spaces"
+            > undo m1
             undid remember
             m1 never was
         "#]],

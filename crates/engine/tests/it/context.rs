@@ -292,18 +292,28 @@ fn a_memory_of_an_unmerged_branch_is_shown_only_there() {
             touch a.rs
         ",
         expect![[r#"
+            > teach --type gotcha --file a.rs the topic branch renames the socket
             m1 new: gotcha "the topic branch renames the socket" files=a.rs
+            > context --phase implement
             a.rs:
             - [GOTCHA] the topic branch renames the socket [m1]
+            > file-context a.rs
             a.rs:
             - [GOTCHA] the topic branch renames the socket [m1]
+            > touch a.rs
             m1 gotcha "the topic branch renames the socket"
+            > context --phase implement
             nothing
+            > context --phase implement how is the socket renamed by the topic branch
             nothing
+            > file-context a.rs
             nothing
+            > touch a.rs
             nothing
+            > context --phase implement
             a.rs:
             - [GOTCHA] the topic branch renames the socket [m1]
+            > touch a.rs
             m1 gotcha "the topic branch renames the socket"
         "#]],
     );
@@ -323,13 +333,20 @@ fn a_memory_excluded_from_the_project_is_not_shown_there() {
             context --phase implement
         ",
         expect![[r#"
+            > teach --user --type gotcha the proxy strips unknown headers
             m1 new: gotcha "the proxy strips unknown headers" user
+            > context --phase implement
             - [GOTCHA] the proxy strips unknown headers [m1]
+            > flag m1 nothere
             m1 gotcha "the proxy strips unknown headers"
               kept out of this project
+            > context --phase implement
             nothing
+            > context --phase implement what does the proxy do with unknown headers
             nothing
+            > search what does the proxy do with unknown headers
             nothing
+            > context --phase implement
             - [GOTCHA] the proxy strips unknown headers [m1]
         "#]],
     );
@@ -365,14 +382,22 @@ fn the_module_map_follows_the_code_and_is_shown_where_it_helps() {
             context what is the capital of Mongolia
         ",
         expect![[r#"
+            > follow
             1 new commits, modules: 1
+            > follow
             0 new commits, modules: as before
+            > follow
             0 new commits, modules: as before
+            > follow
             1 new commits, modules: 1
+            > follow
             0 new commits, modules: 1
+            > context
             This project, according to its files:
             commands: test `make test`
+            > context make login quicker
             nothing
+            > context what is the capital of Mongolia
             nothing
         "#]],
     );

@@ -23,8 +23,11 @@ fn a_newer_user_memory_takes_precedence_over_the_project() {
             context should code be indented with tabs or spaces
         ",
         expect![[r#"
+            > teach prefer spaces over tabs
             m1 new: preference "prefer spaces over tabs"
+            > teach --user prefer tabs over spaces
             m2 new: preference "prefer tabs over spaces" user
+            > context should code be indented with tabs or spaces
             - [PREFERENCE] prefer tabs over spaces (personal; overrides m1) [m2]
             - [PREFERENCE] prefer spaces over tabs (project; overridden by m2) [m1]
         "#]],
@@ -41,8 +44,11 @@ fn an_older_user_memory_takes_no_precedence_and_both_are_shown() {
             context should code be indented with tabs or spaces
         ",
         expect![[r#"
+            > teach --user prefer tabs over spaces
             m1 new: preference "prefer tabs over spaces" user
+            > teach prefer spaces over tabs
             m2 new: preference "prefer spaces over tabs"
+            > context should code be indented with tabs or spaces
             - [PREFERENCE] prefer spaces over tabs (project; contradicts m1) [m2]
             - [PREFERENCE] prefer tabs over spaces (personal; contradicts m2) [m1]
         "#]],
@@ -59,8 +65,11 @@ fn a_newer_project_memory_takes_precedence_over_the_team() {
             context should code be indented with tabs or spaces
         ",
         expect![[r#"
+            > insert-unchecked --plain --type preference --for team prefer tabs over spaces
             m1 inserted unchecked
+            > insert-unchecked --plain --type preference --for project prefer spaces over tabs
             m2 inserted unchecked
+            > context should code be indented with tabs or spaces
             - [PREFERENCE] prefer spaces over tabs (project; overrides m1) [m2]
             - [PREFERENCE] prefer tabs over spaces (team; overridden by m2) [m1]
         "#]],

@@ -30,19 +30,27 @@ fn a_damaged_memory_is_withheld_and_reported() {
             doctor
         ",
         expect![[r#"
+            > teach the launch code is hidden under the mat
             m1 new: module_insight "the launch code is hidden under the mat"
+            > teach the pool has 8 connections
             m2 new: module_insight "the pool has 8 connections"
+            > list
             m2 module_insight 0.90 "the pool has 8 connections"
             ! memory m1 is damaged and withheld: its content does not match its hash
+            > search pool
             1 memory has no vector yet and is found by its words alone
             m2 "the pool has 8 connections" by pool
             ! memory m1 is damaged and withheld: its content does not match its hash
+            > search launch
             1 memory has no vector yet and is found by its words alone
             ! memory m1 is damaged and withheld: its content does not match its hash
+            > find m1
             error: no memory matches `m1`
             ! memory m1 is damaged and withheld: its content does not match its hash
+            > edit m1 it was never hidden
             error: no memory matches `m1`
             ! memory m1 is damaged and withheld: its content does not match its hash
+            > doctor
             Bad project notebook: memory m1 is damaged and withheld: its content does not match its hash (and 1 more)
             Warning project backups: there are none
             Warning user backups: there are none
@@ -65,13 +73,17 @@ fn maintenance_does_not_change_a_damaged_notebook() {
             list
         ",
         expect![[r#"
+            > teach --type work_state half of the parser is written
             m1 new: work_state "half of the parser is written"
+            > teach the launch code is hidden under the mat
             m2 new: module_insight "the launch code is hidden under the mat"
+            > maintain
             faded: m1
             found: memory m2 is damaged and withheld: its content does not match its hash
             found: the search index disagrees with the memories: `~/data/desk/projects/01a1dc81-da60-715c-8289-ec2d0a9167ec/memory.db` is damaged: database disk image is malformed
             backed up (user)
             ! memory m2 is damaged and withheld: its content does not match its hash
+            > list
             m1 work_state 0.05 "half of the parser is written"
             ! memory m2 is damaged and withheld: its content does not match its hash
         "#]],
@@ -90,13 +102,18 @@ fn a_backup_repairs_damage() {
             list
         ",
         expect![[r#"
+            > teach the launch code is hidden under the mat
             m1 new: module_insight "the launch code is hidden under the mat"
+            > backup
             backed up
             backed up (user)
+            > list
             nothing
             ! memory m1 is damaged and withheld: its content does not match its hash
+            > doctor --fix
             brought back 1 damaged memories from a backup, exactly as they were saved
             rebuilt the search index from the memories
+            > list
             m1 module_insight 0.90 "the launch code is hidden under the mat"
         "#]],
     );
@@ -118,16 +135,25 @@ fn a_restored_backup_lacks_later_memories() {
             restore-backup nonsense
         ",
         expect![[r#"
+            > teach the cache lives in redis
             m1 new: module_insight "the cache lives in redis"
+            > backup
             backed up
             backed up (user)
+            > teach the pool has 8 connections
             m2 new: module_insight "the pool has 8 connections"
+            > backups
             backup 1: 1 memories
+            > restore-backup 1
             restored 1 memories
+            > list
             m1 module_insight 0.90 "the cache lives in redis"
+            > undo
             undid remember
             m1 never was
+            > list
             nothing
+            > restore-backup nonsense
             error: no backup is called `nonsense`
               `waylore restore-backup` lists them
         "#]],
@@ -153,24 +179,35 @@ fn the_last_three_backups_are_kept() {
             restore-backup 2 --user
         ",
         expect![[r#"
+            > teach the cache lives in redis
             m1 new: module_insight "the cache lives in redis"
+            > backup
             backed up
             backed up (user)
+            > teach the pool has 8 connections
             m2 new: module_insight "the pool has 8 connections"
+            > backup
             backed up
             backed up (user)
+            > teach builds run nightly
             m3 new: module_insight "builds run nightly"
+            > backup
             backed up
             backed up (user)
+            > teach --user prefer tabs over spaces
             m4 new: preference "prefer tabs over spaces" user
+            > backup
             backed up
             backed up (user)
+            > backups
             backup 1: 3 memories
             backup 2: 3 memories
             backup 3: 2 memories
+            > backups --user
             backup 1: 1 memories
             backup 2: 0 memories
             backup 3: 0 memories
+            > restore-backup 2 --user
             restored 0 memories
         "#]],
     );

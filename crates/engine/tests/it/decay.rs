@@ -29,11 +29,17 @@ fn confidence_halves_with_each_half_life() {
             list
         ",
         expect![[r#"
+            > teach --type gotcha the cache must be cleared
             m1 new: gotcha "the cache must be cleared"
+            > list
             m1 gotcha 0.90 "the cache must be cleared"
+            > list
             m1 gotcha 0.64 "the cache must be cleared"
+            > list
             m1 gotcha 0.45 "the cache must be cleared"
+            > list
             m1 gotcha 0.23 "the cache must be cleared"
+            > list
             m1 gotcha 0.90 "the cache must be cleared"
         "#]],
     );
@@ -52,13 +58,19 @@ fn pinned_memories_decisions_and_requirements_do_not_fade() {
             list
         ",
         expect![[r#"
+            > teach --pin --type gotcha the cache must be cleared
             m1 new: gotcha "the cache must be cleared" pinned
+            > teach --type decision sqlite because it needs no server
             m2 new: decision "sqlite because it needs no server"
+            > teach --type requirement answers take less than a second
             m3 new: requirement "answers take less than a second"
+            > teach --type gotcha the queue must be drained
             m4 new: gotcha "the queue must be drained"
+            > maintain
             faded: m4
             backed up
             backed up (user)
+            > list
             m3 requirement 0.90 "answers take less than a second"
             m2 decision 0.90 "sqlite because it needs no server"
             m1 gotcha 0.90 "the cache must be cleared" pinned
@@ -82,13 +94,19 @@ fn a_memory_unused_for_three_half_lives_is_forgotten() {
             list --all
         ",
         expect![[r#"
+            > teach --type work_state half of the parser is written
             m1 new: work_state "half of the parser is written"
+            > maintain --dry
             faded: m1
+            > list
             m1 work_state 0.10 "half of the parser is written"
+            > maintain
             faded: m1
             backed up
             backed up (user)
+            > list
             nothing
+            > list --all
             m1 work_state 0.10 "half of the parser is written" [deleted]
         "#]],
     );
@@ -111,14 +129,20 @@ fn a_forgotten_memory_that_the_user_taught_is_never_removed() {
             list
         ",
         expect![[r#"
+            > teach --type work_state half of the parser is written
             m1 new: work_state "half of the parser is written"
+            > maintain
             faded: m1
             backed up
             backed up (user)
+            > maintain
             backed up
             backed up (user)
+            > list --all
             m1 work_state 0.00 "half of the parser is written" [deleted]
+            > restore m1
             m1 work_state "half of the parser is written"
+            > list
             m1 work_state 0.90 "half of the parser is written"
         "#]],
     );
@@ -142,17 +166,26 @@ fn an_unverified_memory_is_removed_after_thirty_days() {
             history m1
         ",
         expect![[r#"
+            > import
             m1 added
+            > forget m1
             m1 gotcha "the cache lives in redis" [deleted]
+            > maintain
             backed up
             backed up (user)
+            > list --all
             m1 gotcha 0.61 "the cache lives in redis" [deleted]
+            > maintain --dry
             gone: m1
+            > maintain
             gone: m1
             backed up
             backed up (user)
+            > list --all
             nothing
+            > restore m1
             error: no memory matches `m1`
+            > history m1
             error: no memory matches `m1`
         "#]],
     );
@@ -169,9 +202,13 @@ fn remembering_a_statement_again_restarts_its_decay() {
             list
         ",
         expect![[r#"
+            > teach --type gotcha the cache must be cleared
             m1 new: gotcha "the cache must be cleared"
+            > teach the pool has 8 connections
             m2 new: module_insight "the pool has 8 connections"
+            > teach --type gotcha the cache must be cleared
             m1 again: gotcha "the cache must be cleared"
+            > list
             m2 module_insight 0.57 "the pool has 8 connections"
             m1 gotcha 0.95 "the cache must be cleared"
         "#]],
@@ -191,10 +228,14 @@ fn a_confirmation_restarts_the_decay() {
             list
         ",
         expect![[r#"
+            > teach --type work_state half of the parser is written
             m1 new: work_state "half of the parser is written"
+            > flag m1 right
             m1 work_state "half of the parser is written"
+            > maintain
             backed up
             backed up (user)
+            > list
             m1 work_state 0.61 "half of the parser is written"
         "#]],
     );

@@ -32,16 +32,26 @@ fn a_project_memory_is_narrowed_to_modules_and_files() {
             show m1
         ",
         expect![[r#"
+            > teach use tabs
             m1 new: preference "use tabs"
+            > flag m1 nothere
             error: a project's memory can only be narrowed
               say where it does apply: --module NAME or --file PATH; if nowhere, flag it `incorrect`
+            > flag m1 nothere --module api --file src/a.rs
             m1 preference "use tabs" files=src/a.rs modules=api
+            > list --module api
             m1 preference 0.90 "use tabs" files=src/a.rs modules=api
+            > list --module web
             nothing
+            > list --file src/a.rs
             m1 preference 0.90 "use tabs" files=src/a.rs modules=api
+            > list --file src/b.rs
             nothing
+            > search --module web tabs
             nothing
+            > search --module api tabs
             m1 "use tabs" by tabs
+            > show m1
             m1 preference 0.90 "use tabs" files=src/a.rs modules=api
               v2 user_taught module confidence 0.90 by user verified
         "#]],
@@ -65,15 +75,24 @@ fn a_users_memory_is_excluded_from_one_project() {
             list
         ",
         expect![[r#"
+            > teach --user prefer tabs over spaces
             m1 new: preference "prefer tabs over spaces" user
+            > teach the cache lives in redis
             m2 new: module_insight "the cache lives in redis"
+            > flag m1 nothere
             m1 preference "prefer tabs over spaces"
               kept out of this project
+            > list
             m2 module_insight 0.90 "the cache lives in redis"
+            > list --all
             m2 module_insight 0.90 "the cache lives in redis"
+            > search tabs
             nothing
+            > list
             m1 preference 0.90 "prefer tabs over spaces" user
+            > search tabs
             m1 "prefer tabs over spaces" by tabs
+            > list
             m2 module_insight 0.90 "the cache lives in redis"
         "#]],
     );
@@ -91,10 +110,14 @@ fn a_project_without_memories_can_exclude_a_user_memory() {
             list
         ",
         expect![[r#"
+            > teach --user prefer tabs over spaces
             m1 new: preference "prefer tabs over spaces" user
+            > flag m1 nothere
             m1 preference "prefer tabs over spaces"
               kept out of this project
+            > list
             nothing
+            > list
             m1 preference 0.90 "prefer tabs over spaces" user
         "#]],
     );
@@ -118,19 +141,29 @@ fn restore_lifts_the_exclusion() {
             undo
         ",
         expect![[r#"
+            > teach --user prefer tabs over spaces
             m1 new: preference "prefer tabs over spaces" user
+            > flag m1 nothere
             m1 preference "prefer tabs over spaces"
               kept out of this project
+            > restore m1
             m1 preference "prefer tabs over spaces"
+            > list
             m1 preference 0.90 "prefer tabs over spaces" user
+            > restore m1
             error: m1 is not forgotten
               `waylore history` shows what it said before; `--version N` goes back to it
+            > undo
             undid restore
             m1 preference "prefer tabs over spaces"
+            > list
             nothing
+            > undo m1
             undid flag
             m1 preference "prefer tabs over spaces"
+            > list
             m1 preference 0.90 "prefer tabs over spaces" user
+            > undo
             undid remember
             m1 never was
         "#]],
@@ -151,15 +184,23 @@ fn a_limit_does_not_count_excluded_memories() {
             list --limit 5
         ",
         expect![[r#"
+            > teach --user prefer tabs over spaces
             m1 new: preference "prefer tabs over spaces" user
+            > teach --user the editor is vim
             m2 new: module_insight "the editor is vim" user
+            > flag m1 nothere
             m1 preference "prefer tabs over spaces"
               kept out of this project
+            > flag m2 nothere
             m2 module_insight "the editor is vim"
               kept out of this project
+            > teach --user commits are signed
             m3 new: preference "commits are signed" user
+            > list --limit 1
             m3 preference 0.90 "commits are signed" user
+            > search --limit 1 the editor commits
             m3 "commits are signed" by commits
+            > list --limit 5
             m3 preference 0.90 "commits are signed" user
         "#]],
     );
@@ -176,12 +217,17 @@ fn a_second_exclusion_is_refused() {
             list
         ",
         expect![[r#"
+            > teach --user prefer tabs over spaces
             m1 new: preference "prefer tabs over spaces" user
+            > flag m1 nothere
             m1 preference "prefer tabs over spaces"
               kept out of this project
+            > flag m1 nothere
             error: m1 is excluded from this project already
               `waylore restore m1` lifts the exclusion
+            > restore m1
             m1 preference "prefer tabs over spaces"
+            > list
             m1 preference 0.90 "prefer tabs over spaces" user
         "#]],
     );

@@ -37,22 +37,32 @@ fn only_warnings_about_the_file_that_were_not_shown_yet_are_listed() {
             touch c.rs
         ",
         expect![[r#"
+            > teach --type gotcha --file a.rs the buffer must not be empty
             m1 new: gotcha "the buffer must not be empty" files=a.rs
+            > teach --type error_pattern --file a.rs --file b.rs a broken pipe means the reader went away
             m2 new: error_pattern "a broken pipe means the reader went away" files=a.rs,b.rs
+            > teach --type dead_end --file a.rs a thread for each connection was too slow
             m3 new: dead_end "a thread for each connection was too slow" files=a.rs
+            > teach --type decision --file a.rs we parse by hand because the generator was slow
             m4 new: decision "we parse by hand because the generator was slow" files=a.rs
+            > teach --type gotcha --file b.rs the printer flushes late
             m5 new: gotcha "the printer flushes late" files=b.rs
+            > teach --type gotcha --user --file a.rs never log the token
             m6 new: gotcha "never log the token" user files=a.rs
+            > touch a.rs
             m6 gotcha "never log the token"
             m1 gotcha "the buffer must not be empty"
             m2 error_pattern "a broken pipe means the reader went away"
             m3 dead_end "a thread for each connection was too slow"
+            > touch a.rs --shown m1 --shown m3
             m6 gotcha "never log the token"
             m2 error_pattern "a broken pipe means the reader went away"
+            > touch b.rs a.rs --shown m1
             m6 gotcha "never log the token"
             m5 gotcha "the printer flushes late"
             m2 error_pattern "a broken pipe means the reader went away"
             m3 dead_end "a thread for each connection was too slow"
+            > touch c.rs
             nothing
         "#]],
     );
@@ -76,14 +86,23 @@ fn forgotten_deprecated_and_decayed_warnings_are_not_listed() {
             touch a.rs
         ",
         expect![[r#"
+            > teach --type gotcha --file a.rs the buffer must not be empty
             m1 new: gotcha "the buffer must not be empty" files=a.rs
+            > teach --type gotcha --file a.rs the second buffer must be flushed
             m2 new: gotcha "the second buffer must be flushed" files=a.rs
+            > teach --type dead_end --file a.rs a thread for each connection was too slow
             m3 new: dead_end "a thread for each connection was too slow" files=a.rs
+            > forget m1
             m1 gotcha "the buffer must not be empty" files=a.rs [deleted]
+            > flag m2 outdated
             m2 gotcha "the second buffer must be flushed" files=a.rs [deprecated] (outdated)
+            > touch a.rs
             m3 dead_end "a thread for each connection was too slow"
+            > touch a.rs
             nothing
+            > restore m1
             m1 gotcha "the buffer must not be empty" files=a.rs
+            > touch a.rs
             m1 gotcha "the buffer must not be empty"
         "#]],
     );

@@ -29,16 +29,25 @@ fn a_forgotten_memory_is_hidden_until_it_is_restored() {
             list
         ",
         expect![[r#"
+            > teach retry limit is 3
             m1 new: module_insight "retry limit is 3"
+            > forget m1
             m1 module_insight "retry limit is 3" [deleted]
+            > list
             nothing
+            > search retry
             nothing
+            > list --all
             m1 module_insight 0.90 "retry limit is 3" [deleted]
+            > forget m1
             error: m1 is forgotten already
               `waylore restore m1` brings it back, `waylore purge m1` removes it for good
+            > restore m1
             m1 module_insight "retry limit is 3"
+            > restore m1
             error: m1 is not forgotten
               `waylore history` shows what it said before; `--version N` goes back to it
+            > list
             m1 module_insight 0.90 "retry limit is 3"
         "#]],
     );
@@ -57,16 +66,23 @@ fn a_forgotten_memory_cannot_be_changed() {
             history m1
         ",
         expect![[r#"
+            > teach retry limit is 3
             m1 new: module_insight "retry limit is 3"
+            > forget m1
             m1 module_insight "retry limit is 3" [deleted]
+            > edit m1 retry limit is 4
             error: m1 is forgotten
               `waylore restore m1` brings it back
+            > pin m1
             error: m1 is forgotten
               `waylore restore m1` brings it back
+            > flag m1 right
             error: m1 is forgotten
               `waylore restore m1` brings it back
+            > flag m1 outdated
             error: m1 is forgotten
               `waylore restore m1` brings it back
+            > history m1
             remember by user: v1 "retry limit is 3"
             forget by user: v2 "retry limit is 3" [deleted]
         "#]],
@@ -89,18 +105,26 @@ fn several_memories_are_forgotten_in_one_batch() {
             list
         ",
         expect![[r#"
+            > teach the pool has 8 connections
             m1 new: module_insight "the pool has 8 connections"
+            > teach the cache lives in redis
             m2 new: module_insight "the cache lives in redis"
+            > forget m1 m2 m1
             m1 module_insight "the pool has 8 connections" [deleted]
             m2 module_insight "the cache lives in redis" [deleted]
+            > list
             nothing
+            > undo
             undid forget
             m2 module_insight "the cache lives in redis"
             m1 module_insight "the pool has 8 connections"
+            > list
             m2 module_insight 0.90 "the cache lives in redis"
             m1 module_insight 0.90 "the pool has 8 connections"
+            > forget m1 nonsense
             error: `nonsense` is not the id of a memory
               an id is 8 hexadecimal characters (at least 4 of them); `waylore list` shows them
+            > list
             m2 module_insight 0.90 "the cache lives in redis"
             m1 module_insight 0.90 "the pool has 8 connections"
         "#]],
@@ -120,13 +144,19 @@ fn an_older_version_can_be_restored() {
             history m1
         ",
         expect![[r#"
+            > teach retry limit is 3
             m1 new: module_insight "retry limit is 3"
+            > edit m1 --tag net retry limit is 4
             m1 module_insight "retry limit is 4" tags=net
+            > restore m1 1
             m1 module_insight "retry limit is 3"
+            > restore m1 7
             error: m1 has no version 7
               `waylore history m1` lists them
+            > restore m1 3
             error: m1 has no version 3
               `waylore history m1` lists them
+            > history m1
             remember by user: v1 "retry limit is 3"
             edit by user: v2 "retry limit is 4" tags=net
             restore by user: v3 "retry limit is 3"
@@ -148,12 +178,18 @@ fn restoring_an_older_version_does_not_restore_trust() {
             show m1
         ",
         expect![[r#"
+            > import
             m1 added
+            > edit m1 the cache lives in redis
             m1 gotcha "the cache lives in redis" [tainted]
+            > flag m1 right
             m1 gotcha "the cache lives in redis"
+            > show m1
             m1 gotcha 0.95 "the cache lives in redis"
               v3 observer_inferred global confidence 0.95 by import:foreign.json verified
+            > restore m1 1
             m1 gotcha "the cache lives in memcached" [tainted]
+            > show m1
             m1 gotcha 0.85 "the cache lives in memcached" [tainted]
               v4 observer_inferred global confidence 0.85 by import:foreign.json needs_review
         "#]],

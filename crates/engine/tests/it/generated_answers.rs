@@ -28,8 +28,11 @@ fn without_a_language_model_the_evidence_is_the_answer() {
             ask what is the capital of Mongolia
         ",
         expect![[r#"
+            > teach the session cache lives in redis
             m1 new: module_insight "the session cache lives in redis"
+            > ask where is the session cache kept
             m1 "the session cache lives in redis"
+            > ask what is the capital of Mongolia
             nothing
         "#]],
     );

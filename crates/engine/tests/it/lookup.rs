@@ -25,10 +25,15 @@ fn a_statement_does_not_change_a_memory_of_the_other_notebook() {
             list
         ",
         expect![[r#"
+            > teach --user prefer tabs over spaces
             m1 new: preference "prefer tabs over spaces" user
+            > teach prefer spaces over tabs
             m2 new: preference "prefer spaces over tabs"
+            > teach --user prefer tabs over spaces
             m1 again: preference "prefer tabs over spaces" user
+            > teach prefer tabs over spaces
             m3 supersedes m2 (it was `spaces`, now it is `tabs`): preference "prefer tabs over spaces"
+            > list
             m3 preference 0.90 "prefer tabs over spaces"
             m1 preference 0.95 "prefer tabs over spaces" user
         "#]],
@@ -45,9 +50,13 @@ fn a_forgotten_memory_is_new_when_taught_again() {
             list --all
         ",
         expect![[r#"
+            > teach retry limit is 3
             m1 new: module_insight "retry limit is 3"
+            > forget m1
             m1 module_insight "retry limit is 3" [deleted]
+            > teach retry limit is 3
             m2 new: module_insight "retry limit is 3"
+            > list --all
             m2 module_insight 0.90 "retry limit is 3"
             m1 module_insight 0.90 "retry limit is 3" [deleted]
         "#]],
@@ -68,14 +77,22 @@ fn a_hit_names_the_words_it_was_found_by() {
             search nothing of the kind
         "#,
         expect![[r#"
+            > teach --tag net verifyJwt expects seconds
             m1 new: module_insight "verifyJwt expects seconds" tags=net
+            > teach the pool has 8 connections
             m2 new: module_insight "the pool has 8 connections"
+            > search how does verifyJwt work
             m1 "verifyJwt expects seconds" by verifyjwt verify jwt
+            > search jwt
             m1 "verifyJwt expects seconds" by jwt
+            > search pool seconds
             m2 "the pool has 8 connections" by pool
             m1 "verifyJwt expects seconds" by seconds
+            > search net
             m1 "verifyJwt expects seconds" by net
+            > search "
             nothing
+            > search nothing of the kind
             nothing
         "#]],
     );
@@ -96,16 +113,25 @@ fn pages_cover_both_notebooks() {
             search --limit 1 --offset 1 alpha beta gamma
         ",
         expect![[r#"
+            > teach the first fact is alpha
             m1 new: module_insight "the first fact is alpha"
+            > teach the second thing was beta
             m2 new: module_insight "the second thing was beta"
+            > teach --user i like gamma rays
             m3 new: preference "i like gamma rays" user
+            > teach --user never drink delta water
             m4 new: preference "never drink delta water" user
+            > list --limit 3
             m2 module_insight 0.90 "the second thing was beta"
             m1 module_insight 0.90 "the first fact is alpha"
             m4 preference 0.90 "never drink delta water" user
+            > list --limit 3 --offset 3
             m3 preference 0.90 "i like gamma rays" user
+            > list --limit 1 --offset 1
             m1 module_insight 0.90 "the first fact is alpha"
+            > list --limit 2 --offset 9
             nothing
+            > search --limit 1 --offset 1 alpha beta gamma
             m3 "i like gamma rays" by gamma
         "#]],
     );

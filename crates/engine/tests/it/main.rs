@@ -68,7 +68,8 @@ mod simulation;
 
 use expect_test::Expect;
 
-/// Plays a script in an empty data folder and compares the whole output.
+/// Plays a script in an empty data folder and compares the whole output, in which each command is
+/// echoed after `>` before its own lines.
 fn check(script: &str, expect: Expect) {
-    expect.assert_eq(&testkit::run_script(script));
+    expect.assert_eq(&testkit::run_script_with_echo(script));
 }

@@ -30,13 +30,19 @@ fn paths_are_relative_to_the_current_directory() {
             list --file src/net/a.rs
         ",
         expect![[r#"
+            > teach --file a.rs the client lives here
             m1 new: module_insight "the client lives here" files=src/net/a.rs
+            > teach --file ./../net/a.rs --file ../b.rs the server lives there
             m2 new: module_insight "the server lives there" files=src/net/a.rs,src/b.rs
               absent: src/b.rs
+            > list --file a.rs
             m2 module_insight 0.90 "the server lives there" files=src/net/a.rs,src/b.rs
             m1 module_insight 0.90 "the client lives here" files=src/net/a.rs
+            > list --file ../b.rs
             m2 module_insight 0.90 "the server lives there" files=src/net/a.rs,src/b.rs
+            > list --file src/net/a.rs
             nothing
+            > list --file src/net/a.rs
             m2 module_insight 0.90 "the server lives there" files=src/net/a.rs,src/b.rs
             m1 module_insight 0.90 "the client lives here" files=src/net/a.rs
         "#]],
@@ -55,11 +61,16 @@ fn files_outside_the_project_are_refused() {
             doctor
         ",
         expect![[r#"
+            > teach --file ../other/a.rs it lives outside
             error: `../other/a.rs` is outside the project `~/code/shop`
+            > teach --file /etc/passwd it lives outside
             error: `/etc/passwd` is outside the project `~/code/shop`
+            > edit m1 --file ../x
             error: `m1` is not the id of a memory
               an id is 8 hexadecimal characters (at least 4 of them); `waylore list` shows them
+            > list
             nothing
+            > doctor
             nothing
         "#]],
     );
@@ -74,8 +85,10 @@ fn missing_files_are_reported_and_stored() {
             list
         ",
         expect![[r#"
+            > teach --file src/a.rs --file src/gone.rs the client lives here
             m1 new: module_insight "the client lives here" files=src/a.rs,src/gone.rs
               absent: src/gone.rs
+            > list
             m1 module_insight 0.90 "the client lives here" files=src/a.rs,src/gone.rs
         "#]],
     );
@@ -95,11 +108,17 @@ fn projects_do_not_see_one_another() {
             list
         ",
         expect![[r#"
+            > teach the cache lives in redis
             m1 new: module_insight "the cache lives in redis"
+            > list
             nothing
+            > find m1
             error: no memory matches `m1`
+            > teach the cache lives in memcached
             m2 new: module_insight "the cache lives in memcached"
+            > list
             m2 module_insight 0.90 "the cache lives in memcached"
+            > list
             m1 module_insight 0.90 "the cache lives in redis"
         "#]],
     );
@@ -119,11 +138,17 @@ fn a_users_memory_is_visible_in_every_project() {
             list
         ",
         expect![[r#"
+            > teach --user prefer tabs over spaces
             m1 new: preference "prefer tabs over spaces" user
+            > teach the cache lives in redis
             m2 new: module_insight "the cache lives in redis"
+            > list
             m1 preference 0.90 "prefer tabs over spaces" user
+            > list --user
             m1 preference 0.90 "prefer tabs over spaces" user
+            > edit m1 prefer tabs over spaces everywhere
             m1 preference "prefer tabs over spaces everywhere"
+            > list
             m2 module_insight 0.90 "the cache lives in redis"
             m1 preference 0.90 "prefer tabs over spaces everywhere" user
         "#]],
@@ -143,10 +168,15 @@ fn a_moved_folder_is_recognised() {
             list
         ",
         expect![[r#"
+            > teach the cache lives in redis
             m1 new: module_insight "the cache lives in redis"
+            > project store
             the directory was moved or renamed
+            > list
             m1 module_insight 0.90 "the cache lives in redis"
+            > teach the pool has 8 connections
             m2 new: module_insight "the pool has 8 connections"
+            > list
             m2 module_insight 0.90 "the pool has 8 connections"
             m1 module_insight 0.90 "the cache lives in redis"
         "#]],
@@ -165,9 +195,13 @@ fn a_new_folder_at_the_old_path_of_a_moved_project_is_another_project() {
             list
         ",
         expect![[r#"
+            > teach the cache lives in redis
             m1 new: module_insight "the cache lives in redis"
+            > project store
             the directory was moved or renamed
+            > list
             m1 module_insight 0.90 "the cache lives in redis"
+            > list
             nothing
         "#]],
     );
@@ -186,8 +220,11 @@ fn a_subfolder_with_its_own_manifest_is_a_project() {
             list
         ",
         expect![[r#"
+            > teach the cache lives in redis
             m1 new: module_insight "the cache lives in redis"
+            > list
             m1 module_insight 0.90 "the cache lives in redis"
+            > list
             nothing
         "#]],
     );
@@ -208,12 +245,17 @@ fn settings_belong_to_a_project_and_are_checked() {
             settings
         ",
         expect![[r#"
+            > settings
             list.limit = 7
+            > set list.limit many
             error: `list.limit` takes a whole number from 1 on, not `many`
               `waylore config` lists the settings
+            > set lists.limit 7
             error: unknown setting `lists.limit` (did you mean `list.limit`?)
               `waylore config` lists the settings
+            > settings
             nothing
+            > settings
             nothing
         "#]],
     );
@@ -233,10 +275,15 @@ fn reading_creates_no_notebook() {
             backup
         ",
         expect![[r#"
+            > list
             nothing
+            > search anything
             nothing
+            > settings
             nothing
+            > doctor
             nothing
+            > export
             0 memories, 0 with a past, 0 settings
         "#]],
     );
@@ -263,11 +310,17 @@ fn a_copy_of_a_folder_that_moved_away_and_back_is_another_project() {
             list
         ",
         expect![[r#"
+            > teach the cache lives in redis
             m1 new: module_insight "the cache lives in redis"
+            > project store
             the directory was moved or renamed
+            > list
             m1 module_insight 0.90 "the cache lives in redis"
+            > list
             m1 module_insight 0.90 "the cache lives in redis"
+            > list
             nothing
+            > list
             m1 module_insight 0.90 "the cache lives in redis"
         "#]],
     );
@@ -296,24 +349,36 @@ fn no_text_is_stored_while_memory_is_disabled() {
             teach the deploy runs nightly
         ",
         expect![[r#"
+            > teach the cache lives in redis
             m1 new: module_insight "the cache lives in redis"
+            > teach the deploy runs nightly
             error: memory is turned off in this project
               `waylore config set memory.enabled true --for-project` turns it on
+            > teach --user prefer tabs over spaces
             error: memory is turned off in this project
               `waylore config set memory.enabled true --for-project` turns it on
+            > edit m1 the cache lives in memcached
             error: memory is turned off in this project
               `waylore config set memory.enabled true --for-project` turns it on
+            > flag m1 partly the cache lives in memcached
             error: memory is turned off in this project
               `waylore config set memory.enabled true --for-project` turns it on
+            > flag m1 outdated the cache lives in memcached
             error: memory is turned off in this project
               `waylore config set memory.enabled true --for-project` turns it on
+            > import
             error: memory is turned off in this project
               `waylore config set memory.enabled true --for-project` turns it on
+            > flag m1 right
             m1 module_insight "the cache lives in redis"
+            > flag m1 outdated
             m1 module_insight "the cache lives in redis" [deprecated] (outdated)
+            > forget m1
             m1 module_insight "the cache lives in redis" [deleted] (outdated)
+            > undo
             undid forget
             m1 module_insight "the cache lives in redis" [deprecated] (outdated)
+            > teach the deploy runs nightly
             m2 new: module_insight "the deploy runs nightly"
         "#]],
     );

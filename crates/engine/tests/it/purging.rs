@@ -30,16 +30,26 @@ fn a_purged_memory_leaves_no_trace() {
             find m1
         ",
         expect![[r#"
+            > teach the launch code is hidden under the mat
             m1 new: module_insight "the launch code is hidden under the mat"
+            > edit m1 the launch code is hidden under the stone
             m1 module_insight "the launch code is hidden under the stone"
+            > backup
             backed up
             backed up (user)
+            > forget m1
             m1 module_insight "the launch code is hidden under the stone" [deleted]
+            > teach the pool has 8 connections
             m2 new: module_insight "the pool has 8 connections"
+            > purge m1
             purged m1, not found anywhere
+            > list --all
             m2 module_insight 0.90 "the pool has 8 connections"
+            > search launch code
             nothing
+            > backups
             backup 1: 0 memories
+            > find m1
             error: no memory matches `m1`
         "#]],
     );
@@ -55,9 +65,13 @@ fn memories_of_both_notebooks_are_purged_at_once() {
             list --all
         ",
         expect![[r#"
+            > teach --user my own launch code is under the mat
             m1 new: module_insight "my own launch code is under the mat" user
+            > teach the launch code of the shop is under the stone
             m2 new: module_insight "the launch code of the shop is under the stone"
+            > purge m1 m2
             purged m2 m1, not found anywhere
+            > list --all
             nothing
         "#]],
     );
@@ -73,9 +87,13 @@ fn a_text_that_another_memory_contains_is_no_trace() {
             list
         ",
         expect![[r#"
+            > teach the launch code is hidden under the mat
             m1 new: module_insight "the launch code is hidden under the mat"
+            > teach --new by the way the launch code is hidden under the mat
             m2 new: module_insight "by the way the launch code is hidden under the mat"
+            > purge m1
             purged m1, no bytes to look for, not there inside
+            > list
             m2 module_insight 0.90 "by the way the launch code is hidden under the mat"
         "#]],
     );
@@ -96,11 +114,17 @@ fn a_text_that_another_project_contains_is_no_trace() {
             list
         ",
         expect![[r#"
+            > teach the launch code is hidden under the mat
             m1 new: module_insight "the launch code is hidden under the mat"
+            > teach the launch code is hidden under the mat
             m2 new: module_insight "the launch code is hidden under the mat"
+            > purge m2
             purged m2, not found anywhere
+            > list
             m1 module_insight 0.90 "the launch code is hidden under the mat"
+            > purge project
             purged m1, not found anywhere
+            > list
             nothing
         "#]],
     );
@@ -115,7 +139,9 @@ fn a_short_text_is_not_searched_for_in_the_files() {
             purge m1
         ",
         expect![[r#"
+            > teach name
             m1 new: preference "name"
+            > purge m1
             purged m1, no bytes to look for, not there inside
         "#]],
     );
@@ -137,15 +163,24 @@ fn a_project_can_be_purged() {
             list
         ",
         expect![[r#"
+            > teach the launch code is hidden under the mat
             m1 new: module_insight "the launch code is hidden under the mat"
+            > teach --user prefer tabs over spaces
             m2 new: preference "prefer tabs over spaces" user
+            > backup
             backed up
             backed up (user)
+            > purge project
             purged m1, not found anywhere
+            > list
             m2 preference 0.90 "prefer tabs over spaces" user
+            > doctor
             nothing
+            > purge project
             error: nothing is stored for this project
+            > teach the pool has 8 connections
             m3 new: module_insight "the pool has 8 connections"
+            > list
             m3 module_insight 0.90 "the pool has 8 connections"
             m2 preference 0.90 "prefer tabs over spaces" user
         "#]],
@@ -164,11 +199,17 @@ fn everything_can_be_purged() {
             list
         ",
         expect![[r#"
+            > teach the launch code is hidden under the mat
             m1 new: module_insight "the launch code is hidden under the mat"
+            > teach --user prefer tabs over spaces
             m2 new: preference "prefer tabs over spaces" user
+            > purge everything
             purged m2 m1, not found anywhere
+            > list
             nothing
+            > teach retry limit is 3
             m3 new: module_insight "retry limit is 3"
+            > list
             m3 module_insight 0.90 "retry limit is 3"
         "#]],
     );
@@ -184,9 +225,13 @@ fn a_purged_text_can_be_remembered_again() {
             list
         ",
         expect![[r#"
+            > teach the launch code is hidden under the mat
             m1 new: module_insight "the launch code is hidden under the mat"
+            > purge m1
             purged m1, not found anywhere
+            > teach the launch code is hidden under the mat
             m2 new: module_insight "the launch code is hidden under the mat"
+            > list
             m2 module_insight 0.90 "the launch code is hidden under the mat"
         "#]],
     );
@@ -204,12 +249,18 @@ fn a_restored_backup_does_not_revive_a_purged_memory() {
             list --all
         ",
         expect![[r#"
+            > teach the launch code is hidden under the mat
             m1 new: module_insight "the launch code is hidden under the mat"
+            > teach the pool has 8 connections
             m2 new: module_insight "the pool has 8 connections"
+            > backup
             backed up
             backed up (user)
+            > purge m1
             purged m1, not found anywhere
+            > restore-backup 1
             restored 1 memories
+            > list --all
             m2 module_insight 0.90 "the pool has 8 connections"
         "#]],
     );
@@ -224,8 +275,11 @@ fn an_unknown_id_stops_the_purge() {
             list
         ",
         expect![[r#"
+            > teach the launch code is hidden under the mat
             m1 new: module_insight "the launch code is hidden under the mat"
+            > purge m1 deadbeef
             error: no memory matches `deadbeef`
+            > list
             m1 module_insight 0.90 "the launch code is hidden under the mat"
         "#]],
     );
@@ -248,14 +302,23 @@ fn a_foreign_file_in_the_data_folder_is_not_removed() {
             list
         ",
         expect![[r#"
+            > teach the launch code is hidden under the mat
             m1 new: module_insight "the launch code is hidden under the mat"
+            > purge project
             purged m1, not found anywhere
+            > exists notes.txt
             there
+            > exists mine.txt
             there
+            > teach the pool has 8 connections
             m2 new: module_insight "the pool has 8 connections"
+            > purge everything
             purged m2, not found anywhere
+            > exists notes.txt
             there
+            > exists mine.txt
             there
+            > list
             nothing
         "#]],
     );
@@ -278,12 +341,18 @@ fn a_secret_is_purged_from_every_project() {
             list
         ",
         expect![[r#"
+            > teach the door code is swordfish-seven
             m1 new: module_insight "the door code is swordfish-seven"
+            > teach --user my own door code is swordfish-seven
             m2 new: module_insight "my own door code is swordfish-seven" user
+            > teach the other door code is swordfish-seven
             m3 new: module_insight "the other door code is swordfish-seven"
+            > purge secret swordfish-seven
             purged m2 m1 m3, not found anywhere
+            > list
             m1 module_insight 0.90 "the door code is [REDACTED: purged]"
             m2 module_insight 0.90 "my own door code is [REDACTED: purged]" user
+            > list
             m3 module_insight 0.90 "the other door code is [REDACTED: purged]"
             m2 module_insight 0.90 "my own door code is [REDACTED: purged]" user
         "#]],
@@ -308,21 +377,30 @@ fn stored_secrets_are_found_and_purged_in_every_text_of_every_project() {
             doctor
         ",
         expect![[r#"
+            > insert-unchecked --tag {token} the deploy runs nightly
             m1 inserted unchecked
+            > insert-unchecked --content the-cache --into branch {key}
             m2 inserted unchecked
+            > insert-unchecked --content the-pool --into anchor {token}
             m3 inserted unchecked
+            > insert-unchecked --user the deploy uses {token}
             m4 inserted unchecked
+            > doctor
             Warning project backups: there are none
             Bad project secrets: what looks like a secret is stored in m1, m2, m3
             Warning user backups: there are none
             Bad user secrets: what looks like a secret is stored in m4
+            > purge secrets
             purged m4 m1 m2 m3, not found anywhere
+            > list --all
             m3 gotcha 1.00 "the-pool" pinned
             m2 gotcha 1.00 "the-cache" pinned
             m1 gotcha 1.00 "the deploy runs nightly" tags=[REDACTED: github-token] pinned
             m4 gotcha 1.00 "the deploy uses [REDACTED: github-token]" user pinned
+            > show m2
             m2 gotcha 1.00 "the-cache" pinned
               v1 user_taught global confidence 1.00 by user verified on [REDACTED: aws-access-key-id]
+            > doctor
             Warning project backups: there are none
             Warning user backups: there are none
         "#]],

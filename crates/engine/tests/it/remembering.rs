@@ -23,8 +23,11 @@ fn a_first_statement_is_new() {
             show m1
         ",
         expect![[r#"
+            > teach the scheduler retries failed jobs
             m1 new: module_insight "the scheduler retries failed jobs"
+            > list
             m1 module_insight 0.90 "the scheduler retries failed jobs"
+            > show m1
             m1 module_insight 0.90 "the scheduler retries failed jobs"
               v1 user_taught global confidence 0.90 by user verified
         "#]],
@@ -43,12 +46,18 @@ fn a_repeated_statement_raises_confidence_and_is_not_duplicated() {
             list
         ",
         expect![[r#"
+            > teach the scheduler retries failed jobs
             m1 new: module_insight "the scheduler retries failed jobs"
+            > teach The scheduler retries failed jobs.
             m1 merged, was "the scheduler retries failed jobs": module_insight "The scheduler retries failed jobs."
+            > teach the scheduler retries failed jobs
             m1 again: module_insight "The scheduler retries failed jobs."
+            > teach the scheduler retries failed jobs
             m1 again: module_insight "The scheduler retries failed jobs."
+            > show m1
             m1 module_insight 0.95 "The scheduler retries failed jobs."
               v4 user_taught global confidence 0.95 by user verified
+            > list
             m1 module_insight 0.95 "The scheduler retries failed jobs."
         "#]],
     );
@@ -65,9 +74,13 @@ fn a_merge_keeps_the_longer_text_and_all_labels() {
             list
         ",
         expect![[r#"
+            > teach --tag net --file src/a.rs the retry limit is 3
             m1 new: module_insight "the retry limit is 3" tags=net files=src/a.rs
+            > teach --tag http --tag net the retry limit is 3 because the upstream throttles
             m1 merged, was "the retry limit is 3": module_insight "the retry limit is 3 because the upstream throttles" tags=net,http files=src/a.rs
+            > teach --module api the retry limit is 3
             m1 again: module_insight "the retry limit is 3 because the upstream throttles" tags=net,http files=src/a.rs modules=api
+            > list
             m1 module_insight 0.95 "the retry limit is 3 because the upstream throttles" tags=net,http files=src/a.rs modules=api
         "#]],
     );
@@ -84,11 +97,16 @@ fn a_different_number_supersedes_the_old_memory() {
             show m2
         ",
         expect![[r#"
+            > teach retry limit is 3
             m1 new: module_insight "retry limit is 3"
+            > teach --tag net retry limit is 5
             m2 supersedes m1 (the number was `3`, now it is `5`): module_insight "retry limit is 5" tags=net
+            > list
             m2 module_insight 0.90 "retry limit is 5" tags=net
+            > list --all
             m2 module_insight 0.90 "retry limit is 5" tags=net
             m1 module_insight 0.90 "retry limit is 3" [deprecated] (superseded by m2)
+            > show m2
             m2 module_insight 0.90 "retry limit is 5" tags=net
               v1 user_taught global confidence 0.90 by user verified
               supersedes m1 auto
@@ -105,8 +123,11 @@ fn a_negation_supersedes_the_old_memory() {
             list
         ",
         expect![[r#"
+            > teach the worker uses threads
             m1 new: module_insight "the worker uses threads"
+            > teach the worker does not use threads
             m2 supersedes m1 (one says it is so, the other says it is not): preference "the worker does not use threads"
+            > list
             m2 preference 0.90 "the worker does not use threads"
         "#]],
     );
@@ -121,8 +142,11 @@ fn another_subject_is_a_memory_of_its_own() {
             list
         ",
         expect![[r#"
+            > teach the retry limit in dev is 3
             m1 new: module_insight "the retry limit in dev is 3"
+            > teach the retry limit in prod is 5
             m2 new: module_insight "the retry limit in prod is 5"
+            > list
             m2 module_insight 0.90 "the retry limit in prod is 5"
             m1 module_insight 0.90 "the retry limit in dev is 3"
         "#]],
@@ -139,9 +163,13 @@ fn the_option_new_keeps_both_memories() {
             list
         ",
         expect![[r#"
+            > teach retry limit is 3
             m1 new: module_insight "retry limit is 3"
+            > teach --new retry limit is 5
             m2 new: module_insight "retry limit is 5"
+            > teach --new retry limit is 5
             m3 new: module_insight "retry limit is 5"
+            > list
             m3 module_insight 0.90 "retry limit is 5"
             m2 module_insight 0.90 "retry limit is 5"
             m1 module_insight 0.90 "retry limit is 3"
@@ -162,14 +190,21 @@ fn a_chain_of_contradictions_leaves_one_active_memory() {
             list
         ",
         expect![[r#"
+            > teach retry limit is 3
             m1 new: module_insight "retry limit is 3"
+            > teach retry limit is 5
             m2 supersedes m1 (the number was `3`, now it is `5`): module_insight "retry limit is 5"
+            > teach retry limit is 7
             m3 supersedes m2 (the number was `5`, now it is `7`): module_insight "retry limit is 7"
+            > list
             m3 module_insight 0.90 "retry limit is 7"
+            > list --all
             m3 module_insight 0.90 "retry limit is 7"
             m2 module_insight 0.90 "retry limit is 5" [deprecated] (superseded by m3)
             m1 module_insight 0.90 "retry limit is 3" [deprecated] (superseded by m2)
+            > teach retry limit is 3
             m4 supersedes m3 (the number was `7`, now it is `3`): module_insight "retry limit is 3"
+            > list
             m4 module_insight 0.90 "retry limit is 3"
         "#]],
     );
@@ -184,8 +219,11 @@ fn the_type_is_suggested_and_a_given_one_is_honoured() {
             teach --type gotchas the cache is warm
         ",
         expect![[r#"
+            > teach we decided to use sqlite because it needs no server
             m1 new: decision "we decided to use sqlite because it needs no server"
+            > teach --type gotcha the cache must be cleared before a release
             m2 new: gotcha "the cache must be cleared before a release"
+            > teach --type gotchas the cache is warm
             error: unknown type `gotchas` (did you mean `gotcha`?)
         "#]],
     );
@@ -201,9 +239,13 @@ fn a_given_type_changes_that_of_the_merged_memory() {
             show m1
         ",
         expect![[r#"
+            > teach the cache is cleared on release
             m1 new: module_insight "the cache is cleared on release"
+            > teach the cache is cleared on release
             m1 again: module_insight "the cache is cleared on release"
+            > teach --type decision the cache is cleared on release
             m1 again: decision "the cache is cleared on release"
+            > show m1
             m1 decision 0.95 "the cache is cleared on release"
               v3 user_taught global confidence 0.95 by user verified
         "#]],
@@ -222,11 +264,17 @@ fn a_dry_run_stores_nothing() {
             history m1
         ",
         expect![[r#"
+            > teach --dry retry limit is 3
             would be new: module_insight "retry limit is 3"
+            > teach retry limit is 3
             m1 new: module_insight "retry limit is 3"
+            > teach --dry retry limit is 3
             m1 again: module_insight "retry limit is 3"
+            > teach --dry retry limit is 5
             would be supersedes m1 (the number was `3`, now it is `5`): module_insight "retry limit is 5"
+            > list
             m1 module_insight 0.90 "retry limit is 3"
+            > history m1
             remember by user: v1 "retry limit is 3"
         "#]],
     );
@@ -244,10 +292,15 @@ fn an_idempotency_key_stores_once() {
             history m1
         ",
         expect![[r#"
+            > teach --key k1 retry limit is 3
             m1 new: module_insight "retry limit is 3"
+            > teach --key k1 retry limit is 3
             m1 known by its key: module_insight "retry limit is 3"
+            > teach --key k1 something else entirely
             m1 known by its key: module_insight "retry limit is 3"
+            > list
             m1 module_insight 0.90 "retry limit is 3"
+            > history m1
             remember by user: v1 "retry limit is 3"
         "#]],
     );
@@ -263,9 +316,13 @@ fn a_pinned_memory_stays_pinned_when_repeated() {
             list
         ",
         expect![[r#"
+            > teach --pin retry limit is 3
             m1 new: module_insight "retry limit is 3" pinned
+            > teach retry limit is 3
             m1 again: module_insight "retry limit is 3" pinned
+            > teach --pin the pool size is 8
             m2 new: module_insight "the pool size is 8" pinned
+            > list
             m2 module_insight 0.90 "the pool size is 8" pinned
             m1 module_insight 0.95 "retry limit is 3" pinned
         "#]],
@@ -282,8 +339,11 @@ fn empty_and_oversized_texts_are_refused() {
             teach long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long
         ",
         expect![[r#"
+            > teach
             error: the text is empty
+            > teach \n \n
             error: the text is empty
+            > teach long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long
             error: the text has 2049 bytes, the limit is 2048; split it into several memories
         "#]],
     );
@@ -302,13 +362,19 @@ fn a_repeated_key_returns_the_memory_as_it_is_now() {
             list --all
         ",
         expect![[r#"
+            > teach --key k1 the cache lives in redis
             m1 new: module_insight "the cache lives in redis"
+            > undo
             undid remember
             m1 never was
+            > teach --key k1 the cache lives in redis
             m1 known by its key: module_insight "the cache lives in redis" [deleted]
+            > purge m1
             purged m1, not found anywhere
+            > teach --key k1 the cache lives in redis
             error: the memory stored under this key was erased
               to store the text again, give another key
+            > list --all
             nothing
         "#]],
     );
@@ -325,14 +391,19 @@ fn a_successor_inherits_labels_and_the_pin() {
             show m3
         ",
         expect![[r#"
+            > teach --pin --tag net --file src/a.rs --module api retry limit is 3
             m1 new: module_insight "retry limit is 3" tags=net files=src/a.rs modules=api pinned
               absent: src/a.rs
+            > teach --tag ops retry limit is 5
             m2 supersedes m1 (the number was `3`, now it is `5`): module_insight "retry limit is 5" tags=net,ops files=src/a.rs modules=api pinned
+            > show m2
             m2 module_insight 0.90 "retry limit is 5" tags=net,ops files=src/a.rs modules=api pinned
               v1 user_taught module confidence 0.90 by user verified
               supersedes m1 auto
+            > flag m2 incorrect retry limit is 8
             m2 module_insight "retry limit is 5" tags=net,ops files=src/a.rs modules=api pinned [deprecated] (incorrect, superseded by m3)
               replaced by m3 module_insight "retry limit is 8" tags=net,ops files=src/a.rs modules=api pinned
+            > show m3
             m3 module_insight 0.90 "retry limit is 8" tags=net,ops files=src/a.rs modules=api pinned
               v1 user_taught module confidence 0.90 by user verified
               supersedes m2

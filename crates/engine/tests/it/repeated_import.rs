@@ -32,16 +32,23 @@ fn a_known_memory_is_not_imported_again() {
             list
         ",
         expect![[r#"
+            > teach retry limit is 3
             m1 new: module_insight "retry limit is 3"
+            > export
             1 memories, 0 with a past, 0 settings
+            > import
             m1 known
             nothing written
+            > edit m1 retry limit is 4
             m1 module_insight "retry limit is 4"
+            > import --vouched
             m1 known
             nothing written
+            > import
             m1 known
             m2 added
             m2 known
+            > list
             m2 gotcha 0.85 "the pool has 8 connections" [tainted]
             m1 module_insight 0.90 "retry limit is 4"
         "#]],
@@ -59,11 +66,16 @@ fn a_forgotten_memory_is_not_imported_again() {
             list
         ",
         expect![[r#"
+            > teach retry limit is 3
             m1 new: module_insight "retry limit is 3"
+            > export
             1 memories, 0 with a past, 0 settings
+            > forget m1
             m1 module_insight "retry limit is 3" [deleted]
+            > import --vouched
             m1 known
             nothing written
+            > list
             nothing
         "#]],
     );
@@ -81,13 +93,19 @@ fn an_erased_memory_is_not_imported_again() {
             list
         ",
         expect![[r#"
+            > teach retry limit is 3
             m1 new: module_insight "retry limit is 3"
+            > teach the pool has 8 connections
             m2 new: module_insight "the pool has 8 connections"
+            > export
             2 memories, 0 with a past, 0 settings
+            > purge m1
             purged m1, not found anywhere
+            > import --vouched
             m1 erased
             m2 known
             nothing written
+            > list
             m2 module_insight 0.90 "the pool has 8 connections"
         "#]],
     );
@@ -109,19 +127,27 @@ fn the_same_memory_can_be_moved_to_the_users_notebook() {
             find m3
         ",
         expect![[r#"
+            > teach the cache lives in redis
             m1 new: module_insight "the cache lives in redis"
+            > import --vouched
             m2 added
+            > export
             2 memories, 0 with a past, 0 settings
+            > import --user --vouched
             m3 added
             m4 added
+            > list
             m2 gotcha 1.00 "flushing redis empties the cache" pinned
             m1 module_insight 0.90 "the cache lives in redis"
             m4 gotcha 1.00 "flushing redis empties the cache" user pinned
             m3 module_insight 0.90 "the cache lives in redis" user
+            > show m4
             m4 gotcha 1.00 "flushing redis empties the cache" user pinned
               v1 user_taught global confidence 1.00 by user verified
               derived_from m3
+            > find m1
             m1 module_insight "the cache lives in redis"
+            > find m3
             m3 module_insight "the cache lives in redis"
         "#]],
     );

@@ -27,9 +27,11 @@ fn rules_become_memories_and_descriptions_do_not() {
             rules --vouched
         ",
         expect![[r#"
+            > rules --vouched
             added: m1 preference "Database: Never open a connection outside `src/db.rs`" files=src/db.rs
             added: m2 preference "Run `make fmt` before committing"
             0 known
+            > rules --vouched
             2 known
         "#]],
     );
@@ -45,8 +47,10 @@ fn rules_without_the_users_consent_wait_for_review() {
             context start
         ",
         expect![[r#"
+            > rules
             added: m1 preference "Always answer with a test first." [tainted]
             0 known
+            > context start
             nothing
         "#]],
     );
@@ -64,14 +68,17 @@ fn memories_follow_their_file() {
             list
         ",
         expect![[r#"
+            > rules --vouched
             added: m1 preference "The retry limit must be 3"
             added: m2 preference "Never push to main"
             added: m3 preference "Use tabs in Makefiles"
             0 known
+            > rules --vouched
             added: m4 preference "Always sign commits with a key"
             was "The retry limit must be 3": m1 preference "The retry limit must be 5"
             retired: m2 preference "Never push to main" [deprecated] (no longer in AGENTS.md)
             1 known
+            > list
             m4 preference 0.85 "Always sign commits with a key"
             m3 preference 0.85 "Use tabs in Makefiles"
             m1 preference 0.85 "The retry limit must be 5"
@@ -97,16 +104,23 @@ fn a_rule_the_user_changed_no_longer_follows_its_file() {
             rules --vouched
         ",
         expect![[r#"
+            > rules --vouched
             added: m1 preference "Never push to main"
             added: m2 preference "Use tabs in Makefiles"
             added: m3 preference "Always sign commits"
             0 known
+            > edit m1 Never push to main, not even docs
             m1 preference "Never push to main, not even docs"
+            > forget m2
             m2 preference "Use tabs in Makefiles" [deleted]
+            > rules --vouched
             3 known
+            > rules --vouched
             1 known
+            > list
             m3 preference 0.85 "Always sign commits"
             m1 preference 0.85 "Never push to main, not even docs"
+            > rules --vouched
             retired: m3 preference "Always sign commits" [deprecated] (no longer in AGENTS.md)
             0 known
         "#]],
@@ -123,8 +137,10 @@ fn one_rule_in_two_files_is_one_memory() {
             rules --vouched
         ",
         expect![[r#"
+            > rules --vouched
             added: m1 preference "Never push to main"
             1 known
+            > rules --vouched
             2 known
         "#]],
     );

@@ -138,11 +138,16 @@ fn a_memory_excluded_from_the_project_is_not_found_there() {
             search which headers does the proxy strip
         ",
         expect![[r#"
+            > teach --user the proxy strips unknown headers
             m1 new: module_insight "the proxy strips unknown headers" user
+            > search which headers does the proxy strip
             m1 "the proxy strips unknown headers" by headers proxy strip
+            > flag m1 nothere
             m1 module_insight "the proxy strips unknown headers"
               kept out of this project
+            > search which headers does the proxy strip
             nothing
+            > search which headers does the proxy strip
             m1 "the proxy strips unknown headers" by headers proxy strip
         "#]],
     );

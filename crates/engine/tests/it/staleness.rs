@@ -33,14 +33,18 @@ fn confidence_falls_with_the_change_of_the_file() {
             file-context --explain a.rs b.rs
         ",
         expect![[r#"
+            > teach --type gotcha --file a.rs the first file has a trap
             m1 new: gotcha "the first file has a trap" files=a.rs
+            > teach --type gotcha --file b.rs the second file has a trap
             m2 new: gotcha "the second file has a trap" files=b.rs
+            > file-context --explain a.rs b.rs
             b.rs:
             - [GOTCHA] the second file has a trap [m2]
             a.rs:
             - [GOTCHA] the first file has a trap [m1]
               m2 worth 0.90: 
               m1 worth 0.90: 
+            > file-context --explain a.rs b.rs
             a.rs:
             - [GOTCHA] the first file has a trap [m1]
             b.rs:
@@ -68,11 +72,15 @@ fn a_decayed_memory_of_a_rewritten_file_is_not_shown() {
             file-context --explain --without trust a.rs
         ",
         expect![[r#"
+            > teach --type gotcha --file a.rs the first file has a trap
             m1 new: gotcha "the first file has a trap" files=a.rs
+            > file-context --explain a.rs
             a.rs:
             - [GOTCHA] the first file has a trap [m1]
               m1 worth 0.76: 
+            > file-context --explain a.rs
               without m1: its confidence is too low
+            > file-context --explain --without trust a.rs
             a.rs:
             - [GOTCHA] the first file has a trap (the code it is about has changed since: check) [m1]
               m1 worth 0.76: 100 % of `a.rs` changed since
@@ -94,10 +102,15 @@ fn a_memory_of_deleted_files_is_not_injected() {
             search may the parser be given an empty buffer
         ",
         expect![[r#"
+            > teach --type gotcha --file a.rs the parser must not be given an empty buffer
             m1 new: gotcha "the parser must not be given an empty buffer" files=a.rs
+            > context --explain --phase implement
               without m1: the files it names are gone
+            > context --explain --phase implement may the parser be given an empty buffer
               without m1: the files it names are gone
+            > touch a.rs
             nothing
+            > search may the parser be given an empty buffer
             m1 "the parser must not be given an empty buffer" by parser given empty buffer
         "#]],
     );
@@ -118,10 +131,13 @@ fn a_renamed_file_is_followed() {
             context --explain --phase implement may the parser be given an empty buffer
         ",
         expect![[r#"
+            > teach --type gotcha --file a.rs the parser must not be given an empty buffer
             m1 new: gotcha "the parser must not be given an empty buffer" files=a.rs
+            > context --explain --phase implement
             lib/b.rs:
             - [GOTCHA] the parser must not be given an empty buffer [m1]
               m1 worth 0.90: `a.rs` is now `lib/b.rs`
+            > context --explain --phase implement may the parser be given an empty buffer
             lib/b.rs:
             - [GOTCHA] the parser must not be given an empty buffer [m1]
               m1 worth 0.90: `a.rs` is now `lib/b.rs`
@@ -142,10 +158,13 @@ fn a_file_that_is_much_newer_than_the_memory_is_mentioned() {
             file-context --explain a.rs
         ",
         expect![[r#"
+            > teach --type decision --file a.rs the parser is written by hand
             m1 new: decision "the parser is written by hand" files=a.rs
+            > file-context --explain a.rs
             a.rs:
             - [DECISION] the parser is written by hand [m1]
               m1 worth 0.90: 
+            > file-context --explain a.rs
             a.rs:
             - [DECISION] the parser is written by hand [m1]
               m1 worth 0.90: `a.rs` is 45 days newer: worth a review
@@ -166,7 +185,9 @@ fn in_a_repository_the_time_of_a_file_does_not_count() {
             file-context --explain a.rs
         ",
         expect![[r#"
+            > teach --type decision --file a.rs the parser is written by hand
             m1 new: decision "the parser is written by hand" files=a.rs
+            > file-context --explain a.rs
             a.rs:
             - [DECISION] the parser is written by hand [m1]
               m1 worth 0.90: 

@@ -29,7 +29,9 @@ fn white_space_comments_and_other_code_do_not_count_as_changes() {
             file-context --explain a.rs
         ",
         expect![[r#"
+            > teach --type gotcha --file a.rs:verify tokens are verified twice on purpose
             m1 new: gotcha "tokens are verified twice on purpose" files=a.rs
+            > file-context --explain a.rs
             a.rs:
             - [GOTCHA] tokens are verified twice on purpose [m1]
               m1 worth 0.90: 
@@ -52,11 +54,15 @@ fn a_changed_body_halves_the_confidence_until_the_memory_is_confirmed() {
             file-context --explain a.rs
         ",
         expect![[r#"
+            > teach --type gotcha --file a.rs:Server::verify tokens are verified twice on purpose
             m1 new: gotcha "tokens are verified twice on purpose" files=a.rs
+            > file-context --explain a.rs
             a.rs:
             - [GOTCHA] tokens are verified twice on purpose (the code it is about has changed since: check) [m1]
               m1 worth 0.45: `Server.verify` in `a.rs` changed since
+            > flag m1 right
             m1 gotcha "tokens are verified twice on purpose" files=a.rs
+            > file-context --explain a.rs
             a.rs:
             - [GOTCHA] tokens are verified twice on purpose [m1]
               m1 worth 1.00: 
@@ -88,14 +94,19 @@ fn a_symbol_that_moved_to_another_file_is_followed() {
             context --explain --phase implement are tokens verified twice on purpose
         ",
         expect![[r#"
+            > teach --type gotcha --file a.py:verify tokens are verified twice on purpose
             m1 new: gotcha "tokens are verified twice on purpose" files=a.py
+            > context --explain --phase implement are tokens verified twice on purpose
             lib/b.py:
             - [GOTCHA] tokens are verified twice on purpose [m1]
               m1 worth 0.90: `a.py` is now `lib/b.py`
+            > context --explain --phase implement are tokens verified twice on purpose
               without m1: the code it is anchored to is gone
+            > context --explain --phase implement are tokens verified twice on purpose
             c.py:
             - [GOTCHA] tokens are verified twice on purpose [m1]
               m1 worth 0.90: `a.py` is now `lib/b.py`; `verify` is now in `c.py`
+            > context --explain --phase implement are tokens verified twice on purpose
               without m1: the code it is anchored to is gone
         "#]],
     );
@@ -115,12 +126,17 @@ fn an_anchor_to_an_unknown_or_ambiguous_symbol_is_refused() {
             teach --file nowhere.ts:run something is wrong elsewhere
         ",
         expect![[r#"
+            > teach --file a.ts:walk something is wrong with walking
             error: `a.ts` defines no symbol named `walk`
               `waylore symbols a.ts` lists its symbols, once it is indexed
+            > teach --file a.ts:run something is wrong with running
             error: `run` fits several symbols of `a.ts`: A.run, B.run
               name one of them in full
+            > teach --file a.ts:B.run something is wrong with running of b
             m1 new: module_insight "something is wrong with running of b" files=a.ts
+            > teach --file a.ts:4 something is wrong with stopping
             m2 new: module_insight "something is wrong with stopping" files=a.ts
+            > teach --file nowhere.ts:run something is wrong elsewhere
             m3 new: module_insight "something is wrong elsewhere" files=nowhere.ts:run
               absent: nowhere.ts:run
         "#]],

@@ -27,16 +27,24 @@ fn repeated_undo_goes_further_back() {
             history m1
         ",
         expect![[r#"
+            > teach retry limit is 3
             m1 new: module_insight "retry limit is 3"
+            > edit m1 retry limit is 4
             m1 module_insight "retry limit is 4"
+            > pin m1
             m1 module_insight "retry limit is 4" pinned
+            > undo
             undid pin
             m1 module_insight "retry limit is 4"
+            > undo
             undid edit
             m1 module_insight "retry limit is 3"
+            > undo
             undid remember
             m1 never was
+            > undo
             error: there is nothing to undo
+            > history m1
             remember by user, undone: v1 "retry limit is 3"
             edit by user, undone: v2 "retry limit is 4"
             pin by user, undone: v3 "retry limit is 4" pinned
@@ -58,13 +66,18 @@ fn undo_of_a_supersession_restores_the_old_memory_and_forgets_the_new_one() {
             search retry
         ",
         expect![[r#"
+            > teach retry limit is 3
             m1 new: module_insight "retry limit is 3"
+            > teach retry limit is 5
             m2 supersedes m1 (the number was `3`, now it is `5`): module_insight "retry limit is 5"
+            > undo
             undid supersede
             m1 module_insight "retry limit is 3"
             m2 never was
+            > list --all
             m2 module_insight 0.90 "retry limit is 5" [deleted]
             m1 module_insight 0.90 "retry limit is 3"
+            > search retry
             m1 "retry limit is 3" by retry
         "#]],
     );
@@ -80,10 +93,14 @@ fn undo_of_a_merge_restores_the_old_text() {
             show m1
         ",
         expect![[r#"
+            > teach --tag net retry limit is 3
             m1 new: module_insight "retry limit is 3" tags=net
+            > teach --tag http retry limit is 3 because the upstream throttles
             m1 merged, was "retry limit is 3": module_insight "retry limit is 3 because the upstream throttles" tags=net,http
+            > undo
             undid merge
             m1 module_insight "retry limit is 3" tags=net
+            > show m1
             m1 module_insight 0.90 "retry limit is 3" tags=net
               v3 user_taught global confidence 0.90 by user verified
         "#]],
@@ -111,22 +128,35 @@ fn forget_and_restore_can_be_undone_in_any_order() {
             list
         ",
         expect![[r#"
+            > teach retry limit is 3
             m1 new: module_insight "retry limit is 3"
+            > forget m1
             m1 module_insight "retry limit is 3" [deleted]
+            > restore m1
             m1 module_insight "retry limit is 3"
+            > undo
             undid restore
             m1 module_insight "retry limit is 3" [deleted]
+            > list
             nothing
+            > undo
             undid forget
             m1 module_insight "retry limit is 3"
+            > list
             m1 module_insight 0.90 "retry limit is 3"
+            > undo
             undid remember
             m1 never was
+            > list
             nothing
+            > restore m1
             m1 module_insight "retry limit is 3"
+            > list
             m1 module_insight 0.90 "retry limit is 3"
+            > undo
             undid restore
             m1 module_insight "retry limit is 3" [deleted]
+            > list
             nothing
         "#]],
     );
@@ -149,17 +179,26 @@ fn undo_of_one_memory_does_not_change_the_others() {
             undo m1
         ",
         expect![[r#"
+            > teach the cache lives in redis
             m1 new: module_insight "the cache lives in redis"
+            > teach the pool has 8 connections
             m2 new: module_insight "the pool has 8 connections"
+            > edit m1 the cache lives in memcached
             m1 module_insight "the cache lives in memcached"
+            > edit m2 the pool has 9 connections
             m2 module_insight "the pool has 9 connections"
+            > undo m1
             undid edit
             m1 module_insight "the cache lives in redis"
+            > list
             m2 module_insight 0.90 "the pool has 9 connections"
             m1 module_insight 0.90 "the cache lives in redis"
+            > undo m1
             undid remember
             m1 never was
+            > list
             m2 module_insight 0.90 "the pool has 9 connections"
+            > undo m1
             error: there is nothing to undo
         "#]],
     );
@@ -179,16 +218,23 @@ fn undo_is_refused_while_a_later_change_depends_on_it() {
             list
         ",
         expect![[r#"
+            > teach retry limit is 3
             m1 new: module_insight "retry limit is 3"
+            > teach retry limit is 5
             m2 supersedes m1 (the number was `3`, now it is `5`): module_insight "retry limit is 5"
+            > edit m2 --tag net
             m2 module_insight "retry limit is 5" tags=net
+            > undo m1
             error: m2 was changed again since
               undo that first: `waylore undo m2`
+            > undo m2
             undid edit
             m2 module_insight "retry limit is 5"
+            > undo m1
             undid supersede
             m1 module_insight "retry limit is 3"
             m2 never was
+            > list
             m1 module_insight 0.90 "retry limit is 3"
         "#]],
     );
@@ -209,20 +255,29 @@ fn undo_of_a_correction_reverts_all_of_it() {
             show m1
         ",
         expect![[r#"
+            > teach the cache lives in redis
             m1 new: module_insight "the cache lives in redis"
+            > flag m1 incorrect the cache lives in memcached
             m1 module_insight "the cache lives in redis" [deprecated] (incorrect, superseded by m2)
               replaced by m2 module_insight "the cache lives in memcached"
+            > undo
             undid flag
             m2 never was
             m1 module_insight "the cache lives in redis"
+            > list --all
             m2 module_insight 0.90 "the cache lives in memcached" [deleted]
             m1 module_insight 0.90 "the cache lives in redis"
+            > flag m1 partly the cache lives in redis 7
             m1 module_insight "the cache lives in redis 7"
+            > undo
             undid flag
             m1 module_insight "the cache lives in redis"
+            > flag m1 right
             m1 module_insight "the cache lives in redis"
+            > undo
             undid verify
             m1 module_insight "the cache lives in redis"
+            > show m1
             m1 module_insight 0.90 "the cache lives in redis"
               v7 user_taught global confidence 0.90 by user verified
         "#]],
@@ -246,19 +301,26 @@ fn undo_of_an_import_forgets_all_of_it_and_it_can_be_imported_again() {
             list
         ",
         expect![[r#"
+            > import
             m1 added
             m2 added
+            > undo
             undid import
             m2 never was
             m1 never was
+            > list
             nothing
+            > import --vouched
             m1 added
             m2 added
+            > list
             m2 gotcha 1.00 "the pool has 8 connections" pinned
             m1 gotcha 1.00 "the cache lives in redis" pinned
+            > undo
             undid import
             m2 gotcha "the pool has 8 connections" [deleted]
             m1 gotcha "the cache lives in redis" [deleted]
+            > list
             nothing
         "#]],
     );
@@ -277,15 +339,22 @@ fn undo_spans_both_notebooks_by_time() {
             undo
         ",
         expect![[r#"
+            > teach --user prefer tabs over spaces
             m1 new: preference "prefer tabs over spaces" user
+            > teach the cache lives in redis
             m2 new: module_insight "the cache lives in redis"
+            > teach --user commits are signed
             m3 new: preference "commits are signed" user
+            > undo
             undid remember
             m3 never was
+            > undo
             undid remember
             m2 never was
+            > undo
             undid remember
             m1 never was
+            > undo
             error: there is nothing to undo
         "#]],
     );

@@ -33,19 +33,32 @@ fn a_removed_memory_is_not_found_and_a_restored_one_is() {
             search where is the session cache
         ",
         expect![[r#"
+            > teach the session cache lives in redis
             m1 new: module_insight "the session cache lives in redis"
+            > search where is the session cache
             m1 "the session cache lives in redis" by session cache
+            > forget m1
             m1 module_insight "the session cache lives in redis" [deleted]
+            > search where is the session cache
             nothing
+            > restore m1
             m1 module_insight "the session cache lives in redis"
+            > search where is the session cache
             m1 "the session cache lives in redis" by session cache
+            > edit m1 the build runs on a machine in the cellar
             m1 module_insight "the build runs on a machine in the cellar"
+            > search where is the session cache
             nothing
+            > search where does the build run
             m1 "the build runs on a machine in the cellar" by build run
+            > undo
             undid edit
             m1 module_insight "the session cache lives in redis"
+            > search where is the session cache
             m1 "the session cache lives in redis" by session cache
+            > purge m1
             purged m1, not found anywhere
+            > search where is the session cache
             nothing
         "#]],
     );
