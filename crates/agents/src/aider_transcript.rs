@@ -46,7 +46,7 @@ pub(crate) fn read_line(log: &mut EventLog, state: &mut AiderState, line: &str) 
     }
 }
 
-/// Adds the turn read so far.
+/// Adds the turn read so far. The log ignores an empty text, so that flushing needs no test.
 pub(crate) fn finish(log: &mut EventLog, state: &mut AiderState) {
     flush_prompt(log, state);
     flush_reply(log, state);
@@ -82,6 +82,7 @@ fn flush_prompt(log: &mut EventLog, state: &mut AiderState) {
 
 fn flush_reply(log: &mut EventLog, state: &mut AiderState) {
     let reply = std::mem::take(&mut state.reply);
+    // The event `reasoning` holds any text of the agent.
     log.push_reasoning("", reply.trim());
 }
 

@@ -6,7 +6,8 @@
 //! the pure crate `graph`, couplings in `history`, the grouping of files in `modules`; the files here
 //! read, call these crates and write.
 
-// Indexing, in the order of a pass: the entry points, the pass, its plan, its stored form.
+// Indexing: `index` has the entry points, `live_index` runs a pass, `index_plan` selects and parses the
+// files, `persistence` converts to stored rows, and `refine` merges the index of a compiler.
 pub(crate) mod index;
 mod index_plan;
 mod live_index;

@@ -14,8 +14,9 @@
 //! | [`NotebookEditor`] | one file per operation | remember, edit, correct, undo |
 //! | [`Maintenance`] | one file per operation | doctor, backups, statistics, erasure |
 //!
-//! Such a function takes the project first. It reads from the store, decides with a pure crate and
-//! writes one transaction. A function that gets a [`ProjectReader`] cannot change a notebook.
+//! The first argument of such a function is the project or its [`ProjectReader`]. It reads from the
+//! store, decides with a pure crate and writes one transaction. With a reader it cannot change a
+//! notebook.
 //!
 //! Deliberately knows no JSON, no SQL, no clock and no environment: plain structs in and out, and the
 //! current time is part of the handle.

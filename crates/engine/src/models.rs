@@ -1,10 +1,12 @@
 //! The models of a process: embedding, reranking, text generation.
 //!
-//! `cli` builds one [`ModelSet`] from the settings and passes it in the `Config` of every project; its
-//! clones share the models. A model is loaded or contacted when it is first needed: most commands need
-//! none. Everything that computes or waits runs off the caller's runtime. Secrets are redacted before a
-//! text leaves the machine. The models themselves are in the crate `infer`. A *provider* is an external
-//! model that the user configured; a *reranker* scores how well a text answers a query.
+//! `cli` builds one [`ModelSet`] from the settings and passes it in the `Config` of every project;
+//! its clones share the models. A model is loaded or contacted when it is first needed: most commands
+//! need none. Everything that computes or waits runs off the caller's runtime. Secrets are redacted
+//! before a text leaves the machine: by `rerank` and `generate_text` themselves, but before
+//! `embed_query` by its caller, with `text_for_provider`. The models themselves are in the crate
+//! `infer`. A *provider* is an external model that the user configured; a *reranker* scores how well
+//! a text answers a query.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -142,7 +144,8 @@ impl ModelSet {
         self.opened_embeddings.get_or_init(open).await.clone()
     }
 
-    /// Embeds a query, or returns its cached vector.
+    /// Embeds a query, or returns its cached vector. The caller redacts the text first, with
+    /// [`text_for_provider`](Self::text_for_provider).
     pub(crate) async fn embed_query(&self, text: &str) -> Result<Vec<f32>, infer::Error> {
         let embeddings = self.embeddings().await?;
         if let Some((_, vector)) = self.cached_queries().iter().find(|(query, _)| query == text) {

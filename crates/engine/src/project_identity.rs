@@ -93,7 +93,8 @@ pub(crate) async fn recognise_project(
     let known: Vec<KnownLocation> = locations.iter().filter(is_current).map(to_known).collect();
     let fingerprint = read_fingerprint(place);
 
-    // If the known location still exists, this place is a copy and not a move.
+    // If the known location still exists, this place is a copy and not a move. A copy with the same
+    // remote belongs to the same project, as a second clone does; any other copy is a new project.
     let still_exists = std::path::Path::exists;
     let matched = source::match_project(&known, place, || fingerprint.clone(), still_exists);
     let (project_id, evidence) = match matched {

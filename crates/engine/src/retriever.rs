@@ -98,8 +98,9 @@ impl<'a> Retriever<'a> {
         pipeline_context::find_recipe(self.reader, task).await
     }
 
-    /// Computes after how many steps a task of a module should be stopped, from the number of steps
-    /// that were planned.
+    /// Computes after how many steps a task of a module should be stopped: the number of planned steps,
+    /// multiplied by the ratio of actual to planned steps that was learned for the module (1 if there
+    /// is none, 2 at most).
     pub async fn stop_limit(&self, n_planned: u32, module: &str) -> Result<StopLimit, Error> {
         pipeline_context::calibrate_step_limit(self.reader, n_planned, module).await
     }

@@ -333,6 +333,17 @@ impl<'s> FactsBuilder<'s> {
         self.scopes.bind(self.scopes.function_scope(), name, binding);
     }
 
+    // Local variables. The functions differ in the scope, and in what happens to a local with the same
+    // name in that scope (a lookup finds the first binding of a scope):
+    //
+    // | function | scope | an earlier local with the name |
+    // |---|---|---|
+    // | `add_local` | binds no name | stays |
+    // | `bind_local` | current | stays and is found instead of the new one |
+    // | `assign_local` | function | gets the value as an alternative, unless its type is declared |
+    // | `shadow_local` | current | gets the value as an alternative; a declared type becomes one, too |
+
+    /// Adds a local without a name. Unknown terms are stored as `None`.
     pub(crate) fn add_local(&mut self, declared: Option<TermId>, value: Option<TermId>) -> LocalId {
         let local =
             LocalVariable { declared_type: known_term(declared), inferred_from: known_term(value) };
@@ -359,7 +370,8 @@ impl<'s> FactsBuilder<'s> {
             return self.scopes.bind(scope, name, NameBinding::Local(local));
         };
         let earlier = self.locals[local.index()];
-        // A declared type is more reliable than any assigned value.
+        // A declared type is more reliable than any assigned value. Unlike in `add_local`, an unknown
+        // term is stored as it is; for the resolver its value is unknown.
         if earlier.declared_type.is_none() {
             let earlier_value = earlier.inferred_from.unwrap_or(UNKNOWN_TERM);
             let either_value = self.terms.any_of(&[earlier_value, value]);

@@ -1,7 +1,7 @@
 //! Retrieval logic: scores, fuses, ranks, packs and explains candidates.
 //!
 //! The engine calls the stages in the order of the modules below: classify the query, search by
-//! vector and keyword, fuse and boost the hits, rank them, decide whether any is relevant, and pack
+//! vector and keyword, fuse and boost the hits, decide whether any is relevant, rank them, and pack
 //! the result into a context.
 //!
 //! Pure and synchronous. Vectors and memories come in as values; this crate computes no embeddings

@@ -1,10 +1,13 @@
 //! Filtered nearest-neighbour search over quantised vectors.
 //!
 //! A *code* is a vector quantised to int8. A *slot* is the number of a memory. It has one or more
-//! *rows*, each a code, stored one after the other in [`QuantizedVectors`]. A deleted row keeps its
-//! place: `slot_of.len()` counts it, `codes.len()` does not. A query is one more such vector with a filter, the set
-//! of allowed slots. It gets the `k` allowed slots whose rows have the largest dot products with it, or
-//! all if fewer are allowed. For example, with `k` = 2, slots 3, 5 and 8 allowed:
+//! *rows*, each a code. `codes` is always the [`QuantizedVectors`], which stores the rows one after the
+//! other; its field `slot_of` has the slot of each row. A deleted row keeps its place there:
+//! `codes.slot_of.len()` counts it, `codes.len()` does not.
+//!
+//! A query is one more such vector with a filter, the set of allowed slots. It gets the `k` allowed
+//! slots whose rows have the largest dot products with it, or all if fewer are allowed. For example,
+//! with `k` = 2, slots 3, 5 and 8 allowed:
 //!
 //! ```text
 //! row   slot   dot product
@@ -254,6 +257,8 @@ struct TopSlots {
     /// The worst of the best `k` slots, which an offer must exceed; `None` until `k` slots are known.
     threshold: Option<DotKey>,
     /// The dot product of `threshold`, for a test without making a key; lowest possible without one.
+    /// A row with this very dot product may still exceed the threshold by its slot, so scans let it
+    /// pass (`>=`) and `offer` compares the keys.
     threshold_dot: i32,
 }
 

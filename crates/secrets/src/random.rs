@@ -9,7 +9,7 @@
 const MAX_JUDGED_BYTES: usize = 256;
 /// Least entropy of a random value, in thousandths of a bit per byte. Repeated patterns have less.
 const MIN_RANDOM_ENTROPY: u32 = 2_200;
-/// Least entropy of a value with many different signs.
+/// Least entropy of a value with many different punctuation characters.
 const MIN_MIXED_ENTROPY: u32 = 4_500;
 /// Least number of noisy bytes in a random value.
 const MIN_NOISY_BYTES: usize = 8;
@@ -76,8 +76,11 @@ fn is_noisy(piece: &[u8]) -> bool {
         piece.windows(2).filter(|it| it[0].is_ascii_digit() != it[1].is_ascii_digit()).count();
     // A name has a digit or two (`Uint8Array`); a random piece has digits throughout. The fewer
     // changes between letters and digits, the more digits and length are required.
+    // Three changes or more: at least one digit in six bytes.
     (n_changes >= 3 && n_digits * 6 >= piece.len())
+        // Two changes: at least one digit in three bytes, in eight bytes or more.
         || (n_changes == 2 && n_digits * 3 >= piece.len() && piece.len() >= 8)
+        // One change: some of both, in twelve bytes or more.
         || (n_changes == 1 && piece.len() >= 12 && n_digits >= 3 && n_letters >= 3)
         || is_gibberish(piece)
 }
@@ -116,15 +119,16 @@ const USUAL_FOLLOWERS: [&str; 26] = [
     /* y */ "einpst",           /* z */ "e",
 ];
 
-/// True if a value mixes letters, digits and many different signs, as some generators make keys.
+/// True if a value mixes letters, digits and many different punctuation characters, as some
+/// generators make keys.
 pub(crate) fn is_mixed_characters(value: &[u8]) -> bool {
-    let mut signs: Vec<u8> = value.iter().copied().filter(u8::is_ascii_punctuation).collect();
-    signs.sort_unstable();
-    signs.dedup();
-    // A sentence has signs, too, but more blanks than one in sixteen bytes.
+    let mut punctuation: Vec<u8> = value.iter().copied().filter(u8::is_ascii_punctuation).collect();
+    punctuation.sort_unstable();
+    punctuation.dedup();
+    // A sentence has punctuation, too, but more blanks than one in sixteen bytes.
     let n_blanks = value.iter().filter(|it| it.is_ascii_whitespace()).count();
     (32..=MAX_JUDGED_BYTES).contains(&value.len())
-        && signs.len() >= 7
+        && punctuation.len() >= 7
         && n_blanks * 16 <= value.len()
         && value.iter().filter(|it| it.is_ascii_digit()).count() >= 2
         && shannon_entropy(value) >= MIN_MIXED_ENTROPY

@@ -61,6 +61,7 @@ async fn answer_line(daemon: &Arc<Daemon>, line: &[u8]) -> Option<String> {
         Err(LineError { target, why }) => Some(reply_error(&target, &why)),
         Ok(WireMessage::Event(event)) => {
             let target = ReplyTarget::Event(event.id.as_str().into());
+            // An accepted event gets no reply, so without an error the result is `None`.
             let why = daemon.accept_event(*event).await.err()?;
             Some(reply_error(&target, &why))
         }

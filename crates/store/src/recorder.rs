@@ -1,5 +1,6 @@
 //! Records every statement with its parameters and result, so that a test can replay it on a server
-//! and compare. Only in builds with the `replay` feature.
+//! and compare. The server is a libSQL server (`sqld`) that `tests/it/server.rs` starts; outside of
+//! tests the store only uses local files. Only in builds with the `replay` feature.
 //!
 //! `Db` calls the `record_` functions. The `inside_` functions let tests run their own SQL on the
 //! threads of a store.
@@ -27,7 +28,8 @@ pub struct RecordedStatement {
     pub sql: String,
     pub params: Vec<Value>,
     pub result: RecordedResult,
-    /// True if a server must give the same result.
+    /// True if the libSQL server must give the same result. Statements about the local file itself,
+    /// such as its integrity check, are not replayed.
     pub runs_on_server: bool,
 }
 
@@ -58,7 +60,7 @@ impl StatementRecorder {
 pub struct NamedStatement {
     pub name: &'static str,
     pub sql: &'static str,
-    /// True if a server must run it, too.
+    /// True if the libSQL server of the test must run it, too.
     pub runs_on_server: bool,
 }
 

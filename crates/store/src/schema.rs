@@ -19,9 +19,7 @@ pub(crate) struct DatabaseSchema {
     pub(crate) migrations: &'static [&'static str],
 }
 
-// The number at the end of a name is that of the SQL file. The version is the position in the list.
-// Both are equal in `MEMORY`. `USER` has `REGISTRY_1` in second place, so there everything after it
-// comes one later: `RECALL_3` leads to version 3 in `MEMORY`, and to version 4 in `USER`.
+// The number at the end of a name is that of the SQL file.
 const MEMORY_1: &str = include_str!("migrations/0001_memory.sql");
 const REGISTRY_1: &str = include_str!("migrations/0001_registry.sql");
 const AUDIT_CLOCK_2: &str = include_str!("migrations/0002_audit_clock.sql");
@@ -29,6 +27,10 @@ const RECALL_3: &str = include_str!("migrations/0003_recall.sql");
 const LEARN_4: &str = include_str!("migrations/0004_learn.sql");
 const EXPERIENCE_5: &str = include_str!("migrations/0005_experience.sql");
 const PLAIN_NAMES_6: &str = include_str!("migrations/0006_plain_names.sql");
+
+// The version after a migration is its position in the list, counted from 1. In `MEMORY` it is equal to
+// the number in the name. `USER` has `REGISTRY_1` in second place, so there everything after it comes
+// one later: `RECALL_3` leads to version 3 in `MEMORY`, and to version 4 in `USER`.
 
 /// A project's `memory.db`.
 pub(crate) const MEMORY: DatabaseSchema = DatabaseSchema {

@@ -50,7 +50,8 @@ pub(super) fn uninstall(settings: &str) -> Result<String, SettingsError> {
     while let Some(span) = find_own_span(&text) {
         text = json_spans::remove_span(&text, &span);
     }
-    // An empty `hooks` object that the user wrote stays.
+    // `find_own_span` removes whole events at most, so `hooks` may be left empty. It is removed, too,
+    // unless it was empty before: then the user wrote it.
     let is_empty_now = text != settings && parse_settings(&text)?["hooks"] == json!({});
     let was_empty_before = before["hooks"] == json!({});
     if is_empty_now && !was_empty_before {

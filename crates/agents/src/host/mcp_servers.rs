@@ -40,7 +40,9 @@ pub(super) fn install(
     }
     // An older entry of ours is replaced.
     let mut text = uninstall(flavor, settings, list_key)?;
-    // A file with nothing but comments keeps them above the new object.
+    // A file that is empty or has nothing but comments gets an object, below the comments. The first
+    // test is also true for a file with an empty object, which needs no second one; the second test is
+    // also true for a text that cannot be scanned, which becomes an error below.
     if parse_settings(flavor, &text, list_key)? == json!({}) && scan_json(&text).is_none() {
         text.push_str("{}\n");
     }

@@ -12,8 +12,9 @@ pub struct SettingsBackup {
 }
 
 impl SettingsBackup {
-    /// The backup to store when `after` replaces `before`. If the file still holds what we wrote
-    /// last, the earlier backup stays: it has the user's own text.
+    /// The backup to store when connecting replaces `before`, the current text of the file, with
+    /// `after`. If the current text is what we wrote last (`previous.written`), the user's own text is
+    /// in `previous.before`, and the new backup keeps it.
     pub fn update(previous: Option<Self>, before: Option<&str>, after: &str) -> Self {
         let written = after.to_owned();
         match previous {

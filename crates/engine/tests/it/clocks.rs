@@ -7,7 +7,8 @@
 //! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
 //! notation is in `main.rs`.
 //!
-//! `days N` moves the clock without any use in between; N can be negative.
+//! `days N` moves the clock without any use in between; N can be negative. `undo` takes back the
+//! newest change of either notebook; `m1 never was` means that it took back the creation of m1.
 
 use std::fs;
 use std::path::Path;
@@ -285,7 +286,8 @@ fn undo_works_after_an_old_database_was_migrated() {
     fs::create_dir_all(world.data_folder()).unwrap();
 
     // A database of version 2, which has no hybrid clock; its changes count as older than all
-    // others. `m2` and `m3` are memories of this database, named when they are first printed.
+    // others. `m2` and `m3` are memories of this database, named when they are first printed. An undo
+    // first takes back the new changes, the newest first, then those of the old database.
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/tests/fixtures");
     fs::copy(fixtures.join("user-2.db"), world.data_folder().join("user.db")).unwrap();
     let output = world.run_script(

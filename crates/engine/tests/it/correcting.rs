@@ -7,8 +7,9 @@
 //! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
 //! notation is in `main.rs`.
 //!
-//! `flag m1 JUDGEMENT [TEXT]` corrects; `foreign` and `import` make a memory that is tainted, or
-//! with `--rests-on m1` one that derives from m1.
+//! `flag m1 JUDGEMENT [TEXT]` corrects. `foreign TEXT` adds a record to the import file, and `import`
+//! reads this file: its memories are tainted, or with `--vouched` trusted as they claim, for example
+//! pinned. A record with `--rests-on m1` derives from m1. `list` prints the newest memory first.
 
 use expect_test::expect;
 

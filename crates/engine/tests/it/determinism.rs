@@ -30,7 +30,8 @@ fn next_entropy() -> [u8; 10] {
     bytes
 }
 
-/// The journal of a session with many kinds of signals: a coupling, an error with its fix, a
+/// The transcript of a session in the format of our own journal, one JSON event per line, with many
+/// kinds of signals: a coupling, an error with its fix, a
 /// routine, external text, and a correction in the agent's reasoning. Each session is one day
 /// later.
 fn transcript_text(session: u8) -> String {
@@ -250,7 +251,8 @@ fn of_two_sessions_with_one_id_the_longer_is_learned() {
         let fixture =
             TranscriptFixture::new(&[(order[0], long.clone()), (order[1], short.clone())]);
         let mut project = fixture.open_project();
-        // Learned twice: the second time both files are known, and only the shorter is remarked on.
+        // Learned twice. The second time neither file is new: the longer is unchanged, and the shorter
+        // is left out, with a notice.
         fixture.learn_transcripts(&mut project);
         let LearnedTranscripts { states, notices } = fixture.learn_transcripts(&mut project);
         assert_eq!(states, [LessonState::Unchanged; 2]);

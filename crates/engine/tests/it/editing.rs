@@ -6,7 +6,8 @@
 //! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
 //! notation is in `main.rs`.
 //!
-//! `edit m1 --tag -` removes all tags.
+//! `edit m1 --tag -` removes all tags. In a history the action of `unpin` is `pin`, too; the version is
+//! then without `pinned`.
 
 use expect_test::expect;
 
@@ -141,6 +142,7 @@ fn an_id_can_be_abbreviated() {
 
 #[test]
 fn the_history_of_a_memory_is_complete() {
+    // After the restore, the same statement is merged into m1, and a contradicting one supersedes it.
     check(
         r"
             teach retry limit is 3
@@ -188,6 +190,8 @@ fn the_history_of_a_memory_is_complete() {
 
 #[test]
 fn an_ambiguous_abbreviation_is_reported_over_both_notebooks() {
+    // `foreign` adds a record to the import file. `--empty` clears it after the first import, so that
+    // each notebook gets one record. `--vouched` imports a record as it claims to be: pinned.
     check(
         r"
             # `--short` sets the short id of a record.

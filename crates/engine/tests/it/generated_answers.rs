@@ -7,7 +7,9 @@
 //! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
 //! notation is in `main.rs`.
 //!
-//! `--without hyde` turns off HyDE, which would send a request of its own to the model.
+//! `--without hyde` turns off HyDE, which would send a request of its own to the model. `{token}` in a
+//! script is a fake secret. `insert-unchecked` stores a memory without the checks that would refuse a
+//! secret; `--plain` makes it an ordinary memory, without a pin and without a summary of its own.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener};
@@ -152,6 +154,7 @@ fn a_language_model_that_fails_leaves_the_evidence() {
 fn secrets_and_closing_tags_in_memories_are_not_sent() {
     let server = FakeTextServer::new("nothing to say");
     let mut world = server.world();
+    // A memory with a secret, such as an older version with weaker checks may have stored.
     world.run_script(
         "insert-unchecked --plain --type gotcha the session cache </waylore-notes> opens with {token}",
     );

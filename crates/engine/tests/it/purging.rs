@@ -79,6 +79,8 @@ fn memories_of_both_notebooks_are_purged_at_once() {
 
 #[test]
 fn a_text_that_another_memory_contains_is_no_trace() {
+    // The bytes stay in the database as part of m2, so a byte search would find them. Only the database
+    // is queried.
     check(
         r"
             teach the launch code is hidden under the mat
@@ -101,6 +103,7 @@ fn a_text_that_another_memory_contains_is_no_trace() {
 
 #[test]
 fn a_text_that_another_project_contains_is_no_trace() {
+    // The byte search leaves out the folders of other projects, so here it is the proof.
     check(
         r"
             teach the launch code is hidden under the mat

@@ -8,7 +8,8 @@
 //! notation is in `main.rs`.
 //!
 //! `--file a.rs:verify` anchors to the symbol `verify`; `index` indexes the code. `--explain`
-//! prints the confidence after `worth`, and the reasons.
+//! prints the confidence after `worth`, and the reasons. `write PATH TEXT --times N` writes the text N
+//! times; once is the default. In the output `> …` repeats a command, and its result follows.
 
 use expect_test::expect;
 

@@ -6,7 +6,8 @@
 //! that a term which occurs a hundred times is stored once.
 //!
 //! A term has a fixed size. One with any number of operands, such as `AnyOf`, holds a [`ListSpan`]:
-//! the range of its operands in one array for all terms.
+//! the range of its operands in one array for all terms. Such terms are compared by their range, and
+//! every list gets a new one, so two of them with the same operands have different ids.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
@@ -16,7 +17,8 @@ use model::hasher::FastBuildHasher;
 use super::{UNKNOWN_TERM, to_index};
 use crate::facts::{ListSpan, StringId, StringTable, Term, TermId};
 
-/// The terms of a file. A term is made of the ids of others, and equal terms share one id.
+/// The terms of a file. A term is made of the ids of others. Equal terms share one id, except those
+/// with a list, see above.
 #[derive(Debug, Default)]
 pub(crate) struct TermTable {
     strings: StringInterner,
@@ -129,7 +131,8 @@ impl TermTable {
         }
     }
 
-    /// All of several terms; `None` if every one of them is unknown.
+    /// The types of all parameters of a function, or of all arguments of a call, in their order.
+    /// `None` if every one is unknown: then they cannot select an overload.
     pub(crate) fn all_of(&mut self, items: &[TermId]) -> Option<TermId> {
         items.iter().any(|it| *it != UNKNOWN_TERM).then(|| {
             let list = self.add_list(items);

@@ -20,7 +20,8 @@ pub(crate) struct NameInterner {
     slots: HashMap<u64, NameId, FastBuildHasher>,
     /// By name.
     texts: StringTable,
-    /// By name.
+    /// The hash of each text, by name. Lookups in the index build their `LookupKey` from it, so it is
+    /// computed once.
     hashes: Vec<u64>,
 }
 
@@ -78,7 +79,8 @@ impl NameInterner {
     }
 }
 
-/// The hash of a text in a [`LookupKey`](super::LookupKey).
+/// The hash of a text in a [`LookupKey`](super::LookupKey). A key has hashes instead of a [`NameId`],
+/// because keys are stored, and the ids differ from one run to the next.
 pub(crate) fn hash_str(text: &str) -> u64 {
     let mut hasher = FnvHasher::default();
     hasher.write_bytes(text.as_bytes());

@@ -9,9 +9,10 @@
 //! An [`AbstractValue`] is what the resolver knows of an expression. `Builtin(name, args)` is an
 //! object of a type outside the project with its type arguments: `Array<User>` is
 //! `Builtin("Array", [Instance(User)])`. `External` is known to be outside the project, so no
-//! edge can follow; `Unknown` is without evidence; `AnyOf` is one of several values. A `Record`
-//! holds its fields as terms (expressions as the facts store them), which are evaluated in an
-//! [`EvalContext`]: their file and type parameters.
+//! edge can follow; `Unknown` is without evidence; `AnyOf` is one of several values, `AllOf` all of
+//! several at once, as in the intersection type `A & B`. A `Record` holds its fields as terms
+//! (expressions as the facts store them), which are evaluated in an [`EvalContext`]: their file and
+//! type parameters.
 
 use std::rc::Rc;
 
@@ -133,8 +134,9 @@ pub(super) fn element_of(resolver: &Resolver<'_>, container: &AbstractValue) -> 
     }
 }
 
-/// The value inside a promise, a pointer, or a Rust `Result` or `Option` (after `?`).
-pub(super) fn unwrap_awaited(resolver: &Resolver<'_>, value: AbstractValue) -> AbstractValue {
+/// The value inside a promise (after `await`), a C++ pointer (after `*` or `->`), or a Rust `Result` or
+/// `Option` (after `?`). All three are the term `Awaited`. Other values are returned as they are.
+pub(super) fn unwrap_wrapper(resolver: &Resolver<'_>, value: AbstractValue) -> AbstractValue {
     match &value {
         AbstractValue::Builtin(name, args) => {
             let text = resolver.name_text(*name);
@@ -147,7 +149,7 @@ pub(super) fn unwrap_awaited(resolver: &Resolver<'_>, value: AbstractValue) -> A
             }
         }
         AbstractValue::AnyOf(parts) => {
-            AbstractValue::any_of(parts.iter().map(|it| unwrap_awaited(resolver, it.clone())))
+            AbstractValue::any_of(parts.iter().map(|it| unwrap_wrapper(resolver, it.clone())))
         }
         _ => value,
     }

@@ -84,6 +84,7 @@ pub(super) enum ConversionStep {
     Boxing,
     /// Several arguments are collected into one list.
     Varargs,
+    /// Only in [`ConversionCost::NO_MATCH`].
     Impossible,
 }
 
@@ -108,6 +109,8 @@ impl ConversionCost {
     pub(super) const UNKNOWN_MATCH: Self = Self::subtype(40);
     /// By a constructor or an operator of C++ or C#.
     const USER_DEFINED: Self = Self::boxing(5);
+    /// Worse than any cost: where a search for the least cost starts. The functions of this file never
+    /// return it; for them an impossible conversion is `None`.
     pub(super) const NO_MATCH: Self = Self { step: ConversionStep::Impossible, distance: 0 };
 
     const fn subtype(distance: u32) -> Self {
@@ -184,7 +187,8 @@ fn java_conversion_cost(
         (AbstractValue::Builtin(arg, _), AbstractValue::Builtin(param, _)) => {
             builtin_conversion_cost(resolver.name_text(*arg), resolver.name_text(*param))
         }
-        // One of the two is unknown, external or a function.
+        // One of the two is unknown, external or a function, or the parameter is one of several types
+        // (`AnyOf`), of which none is known to be meant.
         _ => Some(ConversionCost::UNKNOWN_MATCH),
     }
 }
@@ -221,7 +225,8 @@ fn c_conversion_cost(
         }
         (AbstractValue::Instance(..), AbstractValue::Builtin(..))
         | (AbstractValue::Builtin(..), AbstractValue::Instance(..)) => ConversionCost::USER_DEFINED,
-        // One of the two is unknown, external or a function.
+        // One of the two is unknown, external or a function, or one of several types (`AnyOf`): unlike
+        // in Java nothing is excluded, so its parts are not compared.
         _ => ConversionCost::UNKNOWN_MATCH,
     }
 }

@@ -29,7 +29,7 @@ use std::rc::Rc;
 use super::bind::bind_term;
 use super::builtin::{
     call_builtin_method, element_of, is_builtin_global, is_transparent_wrapper, list_of,
-    unwrap_awaited,
+    unwrap_wrapper,
 };
 use super::member::find_member;
 use super::{
@@ -122,7 +122,7 @@ fn eval_uncached(
         Term::InstanceOf(type_term) => eval_instance(resolver, context, type_term),
         Term::Call(callee) => eval_call(resolver, context, callee),
         Term::ElementOf(container) => element_of(resolver, &value_of(container)),
-        Term::Awaited(wrapper) => unwrap_awaited(resolver, value_of(wrapper)),
+        Term::Awaited(wrapper) => unwrap_wrapper(resolver, value_of(wrapper)),
         Term::ListOf(element) => list_of(value_of(element)),
         Term::Function(result) => AbstractValue::Function(Rc::new(value_of(result))),
         Term::AnyOf(list) => AbstractValue::any_of(list_values(list)),

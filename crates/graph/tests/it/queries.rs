@@ -120,7 +120,9 @@ fn a_target_is_a_path_a_symbol_a_member_or_a_line() {
         ("auth.ts:verify", "src/auth.ts:verify"),
         ("Token.check", "src/auth.ts:Token.check"),
         ("Token::check", "src/auth.ts:Token.check"),
+        // The class `Token` and its method are both on line 1: the innermost symbol is taken.
         ("src/auth.ts:1", "src/auth.ts:Token.check"),
+        // No symbol is on line 99.
         ("src/auth.ts:99", "src/auth.ts"),
         ("logs in", "test/login.test.ts:logs in"),
         // The class, not its field of the same name.

@@ -9,8 +9,8 @@ use super::EmbeddingApi;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BatchLimits {
     pub(super) max_texts: usize,
-    /// Bytes of all texts of a request together. No token is shorter than a byte, so a limit in
-    /// tokens holds without counting them.
+    /// Bytes of all texts of a request together. An API limits tokens. A token has at least one byte,
+    /// so a text never has more tokens than bytes, and tokens need not be counted.
     pub(super) max_bytes: usize,
     /// Bytes of one text; the rest is cut, because some servers would reject it.
     pub(super) bytes_per_text: usize,
@@ -22,7 +22,8 @@ pub(super) const fn batch_limits(api: EmbeddingApi) -> BatchLimits {
         //                                                                 texts  bytes    bytes per text
         // Ten thousand tokens take a CPU half a minute; TEI accepts 32 texts by default.
         EmbeddingApi::Ollama | EmbeddingApi::Compatible => batch_limits_row(  32,  32_000, 16_000),
-        // Documented: 2,048 texts, 300,000 tokens, 8,192 tokens per text.
+        // Documented: 2,048 texts, 300,000 tokens, 8,192 tokens per text. Ours are lower, as a margin;
+        // a text of 16,000 bytes rarely has more than 8,000 tokens.
         EmbeddingApi::OpenAi                            => batch_limits_row( 512, 250_000, 16_000),
         // Documented: 120,000 tokens for the strictest model.
         EmbeddingApi::Voyage                            => batch_limits_row( 128, 120_000, 16_000),
@@ -34,6 +35,7 @@ const fn batch_limits_row(
     max_bytes: usize,
     bytes_per_text: usize,
 ) -> BatchLimits {
+    // Texts are truncated to `bytes_per_text` before they are split into batches.
     assert!(max_texts > 0 && bytes_per_text <= max_bytes, "one text fits into a request");
     BatchLimits { max_texts, max_bytes, bytes_per_text }
 }
@@ -45,7 +47,7 @@ pub(super) fn split_batches(lengths: &[usize], limits: BatchLimits) -> Vec<Range
     let (mut start, mut n_bytes) = (0, 0);
     for (i, length) in lengths.iter().enumerate() {
         let is_full = i - start == limits.max_texts || n_bytes + length > limits.max_bytes;
-        // A single text is sent whatever its length.
+        // A batch has at least one text: a truncated text always fits into a request alone.
         if i > start && is_full {
             acc.push(start..i);
             (start, n_bytes) = (i, 0);

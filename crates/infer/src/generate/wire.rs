@@ -11,7 +11,8 @@ const DEFAULT_CONTEXT_TOKENS: usize = 4096;
 /// Largest context requested from Ollama; a larger one needs more memory than most machines have.
 const MAX_CONTEXT: usize = 32_768;
 
-/// Bytes per token, for an estimate. Real texts have more, so that the estimate is rather too high.
+/// Bytes per token, to estimate the tokens of a prompt. Most texts have more bytes per token, so the
+/// estimate is too high rather than too low, and the context is large enough.
 const BYTES_PER_TOKEN: usize = 3;
 
 pub(super) const fn request_path(api: TextApi) -> &'static str {

@@ -6,6 +6,9 @@ use waylore_infer::{Error, ProviderEndpoint, ollama};
 use crate::providers::{CLOSED_PORT_URL, endpoint};
 use crate::server::{StubProvider, StubReply};
 
+/// Bytes of a gibibyte.
+const GIB: u64 = 1 << 30;
+
 #[test]
 fn version_and_models_of_a_server_are_found() {
     let server = StubProvider::start(|seen, _| match seen.line.as_str() {
@@ -20,12 +23,15 @@ fn version_and_models_of_a_server_are_found() {
     let version = (0..20).find_map(|_| ollama::server_version(&endpoint(&server)).ok());
     assert_eq!(version.as_deref(), Some("0.33.0"));
     let models = ollama::list_models(&endpoint(&server)).unwrap();
-    assert_eq!(ollama::choose_model(&models, 16 << 30).unwrap().name, "qwen3-embedding:0.6b");
-    assert_eq!(ollama::choose_model(&models, 64 << 30).unwrap().name, "qwen3-embedding:8b");
+    // The larger model needs more than 32 GiB of free memory.
+    let (small_memory, large_memory) = (16 * GIB, 64 * GIB);
+    assert_eq!(ollama::choose_model(&models, small_memory).unwrap().name, "qwen3-embedding:0.6b");
+    assert_eq!(ollama::choose_model(&models, large_memory).unwrap().name, "qwen3-embedding:8b");
 }
 
 #[test]
 fn a_closed_port_is_reported_as_unreachable() {
+    // `0.0.0.0` is an address to listen on; to connect, it is replaced by that of this machine.
     let url = ollama::parse_host("0.0.0.0:1").unwrap();
     assert_eq!(url, CLOSED_PORT_URL);
     let error =

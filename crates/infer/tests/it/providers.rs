@@ -25,6 +25,7 @@ pub(crate) fn endpoint(server: &StubProvider) -> ProviderEndpoint {
     ProviderEndpoint {
         url: server.url(),
         key: Some(ApiKey::new(KEY).unwrap()),
+        // The stub server has no TLS, but loopback addresses are exempt.
         allow_plain_http: false,
     }
 }

@@ -35,6 +35,7 @@ pub(crate) enum StubReply {
 
 pub(crate) struct StubProvider {
     port: u16,
+    /// All requests so far, of all connections.
     seen: Arc<Mutex<Vec<StubRequest>>>,
 }
 
@@ -87,14 +88,14 @@ fn serve_connection(
     answer: &dyn Fn(&StubRequest, usize) -> StubReply,
 ) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
-    while let Some(seen) = read_request(&mut reader) {
+    while let Some(request) = read_request(&mut reader) {
         let number = {
             let mut list = list.lock().unwrap();
-            list.push(seen.clone());
+            list.push(request.clone());
             list.len() - 1
         };
         // A client may disconnect in the middle of a reply; that is no failure of the test.
-        if !send_reply(&mut stream, answer(&seen, number)).unwrap_or(false) {
+        if !send_reply(&mut stream, answer(&request, number)).unwrap_or(false) {
             return;
         }
     }
@@ -113,13 +114,13 @@ fn read_request(reader: &mut BufReader<TcpStream>) -> Option<StubRequest> {
         let Some((name, value)) = text.split_once(':') else { break };
         headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
     }
-    let mut seen = StubRequest { line: first, headers, body: Value::Null };
-    if let Some(length) = seen.header("content-length") {
+    let mut request = StubRequest { line: first, headers, body: Value::Null };
+    if let Some(length) = request.header("content-length") {
         let mut body = vec![0; length.parse().unwrap()];
         reader.read_exact(&mut body).ok()?;
-        seen.body = serde_json::from_slice(&body).unwrap();
+        request.body = serde_json::from_slice(&body).unwrap();
     }
-    Some(seen)
+    Some(request)
 }
 
 /// Sends a reply. Returns true if the connection stays open for another request.
@@ -141,7 +142,8 @@ fn send_reply(stream: &mut TcpStream, reply: StubReply) -> std::io::Result<bool>
         StubReply::Drip(head) => {
             stream.write_all(&head)?;
             stream.set_read_timeout(Some(Duration::from_millis(10)))?;
-            // Nothing comes, so the read is the pause.
+            // The client sends nothing, so the read is the pause: an error is its timeout, and the drip
+            // goes on. It ends with a read of 0 bytes, when the client has disconnected.
             while stream.read(&mut [0]).map_or(true, |it| it > 0) {
                 stream.write_all(b" ")?;
             }

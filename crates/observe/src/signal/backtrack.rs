@@ -49,7 +49,8 @@ mod tests {
             a.rs ×1 {"files":["a.rs"]}
         "#]],
         );
-        // The reverse edit is in another file, and no command resets a file that was edited.
+        // The reverse edit is in another file, and no command resets a file that was edited: `git stash`
+        // deliberately does not count, because it keeps the edit for later.
         check(
             Backtrack,
             "swap a.rs one two\nswap b.rs two one\nrun git stash\nrun git checkout -- c.rs",

@@ -35,6 +35,7 @@ mod tests {
 
     #[test]
     fn a_standing_preference_is_a_sighting() {
+        // Text from the web taints what the agent derives later, but not what the user types.
         check(
             UserCorrection,
             "web https://x.test\nuser please always run `mise run fmt` before committing",

@@ -13,7 +13,10 @@
 //! of the conflict.
 //!
 //! A term has its text (`raw`, `lower`), a class (word, number, path, …) and a *key*, its canonical form:
-//! `60s` and `1 minute` have one key. *Content terms* are those that change what the statement claims.
+//! `60s` and `1 minute` have one key. *Content terms* are those that change what the statement claims. A
+//! *fact* is a name, an identifier, a path or a number, which has no synonym. A *value* is what a statement
+//! gives its subject: `3` in "the limit is 3", `pnpm` in "use pnpm". A *predicate* is an adjective that
+//! claims something: `safe` in "it is safe", not in "safe methods are fast".
 
 use super::StatementConflict;
 use super::differences::StatementSide;
@@ -99,7 +102,8 @@ pub(crate) fn compare_terms(
     conflict_if(are_names && are_values && !belong_to_subject, conflict)
 }
 
-/// The text of a term as the user is shown it in a conflict.
+/// The text of a term as the user is shown it in a conflict. Without a leading `=`, which a number keeps
+/// if it is written directly before it: "limit =5".
 fn shown_value(term: &StatementTerm<'_>) -> String {
     model::clean_label(term.raw.trim_start_matches('='), MAX_VALUE_CHARS)
 }

@@ -2,8 +2,10 @@
 
 use super::{TokenRule, marked, token};
 
-/// The columns are the arguments of `token` and `marked` in `rules.rs`. An entropy of 1 only
-/// excludes placeholders.
+/// The columns are the arguments of `token` and `marked` in `rules.rs`: kind, keywords, least
+/// entropy in thousandths of a bit per byte (1 only excludes placeholders), pattern, description.
+/// The pattern of a `token` begins with a keyword. In a `marked` one the keyword comes later; the
+/// number after the keywords is the most bytes before it.
 #[rustfmt::skip]
 pub(super) const CLOUD_RULES: &[TokenRule] = &[
     //    kind                     keywords                                   entropy pattern

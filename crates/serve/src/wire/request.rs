@@ -32,7 +32,8 @@ pub struct StopRequest {
     pub for_version: Option<String>,
 }
 
-/// A hook message of a host, as the host wrote it.
+/// A hook message of a host, as the host wrote it. Made by `RequestBody::parse_hook_request` instead of
+/// `Deserialize`: its two fields were found when the kind of the line was read.
 #[derive(Clone, Debug)]
 pub struct HookRequest<'a> {
     pub host: String,
@@ -103,7 +104,8 @@ pub struct StopLimitRequest {
     pub module: String,
 }
 
-/// Requests a context: for session start, for files, or for a pipeline stage (plan, qa, recovery, spec).
+/// Requests a context. The name of the request selects its kind: `session_context`, `file_context`, or,
+/// for a stage of a pipeline, `plan_context`, `qa_context`, `recovery_context` or `spec_context`.
 #[derive(Debug, Deserialize)]
 pub struct ContextRequestBody {
     #[serde(default)]

@@ -135,6 +135,7 @@ pub(super) fn find_files_named(db: &Db, words: &[String]) -> Result<Vec<String>,
             // Such as `mod.rs`: it could mean any of them.
             continue;
         }
+        // A path equal to the word was found above already, unless the file was added since then.
         let ending = format!("/{word}");
         files.extend(candidates.into_iter().filter(|it| it == word || it.ends_with(&ending)));
     }

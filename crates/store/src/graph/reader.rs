@@ -1,12 +1,13 @@
 //! The queries about a project's code graph, one method each. The handle shares the threads of the
 //! `GraphStore` it comes from, which does the writing.
 //!
-//! What is stored of a source file: its *stamp* (size and modification time; while it is unchanged,
-//! so is the content), its *outline* (the symbols it defines) and *body* (the references in it, by
-//! name), its *edges* (these references resolved to symbols of other files), the *keys* (the names
-//! that were looked up to resolve them, so that a change of one of these names resolves the file
-//! again), and *precise* (its references according to an index of a compiler, such as SCIP, if
-//! there is one). All but the stamp are opaque bytes here; the graph crate encodes them.
+//! The stored data of a source file: its *stamp* (id, path, size, modification time and content
+//! hash; while size and time are unchanged, so is the content), its *outline* (the symbols it
+//! defines) and *body* (the references in it, by name), its *edges* (these references resolved to
+//! symbols of other files), the *keys* (the names that were looked up to resolve them, so that a
+//! change of one of these names resolves the file again), and *precise* (its references according
+//! to an index of a compiler, such as SCIP, if there is one). All but the stamp are opaque bytes
+//! here; the graph crate encodes them.
 //!
 //! Methods whose rows must fit together (`neighbors`, `history`, the module map) run their
 //! statements in one snapshot, so that a write between two of them is not seen by half. A single

@@ -72,7 +72,8 @@ pub(super) fn visit_function_declaration(
         let def = &mut walker.builder.defs[position];
         def.span.end = to_index(node.end_byte());
         def.lines.1 = to_index(node.end_position().row);
-        // Each signature has its own number of arguments.
+        // Each signature has its own number of arguments, so any number is accepted. `visit_function`
+        // overwrites this if none of the earlier signatures has a return type.
         def.arity = ArityRange { min: 0, max: ANY_ARG_COUNT };
         if !is_signature {
             def.flags.0 &= !DefFlags::ABSTRACT.0;

@@ -111,25 +111,25 @@ fn callee_name_node<'t>(walker: &mut GenericWalker<'_, '_>, callee: Node<'t>) ->
 /// the type, which takes precedence over functions:
 ///
 /// ```text
-/// class Store { void open() { run(1); } }    Implicit(Store, "run")
 /// void Store::open() { run(1); }             Implicit(open, "run")
 /// void start() { run(1); }                   a local variable or a function `run`
+/// class Store { void open() { run(1); } }    Implicit(Store, "run")
 /// ```
 ///
 /// `Implicit(definition, name)` makes the resolver search the members of the definition and of
 /// those around it. For a method it searches the members of the method's owner.
 pub(super) fn bare_callee_term(walker: &mut GenericWalker<'_, '_>, name: &str) -> TermId {
-    // The second row. The method is given instead of its type, because the type is often defined in
+    // The first row. The method is given instead of its type, because the type is often defined in
     // another file, and a definition of another file cannot be part of a term.
     if let Some(enclosing) = walker.state.out_of_line_method {
         let name = walker.builder.intern(name);
         return walker.builder.terms.add(Term::Implicit(enclosing.method, name));
     }
-    // The third row, in C also inside a struct: the structs of C have no methods.
+    // The second row, in C also inside a struct: the structs of C have no methods.
     if walker.builder.lang == SourceLanguage::C {
         return walker.builder.unbound_name(name);
     }
-    // The first row, or the third if no type encloses the call.
+    // The third row, or the second if no type encloses the call.
     walker.builder.implicit_member(name)
 }
 

@@ -193,9 +193,9 @@ pub(super) fn visit_trait(
         let base = type_name(walker, bound);
         walker.builder.add_base(def, base, BaseRelation::Extends);
     }
-    let type_name = walker.builder.terms.add(Term::Def(def));
+    let trait_name = walker.builder.terms.add(Term::Def(def));
     let object = walker.builder.terms.add(Term::This(def));
-    walker.state.self_types.push(SelfType { type_name, object });
+    walker.state.self_types.push(SelfType { type_name: trait_name, object });
     walker.builder.open_definition(def);
     walker.builder.scopes.enter(ScopeKind::Block);
     bind_type_parameters(walker, node);
@@ -241,8 +241,9 @@ pub(super) fn visit_type_alias(
     cursor: &mut TreeCursor<'_>,
     node: Node<'_>,
 ) {
-    // The associated types of an `impl` are not names of the module. Inside an `impl` there is a
-    // self type, but no enclosing definition of a type.
+    // The associated types of an `impl` are not names of the module. `visit_trait` and `visit_impl`
+    // both push a self type, but only `visit_trait` opens a definition: a self type without an
+    // enclosing type is that of an `impl`.
     let is_in_impl =
         !walker.state.self_types.is_empty() && walker.builder.enclosing_type().is_none();
     if is_in_impl {
@@ -278,7 +279,8 @@ pub(super) fn visit_constant(
     let owner = walker.state.self_types.last().map(|it| it.type_name);
     let kind = if owner.is_some() { DefKind::Field } else { DefKind::Variable };
     let def = walker.builder.add_definition(kind, name, name_node, node, flags);
-    // In a trait the parent is the owner; an `impl` is not a definition, so the owner is explicit.
+    // In a trait, which is an open definition, the parent of the constant is its owner. An `impl` is
+    // not a definition, so there the owner is stored. With neither, the constant is the module's.
     let is_in_trait = walker.builder.enclosing_type().is_some();
     let definition = walker.builder.def_mut(def);
     definition.declared_type = known_term(declared);
