@@ -110,6 +110,8 @@ pub(crate) async fn inject_start_context(
         context.expected_errors = String::new();
         context.used_tokens = 0;
         context.placed.clear();
+        // The map and the predicted files were not shown either.
+        context.shown_entries.clear();
     }
     record_context(reader, session, &context)?;
     Ok(context)

@@ -201,7 +201,10 @@ async fn embed_hyde_answer(reader: &ProjectReader, plan: &mut QueryPlan<'_>) -> 
     let generated = models.generate_text(HYDE_PROMPT, query, HYDE_MAX_TOKENS, HYDE_TIMEOUT).await?;
     // Not cached like the vector of a query: another run generates another answer.
     let vector = match generated {
-        Ok(text) => run_blocking(move || embeddings.embed_query(&text, QUERY_TIMEOUT)).await,
+        Ok(text) => {
+            let text = models.text_for_provider(&text);
+            run_blocking(move || embeddings.embed_query(&text, QUERY_TIMEOUT)).await
+        }
         Err(error) => Err(error),
     };
     match vector {

@@ -4,10 +4,11 @@
 use std::path::Path;
 
 use agents::{HookEvent, HookMessage};
-use model::{MemoryStatus, TrialGroup, TrustLevel};
+use model::{MemoryStatus, Phase, TrialGroup, TrustLevel};
 use waylore_engine::{
-    Injection, InjectionPolicy, MemoryEdit, MemoryFilter, NewMemory, NotebookScope, OnDuplicate,
-    OnSecret, Project, ProjectPolicy, RejectionReason, SilenceReason, transcripts_at_paths,
+    ContextRequest, Injection, InjectionPolicy, MemoryEdit, MemoryFilter, NewMemory, NotebookScope,
+    OnDuplicate, OnSecret, Project, ProjectPolicy, RejectionReason, SilenceReason, TaskProgress,
+    transcripts_at_paths,
 };
 
 use crate::learning::{LearningFixture, START, parse_events_at};
@@ -297,4 +298,32 @@ fn a_trial_injects_less_into_some_sessions_and_records_the_groups() {
         trial.sessions,
         [(TrialGroup::Control, 1), (TrialGroup::Passive, 0), (TrialGroup::Full, 0)]
     );
+}
+
+#[test]
+fn a_control_session_of_a_trial_is_not_recorded_as_shown_the_map() {
+    let fixture = LearningFixture::new();
+    let mut project = project_with_gotcha(&fixture);
+    // A project with known commands, which are part of a start context.
+    let manifest = "[package]\nname = \"shop\"\nversion = \"0.1.0\"\n";
+    std::fs::write(fixture.root().join("Cargo.toml"), manifest).unwrap();
+    fixture.run(project.code_indexer().index_code(&TaskProgress::default(), 1));
+    fixture.run(project.code_indexer().index_map());
+    project.set_policy(ProjectPolicy {
+        injection: InjectionPolicy { on_trial: true, ..project.policy.injection },
+        ..project.policy
+    });
+
+    let project_id = project.project_state().id().unwrap().to_string();
+    for (group, is_shown) in [(TrialGroup::Full, true), (TrialGroup::Control, false)] {
+        let names = (0..10_000).map(|it| format!("session {it}"));
+        let session = names
+            .into_iter()
+            .find(|it| TrialGroup::assign_group(it, &project_id) == group)
+            .unwrap();
+        let request = ContextRequest::new(Phase::Implement);
+        let context = fixture.run(project.injector().inject_start_context(&session, request));
+        assert_eq!(context.text.contains("commands:"), is_shown, "{group}: {}", context.text);
+        assert_eq!(!context.shown_entries.is_empty(), is_shown, "{group}");
+    }
 }
