@@ -9,7 +9,7 @@
 //! One JSON object per line, the earliest failure first:
 //!
 //! ```text
-//! {"session":"…","version":"1.0.0","reason":"the database is full","at":1700000000000}
+//! {"session":"…","version":"1.0.0","reason":"the memory changed meanwhile","at":1700000000000}
 //! ```
 
 use std::fs;

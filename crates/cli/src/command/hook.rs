@@ -1,5 +1,5 @@
 //! `waylore hook`: run by a host (the program that runs an agent) at every event of a session. It fails open:
-//! whatever goes wrong, it answers nothing and exits with 0.
+//! if a step fails, it prints nothing and exits with 0.
 //!
 //! The way of an event: parse the message on standard input; send it to the daemon (answered by
 //! `serve::requests::hook`), which selects the notes to inject and records the event in the *journal* of

@@ -344,7 +344,7 @@ fn run_session_requests(
     let (path, program) = (std::env::var("PATH").unwrap_or_default(), binary());
     command.env("PATH", format!("{}:{path}", program.parent().unwrap().display()));
 
-    // The host talks to the scripted model and to nobody else.
+    // The host reaches no server but the scripted model.
     command.env("ANTHROPIC_BASE_URL", server.url()).env("ANTHROPIC_API_KEY", "not-a-key");
     for variable in [
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",

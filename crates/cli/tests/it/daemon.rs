@@ -244,7 +244,7 @@ fn the_daemon_learns_from_a_client_session_and_serves_the_next_one() {
     let answer = client.request(step);
     assert!(answer["ok"]["text"].as_str().unwrap().contains("git show --stat HEAD"), "{answer}");
 
-    // A search finds the recorded note, but reading the file does not inject it: nobody has confirmed
+    // A search finds the recorded note, but reading the file does not inject it: no user has confirmed
     // it yet.
     let search = json!({ "id": 5, "request": "search", "project": sandbox.project, "query": "who generates a.rs?" });
     let found = client.request(search);

@@ -157,17 +157,24 @@ pub(crate) async fn learn_from_journal(
     let subagents = subagent_transcripts(&session_source(&path));
     // `read_transcript` reads the host's record instead, if the journal names one.
     let own = Transcript::of_file(path);
-    let mut acc = Vec::new();
+    let (mut acc, mut failure) = (Vec::new(), None);
     // The session itself comes first: its validation counts for its subagents.
     for transcript in std::iter::once(own).chain(subagents) {
         // Not a transcript, such as another file in the folder of the subagents.
         let Some(parsed) = read_transcript(project, &transcript)? else { continue };
-        if let Some(learned) = learn_session(project, &parsed.pad).await? {
-            close_journal(project, &learned)?;
-            acc.push(learned);
+        match learn_session(project, &parsed.pad).await {
+            Ok(Some(learned)) => {
+                close_journal(project, &learned)?;
+                acc.push(learned);
+            }
+            // A transcript without a session in it.
+            Ok(None) => {}
+            // It is listed as failed; the other transcripts of the session are learned first.
+            Err(error @ Error::SessionFailed { .. }) => failure = Some(error),
+            Err(error) => return Err(error),
         }
     }
-    Ok(acc)
+    failure.map_or(Ok(acc), Err)
 }
 
 /// Learns the notes of the finished subtasks of a running session, if it has many; a session with

@@ -173,9 +173,16 @@ fn retract_superseded_note(before: &mut [SightingOutcome], outcome: &mut Sightin
     }
     learned.effect = retracted.effect;
 
-    // The insertion above holds the memory with its old relations, so it is made again.
+    // The newer note retires nothing now, and its insertion still has the old relations: both are
+    // made again. Its other changes stay.
+    let note_id = learned.memory.id;
+    outcome.changes.retain(|it| match it {
+        StoreChange::Insert(memory) => memory.id != note_id,
+        StoreChange::Replace(memory) => memory.id != retracted_id,
+        _ => true,
+    });
     changes.push(StoreChange::Insert(Box::new(learned.memory.clone())));
-    outcome.changes = changes;
+    outcome.changes.splice(..0, changes);
 }
 
 /// Returns whether drafts of a signal are compared with stored memories by their text. Needed for
