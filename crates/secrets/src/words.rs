@@ -107,6 +107,15 @@ pub(crate) const HARMLESS_NAME_PARTS: &[&str] = &[
     "page_token", "pagetoken", "next_token", "nexttoken", "lock_key", "host_key", "hostkey",
 ];
 
+/// Last words of a name, in lower case, that name a property of a secret and not the secret.
+#[rustfmt::skip]
+pub(crate) const HARMLESS_LAST_WORDS: &[&str] = &[
+    "id", "ids", "name", "names", "url", "uri", "host", "length", "len", "size", "chars", "charset", "alphabet",
+    "path", "file", "filename", "dir", "folder", "count", "type", "prefix", "suffix", "format", "label", "version",
+    "index", "field", "param", "header", "variable", "ttl", "expiry", "expires", "arn", "issuer", "algorithm",
+    "alg", "scope", "scopes", "hint", "policy", "provider", "vault", "pattern", "regex", "email", "username", "region",
+];
+
 const fn word(
     text: &'static str,
     strength: WordStrength,

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::{SecretClaim, assignment_parser, value_check};
 use crate::bytes::{contains_text, is_name, run_end, run_start};
-use crate::words::{HARMLESS_NAME_PARTS, SecretWord, WordEnd, WordStrength};
+use crate::words::{HARMLESS_LAST_WORDS, HARMLESS_NAME_PARTS, SecretWord, WordEnd, WordStrength};
 
 /// The text that links a name to its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,8 +133,31 @@ fn joined_value(text: &[u8], name: Range<usize>, word_end: usize) -> Option<Assi
     })
 }
 
-/// True if a part of the name shows that its value is no secret.
+/// True if a part of the name, or its last word, shows that its value is no secret.
 fn is_harmless(name: &[u8]) -> bool {
     let lower = name.to_ascii_lowercase();
-    HARMLESS_NAME_PARTS.iter().any(|it| contains_text(&lower, it))
+    HARMLESS_NAME_PARTS.iter().any(|it| contains_text(&lower, it)) || describes_secret(name)
+}
+
+/// True if the name is that of a property of a secret: `credentialsId`, `SECRET_NAME`,
+/// `token.length`. The `secret_id` of an application is half of its login, so it counts as a
+/// secret.
+fn describes_secret(name: &[u8]) -> bool {
+    let last = last_word(name);
+    let before = &name[..name.len() - last.len()];
+    let is_secret_id = last == b"id" && before.to_ascii_lowercase().ends_with(b"secret_");
+    !before.is_empty()
+        && !is_secret_id
+        && HARMLESS_LAST_WORDS.iter().any(|it| last.eq_ignore_ascii_case(it.as_bytes()))
+}
+
+/// The last word of a name: `Id` of `credentialsId`, `NAME` of `SECRET_NAME`.
+fn last_word(name: &[u8]) -> &[u8] {
+    let is_word_start = |it: usize| {
+        let before = name[it - 1];
+        matches!(before, b'_' | b'-' | b'.')
+            || (name[it].is_ascii_uppercase() && before.is_ascii_lowercase())
+    };
+    let start = (1..name.len()).rev().find(|it| is_word_start(*it)).unwrap_or(0);
+    &name[start..]
 }

@@ -41,8 +41,11 @@ pub(super) fn parse_assignment(
         return None;
     }
     let scheme = AUTH_SCHEMES.iter().find(|it| starts_with_ignore_case(&text[open..], it)).copied();
-    let start = scheme.map_or(open, |it| skip_blanks(text, open + it.len()));
+    let start = scheme.map_or(open, |it| open + it.len());
+    let start = if quote.is_some() || scheme.is_some() { skip_blanks(text, start) } else { start };
     let end = value_end(text, start, quote)?;
+    let (start, end) =
+        if quote == Some(b'<') { longest_word(text, start..end) } else { (start, end) };
     Some(Assignment {
         name: &text[name.clone()],
         link,
@@ -87,6 +90,10 @@ fn find_link(text: &[u8], name: Range<usize>, word_end: usize) -> Option<(NameLi
         _ if in_quotes && starts_with_ignore_case(rest, "value=") => {
             Some((NameLink::Markup, link_start + "value=".len()))
         }
+        // A cell of a table: `| apiKey | x7Kq… |`.
+        [b'|', next, ..] if *next != b'|' => Some((NameLink::Colon, link_start + 1)),
+        // A list of accounts in notes: `token - "x7Kq…"`.
+        [b'-', b' ', ..] if link_start > closed => Some((NameLink::Sentence, link_start + 1)),
         _ if link_start > closed && starts_with_ignore_case(rest, "is ") => {
             Some((NameLink::Sentence, link_start + "is ".len()))
         }
@@ -149,7 +156,23 @@ fn value_end(text: &[u8], start: usize, quote: Option<u8>) -> Option<usize> {
     }
     // The backslash escapes the closing quote.
     let end = if text[end - 1] == b'\\' { end - 1 } else { end };
+    // Blanks before the closing quote do not belong to the value.
+    let end = run_start(text, end, end - start, |it| it == b' ');
     (end > start).then_some(end)
+}
+
+/// The longest word of the text of an element. A label or the braces of an encrypted credential
+/// may surround the secret: `<secret>{AQAAABAAAA…}</secret>`.
+fn longest_word(text: &[u8], span: Range<usize>) -> (usize, usize) {
+    let is_border = |it: &u8| it.is_ascii_whitespace() || matches!(it, b'{' | b'}');
+    let (mut longest, mut start) = (span.start..span.start, span.start);
+    for word in text[span.clone()].split(is_border) {
+        if word.len() > longest.len() {
+            longest = start..start + word.len();
+        }
+        start += word.len() + 1;
+    }
+    if longest.is_empty() { (span.start, span.end) } else { (longest.start, longest.end) }
 }
 
 /// True for bytes that a value without quotes does not contain.

@@ -3,7 +3,7 @@
 
 use super::SecretClaim;
 use crate::bytes::{OPAQUE_BYTE, ends_token, run_start, starts_token};
-use crate::placeholder::{is_filler, is_placeholder, is_sample};
+use crate::placeholder::{is_alphabet, is_filler, is_placeholder, is_sample};
 use crate::random::shannon_entropy;
 use crate::rules::COMPILED_RULES;
 
@@ -43,8 +43,8 @@ pub(super) fn claim_rule(
     let Some(secret) = secret.filter(|it| !window[..it.end].contains(&OPAQUE_BYTE)) else { return };
     let value = &window[secret.clone()];
     // An entropy of 0 means that the shape alone is sufficient, whatever the content.
-    let is_filled =
-        rule.min_entropy > 0 && if is_whole { is_filler(value) } else { is_placeholder(value) };
+    let is_filled = rule.min_entropy > 0
+        && if is_whole { is_filler(value) || is_alphabet(value) } else { is_placeholder(value) };
     if ends_token(text, start + secret.end)
         && shannon_entropy(value) >= rule.min_entropy
         && !is_filled

@@ -11,7 +11,7 @@
 use super::assignment::{Assignment, NameLink};
 use crate::base64::decode_base64;
 use crate::bytes::contains_text;
-use crate::placeholder::is_placeholder;
+use crate::placeholder::{is_placeholder, is_sequence};
 use crate::random::{is_gibberish, is_mixed_characters, is_random, is_uuid};
 use crate::words::WordStrength;
 
@@ -37,8 +37,10 @@ pub(super) fn is_secret(assignment: &Assignment, strength: WordStrength) -> bool
         (None, WordStrength::Secret) => {
             is_generated(assignment, strength) || is_written_secret(assignment)
         }
-        (None, WordStrength::Key | WordStrength::Weak | WordStrength::Service) => {
-            is_generated(assignment, strength)
+        (None, WordStrength::Key | WordStrength::Service) => is_generated(assignment, strength),
+        // `key_order = "abcdef…"` is a list of characters.
+        (None, WordStrength::Weak) => {
+            is_generated(assignment, strength) && !is_sequence(assignment.value)
         }
     };
     // The allow list is long, so it comes last.

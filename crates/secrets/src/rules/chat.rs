@@ -7,11 +7,11 @@ use super::{TokenRule, marked, token};
 #[rustfmt::skip]
 pub(super) const CHAT_RULES: &[TokenRule] = &[
     //    kind                 keywords                      entropy pattern
-    token("slack-bot-token",   &["xoxb-"],                     0,    r"xoxb-[0-9]{10,13}-[0-9]{10,13}-[A-Za-z0-9]{24}", "Slack bot token"),
-    token("slack-token",       &["xoxb-", "xoxp-", "xoxa-", "xoxo-", "xoxr-", "xoxs-", "xoxc-", "xoxd-"], 2500, r"xox[abcdoprs]-(?:[0-9]-)?[0-9]{8,15}-(?:[0-9]{8,15}-){0,2}[A-Za-z0-9]{20,64}", "Slack token"),
+    token("slack-bot-token",   &["xoxb-"],                     0,    r"xoxb-(?:[0-9]{8,15}-){1,3}[A-Za-z0-9]{10,64}", "Slack bot token"),
+    token("slack-token",       &["xoxb-", "xoxp-", "xoxa-", "xoxo-", "xoxr-", "xoxs-", "xoxc-", "xoxd-"], 2500, r"xox[a-z]-(?:[0-9]-)?(?:[0-9]{8,15}-){1,4}[A-Za-z0-9]{10,64}", "Slack token"),
     token("slack-config",      &["xoxe.", "xoxe-"],           3500,  r"xoxe(?:\.xox[bp])?-[0-9]-[A-Za-z0-9]{100,200}", "Slack configuration token"),
     token("slack-app-token",   &["xapp-"],                    2500,  r"xapp-[0-9]-[A-Z0-9]{8,14}-[0-9]{10,15}-[0-9a-f]{60,70}", "Slack app-level token"),
-    token("slack-webhook",     &["hooks.slack.com/"],         2500,  r"hooks\.slack\.com/(?:services|workflows|triggers)/((?:[A-Za-z0-9+/]{8,60}/){1,3}[A-Za-z0-9+]{16,60})", "Slack webhook"),
+    token("slack-webhook",     &["hooks.slack.com/"],         2500,  r"hooks\.slack\.com/(?:services|workflows|triggers)/((?:[A-Za-z0-9+]{6,60}/){1,4}[A-Za-z0-9+]{12,80})", "Slack webhook"),
     token("discord-webhook",   &["/api/webhooks/"],           2500,  r"/api/webhooks/[0-9]{17,20}/([A-Za-z0-9_-]{60,70})", "Discord webhook"),
     token("teams-webhook",     &["outlook.office.com/webhook/", ".webhook.office.com/webhookb2/"], 2500, r"(?:outlook\.office\.com/webhook|\.webhook\.office\.com/webhookb2)/([0-9a-f-]{36}@[0-9a-f-]{36}/IncomingWebhook/[0-9a-f]{32}/[0-9a-f-]{36})", "Microsoft Teams webhook"),
     token("zapier-webhook",    &["hooks.zapier.com/"],        2000,  r"hooks\.zapier\.com/hooks/catch/([A-Za-z0-9]{5,20}(?:/[A-Za-z0-9]{5,20})?)", "Zapier webhook"),

@@ -13,7 +13,7 @@ pub(super) const CLOUD_RULES: &[TokenRule] = &[
     token("aws-secret-access-key", &["secret_access_key", "secretaccesskey"],  3500,  r#"(?i)secret_?access_?key["'\\]{0,3}[ \t]{0,8}(?:=>|[=:,])[ \t]{0,8}["'\\]{0,3}([a-z0-9/+]{40})"#, "AWS secret access key"),
     token("aws-session-token",     &["session_token", "sessiontoken"],         3500,  r#"(?i)session_?token["'\\]{0,3}[ \t]{0,8}(?:=>|[=:,])[ \t]{0,8}["'\\]{0,3}([a-z0-9/+_.-]{80,2000}={0,2})"#, "AWS session token"),
     token("aws-bedrock-key",       &["ABSK", "bedrock-api-key-"],              3500,  r"(?:ABSK[A-Za-z0-9+/]{80,400}|bedrock-api-key-[A-Za-z0-9+/]{40,2000})={0,2}", "Amazon Bedrock API key"),
-    token("gcp-api-key",           &["AIza"],                                  3000,  r"AIza[0-9A-Za-z_-]{35}", "Google API key"),
+    token("gcp-api-key",           &["AIza"],                                  3000,  r"AIzaSy[0-9A-Za-z_-]{33}", "Google API key"),
     token("gcp-oauth-secret",      &["GOCSPX-"],                               2500,  r"GOCSPX-[0-9A-Za-z_-]{20,40}", "Google OAuth client secret"),
     token("gcp-access-token",      &["ya29."],                                 3000,  r"ya29\.[0-9A-Za-z_-]{20,1000}", "Google OAuth access token"),
     token("gcp-refresh-token",     &["1//0"],                                  3000,  r"1//0[0-9A-Za-z_-]{40,200}", "Google OAuth refresh token"),

@@ -7,7 +7,7 @@ use super::{TokenRule, token};
 #[rustfmt::skip]
 pub(super) const CODE_RULES: &[TokenRule] = &[
     //    kind                  keywords                                      entropy pattern
-    token("github-token",       &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"],     2500,  r"gh[pousr]_[A-Za-z0-9]{36,255}", "GitHub token"),
+    token("github-token",       &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"],     2500,  r"gh[pousr]_(?:[A-Za-z0-9]{36,255}|(?:[A-Za-z0-9]{1,20}_)?eyJ[A-Za-z0-9_-]{10,2000}\.[A-Za-z0-9_-]{10,2000}\.[A-Za-z0-9_-]{10,1000})", "GitHub token"),
     token("github-pat",         &["github_pat_"],                              3000,  r"github_pat_[A-Za-z0-9_]{36,255}", "GitHub fine-grained personal access token"),
     token("gitlab-token",       &["glpat-", "gldt-", "glft-", "glsoat-", "glrt-", "glptt-", "gloas-", "glcbt-", "glimt-", "glffct-", "glagent-"], 2500, r"gl(?:pat|dt|ft|soat|rt|ptt|oas|cbt|imt|ffct|agent)-(?:[a-z0-9_]{1,6}_)?[A-Za-z0-9_.-]{20,110}", "GitLab token"),
     token("gitlab-runner",      &["GR1348941"],                                2800,  r"GR1348941[A-Za-z0-9_-]{20,24}", "GitLab runner registration token"),

@@ -18,7 +18,7 @@ pub(super) const PRODUCT_RULES: &[TokenRule] = &[
     token("mapbox-token",       &["sk.eyJ", "tk.eyJ", "pk.eyJ"], 3500, r"[spt]k\.eyJ[A-Za-z0-9_-]{40,200}\.[A-Za-z0-9_-]{20,24}", "Mapbox token"),
     token("atlas-secret",       &["mdb_sa_sk_"],          3000,  r"mdb_sa_sk_[A-Za-z0-9_-]{40}", "MongoDB Atlas service account secret"),
     token("salesforce-token",   &["00D"],                 3500,  r"00D[A-Za-z0-9]{12,15}![A-Za-z0-9_.]{80,120}", "Salesforce session token"),
-    token("facebook-token",     &["EAAC", "EAAB", "EAAG"], 3500, r"EAA[BCG][A-Za-z0-9]{60,250}", "Facebook access token"),
+    token("facebook-token",     &["EAA"],                 3500,  r"EAA[A-Z][A-Za-z0-9]{60,300}", "Facebook access token"),
     token("twitter-bearer",     &["AAAAAAAAAA"],          3000,  r"A{20,25}[A-Za-z0-9%]{60,120}", "X bearer token"),
     token("teamwork-token",     &["tkn.v1_"],             3500,  r"tkn\.v1_[A-Za-z0-9+/]{60,100}={0,2}", "Teamwork token"),
     token("dfuse-key",          &["web_"],                2800,  r"web_[0-9a-f]{32}", "dfuse API key"),

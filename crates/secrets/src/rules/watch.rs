@@ -7,7 +7,7 @@ use super::{TokenRule, marked, token};
 #[rustfmt::skip]
 pub(super) const MONITORING_RULES: &[TokenRule] = &[
     //    kind                   keywords                                  entropy pattern
-    token("newrelic-key",        &["NRAK-", "NRII-", "NRIQ-", "NRAA-", "NRRA-"], 2500, r"NR(?:AK|II|IQ|AA|RA)-[A-Za-z0-9_-]{27,42}", "New Relic key"),
+    token("newrelic-key",        &["NRAK-", "NRII-", "NRIQ-", "NRAA-", "NRRA-"], 2500, r"NR(?:AK|II|IQ|AA|RA)-[A-Za-z0-9_-]{25,42}", "New Relic key"),
     marked("newrelic-license",   &["NRAL"], 36,                             1,     r"(?:[0-9a-f]{36}|(?:eu|gov)[0-9]{2}xx[0-9a-f]{30})NRAL", "New Relic license key"),
     token("pixie-key",           &["px-api-", "px-dep-"],                   2500,  r"px-(?:api|dep)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "Pixie key"),
     token("grafana-token",       &["glc_", "glsa_"],                        3000,  r"(?:glsa_[A-Za-z0-9]{32}_[0-9A-Fa-f]{8}|glc_[A-Za-z0-9+/]{32,400}={0,2})", "Grafana token"),

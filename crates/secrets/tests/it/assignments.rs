@@ -76,3 +76,13 @@ fn values_beside_the_name_of_a_service() {
     // `okta` is a service, but not inside of another word.
     check("rookTable = {A42}", expect!["rookTable = XGLQsbj8TQ0Ik8emXsk7GUVunelTBedKjSbc0Cjawr"]);
 }
+
+#[test]
+fn notes_tables_and_elements() {
+    check("mail token - '{A24}'", expect!["mail token - '[REDACTED: token]'"]);
+    check("| apiKey | {h40} |", expect![" apiKey  [REDACTED: api-key] "]);
+    check("token = ' {A43} '", expect!["token = ' [REDACTED: token] '"]);
+    check("<secret>{mail {A40}}</secret>", expect!["<secret>{mail [REDACTED: secret]}</secret>"]);
+    // Half of a login, although its name ends like an identifier.
+    check("secret_id: {h32}", expect!["secret_id: [REDACTED: secret]"]);
+}

@@ -13,7 +13,7 @@ pub(crate) const SAMPLES: &[(&str, &str, &str)] = &[
     ("aws-secret-access-key",   "aws_se|cret_access_key = {A40}", "aws_se|cret_access_key = <your-key>"),
     ("aws-session-token",       "aws_se|ssion_token = {A90}", "aws_se|ssion_token = {A20}"),
     ("aws-bedrock-key",       "AB|SK{A82}", "AB|SK{A27}"),
-    ("gcp-api-key",           "AI|za{A35}", "AI|za{A11}"),
+    ("gcp-api-key",           "AI|zaSy{A33}", "AI|za{A35}"),
     ("gcp-oauth-secret",      "GO|CSPX-{A22}", "GO|CSPX-{A7}"),
     ("gcp-access-token",      "ya|29.{A22}", "ya|29.{A7}"),
     ("gcp-refresh-token",     "1/|/0{A42}", "1/|/0{A14}"),
@@ -106,7 +106,7 @@ pub(crate) const SAMPLES: &[(&str, &str, &str)] = &[
     ("voyage-key",            "pa|-{A43}", "pa|-{A14}"),
     ("langfuse-key",          "sk|-lf-{h8}-{h4}-{h4}-{h4}-{h12}", "sk|-lf-{h8}-{h4}-{h4}-{h4}-{h4}"),
     // chat
-    ("slack-bot-token",       "xo|xb-{d10}-{d10}-{A24}", "xo|xb-{d10}-{d10}-{A8}"),
+    ("slack-bot-token",       "xo|xb-{d10}-{d10}-{A24}", "xo|xb-{d6}-{A8}"),
     ("slack-token",             "xo|xp-{d10}-{d10}-{d10}-{h32}", "xo|xp-{d10}-{x32}"),
     ("slack-config",          "xo|xe-{d1}-{A102}", "xo|xe-{d1}-{A34}"),
     ("slack-app-token",       "xa|pp-{d1}-{U10}-{d12}-{h62}", "xa|pp-{d1}-{U10}-{d12}-{h20}"),

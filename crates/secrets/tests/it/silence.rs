@@ -23,6 +23,11 @@ const CLEAN: &[&str] = &[
     "cache_key: 3f786850e387550fdab836ed7e6dc881de23001b", "public_key = 3f786850e387550fdab836ed7e6dc881de23001b",
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
     "model: claude-3-opus-20240229", "at 2026-01-15T10:22:33Z the token expired", "https://example.org/a?page=2&sort=key",
+    // Properties of a secret, and characters in order.
+    "credentialsId: 'ff083f76-7804-4ef1-80e4-fe975bb9141b'", "secret_name = \"db-prod-7f3a91c2d4e6\"",
+    "credentials.url=lb1.api.example9x7.com:5215", "secret_length = X25519.secret_length",
+    "const keyStr = \"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789\"",
+    "license_key=a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6", "AIzaSyabcdefghijklmnopqrstuvwxyz1234567",
     // Prose.
     "Reset your password within 24 hours.", "The secret of getting ahead is getting started.",
     "This pull request adds a token bucket and a key map.", "Authorization: see RFC 7235",

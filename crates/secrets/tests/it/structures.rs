@@ -145,3 +145,17 @@ fn urls_without_a_password_of_their_own_stay() {
         assert_eq!(waylore_secrets::scan(it), [], "{it}");
     }
 }
+
+#[test]
+fn tokens_with_segments_of_any_usual_length_go() {
+    check("xo|xs-{d10}-{d10}-{d10}-{h10}", expect!["[REDACTED: slack-token]"]);
+    check("xo|xb-{d11}-{d13}u", expect!["[REDACTED: slack-bot-token]"]);
+    check(
+        "https://hooks.sl|ack.com/services/T{U6}/B{U6}/{A16}",
+        expect!["https://hooks.slack.com/services/[REDACTED: slack-webhook]"],
+    );
+    check(
+        "gh|s_1234567_eyJ|hbGciOiJIUzI1NiJ9.eyJ|zdWIiOiIxMjM0NTY3ODkwIn0.{A43}",
+        expect!["[REDACTED: github-token]"],
+    );
+}
