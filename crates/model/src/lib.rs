@@ -26,6 +26,7 @@ mod deprecation;
 mod lifecycle;
 mod memory;
 
+mod content_channel;
 mod methodology;
 mod phase;
 mod session;
@@ -33,10 +34,12 @@ mod signal;
 mod tool;
 mod trial;
 mod trust;
+mod vendored;
 
 mod event;
 
 pub use closed::UnknownWord;
+pub use content_channel::{ChannelGuard, ContentChannel, ContentChannelRow};
 pub use cpu::{CpuLevel, InstructionSet};
 pub use deprecation::Deprecation;
 pub use event::{
@@ -77,3 +80,4 @@ pub use time::{HybridTimestamp, Timestamp};
 pub use tool::{ExternalContent, FileTouch, OWN_SERVER_TOOLS, Tool, ToolKind, ToolRow};
 pub use trial::TrialGroup;
 pub use trust::{InjectionTier, ReviewMode, TrustAdvance, TrustLevel, TrustRequirements, TrustRow};
+pub use vendored::{VENDORED_FOLDERS, is_vendored_path};

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::{MAX_LABEL, UnknownWord, clean_label, closed};
+use crate::{ContentChannel, MAX_LABEL, UnknownWord, clean_label, closed};
 
 // closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
 // The text after the colon is the enum's name in error messages.
@@ -93,6 +93,12 @@ closed! {
         UnlessTrusted = "unless_trusted",
         /// Only some commands fetch.
         ByCommand = "by_command",
+        /// Only of files that belong to dependencies.
+        ByPath = "by_path",
+        /// Unless the subagent is known to have read nothing external.
+        BySubagent = "by_subagent",
+        /// Only if the call names an address.
+        ByAddress = "by_address",
     }
 }
 
@@ -112,17 +118,31 @@ impl ToolKind {
         match self {
             //                                                                        discovery
             //                     touch               external                       |      description
-            Self::Read      => row(FileTouch::Reads,   ExternalContent::Never,         true,  "reads a file"),
+            Self::Read      => row(FileTouch::Reads,   ExternalContent::ByPath,        true,  "reads a file"),
             Self::Edit      => row(FileTouch::Writes,  ExternalContent::Never,         false, "changes part of a file"),
             Self::Write     => row(FileTouch::Writes,  ExternalContent::Never,         false, "writes a whole file"),
-            Self::Search    => row(FileTouch::Reads,   ExternalContent::Never,         true,  "searches in files"),
+            Self::Search    => row(FileTouch::Reads,   ExternalContent::ByPath,        true,  "searches in files"),
             Self::List      => row(FileTouch::Names,   ExternalContent::Never,         true,  "lists files by name"),
             Self::Shell     => row(FileTouch::Unknown, ExternalContent::ByCommand,     false, "runs a command"),
             Self::WebFetch  => row(FileTouch::Nothing, ExternalContent::Always,        false, "fetches a page"),
             Self::WebSearch => row(FileTouch::Nothing, ExternalContent::Always,        false, "searches the web"),
             Self::Mcp       => row(FileTouch::Unknown, ExternalContent::UnlessTrusted, false, "calls a tool of an MCP server"),
-            Self::Task      => row(FileTouch::Nothing, ExternalContent::Never,         false, "starts a subagent"),
-            Self::Other     => row(FileTouch::Unknown, ExternalContent::Never,         false, "anything else"),
+            Self::Task      => row(FileTouch::Nothing, ExternalContent::BySubagent,    false, "starts a subagent"),
+            Self::Other     => row(FileTouch::Unknown, ExternalContent::ByAddress,     false, "anything else"),
+        }
+    }
+
+    /// The channel of the external text that a call of this kind can bring in. A shell command may have
+    /// another one, see `observe`.
+    pub const fn channel(self) -> Option<ContentChannel> {
+        match self {
+            Self::Read | Self::Search => Some(ContentChannel::VendoredFile),
+            Self::Shell => Some(ContentChannel::Shell),
+            Self::WebFetch | Self::Other => Some(ContentChannel::WebPage),
+            Self::WebSearch => Some(ContentChannel::WebSearch),
+            Self::Mcp => Some(ContentChannel::McpTool),
+            Self::Task => Some(ContentChannel::Subagent),
+            Self::Edit | Self::Write | Self::List => None,
         }
     }
 }
@@ -144,7 +164,9 @@ const fn row(
 const _: () = {
     let mut nth = 0;
     while nth < ToolKind::ALL.len() {
-        ToolKind::ALL[nth].row();
+        let kind = ToolKind::ALL[nth];
+        let is_external = !matches!(kind.row().external, ExternalContent::Never);
+        assert!(is_external == kind.channel().is_some(), "external text has a channel");
         nth += 1;
     }
 };

@@ -21,8 +21,8 @@ mod fold;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use model::{
-    Event, EventEnvelope, RecordedNote, SessionId, SessionOutcome, SessionType, Timestamp,
-    TokenUsage, ValidationResult, WorkUnit,
+    ContentChannel, Event, EventEnvelope, RecordedNote, SessionId, SessionOutcome, SessionType,
+    Timestamp, TokenUsage, ValidationResult, WorkUnit,
 };
 
 pub use call::{CallEffects, CallState, LoggedCall, LoggedTouch};
@@ -124,6 +124,7 @@ pub struct Scratchpad {
 pub struct ExternalSource {
     /// Everything at a later position is tainted.
     pub tainted_after: u32,
+    pub channel: ContentChannel,
     /// The address, else the command, else the tool.
     pub source: String,
 }

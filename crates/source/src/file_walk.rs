@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ignore::{Walk, WalkBuilder};
+use model::VENDORED_FOLDERS;
 
 use crate::read;
 
@@ -95,12 +96,8 @@ pub struct WalkedFiles {
     pub skipped: Vec<(String, FileSkipReason)>,
 }
 
-/// Folders of third-party code and of build output.
-#[rustfmt::skip]
-const VENDORED_FOLDERS: &[&str] = &[
-    "node_modules", "bower_components", "vendor", "third_party", "third-party", "site-packages", "__pycache__",
-    ".venv", "venv", "target", "Pods", "Carthage",
-];
+/// Folders of build output. They are passed over like those of third-party code.
+const OUTPUT_FOLDERS: &[&str] = &["__pycache__", "target"];
 
 /// Names of the files that contain ignore rules.
 pub(crate) const IGNORE_FILES: &[&str] = &[".gitignore", ".ignore", OWN_IGNORE_FILE];
@@ -180,7 +177,8 @@ fn collect_entries(
 
 fn is_vendored(entry: &ignore::DirEntry) -> bool {
     let is_dir = entry.file_type().is_some_and(|it| it.is_dir());
-    is_dir && entry.file_name().to_str().is_some_and(|it| VENDORED_FOLDERS.contains(&it))
+    let is_skipped_name = |it: &str| VENDORED_FOLDERS.contains(&it) || OUTPUT_FOLDERS.contains(&it);
+    is_dir && entry.file_name().to_str().is_some_and(is_skipped_name)
 }
 
 /// Adds an entry of the walk to the files or to the skipped ones.

@@ -7,8 +7,8 @@
 //! the error.
 
 use model::{
-    ExternalContent, ProjectPath, SessionStart, Timestamp, Tool, ToolCall, ToolKind, ToolResult,
-    UserMessage, ValidationKind, ValidationResult,
+    ContentChannel, ExternalContent, ProjectPath, SessionStart, Timestamp, Tool, ToolCall,
+    ToolKind, ToolResult, UserMessage, ValidationKind, ValidationResult, is_vendored_path,
 };
 
 use super::{
@@ -198,19 +198,28 @@ pub(super) fn add_call(pad: &mut Scratchpad, call: &ToolCall, at: Timestamp) {
 /// Records the first call that brings in text from outside the project.
 fn mark_external(pad: &mut Scratchpad, call: &ToolCall, effects: CallEffects) {
     let is_external = match call.tool.kind().row().external {
-        ExternalContent::Never => false,
+        ExternalContent::Never | ExternalContent::BySubagent => false,
         ExternalContent::Always => true,
         ExternalContent::UnlessTrusted => !call.tool.is_own_server(),
         ExternalContent::ByCommand => effects.has_any(CallEffects::FETCHES_WEB),
+        ExternalContent::ByPath => call.args.paths.iter().any(|it| is_vendored_path(it.as_str())),
+        ExternalContent::ByAddress => call.args.url.is_some(),
     };
-    if is_external && pad.external.is_none() {
-        let source = call.args.url.as_deref().or(call.args.command.as_deref());
-        let source =
-            source.map_or_else(|| call.tool.to_string(), |it| truncate(it, MAX_SOURCE_BYTES));
-        // From the call on, not from its result: text that is fetched and quoted in one step is
-        // external already.
+    if let Some(channel) = call.tool.kind().channel().filter(|_| is_external) {
+        let path = call.args.paths.first().map(ProjectPath::as_str);
+        let source = call.args.url.as_deref().or(call.args.command.as_deref()).or(path);
+        let source = source.map_or_else(|| call.tool.to_string(), str::to_owned);
+        set_external(pad, channel, &source);
+    }
+}
+
+/// Taints the session from this event on, unless an earlier one did. From the call on, not from its
+/// result: text that is fetched and quoted in one step is external already.
+fn set_external(pad: &mut Scratchpad, channel: ContentChannel, source: &str) {
+    if pad.external.is_none() {
         let tainted_after = pad.n_events.saturating_sub(1);
-        pad.external = Some(ExternalSource { tainted_after, source });
+        let source = truncate(source, MAX_SOURCE_BYTES);
+        pad.external = Some(ExternalSource { tainted_after, channel, source });
     }
 }
 

@@ -110,6 +110,9 @@ const fn external(external: ExternalContent) -> &'static str {
         ExternalContent::Always => "always",
         ExternalContent::UnlessTrusted => "unless the server is trusted",
         ExternalContent::ByCommand => "commands that fetch",
+        ExternalContent::ByPath => "files of dependencies",
+        ExternalContent::BySubagent => "unless the subagent read none",
+        ExternalContent::ByAddress => "calls that name an address",
     }
 }
 
