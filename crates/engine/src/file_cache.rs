@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use model::EventEnvelope;
+use observe::JournalNotes;
 use source::FileStamp;
 
 use crate::anchor::{SourceOutline, SymbolHashes};
@@ -20,8 +20,8 @@ const MAX_CACHED_FILES: usize = 512;
 pub(crate) struct FileCaches {
     /// The rules in a rule file.
     pub(crate) rules: FileCache<Vec<String>>,
-    /// The notes at the end of a journal.
-    pub(crate) notes: FileCache<Vec<EventEnvelope>>,
+    /// The notes in a journal.
+    pub(crate) notes: FileCache<JournalNotes>,
     /// The structural hashes of the symbols in a source file.
     symbols: FileCache<SymbolHashes>,
 }

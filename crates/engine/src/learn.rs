@@ -69,7 +69,7 @@ pub use learned::{
     SessionFile, SessionSummary,
 };
 pub use savings::ToolCallSavings;
-pub use subagents::{SiblingNote, frame_sibling_notes};
+pub use subagents::{SiblingNote, SiblingNotes, frame_sibling_notes};
 pub use transcript::{ParsedTranscript, transcripts_at_paths};
 pub use transcript_tail::TranscriptTail;
 
@@ -79,12 +79,12 @@ pub(crate) use failed_sessions::{failed_sessions, has_failed_before};
 pub(crate) use file_prediction::{predict_files, rank_task_files, read_costs};
 pub(crate) use inbox::{clear_project_inbox, import_inbox_session};
 pub(crate) use journal::{
-    append_events, close_journal, journal_transcripts, journalled_event_ids,
+    append_events, close_journal, journal_parent, journal_transcripts, journalled_event_ids,
     learn_finished_subtasks, learn_from_journal, list_journals, record_events, sync_journal,
 };
 pub(crate) use load::load_visits;
 pub(crate) use module_lookup::load_module_lookup;
-pub(crate) use subagents::sibling_notes;
+pub(crate) use subagents::{sibling_note_objection, sibling_notes};
 pub(crate) use transcript::{host_transcripts, read_transcript};
 pub(crate) use weekly::synthesise_week;
 

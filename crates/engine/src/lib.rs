@@ -102,7 +102,7 @@ pub use injector::Injector;
 pub use learn::{
     ContributingSession, DroppedCandidate, ExplainedSighting, Explanation, InboxSession,
     JournalState, JudgingStrictness, LearnedMemory, LearnedSession, LessonEffect, LessonState,
-    ParsedTranscript, SessionExplanation, SessionFile, SessionSummary, SiblingNote,
+    ParsedTranscript, SessionExplanation, SessionFile, SessionSummary, SiblingNote, SiblingNotes,
     ToolCallSavings, TranscriptTail, frame_sibling_notes, journalled_session_root, list_inbox,
     store_in_inbox, transcripts_at_paths,
 };
@@ -136,8 +136,8 @@ pub use undo::{HistoryEntry, MemoryHistory, UndoReport};
 // Hosts, their hook messages and their settings files.
 pub use agents::{
     FilePlace, HOSTS, HookEvent, HookMessage, HookTrust, Host, HostSetup, HostVersion,
-    InstalledHook, RefusedCall, SessionSource, SettingsFile, SettingsScope, find_host,
-    is_waylore_program, parse_version,
+    InstalledHook, RefusedCall, SessionSource, SettingsFile, SettingsScope, derive_session_id,
+    find_host, is_waylore_program, parse_version,
 };
 // Symbols and edges in the answers of the code graph.
 pub use graph::{CodeChunk, DefKind, EdgeKind, NeighbourFile, ResolutionKind, SymbolInfo};

@@ -9,7 +9,7 @@ use source::Transcript;
 
 use crate::learn::{
     self, Explanation, JournalState, JudgingStrictness, ParsedTranscript, SessionSummary,
-    SiblingNote,
+    SiblingNotes,
 };
 use crate::{Error, ProjectReader};
 
@@ -45,7 +45,7 @@ impl<'a> SessionHistory<'a> {
 
     /// Returns the notes that the siblings of a running session have recorded so far, oldest
     /// session first. Siblings are subagents of the same parent.
-    pub fn sibling_notes(&self, session: SessionId) -> Result<Vec<SiblingNote>, Error> {
+    pub fn sibling_notes(&self, session: SessionId) -> Result<SiblingNotes, Error> {
         learn::sibling_notes(self.reader, session)
     }
 

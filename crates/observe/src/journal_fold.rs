@@ -4,7 +4,7 @@
 //! The journal is the only state that survives the daemon, so that a session continues after a crash
 //! exactly as after a pause. A journal that was cut at any byte gives the state before the cut.
 
-use model::EventEnvelope;
+use model::{Event, EventEnvelope, RecordedNote, SessionId, Timestamp};
 
 use crate::Scratchpad;
 
@@ -18,8 +18,55 @@ pub struct FoldedJournal {
     pub is_truncated: bool,
 }
 
+/// The notes of a journal, for readers that need no other result of the fold.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JournalNotes {
+    pub session: Option<SessionId>,
+    pub parent: Option<SessionId>,
+    pub notes: Vec<JournalNote>,
+}
+
+/// A note that the agent of a journalled session recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JournalNote {
+    pub event_id: String,
+    pub at: Timestamp,
+    pub note: RecordedNote,
+    /// Recorded after the session had read external text.
+    pub tainted: bool,
+}
+
+/// Folds a journal and returns its notes. The whole journal is folded, because an early event decides
+/// if a late note is tainted.
+pub fn fold_journal_notes(journal: &[u8]) -> JournalNotes {
+    let mut recorded = Vec::new();
+    let FoldedJournal { pad, .. } = fold_lines(journal, |pad, envelope| {
+        // A repeated event, or a note beyond the limit, is not in the scratchpad.
+        let n_known = recorded.len();
+        if matches!(envelope.event, Event::Record(_)) && pad.notes.len() > n_known {
+            recorded.push((envelope.id.clone(), envelope.at));
+        }
+    });
+    let with_origin = recorded.into_iter().zip(&pad.notes);
+    let notes = with_origin.map(|((event_id, at), (order, note))| JournalNote {
+        event_id,
+        at,
+        note: note.clone(),
+        tainted: pad.is_tainted(*order),
+    });
+    JournalNotes { session: pad.session, parent: pad.parent, notes: notes.collect() }
+}
+
 /// Folds the bytes of a journal, which may be cut anywhere.
 pub fn fold_journal(journal: &[u8]) -> FoldedJournal {
+    fold_lines(journal, |_, _| {})
+}
+
+/// Folds a journal and calls `after_event` after each event.
+fn fold_lines(
+    journal: &[u8],
+    mut after_event: impl FnMut(&Scratchpad, &EventEnvelope),
+) -> FoldedJournal {
     let mut acc = FoldedJournal::default();
     for line in journal.split_inclusive(|it| *it == b'\n') {
         // A line without its end may be half an event, even if it parses.
@@ -28,7 +75,10 @@ pub fn fold_journal(journal: &[u8]) -> FoldedJournal {
             break;
         };
         match EventEnvelope::parse_line(&String::from_utf8_lossy(line)) {
-            Ok(envelope) => acc.pad.observe(&envelope),
+            Ok(envelope) => {
+                acc.pad.observe(&envelope);
+                after_event(&acc.pad, &envelope);
+            }
             // An empty line is no damage.
             Err(_) if line.iter().all(u8::is_ascii_whitespace) => {}
             Err(_) => acc.damaged_lines += 1,

@@ -53,7 +53,9 @@ pub use evidence::{CommandFix, Evidence};
 pub use expected_errors::{MAX_EXPECTED_ERRORS_BYTES, format_expected_errors};
 pub use file_prediction::{FilePrediction, MIN_SIMILAR_SESSIONS, PredictedFile, predict_files};
 pub use fingerprint::{RecognisedError, is_generic_message, normalise_message, recognise_error};
-pub use journal_fold::{FoldedJournal, fold_journal};
+pub use journal_fold::{
+    FoldedJournal, JournalNote, JournalNotes, fold_journal, fold_journal_notes,
+};
 pub use memory_use::{is_cited, was_followed};
 pub use modules::ModuleLookup;
 pub use path_rules::{folder_of, is_test_pair, is_test_path};

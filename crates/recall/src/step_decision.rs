@@ -25,7 +25,7 @@ closed! {
     pub enum StepReason : "ground" {
         /// A file with a warning was just touched.
         Touched = "touched",
-        /// The agent or a sibling just recorded a note.
+        /// A sibling of the agent just recorded a note.
         Recorded = "recorded",
         /// A memory answers the search that was just run.
         Known = "known",
@@ -39,7 +39,7 @@ impl StepReason {
     pub const fn description(self) -> &'static str {
         match self {
             Self::Touched  => "a file with a warning was just touched",
-            Self::Recorded => "it was recorded in the last step",
+            Self::Recorded => "a sibling recorded it in the last step",
             Self::Known    => "a memory answers the search that was just run",
             Self::NextStep => "the session follows a recipe and this is its next step",
         }
@@ -102,6 +102,10 @@ closed! {
         /// The code it refers to does not exist any more. Only the engine gives this reason, before it
         /// calls [`decide_step`].
         CodeMissing = "gone",
+        /// It derives from text outside the project. Only the engine gives this reason and the next.
+        Tainted = "tainted",
+        /// It reads like an instruction to its reader.
+        Instruction = "instruction",
     }
 }
 
@@ -117,6 +121,8 @@ impl WithholdReason {
             Self::TooLong          => "longer than the limit of a note",
             Self::BudgetSpent      => "the token budget for notes between steps is spent",
             Self::CodeMissing      => "the code it refers to is gone",
+            Self::Tainted          => "it derives from text outside the project",
+            Self::Instruction      => "it reads like an instruction to its reader",
         }
     }
 }

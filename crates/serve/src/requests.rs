@@ -51,8 +51,8 @@ const MAX_HITS: u32 = 100;
 const DEFAULT_DEPTH: u32 = 3;
 /// Default number of predicted files.
 const DEFAULT_PREFETCH_FILES: usize = 12;
-/// A note that an agent recorded within this time (one minute) may be shown at the end of a step, so
-/// that other sessions of the project learn of it at once.
+/// A note that a subagent recorded within this time (one minute) may be shown at the end of a step, so
+/// that other subagents of the same parent learn of it at once.
 const RECENT_NOTE_MILLIS: i64 = 60_000;
 /// The most files one request may name.
 const MAX_FILES_PER_REQUEST: usize = 1_000;
@@ -276,6 +276,7 @@ async fn answer_step_end(
     session_files.extend(step_files.iter().cloned());
     let step = StepRequest {
         session: request.session_id.to_string(),
+        session_id: request.session_id,
         step_number,
         trust_level: project.policy.injection.level,
         task: request.task.clone(),

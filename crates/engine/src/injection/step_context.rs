@@ -1,7 +1,7 @@
 //! Notes between two steps of a session. A step is one turn of the agent with the tool calls in it.
 //!
 //! [`build_step_context`] collects offers from four sources: warnings about the files of the step,
-//! notes that agents have just recorded, memories that answer a search of the step, and the
+//! notes that siblings of the session have just recorded, memories that answer a search of the step, and the
 //! next step of a fitting recipe. `recall::step_decision` then decides which of them are worth an
 //! interruption, if any. The daemon calls it after every step, so it uses no vectors and no models:
 //! only words, files and what the session did. [`record_step`] records what was injected in the
@@ -13,8 +13,8 @@
 use std::collections::HashSet;
 
 use model::{
-    InjectionTier, Memory, MemoryId, MemoryKind, PerMille, Phase, ProjectPath, Timestamp,
-    TrustLevel, words,
+    InjectionTier, Memory, MemoryId, MemoryKind, PerMille, Phase, ProjectPath, SessionId,
+    Timestamp, TrustLevel, words,
 };
 use recall::step_decision::{
     NoteOffer, StepDecision, StepReason, StepState, WithholdReason, decide_step,
@@ -27,7 +27,7 @@ use super::context_request::ContextRequest;
 use super::file_warnings::find_file_warnings;
 use super::missing_references::reject_missing_references;
 use super::note_format::{format_capped, format_text};
-use super::recorded_notes::{JournalNote, notes_since};
+use super::recorded_notes::{RecordedSiblingNote, sibling_notes_since};
 use super::shown_notes::{open_shown_log, shown_memory_ids};
 use super::trial_group::{record_trial_group, trial_group};
 use crate::lookup::shared_terms;
@@ -43,6 +43,8 @@ const HITS_PER_SEARCH: u32 = 5;
 pub struct StepRequest {
     /// The host's name for the session.
     pub session: String,
+    /// The session in journals. A subagent gets the notes of its siblings.
+    pub session_id: SessionId,
     /// Counted from 1.
     pub step_number: u32,
     pub trust_level: TrustLevel,
@@ -54,7 +56,7 @@ pub struct StepRequest {
     pub session_files: Vec<ProjectPath>,
     /// The texts this step searched for.
     pub searches: Vec<String>,
-    /// Notes recorded since this time are offered.
+    /// Notes that siblings recorded since this time are offered.
     pub notes_since: Timestamp,
 }
 
@@ -95,7 +97,8 @@ pub(crate) async fn build_step_context(
     // Collect.
     let mut offers = StepOffers::new();
     offer_file_warnings(reader, &mut offers, request, &shown).await?;
-    offer_recorded_notes(reader, &mut offers, request);
+    let mut withheld_early = Vec::new();
+    offer_sibling_notes(reader, &mut offers, &mut withheld_early, request);
     offer_search_hits(reader, &mut offers, request).await?;
     offer_next_recipe_step(reader, &mut offers, request).await?;
 
@@ -133,7 +136,7 @@ pub(crate) async fn build_step_context(
     // Report every candidate, chosen or not.
     let selected = chosen.into_iter().map(|it| candidates[it].clone()).collect();
     let not_chosen = withheld.into_iter().map(|(it, reason)| (candidates[it].clone(), reason));
-    let withheld = not_chosen.chain(missing).collect();
+    let withheld = not_chosen.chain(missing).chain(withheld_early).collect();
     Ok(StepContext { text, used_tokens: n_tokens, spent_tokens, reason, selected, withheld })
 }
 
@@ -166,17 +169,30 @@ async fn offer_file_warnings(
     Ok(())
 }
 
-/// Offers notes that any session has just recorded and that are not memories yet.
-fn offer_recorded_notes(reader: &ProjectReader, acc: &mut StepOffers, request: &StepRequest) {
-    for JournalNote { event_id, session, note } in notes_since(reader, request.notes_since) {
-        let kind = note.kind.core_kind();
+/// Offers notes that siblings have just recorded and that are not memories yet. A note that no agent may
+/// read goes to `withheld` instead.
+fn offer_sibling_notes(
+    reader: &ProjectReader,
+    acc: &mut StepOffers,
+    withheld: &mut Vec<(StepCandidate, WithholdReason)>,
+    request: &StepRequest,
+) {
+    let notes = sibling_notes_since(reader, request.session_id, request.notes_since);
+    for RecordedSiblingNote { session, note, objection } in notes {
+        let kind = note.note.kind.core_kind();
         let label = kind.map_or("NOTE", |it| it.row().label);
         let (id, remarks) = (session.short(), ["not yet reviewed".to_owned()]);
-        let framed = frame::FramedNote { label, text: &note.content, id: &id, remarks: &remarks };
+        let framed =
+            frame::FramedNote { label, text: &note.note.content, id: &id, remarks: &remarks };
         let (line, reason) = (frame::format_note(&framed), StepReason::Recorded);
-        let entry = ShownEntry::PendingNote { session, event: event_id };
-        let offer = NoteOffer { reason, kind, confidence: PerMille::ZERO, line: line.clone() };
-        acc.push((StepCandidate { reason, entry, line }, offer));
+        let entry = ShownEntry::PendingNote { session, event: note.event_id };
+        let candidate = StepCandidate { reason, entry, line: line.clone() };
+        match objection {
+            Some(objection) => withheld.push((candidate, objection)),
+            None => {
+                acc.push((candidate, NoteOffer { reason, kind, confidence: PerMille::ZERO, line }))
+            }
+        }
     }
 }
 

@@ -85,6 +85,11 @@ pub(super) fn session_source(journal: &Path) -> SessionSource {
     host_record.unwrap_or(SessionSource::JournalOnly)
 }
 
+/// The session that started a journalled session, if it is a subagent.
+pub(crate) fn journal_parent(journal: &Path) -> Option<SessionId> {
+    start_events(journal).into_iter().find_map(|it| it.parent)
+}
+
 /// Returns the folder in which a journalled session was started. Searches all projects.
 pub fn journalled_session_root(data: &Path, session: SessionId) -> Option<PathBuf> {
     let data = DataDir::new(data);

@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, HashSet};
 use model::{ProjectPath, RecordedNote, SessionId};
 use observe::{Scratchpad, SessionOverview, Sighting};
 use recall::frame;
+use recall::step_decision::WithholdReason;
 use store::{SessionRow, SightingRow};
 
 use super::session_index::SessionIndex;
@@ -24,6 +25,14 @@ use crate::{Error, ProjectReader};
 pub struct SiblingNote {
     pub session: SessionId,
     pub note: RecordedNote,
+}
+
+/// The notes of all siblings.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SiblingNotes {
+    pub notes: Vec<SiblingNote>,
+    /// Notes that are tainted or read like an instruction: they wait for the user.
+    pub n_withheld: usize,
 }
 
 /// The number of independent sessions that saw a pattern.
@@ -80,6 +89,21 @@ pub(super) fn is_sibling(
     session.parent.is_some() && other.is_some_and(|it| it.parent == session.parent)
 }
 
+/// The reason why a note must not be told to siblings of its author, if there is one. The note has not
+/// been reviewed, so nothing else stands between its text and another agent.
+pub(crate) fn sibling_note_objection(
+    note: &RecordedNote,
+    is_tainted: bool,
+) -> Option<WithholdReason> {
+    if is_tainted {
+        Some(WithholdReason::Tainted)
+    } else if promote::detect_instruction(&note.content).is_some() {
+        Some(WithholdReason::Instruction)
+    } else {
+        None
+    }
+}
+
 /// Formats the notes for a model: framed as data, each with the session that recorded it.
 pub fn frame_sibling_notes(notes: &[SiblingNote]) -> String {
     let line = |it: &SiblingNote| {
@@ -100,7 +124,7 @@ pub fn frame_sibling_notes(notes: &[SiblingNote]) -> String {
 pub(crate) fn sibling_notes(
     reader: &ProjectReader,
     session: SessionId,
-) -> Result<Vec<SiblingNote>, Error> {
+) -> Result<SiblingNotes, Error> {
     let mut pads = Vec::new();
     for transcript in journal_transcripts(reader) {
         // Unreadable journals are skipped: another process may learn from one and remove it
@@ -118,12 +142,15 @@ pub(crate) fn sibling_notes(
         |it: &&Scratchpad| parent.is_some() && it.parent == parent && it.session != Some(session);
     let mut siblings: Vec<&Scratchpad> = pads.iter().filter(is_running_sibling).collect();
     siblings.sort_by_key(|it| (it.started, it.session));
-    let mut acc = Vec::new();
+    let mut acc = SiblingNotes::default();
     for pad in siblings {
         // Never `None`: a journal with a note has events.
         let Some(session) = pad.session else { continue };
-        for (_, note) in &pad.notes {
-            acc.push(SiblingNote { session, note: note.clone() });
+        for (order, note) in &pad.notes {
+            match sibling_note_objection(note, pad.is_tainted(*order)) {
+                Some(_) => acc.n_withheld += 1,
+                None => acc.notes.push(SiblingNote { session, note: note.clone() }),
+            }
         }
     }
     Ok(acc)

@@ -84,7 +84,7 @@ fn a_subagent_reads_the_notes_of_its_siblings_only() {
     record_session(&fixture, &mut project, 3, &stranger);
     let notes = |session| {
         let notes = project.session_history().sibling_notes(session_id(session)).unwrap();
-        notes.into_iter().map(|it| it.note.content).collect::<Vec<_>>()
+        notes.notes.into_iter().map(|it| it.note.content).collect::<Vec<_>>()
     };
     assert_eq!(notes(2), ["`src/api.rs` is generated from the schema."]);
     assert!(notes(1).is_empty() && notes(3).is_empty());

@@ -39,6 +39,7 @@ mod generated_answers;
 mod injection;
 mod lookup;
 mod search;
+mod sibling_notes;
 mod staleness;
 mod symbol_anchors;
 

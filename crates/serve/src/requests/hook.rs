@@ -133,6 +133,7 @@ fn count_step(
     let StepProgress { n_steps, task, touched } = live_session.complete_step(&step_files);
     Some(StepRequest {
         session: message.host_session.clone(),
+        session_id: live_session.session,
         step_number: n_steps,
         trust_level: project.policy.injection.level,
         task,
