@@ -8,6 +8,7 @@
 mod corpus;
 mod data;
 mod errors;
+mod facts;
 mod graph;
 mod history;
 mod learning;

@@ -1,16 +1,18 @@
 //! Facts and statements in transcripts, against the labels of the data, and self-corrections
 //! against windows labelled by hand.
 //!
-//! The signals of the data are not the product's: most of the seventeen are facts on which its
-//! signals are based.
+//! The signals of the data are not the product's. Pairs of files come from the facts that the product's
+//! signals use, corrections from its statements and messages. The other facts (`facts.rs`) exist only
+//! here, so the score shows how faithful the scratchpad is, not how well the product detects signals.
 
 use std::path::Path;
 
-use observe::{Scratchpad, StatementKind, facts, split_sentences, statements};
+use observe::facts::{co_accessed, co_edited};
+use observe::{Scratchpad, StatementKind, split_sentences, statements};
 use serde_json::{Value, json};
 
 use crate::report::{self, MetricLine};
-use crate::{data, transcripts};
+use crate::{data, facts, transcripts};
 
 /// Transcript formats that the labels cover.
 const LABELLED_FORMATS: &[&str] =
@@ -53,10 +55,10 @@ fn add_label_rows(acc: &mut Vec<Value>, session: &str, pad: &Scratchpad) {
         // Pairs in the labels are unordered.
         if a < b { format!("{a}|{b}") } else { format!("{b}|{a}") }
     };
-    for (a, b) in facts::co_accessed(pad).into_keys() {
+    for (a, b) in co_accessed(pad).into_keys() {
         push("co_access", &pair(a, b));
     }
-    for (a, b) in facts::co_edited(pad) {
+    for (a, b) in co_edited(pad) {
         push("co_edit", &pair(a, b));
     }
     for (signal, files) in [

@@ -72,7 +72,7 @@ pub use scratchpad::{
 pub use sentences::{code_words, names_code, split_sentences};
 pub use session::{FileActivity, SessionOverview, summarise_session};
 pub use sighting::Sighting;
-pub use signal::{detect_sightings, parallel_conflicts, rate_urgency, reverted_session};
+pub use signal::{detect_sightings, parallel_conflicts, reverted_session};
 pub use strings::{SessionStrings, StringId};
 pub use synthesis::{
     MAX_MODULE_DRAFTS, SESSION_MILESTONES, SessionVisit, draft_module, draft_module_pairs,

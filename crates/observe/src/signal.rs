@@ -34,8 +34,6 @@ mod test_order;
 mod time_anomaly;
 mod user_correction;
 
-use model::SignalKind;
-
 use crate::sighting::Sighting;
 use crate::{ModuleLookup, Scratchpad};
 
@@ -95,36 +93,12 @@ pub fn detect_sightings(pad: &Scratchpad, modules: &ModuleLookup) -> Vec<Sightin
     acc
 }
 
-/// Rates how urgently a session should be learned, in per mille; 0 is not urgent. Urgency decides only in
-/// which order sessions are learned, not what becomes a memory.
-pub fn rate_urgency(pad: &Scratchpad, sightings: &[Sighting]) -> u16 {
-    let sightings_of = |kind: SignalKind| sightings.iter().filter(move |it| it.signal() == kind);
-    let n_corrections = sightings_of(SignalKind::SelfCorrection).count();
-    let n_errors = sightings_of(SignalKind::ErrorRetry).count();
-    let has_repeated_search = sightings_of(SignalKind::RepeatedGrep).any(|it| it.occurrences >= 3);
-    let n_edited = crate::facts::file_uses(pad).values().filter(|it| it.n_edits > 0).count();
-    let has_config_edit = sightings_of(SignalKind::ConfigTouch).next().is_some();
-    // What the agent believed and had to correct comes first, because the next session would repeat it.
-    if n_corrections >= 3 {
-        950
-    } else if n_corrections > 0 {
-        900
-    } else if has_repeated_search {
-        800
-    } else if n_errors >= 2 {
-        750
-    } else if has_config_edit && n_edited >= 2 {
-        700
-    } else {
-        0
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;
     use crate::test_script::pad_from_script;
     use expect_test::Expect;
+    use model::SignalKind;
     use std::fmt::Write as _;
 
     /// Checks the sightings of one signal in a script (notation: `test_script`), one per line:

@@ -7,9 +7,8 @@
 use std::collections::BTreeMap;
 
 use model::ToolKind;
-
-use crate::scratchpad::{CallEffects, CallState, LoggedCall};
-use crate::{Scratchpad, shell};
+use observe::shell::command_head;
+use observe::{CallEffects, CallState, LoggedCall, Scratchpad};
 
 /// Calls within which another attempt counts as a retry.
 const RETRY_WINDOW_CALLS: usize = 6;
@@ -18,15 +17,15 @@ const MIN_REPEATS: u32 = 3;
 
 /// A failed call and the next attempt. Both are call numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CommandRetry {
-    pub failed_call: u32,
-    pub retry_call: u32,
-    pub succeeded: bool,
+pub(crate) struct CommandRetry {
+    pub(crate) failed_call: u32,
+    pub(crate) retry_call: u32,
+    pub(crate) succeeded: bool,
 }
 
 /// Failed calls that were soon retried: the same program and subcommand, or the same file. The exit code
 /// alone counts, unlike in [`fail_then_pass`], which also reads failures that a pipe hid.
-pub fn find_retries(pad: &Scratchpad) -> Vec<CommandRetry> {
+pub(crate) fn find_retries(pad: &Scratchpad) -> Vec<CommandRetry> {
     let mut acc = Vec::new();
     for (failed_call, call) in (0_u32..).zip(&pad.calls) {
         if call.state != CallState::Failed {
@@ -49,7 +48,7 @@ fn is_same_attempt(pad: &Scratchpad, failed: &LoggedCall, next: &LoggedCall) -> 
         return false;
     }
     if let (Some(failed), Some(next)) = (failed.command, next.command) {
-        let head = |command| shell::command_head(pad.strings.text(command));
+        let head = |command| command_head(pad.strings.text(command));
         return failed == next || head(failed) == head(next);
     }
     // Calls without a command line are compared by their files.
@@ -59,7 +58,10 @@ fn is_same_attempt(pad: &Scratchpad, failed: &LoggedCall, next: &LoggedCall) -> 
 }
 
 /// Commands that ran three times or more, with their counts. Commands with the same `identity` are one.
-pub fn repeated_commands(pad: &Scratchpad, identity: fn(&str) -> String) -> BTreeMap<String, u32> {
+pub(crate) fn repeated_commands(
+    pad: &Scratchpad,
+    identity: fn(&str) -> String,
+) -> BTreeMap<String, u32> {
     let mut acc: BTreeMap<String, u32> = BTreeMap::new();
     for command in pad.calls.iter().filter_map(|it| it.command) {
         *acc.entry(identity(pad.strings.text(command))).or_insert(0) += 1;
@@ -70,7 +72,7 @@ pub fn repeated_commands(pad: &Scratchpad, identity: fn(&str) -> String) -> BTre
 
 /// Test commands that failed and later passed: the calls of the first failure and of the first pass after
 /// it. Commands with the same `identity` are one.
-pub fn fail_then_pass(pad: &Scratchpad, identity: fn(&str) -> String) -> Vec<(u32, u32)> {
+pub(crate) fn fail_then_pass(pad: &Scratchpad, identity: fn(&str) -> String) -> Vec<(u32, u32)> {
     // The first failure of each command that has not passed since.
     let mut failing: BTreeMap<String, u32> = BTreeMap::new();
     let mut acc = Vec::new();

@@ -8,10 +8,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use model::ToolKind;
-
-use crate::Scratchpad;
-use crate::scratchpad::{CallEffects, CallState, LoggedCall};
-use crate::strings::StringId;
+use observe::{CallEffects, CallState, LoggedCall, Scratchpad, StringId};
 
 /// Calls within which a second search can refine the first.
 const REFINE_WINDOW_CALLS: u32 = 3;
@@ -19,7 +16,7 @@ const REFINE_WINDOW_CALLS: u32 = 3;
 const MIN_SHARED_WORD_BYTES: usize = 3;
 
 /// Queries in lower case that were searched more than once, with their counts.
-pub fn repeated_searches(pad: &Scratchpad) -> BTreeMap<String, u32> {
+pub(crate) fn repeated_searches(pad: &Scratchpad) -> BTreeMap<String, u32> {
     let mut acc: BTreeMap<String, u32> = BTreeMap::new();
     for search in search_calls(pad) {
         *acc.entry(pad.strings.text(search.query).to_lowercase()).or_insert(0) += 1;
@@ -29,7 +26,7 @@ pub fn repeated_searches(pad: &Scratchpad) -> BTreeMap<String, u32> {
 }
 
 /// Pairs of a query and a different one that soon followed and shares a word with it.
-pub fn refined_searches(pad: &Scratchpad) -> Vec<(StringId, StringId)> {
+pub(crate) fn refined_searches(pad: &Scratchpad) -> Vec<(StringId, StringId)> {
     let searches: Vec<SearchCall<'_>> = search_calls(pad).collect();
     let mut acc = Vec::new();
     for (nth, second) in searches.iter().enumerate() {
@@ -47,7 +44,7 @@ pub fn refined_searches(pad: &Scratchpad) -> Vec<(StringId, StringId)> {
 }
 
 /// Queries of the search tool without a match.
-pub fn missed_searches(pad: &Scratchpad) -> Vec<StringId> {
+pub(crate) fn missed_searches(pad: &Scratchpad) -> Vec<StringId> {
     let has_missed = |call: &LoggedCall| {
         call.tool == ToolKind::Search && call.state == CallState::Ok && call.n_matches == Some(0)
     };
