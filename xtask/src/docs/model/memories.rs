@@ -88,9 +88,9 @@ const fn source(source: MemorySource) -> &'static str {
     match source {
         MemorySource::UserTaught => "stated by a person",
         MemorySource::AgentExplicit => "recorded by an agent",
-        MemorySource::QaAuto => "found by a failed check",
-        MemorySource::ToolAuto => "reported by a tool",
-        MemorySource::CommitAuto => "found in the history of the repository",
+        MemorySource::QaAuto => "found by a failed check; not written yet",
+        MemorySource::ToolAuto => "reported by a tool; not written yet",
+        MemorySource::CommitAuto => "found in the history of the repository; not written yet",
         MemorySource::ObserverInferred => "inferred from the actions of agents",
     }
 }

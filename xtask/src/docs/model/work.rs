@@ -13,7 +13,8 @@ pub(super) fn render(acc: &mut String) {
     section(
         acc,
         "Phases",
-        "Kind of the current work. The phase decides which memories rank first. An unknown word means `explore`.",
+        "Kind of the current work. The phase of a request decides which memories rank first; hooks rank as for \
+         `implement`. An unknown word means `explore`.",
     );
     let rows = Phase::ALL.iter().map(|it| [code(it), it.description().to_owned()]);
     table(acc, ["phase", "means"], rows);
@@ -28,7 +29,7 @@ fn render_methodologies(acc: &mut String) {
         acc,
         "Methodologies",
         "Ways of working. Each has words of its own for the phases, names for its units of work, and \
-         handovers between agent roles on which memories travel.",
+         handovers between agent roles. These tables are not used yet; only custom memory types are.",
     );
     for methodology in METHODOLOGIES {
         let title = format!("{} (`{}`)", methodology.name, methodology.slug);
@@ -96,7 +97,9 @@ fn render_trust(acc: &mut String) {
     section(
         acc,
         "Trust levels",
-        "Limits for injected notes in a project. The proven fix of the error that just occurred is shown at any level.",
+        "Limits for injected notes in a project. The proven fix of the error that just occurred is shown at any level. \
+         A project begins at `standard`, and `trust.level` sets its level; the columns about sessions, reviews and the \
+         next level are not applied yet.",
     );
     let row = |it: &TrustLevel| {
         let row = it.row();
