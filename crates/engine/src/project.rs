@@ -51,7 +51,9 @@ use crate::retrieval::{SharedIndex, UnmergedBranches};
 use crate::retriever::Retriever;
 use crate::session_history::SessionHistory;
 use crate::session_journal::SessionJournal;
-use crate::{Error, PurgeReport, SETTINGS, SettingScope, backups, check_setting, purge};
+use crate::{
+    Error, PurgeReport, SETTINGS, SettingScope, backups, check_setting, memory_texts, purge,
+};
 
 /// Everything a project is opened with. The engine reads no environment and no settings file.
 #[derive(Clone)]
@@ -456,8 +458,9 @@ impl Project {
     pub(crate) async fn write(
         &self,
         scope: NotebookScope,
-        batch: WriteBatch,
+        mut batch: WriteBatch,
     ) -> Result<AppliedBatch, Error> {
+        memory_texts::mask_batch(&mut batch);
         let store = match scope {
             NotebookScope::User => Some(self.user_store_writer()),
             NotebookScope::Project => self.project_store_writer(),

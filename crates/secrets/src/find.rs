@@ -33,13 +33,22 @@ struct SecretClaim {
 /// need more than two passes are constructed, not real.
 const MAX_PASSES: usize = 16;
 
-/// Finds all secrets, in order and without overlap.
-pub(crate) fn find_secrets(text: &str) -> Vec<SecretFinding> {
+/// The finders that run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FinderScope {
+    All,
+    /// Only finders of formats that no other text has. A value that is secret because of the name
+    /// before it (`password=…`) is not found.
+    KnownFormats,
+}
+
+/// Finds all secrets of a scope, in order and without overlap.
+pub(crate) fn find_secrets(text: &str, scope: FinderScope) -> Vec<SecretFinding> {
     // Finders see this copy, in which redactions and earlier findings are opaque.
     let mut bytes = redaction_mask::mask_redactions(text);
     let mut acc = Vec::new();
     for _ in 0..MAX_PASSES {
-        let found = merge_claims(text, collect_claims(&bytes));
+        let found = merge_claims(text, collect_claims(&bytes, scope));
         if found.is_empty() {
             break;
         }
@@ -52,8 +61,8 @@ pub(crate) fn find_secrets(text: &str) -> Vec<SecretFinding> {
     acc
 }
 
-/// Runs every finder whose keyword occurs.
-fn collect_claims(text: &[u8]) -> Vec<SecretClaim> {
+/// Runs every finder of the scope whose keyword occurs.
+fn collect_claims(text: &[u8], scope: FinderScope) -> Vec<SecretClaim> {
     let mut acc = Vec::new();
     for hit in KEYWORD_INDEX.automaton.find_overlapping_iter(text) {
         let keyword = &KEYWORD_INDEX.keywords[hit.pattern().as_usize()];
@@ -68,6 +77,7 @@ fn collect_claims(text: &[u8]) -> Vec<SecretClaim> {
             FinderKind::PuttyKey => pem::claim_putty(&mut acc, text, hit.start()),
             FinderKind::Jwt => jwt::claim_jwt(&mut acc, text, hit.start()),
             FinderKind::Url => url::claim_password(&mut acc, text, hit.start()),
+            FinderKind::Word(_) | FinderKind::Service if scope == FinderScope::KnownFormats => {}
             FinderKind::Word(word) => assignment::claim_word(&mut acc, text, hit.range(), word),
             FinderKind::Service => assignment::claim_service(&mut acc, text, hit.range()),
         }

@@ -17,6 +17,8 @@ mod redaction_mask;
 mod rules;
 mod words;
 
+use find::FinderScope;
+
 pub use kind::{SecretKind, all_kinds};
 pub use location::{FindingPosition, locate_findings};
 pub use rules::{RULE_TABLES, TokenRule};
@@ -39,12 +41,26 @@ pub struct RedactedText {
 
 /// All secrets in a text, in order and without overlap. A span covers the value, not its name.
 pub fn scan(text: &str) -> Vec<SecretFinding> {
-    find::find_secrets(text)
+    find::find_secrets(text, FinderScope::All)
+}
+
+/// The secrets of a known format in a path or an id. Unlike [`scan`] it ignores the names around a
+/// value: folders named by a hash, and files such as `token=abc.rs`, are no secrets.
+pub fn scan_path(text: &str) -> Vec<SecretFinding> {
+    find::find_secrets(text, FinderScope::KnownFormats)
 }
 
 /// Replaces every secret by `[REDACTED: kind]`. Redacting the result again changes nothing.
 pub fn redact(text: &str) -> RedactedText {
-    let findings = scan(text);
+    replace_findings(text, scan(text))
+}
+
+/// Replaces the secrets that [`scan_path`] finds. The result is a path if the text was one.
+pub fn redact_path(text: &str) -> RedactedText {
+    replace_findings(text, scan_path(text))
+}
+
+fn replace_findings(text: &str, findings: Vec<SecretFinding>) -> RedactedText {
     let mut redacted = String::with_capacity(text.len());
     let mut copied_end = 0;
     for finding in &findings {

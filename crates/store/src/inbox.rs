@@ -3,8 +3,8 @@
 //!
 //! It lies outside of any project because its writer, a hook, has no time to find out which project
 //! a session belongs to. Later the daemon takes the events and removes the file. Writer and reader
-//! lock the file, and each checks after locking that the other has not removed it. The writer
-//! redacts secrets; the meaning of a line is not known here.
+//! lock the file, and each checks after locking that the other has not removed it. Only
+//! masked events are accepted.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
@@ -14,7 +14,7 @@ use std::time::UNIX_EPOCH;
 use model::{SessionId, Timestamp};
 
 use crate::text_erasure::TextCleaner;
-use crate::{DataDir, Error, journal, os};
+use crate::{DataDir, Error, MaskedEvent, journal, os};
 
 /// Largest file of one session in the inbox. Hosts keep their own logs, so nothing is lost beyond
 /// it.
@@ -33,9 +33,15 @@ impl Inbox {
         Self { dir: data.root.join("inbox") }
     }
 
-    /// Appends whole lines; `header` goes before them if the session has no file yet. Returns
-    /// `false` if the file of the session is full.
-    pub fn append(&self, session: SessionId, header: &str, lines: &str) -> Result<bool, Error> {
+    /// Appends events; `first` goes before them if the session has no file yet. Returns `false` if
+    /// the file of the session is full.
+    pub fn append(
+        &self,
+        session: SessionId,
+        first: &MaskedEvent,
+        events: &[MaskedEvent],
+    ) -> Result<bool, Error> {
+        let lines: String = events.iter().map(MaskedEvent::to_line).collect();
         let path = self.path_of(session);
         let io = |it: std::io::Error| Error::from_io(&path, &it);
         os::private_dir(&self.dir).map_err(io)?;
@@ -55,7 +61,7 @@ impl Inbox {
             if length > MAX_SESSION_BYTES {
                 return Ok(false);
             }
-            let text = if length == 0 { format!("{header}{lines}") } else { lines.to_owned() };
+            let text = if length == 0 { first.to_line() + &lines } else { lines };
             return file.write_all(text.as_bytes()).map(|()| true).map_err(io);
         }
         Err(Error::from_io(&path, &std::io::Error::other("readers keep removing the file")))
@@ -156,9 +162,22 @@ fn none_if_missing(error: std::io::Error) -> std::io::Result<Option<File>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::{Event, EventEnvelope, UserMessage};
 
     fn session(n: u8) -> SessionId {
         SessionId::from_bytes(&[n; 16]).unwrap()
+    }
+
+    fn event(text: &str) -> MaskedEvent {
+        let event = Event::UserMessage(UserMessage { text: text.to_owned(), interrupts: false });
+        let (id, at) = (text.to_owned(), Timestamp(1));
+        MaskedEvent::new(EventEnvelope { id, session: session(1), at, event }).unwrap()
+    }
+
+    /// The ids of the events in these lines, except the start.
+    fn event_ids(lines: &str) -> Vec<String> {
+        let ids = lines.lines().map(|it| EventEnvelope::parse_line(it).unwrap().id);
+        ids.filter(|it| it != "start").collect()
     }
 
     #[test]
@@ -166,9 +185,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let inbox = Inbox::in_data_dir(&DataDir::new(dir.path()));
         assert!(inbox.list_sessions().is_empty());
-        assert!(inbox.append(session(1), "start\n", "one\n").unwrap());
-        assert!(inbox.append(session(1), "start\n", "two\n").unwrap());
-        assert!(inbox.append(session(2), "", "three\n").unwrap());
+        assert!(inbox.append(session(1), &event("start"), &[event("one")]).unwrap());
+        assert!(inbox.append(session(1), &event("start"), &[event("two")]).unwrap());
+        assert!(inbox.append(session(2), &event("three"), &[]).unwrap());
         assert_eq!(inbox.list_sessions(), [session(1), session(2)]);
         // Taking the events of the first session removes them, and only them.
         let mut seen = String::new();
@@ -177,7 +196,8 @@ mod tests {
             Ok(())
         });
         taken.unwrap();
-        assert_eq!((seen.as_str(), inbox.list_sessions()), ("start\none\ntwo\n", vec![session(2)]));
+        assert_eq!((event_ids(&seen).join(" "), seen.lines().count()), ("one two".to_owned(), 3));
+        assert_eq!(inbox.list_sessions(), [session(2)]);
         let failed = inbox.take(session(2), |_| Err(Error::Internal { what: "full".to_owned() }));
         assert!(failed.is_err());
         assert_eq!(inbox.list_sessions(), [session(2)], "events that could not be handled stay");
@@ -193,7 +213,7 @@ mod tests {
             let inbox = inbox.clone();
             std::thread::spawn(move || {
                 for n in 0..500 {
-                    inbox.append(session(1), "", &format!("{n}\n")).unwrap();
+                    inbox.append(session(1), &event("start"), &[event(&n.to_string())]).unwrap();
                 }
             })
         };
@@ -211,7 +231,7 @@ mod tests {
             }
         }
         writer.join().unwrap();
-        let numbers: Vec<u32> = seen.lines().map(|it| it.parse().unwrap()).collect();
+        let numbers: Vec<u32> = event_ids(&seen).iter().map(|it| it.parse().unwrap()).collect();
         assert_eq!(numbers, (0..500).collect::<Vec<u32>>());
     }
 }

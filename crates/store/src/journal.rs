@@ -1,8 +1,7 @@
 //! Journals: the events of unfinished sessions, one file per session, one event per line.
 //!
 //! Plain private files beside the database: an event is stored before anything else happens to it,
-//! and the hook that stores it waits for no transaction. The writer redacts secrets; the meaning of
-//! a line is not known here.
+//! and the hook that stores it waits for no transaction. Only masked events are accepted.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -12,7 +11,7 @@ use model::SessionId;
 
 use crate::data_dir::DatabasePaths;
 use crate::text_erasure::TextCleaner;
-use crate::{Error, os};
+use crate::{Error, MaskedEvent, os};
 
 /// Extension of a journal: one JSON value per line.
 const EXTENSION_NDJSON: &str = "ndjson";
@@ -82,13 +81,14 @@ impl<'a> JournalWriter<'a> {
         Self { paths }
     }
 
-    /// Appends whole lines to the journal of a session.
+    /// Appends events to the journal of a session.
     pub fn append(
         self,
         session: SessionId,
-        lines: &str,
+        events: &[MaskedEvent],
         durability: JournalDurability,
     ) -> Result<(), Error> {
+        let lines: String = events.iter().map(MaskedEvent::to_line).collect();
         let paths = self.paths;
         paths.create_folders()?;
         let dir = journals_folder(paths);
@@ -103,7 +103,7 @@ impl<'a> JournalWriter<'a> {
         if file.seek(SeekFrom::End(-1)).is_ok() {
             file.read_exact(&mut last_byte).map_err(io)?;
         }
-        let lines = if last_byte == [b'\n'] { lines.to_owned() } else { format!("\n{lines}") };
+        let lines = if last_byte == [b'\n'] { lines } else { format!("\n{lines}") };
         file.write_all(lines.as_bytes()).map_err(io)?;
         if durability == JournalDurability::Synced { file.sync_data().map_err(io) } else { Ok(()) }
     }

@@ -35,6 +35,7 @@ mod index_delta;
 mod journal;
 mod learning;
 mod lookup_tables;
+mod masked_event;
 mod memories;
 mod memory_filter;
 mod registry;
@@ -86,6 +87,7 @@ pub use learning::{
     SightingRow, TouchedFileRow,
 };
 pub use maintenance::CompactMode;
+pub use masked_event::{MaskedEvent, mask_payload};
 pub use memories::{MemoryQueries, StatusCount, TextHit};
 pub use memory_filter::MemoryFilter;
 pub use memory_row::DamagedRow;

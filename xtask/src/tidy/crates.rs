@@ -34,7 +34,7 @@ const CRATE_TABLE: &[CrateRow] = &[
     uses("recall",  &["model"]),
     uses("agents",  &["model"]),
     uses("source",  &["model"]),
-    uses("store",   &["model"]),
+    uses("store",   &["model", "secrets"]),
     uses("infer",   &["model"]),
     uses("sync",    &["model", "store"]),
     uses("engine",  &["model", "secrets", "graph", "history", "modules", "observe", "promote", "recall", "agents", "source", "store", "infer", "sync"]),

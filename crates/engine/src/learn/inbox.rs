@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use agents::{HookMessage, Host};
 use model::{DAY_MS, DEFERRED_DAYS, Event, EventEnvelope, SessionId, Timestamp};
-use store::{DataDir, Inbox, JournalDurability};
+use store::{DataDir, Inbox, JournalDurability, MaskedEvent};
 
-use super::journal::to_masked_line;
+use super::journal::mask_event;
 use crate::{Error, NotebookScope, Project};
 
 /// A session with events in the inbox.
@@ -33,12 +33,10 @@ pub fn store_in_inbox(
     let events = host.build_journal_events(message, root.as_deref(), now);
     // The first event starts the session; the inbox writes it only if the file is new.
     let Some((first, rest)) = events.split_first() else { return Ok(()) };
-    let lines: String = rest.iter().map(to_masked_line).collect();
-    Inbox::in_data_dir(&DataDir::new(data)).append(
-        first.session,
-        &to_masked_line(first),
-        &lines,
-    )?;
+    let session = first.session;
+    let (first, rest) = (mask_event(first.clone())?, rest.iter().cloned().map(mask_event));
+    let rest = rest.collect::<Result<Vec<MaskedEvent>, Error>>()?;
+    Inbox::in_data_dir(&DataDir::new(data)).append(session, &first, &rest)?;
     Ok(())
 }
 
@@ -72,10 +70,10 @@ pub(crate) async fn import_inbox_session(
     let notebook = project.ensure_notebook(NotebookScope::Project).await?;
     let store = project.notebook_writer(&notebook);
     inbox.take(session, |text| -> Result<(), Error> {
-        // A full disk can leave an incomplete last line. Copied, it would merge with the next
-        // event.
-        let complete = text.rfind('\n').map_or("", |it| &text[..=it]);
-        Ok(store.journal_writer().append(session, complete, JournalDurability::Synced)?)
+        // A full disk can leave an incomplete last line, which is no event.
+        let events = text.lines().filter_map(|it| EventEnvelope::parse_line(it).ok());
+        let events = events.map(mask_event).collect::<Result<Vec<MaskedEvent>, Error>>()?;
+        Ok(store.journal_writer().append(session, &events, JournalDurability::Synced)?)
     })
 }
 

@@ -16,16 +16,13 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use agents::SessionSource;
-use model::{
-    DAY_MS, DEFERRED_DAYS, Event, EventEnvelope, SessionId, SessionStart, TextExcerpt, Timestamp,
-};
+use model::{DAY_MS, DEFERRED_DAYS, Event, EventEnvelope, SessionId, SessionStart, Timestamp};
 use source::Transcript;
-use store::{DataDir, JournalDurability, Store, StoreReader};
+use store::{DataDir, JournalDurability, MaskedEvent, Store, StoreReader};
 
 use super::candidates::MAX_SUBTASKS_LEARNED_AT_END;
 use super::observed::SessionExtent;
 use super::{LearnedSession, learn_extent, learn_session, read_transcript};
-use crate::text_admission::mask_secrets_in_text;
 use crate::{Error, NotebookScope, Project, ProjectReader};
 
 /// Bytes at the end of a journal that are searched for the last event; an event line is far
@@ -127,14 +124,14 @@ pub(crate) fn append_events(project: &Project, events: &[EventEnvelope]) -> Resu
         return Err(Error::nothing_to_do("the project is not known yet"));
     };
     let (mut ends_step, mut records_note) = (false, false);
-    let mut lines = String::new();
+    let mut masked = Vec::new();
     // One journal per session: events of any other session are skipped.
     for event in events.iter().filter(|it| it.session == first.session) {
         ends_step |= matches!(event.event, Event::StepComplete(_) | Event::SessionEnd(_));
         records_note |= matches!(event.event, Event::Record(_));
-        lines.push_str(&to_masked_line(event));
+        masked.push(mask_event(event.clone())?);
     }
-    store.journal_writer().append(first.session, &lines, JournalDurability::Buffered)?;
+    store.journal_writer().append(first.session, &masked, JournalDurability::Buffered)?;
     if records_note {
         // Subagents of one session are shown the notes that the others record. Their hooks look at
         // the time of this marker file first, and read the journals only if it has changed.
@@ -237,9 +234,10 @@ pub(crate) fn journalled_event_ids(reader: &ProjectReader, session: SessionId) -
     text.lines().filter_map(|it| EventEnvelope::parse_line(it).ok()).map(|it| it.id).collect()
 }
 
-/// Formats an event as a line of a journal, with secrets masked.
-pub(super) fn to_masked_line(event: &EventEnvelope) -> String {
-    mask_event(event.clone()).to_line() + "\n"
+/// Masks the secrets in every text of an event. Refuses an event that is too long with its masks.
+pub(super) fn mask_event(event: EventEnvelope) -> Result<MaskedEvent, Error> {
+    let refuse = |it: model::EventError| Error::Refused { what: it.to_string(), hint: None };
+    MaskedEvent::new(event).map_err(refuse)
 }
 
 /// Returns the host's record that a start event names; `None` if it names none or the file is gone.
@@ -294,31 +292,4 @@ fn subagent_transcripts(source: &SessionSource) -> Vec<Transcript> {
 fn journal_files(reader: &ProjectReader) -> Vec<(SessionId, PathBuf)> {
     let store = reader.project_store_reader().filter(StoreReader::exists);
     store.map(|it| it.journals().list()).unwrap_or_default()
-}
-
-/// Masks the secrets in every text of an event.
-fn mask_event(mut envelope: EventEnvelope) -> EventEnvelope {
-    match &mut envelope.event {
-        Event::SessionStart(it) => it.task.iter_mut().for_each(mask_secrets_in_text),
-        Event::UserMessage(it) => mask_secrets_in_text(&mut it.text),
-        Event::Reasoning(it) => mask_secrets_in_text(&mut it.text),
-        Event::Record(it) => mask_secrets_in_text(&mut it.content),
-        Event::ToolCall(it) => {
-            let args = &mut it.args;
-            for text in [&mut args.command, &mut args.query, &mut args.url].into_iter().flatten() {
-                mask_secrets_in_text(text);
-            }
-        }
-        Event::ToolResult(it) => {
-            let mut text = it.excerpt.as_str().to_owned();
-            mask_secrets_in_text(&mut text);
-            it.excerpt = TextExcerpt::new(text);
-        }
-        // These hold no free text.
-        Event::StepComplete(_)
-        | Event::Validation(_)
-        | Event::Compaction(_)
-        | Event::SessionEnd(_) => {}
-    }
-    envelope
 }

@@ -16,7 +16,7 @@ use agents::{
 use model::{Event, EventEnvelope, Timestamp};
 use observe::Scratchpad;
 use source::Transcript;
-use store::HostMessageRow;
+use store::{HostMessageRow, MaskedEvent};
 
 use super::journal::session_source;
 use crate::{Error, ProjectReader};
@@ -289,11 +289,10 @@ fn add_journal_events(
         true // Go on reading.
     })?;
     let text = String::from_utf8_lossy(&bytes);
-    for event in text.lines().filter_map(|it| EventEnvelope::parse_line(it).ok()) {
-        if matches!(event.event, Event::Record(_) | Event::Validation(_)) {
-            parsed.pad.observe(&event);
-        }
-    }
+    let mut events: Vec<EventEnvelope> =
+        text.lines().filter_map(|it| EventEnvelope::parse_line(it).ok()).collect();
+    events.retain(|it| matches!(it.event, Event::Record(_) | Event::Validation(_)));
+    observe_events(&mut parsed.pad, &mut events);
     Ok(parsed)
 }
 
@@ -307,9 +306,13 @@ fn read_session_origin(transcript: &Transcript) -> Option<SessionOrigin> {
     Some(SessionOrigin { started: row.created, folder: Some(row.directory) })
 }
 
-/// Folds events into a scratchpad and leaves the buffer empty.
+/// Folds events into a scratchpad, with secrets masked, and leaves the buffer empty. Everything that
+/// is learned comes from a scratchpad, so no memory and no row holds a secret of a transcript.
 fn observe_events(pad: &mut Scratchpad, events: &mut Vec<EventEnvelope>) {
     for event in events.drain(..) {
-        pad.observe(&event);
+        // Refused is only an event that its masks make longer than any event.
+        if let Ok(masked) = MaskedEvent::new(event) {
+            pad.observe(&masked);
+        }
     }
 }

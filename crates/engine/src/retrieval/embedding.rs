@@ -11,7 +11,7 @@
 use std::time::Duration;
 
 use infer::EmbeddingModel;
-use model::Grain;
+use model::{Grain, Memory};
 use store::{MemoryEmbedding, Store, VectorPart};
 
 use super::embedding_text::embedding_texts;
@@ -172,7 +172,7 @@ impl EmbeddingJob {
         let model_id = model.id().to_owned();
         let computed = run_blocking(move || {
             let texts_by_memory: Vec<Vec<(Grain, String)>> =
-                memories.iter().map(|(_, memory)| embedding_texts(memory)).collect();
+                memories.iter().map(|(_, memory)| redacted_texts(memory)).collect();
             // One request for all texts of the batch; the vectors come back in the same order.
             let all_texts: Vec<&str> =
                 texts_by_memory.iter().flatten().map(|(_, text)| text.as_str()).collect();
@@ -196,6 +196,13 @@ impl EmbeddingJob {
         let saved = self.store.put_vectors(computed.await?).await?;
         Ok(saved.into_iter().filter(|it| *it).count())
     }
+}
+
+/// The texts of a memory to embed. They may be sent to a provider, so they are redacted: a memory can
+/// hold a secret that only the current rules know.
+fn redacted_texts(memory: &Memory) -> Vec<(Grain, String)> {
+    let texts = embedding_texts(memory).into_iter();
+    texts.map(|(grain, text)| (grain, secrets::redact(&text).text)).collect()
 }
 
 /// Sentences are only scanned and never rescored, so only their code is stored.

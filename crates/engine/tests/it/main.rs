@@ -50,6 +50,7 @@ mod failed_sessions;
 mod history_index;
 mod learned_patterns;
 mod learning;
+mod masking;
 mod synthesis;
 
 // Files that come in and go out.

@@ -5,6 +5,7 @@
 mod adversarial;
 mod assignments;
 mod notation;
+mod paths;
 mod redaction;
 mod rules;
 mod samples;

@@ -7,15 +7,22 @@
 //! session `n`, with `text` in all its texts; `memory` is what its first sighting is evidence for.
 
 use model::{
-    DropReason, MemoryId, MemorySource, ProjectId, SessionId, SessionOutcome, SessionType,
-    SignalKind, Timestamp, ValidationBasis,
+    DropReason, Event, EventEnvelope, MemoryId, MemorySource, ProjectId, SessionId, SessionOutcome,
+    SessionType, SignalKind, Timestamp, UserMessage, ValidationBasis,
 };
 use waylore_store::{
-    AuditAction, CoAccessedFiles, FailedCallRow, JournalDurability, Milestone, SessionLesson,
-    SessionRow, SightingRow, Store, StoreChange, TouchedFileRow,
+    AuditAction, CoAccessedFiles, FailedCallRow, JournalDurability, MaskedEvent, Milestone,
+    SessionLesson, SessionRow, SightingRow, Store, StoreChange, TouchedFileRow,
 };
 
 use crate::kit::{NOW, TestBench, files_containing, id, memory, path};
+
+/// A message of the user, as a journal accepts it.
+fn event(text: &str) -> MaskedEvent {
+    let message = UserMessage { text: text.to_owned(), interrupts: false };
+    let event = Event::UserMessage(message);
+    MaskedEvent::new(EventEnvelope { id: "e".into(), session: session(1), at: NOW, event }).unwrap()
+}
 
 pub(crate) fn session(n: u8) -> SessionId {
     SessionId::new(NOW, [n; 10])
@@ -241,15 +248,17 @@ fn a_journal_is_private_grows_by_whole_lines_and_is_removed_with_its_project() {
     let bench = TestBench::new();
     let project = ProjectId::new(NOW, [2; 10]);
     let store = Store::project(bench.data_dir().project_paths(project), None, NOW);
-    store.journal_writer().append(session(1), "{\"a\":1}\n", JournalDurability::Synced).unwrap();
+    store.journal_writer().append(session(1), &[event("one")], JournalDurability::Synced).unwrap();
     let path = store.journals().list()[0].1.clone();
     // As if the process had died in the middle of a line.
     std::fs::write(&path, "{\"a\":1}\n{\"b\"").unwrap();
+    let nightjar = event("nightjar");
     store
         .journal_writer()
-        .append(session(1), "{\"nightjar\":2}\n", JournalDurability::Buffered)
+        .append(session(1), std::slice::from_ref(&nightjar), JournalDurability::Buffered)
         .unwrap();
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"a\":1}\n{\"b\"\n{\"nightjar\":2}\n");
+    let lines = format!("{{\"a\":1}}\n{{\"b\"\n{}\n", nightjar.to_line());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), lines);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
