@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::mcp_servers::{self, JsonFlavor, SERVER_NAME};
 use super::{
     FilePlace, HookProtocol, Host, HostPlugin, HostSetup, HostVersion, SettingsBase, SettingsError,
-    SettingsFile, build_common_answer, hook_settings,
+    SettingsFile, build_common_answer, hook_settings, shell,
 };
 use crate::claude_code_transcript::is_user_written;
 use crate::hook_message::{
@@ -100,12 +100,14 @@ fn hook_entries(setup: &HostSetup<'_>) -> Vec<(&'static str, Value)> {
 }
 
 fn hook_entry(program: &str, matcher: Option<&str>) -> Value {
-    let hook = json!({
-        "type": "command",
-        "command": program,
-        "args": ["hook", HOST_NAME],
-        "timeout": HOOK_TIMEOUT_SECONDS,
-    });
+    let mut hook = json!({ "type": "command", "timeout": HOOK_TIMEOUT_SECONDS });
+    if shell::is_windows_program(program) {
+        // Without a shell, which would take the path apart at its backslashes.
+        hook["command"] = program.into();
+        hook["args"] = json!(["hook", HOST_NAME]);
+    } else {
+        hook["command"] = shell::hook_command(program, &format!("hook {HOST_NAME}")).into();
+    }
     match matcher {
         Some(matcher) => json!({ "matcher": matcher, "hooks": [hook] }),
         None => json!({ "hooks": [hook] }),

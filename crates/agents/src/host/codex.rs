@@ -80,7 +80,7 @@ const END_HOOK_TIMEOUT_SECONDS: u64 = 3;
 const MAX_CONTEXT_TOKENS: u64 = 9_000;
 
 fn install_hooks(settings: &str, setup: &HostSetup<'_>) -> Result<String, SettingsError> {
-    let command = format!("{} hook {HOST_NAME}", shell::quote_word(setup.program));
+    let command = shell::hook_command(setup.program, &format!("hook {HOST_NAME}"));
     let entry = |event: &&'static str| {
         let is_end = *event == "SessionEnd";
         let timeout = if is_end { END_HOOK_TIMEOUT_SECONDS } else { HOOK_TIMEOUT_SECONDS };

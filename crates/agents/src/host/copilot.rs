@@ -80,7 +80,7 @@ fn install_hooks(text: &str, setup: &HostSetup<'_>) -> Result<String, SettingsEr
     }
     let mut hooks = json!({});
     for event in HOOK_EVENTS {
-        let line = format!("{} hook {HOST_NAME} {event}", shell::quote_word(setup.program));
+        let line = shell::hook_command(setup.program, &format!("hook {HOST_NAME} {event}"));
         hooks[event] =
             json!([{ "type": "command", "bash": line, "timeoutSec": HOOK_TIMEOUT_SECONDS }]);
     }

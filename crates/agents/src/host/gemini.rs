@@ -64,7 +64,7 @@ const HOOK_TIMEOUT_MILLIS: u64 = 5_000;
 const SERVERS_KEY: &str = "mcpServers";
 
 fn install(settings: &str, setup: &HostSetup<'_>) -> Result<String, SettingsError> {
-    let command = format!("{} hook {HOST_NAME}", shell::quote_word(setup.program));
+    let command = shell::hook_command(setup.program, &format!("hook {HOST_NAME}"));
     let hook = json!({ "type": "command", "name": "waylore", "command": command, "timeout": HOOK_TIMEOUT_MILLIS });
     let mut entries = Vec::new();
     for (event, tools) in HOOK_EVENTS {

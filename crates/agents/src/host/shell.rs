@@ -1,4 +1,5 @@
-//! Quoting for shell commands in settings: a program may be installed under any path.
+//! Shell commands in the settings of hosts: our program may be installed under any path, and may be
+//! gone when the host runs it.
 
 /// Quotes a word for a POSIX shell where that is needed.
 pub(super) fn quote_word(word: &str) -> String {
@@ -8,6 +9,27 @@ pub(super) fn quote_word(word: &str) -> String {
     } else {
         format!("'{}'", word.replace('\'', "'\\''"))
     }
+}
+
+/// The shell command of a hook: runs our program with these arguments, and does nothing if that fails.
+///
+/// Settings outlive the program: it is uninstalled, moved, or missing on another machine with the same
+/// settings. Hosts report a failing hook at every event, and Gemini CLI ends the session. `cat` also
+/// reads the message to its end, because a host may take a closed pipe for an error of the hook. POSIX
+/// shells and fish understand the command. On Windows hosts use shells that do not; there the program
+/// runs unguarded.
+pub(super) fn hook_command(program: &str, arguments: &str) -> String {
+    let command = format!("{} {arguments}", quote_word(program));
+    if is_windows_program(program) {
+        command
+    } else {
+        format!("{command} 2>/dev/null || cat >/dev/null")
+    }
+}
+
+/// True for an absolute path of Windows; the name of a program without a folder is not one.
+pub(super) fn is_windows_program(program: &str) -> bool {
+    program.contains('\\')
 }
 
 /// Splits a command into words. Understands quotes and the escape that [`quote_word`] writes,
@@ -42,6 +64,18 @@ pub(super) fn split_words(line: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_hook_command_does_nothing_without_the_program() {
+        for (program, command) in [
+            ("/bin/waylore", "/bin/waylore hook codex 2>/dev/null || cat >/dev/null"),
+            ("waylore", "waylore hook codex 2>/dev/null || cat >/dev/null"),
+            ("/my tools/waylore", "'/my tools/waylore' hook codex 2>/dev/null || cat >/dev/null"),
+            ("C:\\x\\waylore.exe", "C:\\x\\waylore.exe hook codex"),
+        ] {
+            assert_eq!(hook_command(program, "hook codex"), command);
+        }
+    }
 
     #[test]
     fn a_quoted_program_is_split_back() {

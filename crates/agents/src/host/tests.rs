@@ -56,6 +56,42 @@ fn installing_is_idempotent_and_uninstalling_leaves_no_trace() {
     }
 }
 
+/// The forms in which earlier versions wrote our hooks: without a shell, and as a command that fails
+/// without the program.
+#[test]
+fn hooks_of_an_earlier_version_are_replaced_and_removed() {
+    const OLD_HOOKS: &[(&str, &str, &str)] = &[
+        (
+            "claude-code",
+            "settings.json",
+            r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/old/waylore","args":["hook","claude-code"],"timeout":5}]}]}}"#,
+        ),
+        (
+            "codex",
+            "hooks.json",
+            r#"{"hooks":{"SessionEnd":[{"hooks":[{"type":"command","command":"/old/waylore hook codex","timeout":3}]}]}}"#,
+        ),
+        (
+            "gemini",
+            "settings.json",
+            r#"{"hooks":{"SessionEnd":[{"matcher":"*","hooks":[{"type":"command","name":"waylore","command":"/old/waylore hook gemini"}]}]}}"#,
+        ),
+        (
+            "copilot",
+            "hooks/waylore.json",
+            r#"{"version":1,"hooks":{"sessionEnd":[{"type":"command","bash":"/old/waylore hook copilot sessionEnd"}]}}"#,
+        ),
+    ];
+    for (name, path, old) in OLD_HOOKS {
+        let host = find_host(name).unwrap();
+        let file = host.files.iter().find(|it| it.is_in_folder(path)).unwrap();
+        let new = (file.install)(old, &SETUP).unwrap();
+        assert!(!new.contains("/old/") && new.contains("|| cat"), "{name}: {new}");
+        let without = (file.uninstall)(old).unwrap();
+        assert!(!without.contains("waylore"), "{name}: {without}");
+    }
+}
+
 #[test]
 fn invalid_messages_are_rejected() {
     for host in HOSTS {

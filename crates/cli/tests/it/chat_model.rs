@@ -23,6 +23,14 @@ pub(crate) type ModelScript = Vec<(&'static str, Value)>;
 /// Each has the fields `messages` and `tools`.
 pub(crate) type RunSession<'a> = &'a dyn Fn(&str, ModelScript) -> Vec<Value>;
 
+/// The course of a session with a host.
+pub(crate) struct SessionRun {
+    /// The agent's requests to the model.
+    pub(crate) requests: Vec<Value>,
+    /// What the host printed.
+    pub(crate) printed: String,
+}
+
 /// A command that fails, the one that works instead, and one that commits the changes.
 pub(crate) const FAILING_COMMAND: &str = "git show --no-stat HEAD";
 pub(crate) const FIXED_COMMAND: &str = "git show --stat HEAD";
@@ -82,8 +90,8 @@ pub(crate) fn offers_tools(body: &Value) -> bool {
     body["tools"].as_array().is_some_and(|it| !it.is_empty())
 }
 
-/// Runs a host until it exits, and asserts success.
-pub(crate) fn run_host(mut command: Command) {
+/// Runs a host until it exits, and asserts success. Returns what it printed.
+pub(crate) fn run_host(mut command: Command) -> String {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
     let (id, (sender, receiver)) = (child.id(), mpsc::channel::<Output>());
@@ -92,8 +100,10 @@ pub(crate) fn run_host(mut command: Command) {
         let _ = Command::new("kill").args(["-9", &id.to_string()]).status();
         panic!("the host did not exit within {HOST_TIMEOUT:?}");
     };
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{stderr}{}", String::from_utf8_lossy(&output.stdout));
+    let printed = [output.stderr, output.stdout].concat();
+    let printed = String::from_utf8_lossy(&printed).into_owned();
+    assert!(output.status.success(), "{printed}");
+    printed
 }
 
 pub(crate) fn run_git(sandbox: &Sandbox, args: &[&str]) {

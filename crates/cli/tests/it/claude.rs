@@ -19,8 +19,8 @@ use std::sync::Mutex;
 use serde_json::{Value, json};
 
 use crate::chat_model::{
-    COMMIT_COMMAND, FAILING_COMMAND, FAILING_COMMAND_VARIANT, FIXED_COMMAND, find_host,
-    offers_tools, run_git, run_host,
+    COMMIT_COMMAND, FAILING_COMMAND, FAILING_COMMAND_VARIANT, FIXED_COMMAND, SessionRun, find_host,
+    offers_tools, requests_with_tools, run_git, run_host,
 };
 use crate::http_server::{ReceivedRequest, ServerReply, TestServer};
 use crate::sandbox::{Sandbox, binary, run_command, skip};
@@ -29,7 +29,7 @@ use crate::{daemon::RunningDaemon, sandbox::files_containing};
 
 /// The model's reaction to one request: an optional thought, and a tool call.
 #[derive(Clone)]
-struct ModelStep {
+pub(crate) struct ModelStep {
     thought: &'static str,
     tool: &'static str,
     input: Value,
@@ -37,7 +37,7 @@ struct ModelStep {
     reported_tokens: u64,
 }
 
-type StepScript = Vec<ModelStep>;
+pub(crate) type StepScript = Vec<ModelStep>;
 
 impl ModelStep {
     fn with_thought(self, thought: &'static str) -> Self {
@@ -236,7 +236,8 @@ fn an_agent_searches_and_records_memories_through_mcp() {
         step("mcp__waylore__search_memory", json!({ "query": "payment webhook arrives twice" })),
         step("mcp__waylore__record_memory", json!({ "content": note, "type": "decision" })),
     ];
-    let requests = run_session_requests(&sandbox, &host, &[], "Look into what is known.", script);
+    let requests =
+        run_session_requests(&sandbox, &host, &[], "Look into what is known.", script).requests;
 
     // The host offered the tools to the model, and returned their replies to it.
     let tools = requests[0]["tools"].as_array().unwrap();
@@ -281,7 +282,7 @@ fn the_host_accepts_the_generated_plugin() {
 }
 
 /// The program of Claude Code; without one, reports the skipped test.
-fn find_claude() -> Option<PathBuf> {
+pub(crate) fn find_claude() -> Option<PathBuf> {
     let found = find_host("WAYLORE_CLAUDE", "claude-code/current/claude");
     if found.is_none() {
         let reason = "`claude` is not installed; `scripts/setup hosts` installs it";
@@ -302,7 +303,7 @@ fn step(tool: &'static str, input: Value) -> ModelStep {
     ModelStep { thought: "", tool, input, reported_tokens: 10 }
 }
 
-fn bash(command: &str) -> ModelStep {
+pub(crate) fn bash(command: &str) -> ModelStep {
     step("Bash", json!({ "command": command, "description": "Run it" }))
 }
 
@@ -319,19 +320,19 @@ fn run_session_with(
     prompt: &str,
     script: StepScript,
 ) -> Vec<String> {
-    let requests = run_session_requests(sandbox, host, args, prompt, script);
-    requests.iter().map(|it| it["messages"].to_string()).collect()
+    let run = run_session_requests(sandbox, host, args, prompt, script);
+    run.requests.iter().map(|it| it["messages"].to_string()).collect()
 }
 
-/// As `run_session_with`, but returns the whole requests. Only those that offer tools; the others are
-/// the host's own.
-fn run_session_requests(
+/// As `run_session_with`, but returns the whole requests, and what the host printed. Requests without
+/// tools are left out: they are the host's own.
+pub(crate) fn run_session_requests(
     sandbox: &Sandbox,
     host: &Path,
     args: &[&str],
     prompt: &str,
     script: StepScript,
-) -> Vec<Value> {
+) -> SessionRun {
     let server = start_messages_model(script);
 
     // One prompt, without questions about permissions.
@@ -357,8 +358,8 @@ fn run_session_requests(
     }
     command.env("SHELL", "/bin/bash").env("TMPDIR", &sandbox.root).env("NO_PROXY", "127.0.0.1");
 
-    run_host(command);
-    server.requests().into_iter().map(|it| it.body).filter(offers_tools).collect()
+    let printed = run_host(command);
+    SessionRun { requests: requests_with_tools(&server), printed }
 }
 
 /// How often the note about `greet.py` is in a conversation.

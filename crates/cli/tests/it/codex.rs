@@ -18,8 +18,8 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::chat_model::{
-    COMMIT_COMMAND, FAILING_COMMAND, FAILING_COMMAND_VARIANT, FIXED_COMMAND, create_repository,
-    run_host,
+    COMMIT_COMMAND, FAILING_COMMAND, FAILING_COMMAND_VARIANT, FIXED_COMMAND, SessionRun,
+    create_repository, run_host,
 };
 use crate::http_server::{ReceivedRequest, ServerReply, TestServer};
 use crate::sandbox::{CommandOutput, Sandbox, run_command, skip, workspace};
@@ -51,17 +51,12 @@ const PATCH: &str = "*** Begin Patch\n*** Update File: greet.py\n@@\n def greet(
 
 #[test]
 fn a_session_of_codex_gets_what_an_earlier_one_learned() {
-    let Some(host_folder) = find_codex_folder() else {
-        let reason = "`codex` is not installed; `scripts/setup hosts` installs it";
-        return skip("a real session of Codex", reason);
-    };
+    let Some(host_folder) = find_codex_folder() else { return };
 
     // Arrange: a repository, and settings that the user has written.
     let sandbox = Sandbox::new();
     create_repository(&sandbox);
-    let config = sandbox.root.join(".codex/config.toml");
-    fs::create_dir_all(config.parent().unwrap()).unwrap();
-    fs::write(&config, USER_SETTINGS).unwrap();
+    let config = write_user_settings(&sandbox);
     let waylore = |args: &[&str]| run_waylore(&sandbox, &host_folder, args);
 
     // `--yes` consents to the settings only; trust in the hooks needs `--trust`. Codex runs a hook only
@@ -140,10 +135,24 @@ fn a_session_of_codex_gets_what_an_earlier_one_learned() {
 
 /// The folder of the program `codex`, from `WAYLORE_CODEX` or where `scripts/setup hosts` installs it;
 /// `None` if it is not there.
-fn find_codex_folder() -> Option<PathBuf> {
+pub(crate) fn find_codex_folder() -> Option<PathBuf> {
     let chosen = std::env::var_os("WAYLORE_CODEX").map(PathBuf::from);
     let installed = workspace().join(".tools/codex/bin");
-    chosen.or_else(|| installed.canonicalize().ok()).filter(|it| it.join("codex").is_file())
+    let found =
+        chosen.or_else(|| installed.canonicalize().ok()).filter(|it| it.join("codex").is_file());
+    if found.is_none() {
+        let reason = "`codex` is not installed; `scripts/setup hosts` installs it";
+        skip("a real session of Codex", reason);
+    }
+    found
+}
+
+/// Writes the settings that make the host talk to the scripted model. Returns their path.
+pub(crate) fn write_user_settings(sandbox: &Sandbox) -> PathBuf {
+    let config = sandbox.root.join(".codex/config.toml");
+    fs::create_dir_all(config.parent().unwrap()).unwrap();
+    fs::write(&config, USER_SETTINGS).unwrap();
+    config
 }
 
 /// Runs `waylore` with Codex on the `PATH`.
@@ -160,19 +169,30 @@ fn run_session(
     prompt: &str,
     script: ItemScript,
 ) -> Vec<String> {
+    let run = run_session_requests(sandbox, host_folder, prompt, script);
+    run.requests.iter().map(|it| it["input"].to_string()).collect()
+}
+
+/// As `run_session`, but returns the whole requests, and what the host printed.
+pub(crate) fn run_session_requests(
+    sandbox: &Sandbox,
+    host_folder: &Path,
+    prompt: &str,
+    script: ItemScript,
+) -> SessionRun {
     let server = start_responses_model(script);
     let mut command = Command::new(host_folder.join("codex"));
     set_host_environment(sandbox, host_folder, &mut command);
     let base_url = format!("model_providers.here.base_url=\"{}/v1\"", server.url());
     command.args(["exec", "--json", "-c", &base_url, prompt]);
-    run_host(command);
+    let printed = run_host(command);
     // Other requests, such as that for the list of models, carry no conversation.
-    let requests = server.requests().into_iter().filter(|it| it.body["input"].is_array());
-    requests.map(|it| it.body["input"].to_string()).collect()
+    let requests = server.requests().into_iter().map(|it| it.body);
+    SessionRun { requests: requests.filter(|it| it["input"].is_array()).collect(), printed }
 }
 
 /// Puts Codex on the `PATH` of a command in the sandbox.
-fn set_host_environment(sandbox: &Sandbox, host_folder: &Path, command: &mut Command) {
+pub(crate) fn set_host_environment(sandbox: &Sandbox, host_folder: &Path, command: &mut Command) {
     sandbox.set_environment(command);
     let old_path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::iter::once(host_folder.to_owned()).chain(std::env::split_paths(&old_path));
@@ -181,7 +201,7 @@ fn set_host_environment(sandbox: &Sandbox, host_folder: &Path, command: &mut Com
 }
 
 /// The output item of a model that runs a shell command.
-fn shell(command: &str) -> Value {
+pub(crate) fn shell(command: &str) -> Value {
     json!({ "type": "function_call", "status": "completed", "name": "exec_command",
         "arguments": json!({ "cmd": command }).to_string() })
 }

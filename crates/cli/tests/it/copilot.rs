@@ -11,15 +11,15 @@
 //! The test is skipped if `copilot` is not installed.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::chat_model::{
     COMMIT_COMMAND, FAILING_COMMAND, FAILING_COMMAND_VARIANT, FIXED_COMMAND, ModelScript,
-    assert_sessions_learn_from_one_another, bash_call, create_repository, find_host, read_text,
-    requests_with_tools, run_host, search_arguments, start_scripted_model,
+    SessionRun, assert_sessions_learn_from_one_another, bash_call, create_repository, find_host,
+    read_text, requests_with_tools, run_host, search_arguments, start_scripted_model,
 };
 use crate::sandbox::{Sandbox, skip};
 
@@ -33,10 +33,7 @@ const USER_SERVERS: &str = r#"{
 
 #[test]
 fn a_session_of_copilot_gets_what_an_earlier_one_learned() {
-    let Some(host) = find_host("WAYLORE_COPILOT", "copilot/current/copilot") else {
-        let reason = "`copilot` is not installed; `scripts/setup hosts` installs it";
-        return skip("a real session of Copilot CLI", reason);
-    };
+    let Some(host) = find_copilot() else { return };
     let sandbox = Sandbox::new();
     let file = create_repository(&sandbox);
     let folder = sandbox.root.join(".copilot");
@@ -60,7 +57,7 @@ fn a_session_of_copilot_gets_what_an_earlier_one_learned() {
         &sandbox,
         learning_script,
         repeating_script,
-        &|prompt, script| run_session(&sandbox, &host, prompt, script),
+        &|prompt, script| run_session(&sandbox, &host, prompt, script).requests,
     );
 
     sandbox.run(&["disconnect", "copilot", "--yes"]).expect_code(0, "disconnect");
@@ -68,8 +65,22 @@ fn a_session_of_copilot_gets_what_an_earlier_one_learned() {
     assert_eq!(read_text(&hooks), None);
 }
 
-/// Runs one session. Returns the agent's requests to the model.
-fn run_session(sandbox: &Sandbox, host: &Path, prompt: &str, script: ModelScript) -> Vec<Value> {
+pub(crate) fn find_copilot() -> Option<PathBuf> {
+    let found = find_host("WAYLORE_COPILOT", "copilot/current/copilot");
+    if found.is_none() {
+        let reason = "`copilot` is not installed; `scripts/setup hosts` installs it";
+        skip("a real session of Copilot CLI", reason);
+    }
+    found
+}
+
+/// Runs one session.
+pub(crate) fn run_session(
+    sandbox: &Sandbox,
+    host: &Path,
+    prompt: &str,
+    script: ModelScript,
+) -> SessionRun {
     let server = start_scripted_model(script);
     let mut command = Command::new(host);
     sandbox.set_environment(&mut command);
@@ -78,6 +89,6 @@ fn run_session(sandbox: &Sandbox, host: &Path, prompt: &str, script: ModelScript
     command.env("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", server.url()));
     command.env("COPILOT_PROVIDER_API_KEY", "none").env("COPILOT_MODEL", "gpt-4.1");
     command.env("SHELL", "/bin/bash").env("TMPDIR", &sandbox.root).env("NO_PROXY", "127.0.0.1");
-    run_host(command);
-    requests_with_tools(&server)
+    let printed = run_host(command);
+    SessionRun { requests: requests_with_tools(&server), printed }
 }

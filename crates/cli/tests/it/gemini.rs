@@ -11,15 +11,15 @@
 //! not installed.
 
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::chat_model::{
     COMMIT_COMMAND, FAILING_COMMAND, FAILING_COMMAND_VARIANT, FIXED_COMMAND, ModelScript,
-    assert_sessions_learn_from_one_another, create_repository, find_host, find_node, read_text,
-    run_host, search_arguments,
+    SessionRun, assert_sessions_learn_from_one_another, create_repository, find_host, find_node,
+    read_text, run_host, search_arguments,
 };
 use crate::http_server::{ReceivedRequest, ServerReply, TestServer};
 use crate::sandbox::{Sandbox, skip};
@@ -34,21 +34,12 @@ const USER_SETTINGS: &str = r#"{
 
 #[test]
 fn a_session_of_gemini_gets_what_an_earlier_one_learned() {
-    let installed = "gemini/node_modules/@google/gemini-cli/bundle/gemini.js";
-    let (Some(host), Some(node)) = (find_host("WAYLORE_GEMINI", installed), find_node()) else {
-        let reason = "`gemini` or `node` is not installed; `scripts/setup hosts` installs both";
-        return skip("a real session of Gemini CLI", reason);
-    };
+    let Some(host) = find_gemini() else { return };
     let sandbox = Sandbox::new();
     let file = create_repository(&sandbox);
-    let settings = sandbox.root.join(".gemini/settings.json");
-    fs::create_dir_all(settings.parent().unwrap()).unwrap();
-    fs::write(&settings, USER_SETTINGS).unwrap();
+    let settings = write_user_settings(&sandbox);
     sandbox.run(&["connect", "gemini", "--yes"]).expect_code(0, "connect");
 
-    let run = |command: &str| {
-        ("run_shell_command", json!({ "command": command, "description": "Run it" }))
-    };
     let read = ("read_file", json!({ "file_path": file }));
     let edit = json!({ "file_path": file, "old_string": "hello", "new_string": "hi", "instruction": "say hi" });
     let learning_script = vec![
@@ -64,7 +55,7 @@ fn a_session_of_gemini_gets_what_an_earlier_one_learned() {
         &sandbox,
         learning_script,
         repeating_script,
-        &|prompt, script| run_session(&sandbox, &node, &host, prompt, script),
+        &|prompt, script| run_session(&sandbox, &host, prompt, script).requests,
     );
 
     sandbox.run(&["disconnect", "gemini", "--yes"]).expect_code(0, "disconnect");
@@ -72,26 +63,55 @@ fn a_session_of_gemini_gets_what_an_earlier_one_learned() {
     assert!(!settings.contains("waylore") && settings.contains("gemini-api-key"), "{settings}");
 }
 
-/// Runs one session. Returns the agent's requests in the shape that the chat-completions API would
-/// have: with `messages` and `tools`.
-fn run_session(
+/// Node.js and the script that it runs as the host.
+pub(crate) struct GeminiProgram {
+    node: PathBuf,
+    script: PathBuf,
+}
+
+pub(crate) fn find_gemini() -> Option<GeminiProgram> {
+    let installed = "gemini/node_modules/@google/gemini-cli/bundle/gemini.js";
+    if let (Some(script), Some(node)) = (find_host("WAYLORE_GEMINI", installed), find_node()) {
+        return Some(GeminiProgram { node, script });
+    }
+    let reason = "`gemini` or `node` is not installed; `scripts/setup hosts` installs both";
+    skip("a real session of Gemini CLI", reason);
+    None
+}
+
+/// Writes the settings that make the host start without questions. Returns their path.
+pub(crate) fn write_user_settings(sandbox: &Sandbox) -> PathBuf {
+    let settings = sandbox.root.join(".gemini/settings.json");
+    fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    fs::write(&settings, USER_SETTINGS).unwrap();
+    settings
+}
+
+/// A call of the shell tool.
+pub(crate) fn run(command: &str) -> (&'static str, Value) {
+    ("run_shell_command", json!({ "command": command, "description": "Run it" }))
+}
+
+/// Runs one session. The requests have the shape that the chat-completions API would give them: with
+/// `messages` and `tools`.
+pub(crate) fn run_session(
     sandbox: &Sandbox,
-    node: &Path,
-    host: &Path,
+    host: &GeminiProgram,
     prompt: &str,
     script: ModelScript,
-) -> Vec<Value> {
+) -> SessionRun {
     let server = start_gemini_model(script);
-    let mut command = Command::new(node);
+    let mut command = Command::new(&host.node);
     sandbox.set_environment(&mut command);
-    command.arg(host).args(["--yolo", "-m", "gemini-2.5-pro"]);
+    command.arg(&host.script).args(["--yolo", "-m", "gemini-2.5-pro"]);
     command.args(["--output-format", "json", "-p", prompt]);
     command.env("GEMINI_API_KEY", "none").env("GOOGLE_GEMINI_BASE_URL", server.url());
     command.env("GEMINI_CLI_TRUST_WORKSPACE", "true").env("CI", "1");
     command.env("SHELL", "/bin/bash").env("TMPDIR", &sandbox.root).env("NO_PROXY", "127.0.0.1");
-    run_host(command);
+    let printed = run_host(command);
     let requests = server.requests().into_iter().map(|it| it.body).filter(is_agent_request);
-    requests.map(|it| json!({ "messages": it["contents"], "tools": it["tools"] })).collect()
+    let to_chat = |it: Value| json!({ "messages": it["contents"], "tools": it["tools"] });
+    SessionRun { requests: requests.map(to_chat).collect(), printed }
 }
 
 /// Starts a server of the Gemini API that plays a script, then answers "Done.".

@@ -35,6 +35,8 @@ mod kill;
 mod learning;
 mod map;
 mod mcp;
+#[cfg(unix)]
+mod missing_program;
 mod notebook;
 mod opencode;
 mod pipelines;

@@ -11,15 +11,15 @@
 //! The test is skipped if `opencode` is not installed.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::chat_model::{
     COMMIT_COMMAND, FAILING_COMMAND, FAILING_COMMAND_VARIANT, FIXED_COMMAND, ModelScript,
-    assert_sessions_learn_from_one_another, bash_call, create_repository, find_host, read_text,
-    requests_with_tools, run_host, search_arguments, start_scripted_model,
+    SessionRun, assert_sessions_learn_from_one_another, bash_call, create_repository, find_host,
+    read_text, requests_with_tools, run_host, search_arguments, start_scripted_model,
 };
 use crate::sandbox::{Sandbox, skip};
 
@@ -46,19 +46,11 @@ const USER_SETTINGS: &str = r#"{
 
 #[test]
 fn a_session_of_opencode_gets_what_an_earlier_one_learned() {
-    let Some(host) = find_host("WAYLORE_OPENCODE", "opencode/current/bin/opencode") else {
-        let reason = "`opencode` is not installed; `scripts/setup hosts` installs it";
-        return skip("a real session of OpenCode", reason);
-    };
+    let Some(host) = find_opencode() else { return };
     let sandbox = Sandbox::new();
     let file = create_repository(&sandbox);
-    // The host tries to fetch types for plugins, which it does not need: a closed port fails at once.
-    fs::write(sandbox.root.join(".npmrc"), "registry=http://127.0.0.1:9/\nfetch-retries=0\n")
-        .unwrap();
-    let folder = sandbox.root.join(".config/opencode");
+    let folder = write_user_settings(&sandbox);
     let (settings, plugin) = (folder.join("opencode.json"), folder.join("plugin/waylore.js"));
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(&settings, USER_SETTINGS).unwrap();
     sandbox.run(&["connect", "opencode", "--yes"]).expect_code(0, "connect");
     let connected = read_text(&settings).unwrap();
     assert!(
@@ -81,7 +73,7 @@ fn a_session_of_opencode_gets_what_an_earlier_one_learned() {
         &sandbox,
         learning_script,
         repeating_script,
-        &|prompt, script| run_session(&sandbox, &host, prompt, script),
+        &|prompt, script| run_session(&sandbox, &host, prompt, script).requests,
     );
     #[cfg(unix)]
     assert_search_gets_a_note_between_steps(&sandbox, &host);
@@ -102,7 +94,7 @@ fn assert_search_gets_a_note_between_steps(sandbox: &Sandbox, host: &Path) {
     let mut script = vec![search()];
     script.extend((0..5).map(|it| bash_call(&format!("echo {it}"))));
     script.extend([search(), search()]);
-    let requests = run_session(sandbox, host, "Count to five, please, slowly.", script);
+    let requests = run_session(sandbox, host, "Count to five, please, slowly.", script).requests;
     let n_notes = |it: &Value| it["messages"].to_string().matches("keep its name").count();
     // Request 0 has no step before it, so request 6 follows the first search and the five other steps.
     // The first search came too early for a note.
@@ -112,8 +104,33 @@ fn assert_search_gets_a_note_between_steps(sandbox: &Sandbox, host: &Path) {
     assert_eq!(n_notes(end), 1, "once: {end}");
 }
 
-/// Runs one session. Returns the agent's requests to the model.
-fn run_session(sandbox: &Sandbox, host: &Path, prompt: &str, script: ModelScript) -> Vec<Value> {
+pub(crate) fn find_opencode() -> Option<PathBuf> {
+    let found = find_host("WAYLORE_OPENCODE", "opencode/current/bin/opencode");
+    if found.is_none() {
+        let reason = "`opencode` is not installed; `scripts/setup hosts` installs it";
+        skip("a real session of OpenCode", reason);
+    }
+    found
+}
+
+/// Writes the settings that make the host talk to the scripted model. Returns their folder.
+pub(crate) fn write_user_settings(sandbox: &Sandbox) -> PathBuf {
+    // The host tries to fetch types for plugins, which it does not need: a closed port fails at once.
+    fs::write(sandbox.root.join(".npmrc"), "registry=http://127.0.0.1:9/\nfetch-retries=0\n")
+        .unwrap();
+    let folder = sandbox.root.join(".config/opencode");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("opencode.json"), USER_SETTINGS).unwrap();
+    folder
+}
+
+/// Runs one session.
+pub(crate) fn run_session(
+    sandbox: &Sandbox,
+    host: &Path,
+    prompt: &str,
+    script: ModelScript,
+) -> SessionRun {
     let server = start_scripted_model(script);
     let mut command = Command::new(host);
     sandbox.set_environment(&mut command);
@@ -123,6 +140,6 @@ fn run_session(sandbox: &Sandbox, host: &Path, prompt: &str, script: ModelScript
     }
     command.env("SCRIPTED_URL", server.url()).env("SHELL", "/bin/bash");
     command.env("TMPDIR", &sandbox.root).env("NO_PROXY", "127.0.0.1");
-    run_host(command);
-    requests_with_tools(&server)
+    let printed = run_host(command);
+    SessionRun { requests: requests_with_tools(&server), printed }
 }
