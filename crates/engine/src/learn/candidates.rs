@@ -231,7 +231,7 @@ fn draft_from_sightings(
 }
 
 fn to_candidate(drafted: &DraftedSighting<'_>, session: &SessionOverview) -> PromotionCandidate {
-    let DraftedSighting { sighting, draft, session_groups, .. } = drafted;
+    let DraftedSighting { sighting, earlier, draft, session_groups } = drafted;
     let signal = sighting.signal();
     // A statement of an agent or a user needs no repetition to be believed.
     let is_stated = matches!(signal, SignalKind::Recorded | SignalKind::UserCorrection);
@@ -248,6 +248,7 @@ fn to_candidate(drafted: &DraftedSighting<'_>, session: &SessionOverview) -> Pro
         has_quorum: session_groups.has_quorum,
         is_in_finished_subtask: is_in_finished_subtask(sighting, session),
         initial_confidence: is_stated.then_some(STATED_CONFIDENCE),
+        has_memory: earlier.iter().any(|it| it.memory.is_some()),
     }
 }
 
