@@ -31,6 +31,7 @@ impl Environment {
     pub(crate) fn read() -> anyhow::Result<Self> {
         let cwd = env::current_dir().map_err(|it| no_current_dir(&it))?;
         let home = env::home_dir().filter(|it| !it.as_os_str().is_empty());
+        let home = home.map(|it| absolute_home("HOME", it)).transpose()?;
         let (data, config) = match waylore_home()? {
             Some(folder) => (Some(folder.join("data")), Some(folder.join("config"))),
             None => (
@@ -58,12 +59,25 @@ impl Environment {
     }
 }
 
-/// The folder in `WAYLORE_HOME`, made absolute.
-fn waylore_home() -> std::io::Result<Option<PathBuf>> {
-    match env::var_os("WAYLORE_HOME") {
-        Some(folder) if !folder.is_empty() => Ok(Some(std::path::absolute(folder)?)),
-        Some(_) | None => Ok(None),
+/// The folder in `WAYLORE_HOME`. A relative one is refused: every working folder would have its own
+/// memories, and the daemon, which runs in `/`, others again.
+fn waylore_home() -> Result<Option<PathBuf>, CliFailure> {
+    let Some(folder) = env::var_os("WAYLORE_HOME").filter(|it| !it.is_empty()) else {
+        return Ok(None);
+    };
+    absolute_home("WAYLORE_HOME", folder.into()).map(Some)
+}
+
+/// The path, if it is absolute; otherwise the error about the variable that named it.
+fn absolute_home(variable: &str, folder: PathBuf) -> Result<PathBuf, CliFailure> {
+    if folder.is_absolute() {
+        return Ok(folder);
     }
+    Err(CliFailure {
+        kind: FailureKind::Environment,
+        message: format!("{variable} is the relative path `{}`", folder.display()),
+        hint: Some(format!("set {variable} to an absolute path")),
+    })
 }
 
 /// Our folder below the one that a variable names, or below its default in the home directory. A relative

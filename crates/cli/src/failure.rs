@@ -69,7 +69,7 @@ impl std::fmt::Display for KeptDraft {
 
 /// Reports wrong arguments as JSON, for a call with `--json`.
 pub(crate) fn report_usage_error(error: &clap::Error) -> ExitCode {
-    let output = Output { json: true, quiet: true };
+    let output = Output::with_modes(true, true);
     let message = error.render().to_string();
     report_error(&usage_error(message.trim_end(), "`waylore --help` lists the commands"), &output)
 }
@@ -97,7 +97,7 @@ pub(crate) fn report_error(error: &anyhow::Error, output: &Output) -> ExitCode {
             output.hint(hint);
         }
     }
-    ExitCode::from(failure.kind as u8)
+    output.finish(failure.kind as u8)
 }
 
 /// Formats an error with its hint in one line.

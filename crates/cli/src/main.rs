@@ -70,7 +70,7 @@ fn main() -> ExitCode {
         Ok(CliArgs { command: CliCommand::Serve(args), global }) => {
             let output = Output::new(&global);
             return match command::serve::run(args, &output) {
-                Ok(code) => ExitCode::from(code),
+                Ok(code) => output.finish(code),
                 Err(error) => failure::report_error(&error, &output),
             };
         }
@@ -80,7 +80,10 @@ fn main() -> ExitCode {
     let output = Output::new(&cli.global);
     if let CliCommand::Mcp(args) = &cli.command {
         let served = command::mcp::run(args, &cli.global, &output);
-        return served.map_or_else(|it| failure::report_error(&it, &output), ExitCode::from);
+        return match served {
+            Ok(code) => output.finish(code),
+            Err(error) => failure::report_error(&error, &output),
+        };
     }
     let mut runtime_builder = tokio::runtime::Builder::new_current_thread();
     // Only stoppable commands install a handler for Ctrl-C. It needs the I/O driver of the runtime, whose
@@ -93,7 +96,7 @@ fn main() -> ExitCode {
         Err(error) => Err(anyhow::Error::from(error)),
     };
     match result {
-        Ok(code) => ExitCode::from(code),
+        Ok(code) => output.finish(code),
         Err(error) => failure::report_error(&error, &output),
     }
 }

@@ -6,11 +6,14 @@
 //! printed as `␛[2Jhi`.
 
 use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use anstyle::{AnsiColor, Style};
 use serde_json::{Value, json};
 
 use crate::GlobalArgs;
+use crate::failure::FailureKind;
 
 /// Version of the JSON schema; incremented when a field changes its meaning or is removed.
 pub(crate) const SCHEMA_VERSION: u32 = 2;
@@ -29,6 +32,8 @@ const STYLE_SEQUENCES: [&str; 6] =
 pub(crate) struct Output {
     pub(crate) json: bool,
     pub(crate) quiet: bool,
+    /// The first error of writing to stdout. Commands go on; [`Output::finish`] reports it.
+    write_error: OnceLock<std::io::Error>,
 }
 
 #[expect(
@@ -37,13 +42,36 @@ pub(crate) struct Output {
 )]
 impl Output {
     pub(crate) fn new(global: &GlobalArgs) -> Self {
-        Self { json: global.json, quiet: global.quiet }
+        Self::with_modes(global.json, global.quiet)
+    }
+
+    pub(crate) const fn with_modes(json: bool, quiet: bool) -> Self {
+        Self { json, quiet, write_error: OnceLock::new() }
+    }
+
+    /// The exit code of the process: that of the command, unless its data could not be written.
+    pub(crate) fn finish(&self, code: u8) -> ExitCode {
+        let Some(error) = self.write_error.get() else {
+            return ExitCode::from(code);
+        };
+        self.error(&format!("the output could not be written completely: {error}"));
+        ExitCode::from(FailureKind::Environment as u8)
+    }
+
+    /// Keeps the error of a write to stdout. A reader that went away (`| head`) ends the output, not the
+    /// program, and is not an error.
+    fn keep_write_error(&self, written: std::io::Result<()>) {
+        if let Err(error) = written
+            && error.kind() != std::io::ErrorKind::BrokenPipe
+        {
+            // Only the first one counts.
+            let _ = self.write_error.set(error);
+        }
     }
 
     /// Prints a line of data.
     pub(crate) fn print_line(&self, text: &str) {
-        // A reader that went away (`| head`) ends the output, not the program.
-        let _ = writeln!(anstream::stdout(), "{}", escape_except_styles(text));
+        self.keep_write_error(writeln!(anstream::stdout(), "{}", escape_except_styles(text)));
     }
 
     /// Prints a whole document. Unlike for a line, a write error is reported, unless the reader
@@ -63,7 +91,7 @@ impl Output {
             fields.extend(body_fields);
         }
         // Written without `anstream`: JSON has no styles, and texts in it must stay as they are.
-        let _ = writeln!(std::io::stdout(), "{document}");
+        self.keep_write_error(writeln!(std::io::stdout(), "{document}"));
     }
 
     /// Prints a message on stderr: side effects, next steps. Not with `--quiet` or `--json`.

@@ -25,7 +25,7 @@ impl ProgressTicker {
         let (stop_sender, stop_receiver) = mpsc::channel();
         // Clones share the counters. The thread outlives the borrows, so it gets values of its own.
         let progress = progress.clone();
-        let output = Output { json: output.json, quiet: output.quiet };
+        let output = Output::with_modes(output.json, output.quiet);
         let display = move || {
             let mut has_reported_waiting = false;
             // A timeout is a tick; a message means the end.

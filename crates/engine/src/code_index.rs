@@ -27,8 +27,8 @@ pub use history_index::HistoryReport;
 pub use index::{CodeWatch, IndexReport};
 pub use live_index::IndexPass;
 pub use map::{MapEdit, MappedModule, ModuleMap};
-pub(crate) use queries::LoadedGraph;
 pub use queries::{
     DependencyReport, ImpactReport, IndexFreshness, ReachedSymbol, RouteEdge, SymbolRoute,
 };
+pub(crate) use queries::{IndexState, LoadedGraph, read_index_state};
 pub use refine::{RefineReport, read_scip_file};

@@ -12,6 +12,7 @@ use source::SkipReason;
 use store::{Store, StoreReader};
 
 use crate::backups::list_backups;
+use crate::code_index::{IndexState, read_index_state};
 use crate::learn::failed_sessions;
 use crate::memory_texts::list_memories_with_secrets;
 use crate::project_identity::register_from_settings;
@@ -64,7 +65,9 @@ pub(crate) async fn run_doctor(
         let fix = "check that this is the repository you mean to work in";
         checks.push(problem("repository", HealthLevel::Warning, detail, fix));
     }
+    checks.extend(check_git(project));
     checks.push(check_folder(&project.config.data));
+    checks.extend(check_writing(&project.config.data));
     let mut locked = Vec::new();
     for notebook in project.notebooks() {
         let store = project.notebook_writer(&notebook);
@@ -97,6 +100,7 @@ pub(crate) async fn run_doctor(
     if locked.is_empty() {
         checks.push(check_encryption(project));
     }
+    checks.push(check_index(project).await);
     checks.extend(failed_sessions(project).iter().map(failed_session_check));
     Ok((checks, repairs))
 }
@@ -187,6 +191,58 @@ fn check_folder(data: &Path) -> HealthCheck {
             let detail = format!("`{}` can be read by others", path.display());
             problem(name, HealthLevel::Bad, detail, &format!("chmod -R go= {}", data.display()))
         }
+    }
+}
+
+/// Writes a scratch file into the data folder. `None` if that works.
+fn check_writing(data: &Path) -> Option<HealthCheck> {
+    let error = store::probe_writing(data).err()?;
+    let (detail, fix) = match &error {
+        store::Error::DiskFull => (
+            format!("the disk of `{}` is full, so nothing can be stored", data.display()),
+            "free some space; everything saved before is safe",
+        ),
+        store::Error::ForeignOwner { .. } => {
+            (error.to_string(), "run as its owner, or set WAYLORE_HOME to a folder of yours")
+        }
+        _ => (
+            format!("`{}` is not writable, so nothing can be stored: {error}", data.display()),
+            "make the folder writable, or set WAYLORE_HOME to another one",
+        ),
+    };
+    Some(problem("data folder", HealthLevel::Bad, detail, fix))
+}
+
+/// Checks that the program `git` runs. `None` if the project has no repository, or if it does.
+fn check_git(project: &Project) -> Option<HealthCheck> {
+    if project.place.git_dir.is_none() || source::is_git_available() {
+        return None;
+    }
+    let detail = "the program `git` was not found: commits are not seen, so sessions stay unconfirmed and changed code goes unnoticed";
+    let fix = "install git, or put it into PATH";
+    Some(problem("git", HealthLevel::Warning, detail.to_owned(), fix))
+}
+
+/// Checks that the code is indexed. A read error is a problem of this check alone: the index is derived data.
+async fn check_index(project: &Project) -> HealthCheck {
+    let name = "code index";
+    match read_index_state(project).await {
+        Ok(IndexState::Complete) => good(name, "complete".to_owned()),
+        Ok(IndexState::Missing) => {
+            let detail = "the code is not indexed: there is no module map, and notes are not checked against symbols".to_owned();
+            problem(name, HealthLevel::Warning, detail, "`waylore index` reads it")
+        }
+        Ok(IndexState::Partial) => {
+            let detail = "the last indexing was interrupted, so answers about code miss some files"
+                .to_owned();
+            problem(name, HealthLevel::Warning, detail, "`waylore index` finishes it")
+        }
+        Err(error) => problem(
+            name,
+            HealthLevel::Warning,
+            error.to_string(),
+            "`waylore index` builds it again",
+        ),
     }
 }
 

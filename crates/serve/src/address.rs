@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 
 use crate::os;
 
+/// Name of the file beside the lock, known to `purge` in the store.
+const LAST_ERROR_FILE: &str = "last-error";
+
 /// The lock file that the daemon holds and the socket it listens on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DaemonAddress {
@@ -31,6 +34,11 @@ impl DaemonAddress {
         let short_folder = Path::new(os::SHORT_SOCKET_DIR)
             .join(format!("waylore-{}-{fingerprint}", os::user_id()));
         Self { lock, socket: short_folder.join("socket") }
+    }
+
+    /// The file with the last error of a background job, for `doctor` after the daemon has stopped.
+    pub fn last_error_file(&self) -> PathBuf {
+        self.lock.with_file_name(LAST_ERROR_FILE)
     }
 
     /// The folders of lock and socket, without duplicates.

@@ -9,6 +9,7 @@
 //! is shared by all its sessions; each piece of work gets a [`Project`] handle cloned from it.
 
 use std::collections::HashMap;
+use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -24,6 +25,7 @@ use crate::background_worker::{BackgroundTask, BackgroundWorker};
 use crate::live_session::{LiveSession, LiveSessions};
 use crate::mutex::lock_mutex;
 use crate::open_projects::{OpenProject, OpenProjects, PolicyFreshness};
+use crate::os;
 use crate::run::Config;
 use crate::wire::{ErrorCode, PROTOCOL_VERSION, RequestFailure, StatusWire};
 
@@ -262,6 +264,17 @@ impl Daemon {
             done: background.finished,
             last_trouble: background.last_error,
         }
+    }
+
+    /// Writes the last error of this daemon where `doctor` finds it, or removes that of an earlier one. A
+    /// failure is ignored: the disk may be the trouble itself, which `doctor` finds by its own check.
+    pub(crate) fn store_last_error(&self) {
+        let path = self.address.last_error_file();
+        let _ = match self.background.status().last_error {
+            Some(error) => os::open_private_file(&path)
+                .and_then(|mut it| it.set_len(0).and_then(|()| it.write_all(error.as_bytes()))),
+            None => std::fs::remove_file(&path),
+        };
     }
 
     /// Schedules indexing for projects with edited files.

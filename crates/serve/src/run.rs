@@ -108,6 +108,7 @@ pub async fn run(config: Config) -> Result<DaemonExit, Error> {
         let _ = std::fs::remove_file(&address.socket);
     }
     drain(&daemon).await;
+    daemon.store_last_error();
     sync_task.abort();
     // Last of all: the next daemon starts when the lock is free.
     drop(lock);

@@ -87,6 +87,13 @@ pub(crate) fn run_git(git_dir: &Path, args: &[&str]) -> Option<String> {
     run_command(git_command("git", git_dir, args), GIT_TIMEOUT)
 }
 
+/// True if the program `git` can be run.
+pub fn is_git_available() -> bool {
+    let mut command = Command::new("git");
+    command.arg("--version").current_dir("/");
+    run_command(command, GIT_TIMEOUT).is_some()
+}
+
 /// A git command with all protections. `program` is a parameter for tests.
 pub(crate) fn git_command(program: &str, git_dir: &Path, args: &[&str]) -> Command {
     let git_dir = os::as_argument(git_dir);

@@ -46,6 +46,7 @@ pub use file_walk::{
     target_stamp, walk_files, walk_some_files,
 };
 pub use file_watch::{ChangedFiles, FileWatcher, WatchStopper};
+pub use git::is_git_available;
 pub use git_dir::SkipReason;
 pub use git_head::{GitHead, read_head};
 pub use git_history::{

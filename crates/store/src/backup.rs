@@ -50,6 +50,7 @@ pub struct BackupFile {
 /// Size of a backup's contents, read from the opened file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackupContents {
+    /// Memories that `list` would show: neither forgotten nor deprecated.
     pub memories: i64,
     pub seq: i64,
 }
@@ -199,7 +200,7 @@ pub(crate) fn check_contents(state: &DatabaseState, path: &Path) -> Result<Backu
 /// Reads the size of an open database's contents.
 pub(crate) fn read_contents(db: &Db) -> Result<BackupContents, Error> {
     Ok(BackupContents {
-        memories: memories::count_memories(db)?,
+        memories: memories::count_active_memories(db)?,
         seq: db.select_number(&SELECT_META, &[&"seq"])?,
     })
 }

@@ -46,7 +46,7 @@ type FileNameTest = fn(&str) -> bool;
 const OWN_FOLDERS: &[(&str, FileNameTest)] = &[
     // A shown log is named by half a hash in hexadecimal, see `shown_log_file`.
     ("shown", |it| it.len() == 32 && it.bytes().all(|it| it.is_ascii_hexdigit())),
-    ("serve", |it| it == "lock" || it.starts_with("maintained-")),
+    ("serve", |it| it == "lock" || it == "last-error" || it.starts_with("maintained-")),
 ];
 
 /// Removes every file of this program in the data folder.

@@ -95,7 +95,8 @@ pub use opencode_database::{
     HostMessageRow, HostSessionRow, read_host_messages, read_host_sessions,
 };
 pub use os::{
-    find_readable_by_others, ignore_file_size_signal, read_open_database, write_private_file,
+    find_readable_by_others, ignore_file_size_signal, probe_writing, read_open_database,
+    write_private_file,
 };
 pub use registry::{ProjectLocation, RegistryQueries};
 pub use shown_log_file::{ShownEntry, ShownLog, UnknownShownLine};

@@ -284,6 +284,7 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &SELECT_RELATED_TO,
     &SELECT_QUIET_SPANS,
     &COUNT_MEMORIES,
+    &COUNT_ACTIVE_MEMORIES,
     &SELECT_STATUS_COUNTS,
 ];
 
@@ -371,6 +372,11 @@ const SELECT_QUIET_SPANS: Query =
     Query::shared("quiet_spans", "SELECT from_ms, to_ms FROM quiet_spans ORDER BY from_ms");
 /// Number of all memories, in any status.
 const COUNT_MEMORIES: Query = Query::shared("count_memories", "SELECT count(*) FROM memories");
+/// Number of memories that are neither forgotten nor deprecated.
+const COUNT_ACTIVE_MEMORIES: Query = Query::shared(
+    "count_active_memories",
+    "SELECT count(*) FROM memories WHERE deleted_at IS NULL AND deprecated_at IS NULL",
+);
 /// Number of memories by type and status.
 const SELECT_STATUS_COUNTS: Query = Query::shared(
     "status_counts",
@@ -455,6 +461,11 @@ pub(crate) fn select_quiet_spans(db: &Db) -> Result<Vec<QuietSpan>, Error> {
 
 pub(crate) fn count_memories(db: &Db) -> Result<i64, Error> {
     db.select_number(&COUNT_MEMORIES, &[])
+}
+
+/// Counts the memories that a user sees in a list: see [`MemoryFilter::active`].
+pub(crate) fn count_active_memories(db: &Db) -> Result<i64, Error> {
+    db.select_number(&COUNT_ACTIVE_MEMORIES, &[])
 }
 
 fn select_memories(

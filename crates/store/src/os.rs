@@ -204,6 +204,29 @@ pub fn find_readable_by_others(root: &Path) -> Option<PathBuf> {
     None
 }
 
+/// Size of the file that [`probe_writing`] writes: more than one block, so that a full disk refuses it.
+const PROBE_BYTES: usize = 64 << 10;
+
+/// Returns why nothing can be written into a folder: writes a scratch file there and removes it. A folder
+/// that does not exist yet is not created; the folder above it is asked.
+pub fn probe_writing(folder: &Path) -> Result<(), crate::Error> {
+    let Some(existing) = folder.ancestors().find(|it| it.is_dir()) else {
+        return Ok(());
+    };
+    if let Some(owner) = foreign_owner(existing).filter(|_| existing == folder) {
+        return Err(crate::Error::ForeignOwner { path: existing.to_owned(), owner });
+    }
+    let path = existing.join(format!(".waylore-probe-{}", std::process::id()));
+    let written = (|| {
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&path)?;
+        file.write_all(&[0; PROBE_BYTES])?;
+        file.sync_all()
+    })();
+    // A file that could not be created is not there.
+    let _ = fs::remove_file(&path);
+    written.map_err(|it| crate::Error::from_io(existing, &it))
+}
+
 /// Makes a write beyond the file-size limit return an error instead of killing the process.
 pub fn ignore_file_size_signal() {
     imp::survive_file_size_limit();

@@ -65,6 +65,13 @@ impl TermLookup<'_> {
         })?;
         Ok(matches)
     }
+
+    /// Row number, text, tags and files of every forgotten memory, which the full-text index lacks.
+    pub fn forgotten_texts(&self) -> Result<Vec<(i64, [String; FTS_COLUMNS])>, Error> {
+        self.db.select(&SELECT_FORGOTTEN_TEXTS, &[], |row| {
+            Ok((row.get(0)?, [row.get(1)?, row.get(2)?, row.get(3)?]))
+        })
+    }
 }
 
 /// Types that warn: worth knowing before a file is touched.
@@ -107,6 +114,7 @@ impl QuietPeriods {
 pub(crate) const STATEMENTS: &[&Query] = &[
     &SELECT_TERM_MATCHES,
     &COUNT_MATCHES,
+    &SELECT_FORGOTTEN_TEXTS,
     &SELECT_BY_NUMBER,
     &SELECT_NUMBERS_BY_FILE,
     &SELECT_NUMBERS_BY_MODULE,
@@ -126,6 +134,11 @@ const SELECT_TERM_MATCHES: Query = Query::local(
 /// Number of memories that match an expression.
 const COUNT_MATCHES: Query =
     Query::shared("count_matches", "SELECT count(*) FROM memories_fts WHERE memories_fts MATCH ?1");
+/// Texts of forgotten memories, with tags and files in their stored form.
+const SELECT_FORGOTTEN_TEXTS: Query = Query::shared(
+    "forgotten_texts",
+    "SELECT n, content, tags, files FROM memories WHERE deleted_at IS NOT NULL ORDER BY n",
+);
 /// Files that a memory is about.
 const SELECT_FILES: Query = Query::local("files_of", "SELECT file FROM memory_files WHERE n = ?1");
 /// Every file that an active memory is about.

@@ -169,7 +169,20 @@ fn check_daemon(command: &CommandContext<'_>) -> HealthCheck {
             check(health, super::serve::format_status(&status), None)
         }
         Err(serve::client::ClientError::NotRunning) => {
-            check(HealthLevel::Good, "not running; hooks work without it".to_owned(), None)
+            let last_error = std::fs::read_to_string(address.last_error_file()).unwrap_or_default();
+            if last_error.is_empty() {
+                return check(
+                    HealthLevel::Good,
+                    "not running; hooks work without it".to_owned(),
+                    None,
+                );
+            }
+            let detail = format!("not running; the last one had trouble: {last_error}");
+            check(
+                HealthLevel::Warning,
+                detail,
+                Some("the next daemon tries again; `waylore learn` does so at once"),
+            )
         }
         Err(serve::client::ClientError::Failed(why)) => check(
             HealthLevel::Warning,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::CommandContext;
 use super::shared::{kind_label, report_start};
 use crate::failure::usage_error;
-use crate::output::{Output, SCHEMA_VERSION, format_count};
+use crate::output::{Output, SCHEMA_VERSION, escape_controls, format_count};
 use crate::wire::{MemoryWire, notebook_word};
 
 /// Export memories: all as JSON, or the active ones as Markdown
@@ -142,7 +142,10 @@ fn live_memories(export: &NotebookExport) -> impl Iterator<Item = &Memory> {
 }
 
 fn to_markdown(export: &NotebookExport, declared: &[CustomType]) -> String {
-    let mut res = format!("# Memories of {}\n", export.project.as_deref().unwrap_or("the user"));
+    let mut res = format!(
+        "# Memories of {}\n",
+        escape_controls(export.project.as_deref().unwrap_or("the user"))
+    );
     // One section per type.
     let mut kinds: Vec<_> = live_memories(export).map(|it| it.kind.clone()).collect();
     kinds.sort();
@@ -154,7 +157,7 @@ fn to_markdown(export: &NotebookExport, declared: &[CustomType]) -> String {
             let _ = writeln!(
                 res,
                 "- {}{files} (#{}, confidence {}, {})",
-                indent_text(&memory.content),
+                indent_text(&escape_controls(&memory.content)),
                 memory.id.short(),
                 memory.confidence,
                 memory.created_at.format_date()
@@ -175,7 +178,7 @@ fn to_rules(export: &NotebookExport, declared: &[CustomType]) -> String {
             res,
             "- **{}** {}{} (#{})",
             kind_label(&memory.kind, declared),
-            memory.summary,
+            escape_controls(&memory.summary),
             format_files(memory),
             memory.id.short()
         );
@@ -184,7 +187,8 @@ fn to_rules(export: &NotebookExport, declared: &[CustomType]) -> String {
 }
 
 fn format_files(memory: &Memory) -> String {
-    let files: Vec<String> = memory.files.iter().map(|it| format!("`{it}`")).collect();
+    let files: Vec<String> =
+        memory.files.iter().map(|it| format!("`{}`", escape_controls(it.as_str()))).collect();
     if files.is_empty() { String::new() } else { format!(" — {}", files.join(", ")) }
 }
 

@@ -145,7 +145,7 @@ fn print_answer(host: &Host, message: &HookMessage, text: Option<&str>) {
     if text.is_empty() || text.len() > MAX_INJECTED_BYTES {
         return;
     }
-    let output = Output { json: false, quiet: true };
+    let output = Output::with_modes(false, true);
     // Safe although the answer is JSON for most hosts: `print_line` replaces control characters, and
     // strings in JSON contain none, only their escapes.
     output.print_line(&host.render_answer(message, text));

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &McpArgs, global: &GlobalArgs, output: &Output) -> anyho
     };
     let (token, token_location) = http_token(&environment)?;
     // The callback outlives the borrowed output.
-    let owned_output = Output { json: output.json, quiet: output.quiet };
+    let owned_output = Output::with_modes(output.json, output.quiet);
     let ready = Box::new(move |address: SocketAddr| {
         owned_output.say(&format!("serving at http://{address}/mcp"));
         let hint = "clients send `Authorization: Bearer …`; the token is in";

@@ -25,6 +25,8 @@ mod disk;
 mod encryption;
 mod export_import;
 mod gemini;
+#[cfg(unix)]
+mod health;
 mod hooks;
 mod host_dialects;
 mod hostile_input;

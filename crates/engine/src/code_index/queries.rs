@@ -33,6 +33,27 @@ pub struct IndexFreshness {
     pub changed_files: Vec<String>,
 }
 
+/// The state of the stored code index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IndexState {
+    /// The code was never indexed.
+    Missing,
+    /// An indexing pass was interrupted.
+    Partial,
+    Complete,
+}
+
+/// Reads the state of the code index.
+pub(crate) async fn read_index_state(reader: &ProjectReader) -> Result<IndexState, Error> {
+    let Some(store) = reader.graph_reader() else {
+        return Ok(IndexState::Missing);
+    };
+    Ok(match read_completeness(&store).await? {
+        Completeness::Partial => IndexState::Partial,
+        Completeness::Complete => IndexState::Complete,
+    })
+}
+
 /// A symbol in an answer, with the edge by which it was reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReachedSymbol {

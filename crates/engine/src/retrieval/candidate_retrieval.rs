@@ -142,7 +142,13 @@ fn prepare_keyword_search(
     let (index, allowed) = (Arc::clone(&searched.index), Arc::clone(&searched.allowed));
     let is_wanted =
         !plan.terms.is_empty() && plan.query.disabled_stages.is_enabled(RankingStage::Keyword);
-    is_wanted.then(|| KeywordSearch { terms: plan.terms.clone(), index, allowed })
+    let includes_forgotten = plan.query.filter.statuses.contains(&model::MemoryStatus::Deleted);
+    is_wanted.then(|| KeywordSearch {
+        terms: plan.terms.clone(),
+        index,
+        allowed,
+        includes_forgotten,
+    })
 }
 
 /// The candidates of one notebook.

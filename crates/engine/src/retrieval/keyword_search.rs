@@ -24,11 +24,58 @@ pub(super) struct KeywordSearch {
     pub(super) terms: Vec<String>,
     pub(super) index: SharedIndex,
     pub(super) allowed: Arc<SlotSet>,
+    /// True if forgotten memories are searched as well. The full-text index does not hold them.
+    pub(super) includes_forgotten: bool,
 }
 
 impl KeywordSearch {
     /// Returns the allowed memories that hold any of the searched terms, scored, in no order.
     pub(super) fn run(&self, lookup: &TermLookup<'_>) -> Result<Vec<KeywordMatch>, store::Error> {
+        let mut scored = self.search_index(lookup)?;
+        if self.includes_forgotten {
+            scored.extend(self.search_forgotten(lookup)?);
+        }
+        Ok(scored)
+    }
+
+    /// Scores the forgotten memories that hold a term. They are few (maintenance removes them after
+    /// their time for undo), so their texts are read one by one.
+    fn search_forgotten(&self, lookup: &TermLookup<'_>) -> Result<Vec<KeywordMatch>, store::Error> {
+        let mut counted = Vec::new();
+        for (number, columns) in lookup.forgotten_texts()? {
+            let columns = columns.map(|it| it.to_lowercase());
+            let counts: Vec<_> =
+                self.terms.iter().map(|it| count_in_columns(it, &columns)).collect();
+            if let Ok(number) = u32::try_from(number)
+                && self.allowed.contains(number)
+                && counts.iter().flatten().any(|it| *it > 0)
+            {
+                let n_words = columns.iter().map(|it| it.split_whitespace().count()).sum::<usize>();
+                counted.push((number, u32::try_from(n_words).unwrap_or(u32::MAX), counts));
+            }
+        }
+        if counted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let doc_freqs = self.doc_freqs(lookup)?;
+        let index = read_index(&self.index);
+        // As if the forgotten memories were still in the index.
+        let n_texts = index.n_texts() + counted.len() as u64;
+        let n_words = index.n_words() + counted.iter().map(|it| u64::from(it.1)).sum::<u64>();
+        let with_forgotten = |(term, in_index): (usize, &u64)| {
+            let holds = |counts: &[[u8; 3]]| counts[term].iter().any(|it| *it > 0);
+            in_index + counted.iter().filter(|it| holds(&it.2)).count() as u64
+        };
+        let doc_freqs: Vec<u64> = doc_freqs.iter().enumerate().map(with_forgotten).collect();
+        let bm25 = Bm25::new(&doc_freqs, n_texts, n_words);
+        let score = |(number, length, counts): &(u32, u32, Vec<[u8; 3]>)| {
+            bm25.score_memory(*number, *length, counts.iter().enumerate())
+        };
+        Ok(counted.iter().map(score).collect())
+    }
+
+    /// The matches in the full-text index, scored, in no order.
+    fn search_index(&self, lookup: &TermLookup<'_>) -> Result<Vec<KeywordMatch>, store::Error> {
         let all_terms: Vec<usize> = (0..self.terms.len()).collect();
         // In a small notebook one query finds every match, and the document frequencies follow from
         // the matches.
@@ -99,6 +146,13 @@ impl KeywordSearch {
         }
         Ok(doc_freqs)
     }
+}
+
+/// Occurrences of a term in the columns of a text in lower case. A term may be a part of an identifier,
+/// as in [`shared_terms`](crate::lookup::shared_terms).
+fn count_in_columns(term: &str, columns: &[String; 3]) -> [u8; 3] {
+    let count = |text: &String| u8::try_from(text.matches(term).count()).unwrap_or(u8::MAX);
+    [count(&columns[0]), count(&columns[1]), count(&columns[2])]
 }
 
 /// Counts document frequencies from the matches of all terms.
