@@ -6,7 +6,7 @@ DATA ?= $(firstword $(wildcard data ../shared/data))
 .PHONY: run test proofs fuzz build fmt docs eval bench clean help
 .DEFAULT_GOAL := help
 
-run: build ## build the program and demonstrate it on this repository
+run: build ## build the program and show a session being told what two others learned
 	@scripts/demo
 
 test: ## run all checks and tests

@@ -21,6 +21,7 @@ mod copilot;
 #[cfg(unix)]
 mod daemon;
 mod damage;
+mod demo;
 mod disk;
 mod encryption;
 mod export_import;

@@ -1,0 +1,29 @@
+//! `make run` shows the whole promise: an error, what was learned from it, and the next session being told.
+
+use std::process::Command;
+
+use crate::sandbox::{Sandbox, binary, has_program, run_command, skip, workspace};
+
+/// A screen or two; longer output is not read.
+const MAX_LINES: usize = 60;
+
+#[test]
+fn the_demo_shows_error_lesson_and_note() {
+    let sandbox = Sandbox::new();
+    if !has_program("git") || !has_program("bash") {
+        return skip("the demo", "git or bash is absent");
+    }
+    let mut command = Command::new("bash");
+    sandbox.set_environment(&mut command);
+    command.arg(workspace().join("scripts/demo"));
+    command.env("WAYLORE_BIN", binary()).env("WAYLORE_DEMO", sandbox.root.join("demo"));
+    let output = run_command(command).expect_code(0, "scripts/demo");
+
+    let text = output.out_and_err();
+    assert!(text.lines().count() <= MAX_LINES, "{}: {text}", text.lines().count());
+    let learned = output.out.find("What worked: `go test -tags integration ./integration`");
+    let told = output.out.rfind("<waylore-notes>").expect("the last session is told");
+    assert!(learned.is_some_and(|it| it < told), "learned first: {text}");
+    assert!(output.out[told..].contains("go test -tags integration"), "{text}");
+    assert!(output.out[told..].contains("</waylore-notes>"), "{text}");
+}
