@@ -39,6 +39,7 @@ mod session_journal;
 mod file_cache;
 mod injection;
 mod lookup;
+pub mod model_text;
 mod models;
 mod retrieval;
 
@@ -158,7 +159,6 @@ pub use recall::step_decision::{FIRST_NOTE_STEP, StepReason, WithholdReason};
 pub use recall::{
     BudgetSource, DisabledStages, PathTrace, PipelineContext, QueryClass, RankingStage,
     RelevanceVerdict, RetrievalPath, ScoreFactors, SearchPurpose, SilenceReason, estimate_tokens,
-    frame,
 };
 // Project folders and transcript files.
 pub use source::{PlaceKind, ProjectPlace, Transcript, locate_project};

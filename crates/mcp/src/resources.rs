@@ -2,12 +2,14 @@
 //! client reads them on request of its user or agent.
 //!
 //! All texts come from memories and files, which are not trusted. So they are *framed* (put into a block
-//! that marks them as data) and *neutralised* (nothing in them can pass for the end of that block).
+//! that marks them as data) and *neutralised* (nothing in them can pass for the end of that block, and
+//! text that reads like an instruction is withheld).
 //!
 //! A *sighting* is the occurrence of a pattern in one session, for example an error and its fix; its
 //! `signal` names the kind of pattern. Sightings are the evidence for learned memories.
 
-use engine::{Error, Explanation, Project, SessionExplanation, frame};
+use engine::model_text::{TextOrigin, neutralize_text};
+use engine::{Error, Explanation, Project, SessionExplanation, model_text};
 use rmcp::model::{Resource, ResourceTemplate};
 
 /// Prefix of all resource URIs.
@@ -61,7 +63,7 @@ pub(crate) async fn read_resource(project: &Project, uri: &str) -> Result<Option
         ("memory", Explanation::Memory { memory, sightings, sessions }) => {
             let mut lines = vec![project.injector().format_note(&memory)];
             for file in &memory.files {
-                lines.push(format!("file: {}", frame::neutralize_text(file.as_str())));
+                lines.push(format!("file: {}", model_text::neutralize_foreign_text(file.as_str())));
             }
             lines.push(format!("status: {}", memory.status()));
             lines.push(format!("source: {}, confidence {}", memory.source, memory.confidence));
@@ -73,7 +75,7 @@ pub(crate) async fn read_resource(project: &Project, uri: &str) -> Result<Option
                 let touched: Vec<String> = contributing
                     .files
                     .iter()
-                    .map(|it| frame::neutralize_text(it.path.as_str()))
+                    .map(|it| model_text::neutralize_foreign_text(it.path.as_str()))
                     .collect();
                 let (session, touched) = (contributing.session.id.short(), touched.join(", "));
                 lines.push(format!("evidence: session #{session} touched {touched}"));
@@ -90,15 +92,16 @@ fn format_session(explanation: &SessionExplanation) -> Vec<String> {
     let session = &explanation.session;
     let mut res = vec![format!("session #{}: {}", session.id.short(), session.outcome)];
     for file in &explanation.files {
-        res.push(format!("touched: {}", frame::neutralize_text(file.path.as_str())));
+        res.push(format!("touched: {}", model_text::neutralize_foreign_text(file.path.as_str())));
     }
     for sighting in &explanation.sightings {
         let text = sighting.evidence.quoted_text().unwrap_or_default();
-        res.push(format!("seen: {} {}", sighting.signal, frame::neutralize_text(&text)));
+        let origin = if sighting.tainted { TextOrigin::Tainted } else { TextOrigin::Unconfirmed };
+        res.push(format!("seen: {} {}", sighting.signal, neutralize_text(&text, origin)));
     }
     res
 }
 
 fn frame_lines(lines: &[String]) -> String {
-    format!("{}\n{}\n{}", frame::NOTES_HEADER, lines.join("\n"), frame::NOTES_FOOTER)
+    format!("{}\n{}\n{}", model_text::NOTES_HEADER, lines.join("\n"), model_text::NOTES_FOOTER)
 }

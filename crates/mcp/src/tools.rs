@@ -21,6 +21,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use engine::model_text::neutralize_foreign_text;
 use engine::{AgentSession, Error, Project};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde::de::DeserializeOwned;
@@ -261,7 +262,8 @@ pub(crate) async fn call_tool(row: &McpToolRow, call: ToolCallContext<'_>) -> Ca
             format!("the arguments of `{}` do not fit: {what}; it takes {names}", row.name)
         }
     };
-    CallToolResult::error(vec![ContentBlock::text(message)])
+    // A message may quote names of modules, files and symbols.
+    CallToolResult::error(vec![ContentBlock::text(neutralize_foreign_text(&message))])
 }
 
 /// True if the data is useful without the text: it has notes or looked-up symbols.
@@ -278,7 +280,7 @@ fn parse_arguments<T: DeserializeOwned>(given: JsonObject) -> Result<T, ToolErro
 
 /// Frames notes; empty if there are none.
 fn frame_notes(lines: &[String]) -> String {
-    use engine::frame::{NOTES_FOOTER, NOTES_HEADER};
+    use engine::model_text::{NOTES_FOOTER, NOTES_HEADER};
     if lines.is_empty() {
         String::new()
     } else {

@@ -40,7 +40,7 @@ pub use novelty::{
     MemoryStatement, StatementConflict, StatementRelation, compare_statements, find_nearest,
 };
 pub use rule::is_rule;
-pub use safety::detect_instruction;
+pub use safety::{detect_instruction, is_plain_description};
 pub use trial_comparison::{MIN_GROUP_SESSIONS, TrialComparison, compare_groups};
 pub use type_suggestion::{TypeSuggestion, suggest_type};
 pub use wording::{MAX_SUMMARY_CHARS, compose_citation, compose_summary};

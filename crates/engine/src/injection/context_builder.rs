@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use model::{Memory, MemoryKind, MemoryType, PerMille, ProjectPath};
 use recall::{
     PackItem, PackRequest, PackedContext, RankingStage, SearchPurpose, UnpackedReason,
-    change_decay, estimate_tokens, frame, pack_context, phase_weights, pipeline,
+    change_decay, estimate_tokens, pack_context, phase_weights, pipeline,
 };
 use store::WARNING_KINDS;
 
@@ -28,6 +28,7 @@ use super::context_request::{
 use super::duplicates::{DuplicateDetector, load_duplicate_detector};
 use super::extra_sections::ExtraSections;
 use super::note_format::{format_memory_note, format_text};
+use crate::model_text::{self, is_memory_withheld};
 use crate::retrieval::staleness::{Staleness, check_memories};
 use crate::retrieval::{RejectionReason, SearchHit};
 use crate::rules::rules_read_by_host;
@@ -177,6 +178,9 @@ fn check_hit(
     if staleness.symbols_missing {
         return Err((Box::new(hit), RejectionReason::SymbolsMissing));
     }
+    if is_memory_withheld(&hit.rated.memory) {
+        return Err((Box::new(hit), RejectionReason::Withheld));
+    }
 
     // The share that changed lowers confidence and score alike.
     if disabled.is_enabled(RankingStage::Trust) {
@@ -230,7 +234,7 @@ fn pack_groups(
     let pack_request = PackRequest {
         phase: request.phase,
         budget: token_budget - extras.tokens(),
-        header: frame::NOTES_HEADER,
+        header: model_text::NOTES_HEADER,
         footer: &footer,
         duplicate_threshold: detector.duplicate_threshold(),
         sections: request.pipeline.map_or(&[][..], |it| it.row().sections),
@@ -374,11 +378,11 @@ fn is_file_warning(entry: &ContextEntry, request: &ContextRequest) -> bool {
 /// The footer of a block, after the beginning of the failure report if there is one.
 fn block_footer(report: &str) -> String {
     // The report is untrusted output of tools: it must not end the block.
-    let report = frame::neutralize_text(report);
+    let report = model_text::neutralize_foreign_text(report);
     if report.is_empty() {
-        return frame::NOTES_FOOTER.to_owned();
+        return model_text::NOTES_FOOTER.to_owned();
     }
     let beginning: String = report.chars().take(MAX_REPORT_CHARS).collect();
     let more = if beginning.len() < report.len() { " …" } else { "" };
-    format!("The report that failed:\n    {beginning}{more}\n{}", frame::NOTES_FOOTER)
+    format!("The report that failed:\n    {beginning}{more}\n{}", model_text::NOTES_FOOTER)
 }

@@ -11,13 +11,14 @@ use std::collections::HashSet;
 
 use model::{MemoryId, MemoryKind, MemoryStatus, SessionOutcome};
 use observe::{Evidence, ModuleLookup, PatternKey, SessionSighting, SupportCounts};
-use recall::{SilenceReason, frame};
+use recall::SilenceReason;
 use store::{SessionRow, ShownEntry, SightingRow, StoreReader};
 
 use super::hook_injection::Injection;
 use super::missing_references::reject_missing_references;
 use super::note_format::format_capped;
 use super::shown_notes::memory_entries;
+use crate::model_text::{self, TextOrigin, is_memory_withheld};
 use crate::{Error, ProjectReader};
 
 /// Remark of a fix that is not a memory yet.
@@ -66,7 +67,9 @@ async fn confirmed_fix(
     }
     let memory = store.memories().get(id).await?;
     // The user may have removed or deprecated it. The sightings behind it do not count then either.
-    let Some(memory) = memory.filter(|it| it.status() == MemoryStatus::Live) else {
+    let Some(memory) =
+        memory.filter(|it| it.status() == MemoryStatus::Live && !is_memory_withheld(it))
+    else {
         return Ok(silent);
     };
     if let Some(reason) = reject_missing_references(reader, &memory).await {
@@ -124,8 +127,12 @@ async fn format_unconfirmed_fix(
     let label = MemoryKind::ErrorPattern.row().label;
     // There is no memory yet, so the note carries the id of the session.
     let (remarks, id) = ([UNCONFIRMED_REMARK.to_owned()], last.session.short());
-    let note = frame::FramedNote { label, text: &draft.content, id: &id, remarks: &remarks };
-    Ok(Some(frame::format_note(&note)))
+    let note = model_text::FramedNote { label, text: &draft.content, id: &id, remarks: &remarks };
+    // An error message may quote anything, so a fix that reads like an instruction is not told.
+    if model_text::is_withheld(note.text, TextOrigin::Unconfirmed) {
+        return Ok(None);
+    }
+    Ok(Some(model_text::format_note(&note, TextOrigin::Unconfirmed)))
 }
 
 fn is_validated(session: &SessionRow) -> bool {

@@ -6,11 +6,12 @@
 //! as a whole. The *shown log* of a session records what it was shown, these sections included.
 
 use observe::{FilePrediction, PredictedFile};
-use recall::{estimate_tokens, frame};
+use recall::estimate_tokens;
 use store::ShownEntry;
 
 use super::context_candidates::ContextCandidates;
 use super::map_summary::MapLine;
+use crate::model_text::{self, TextOrigin, is_withheld};
 
 const EXPECTED_ERRORS_TITLE: &str = "What failed in earlier sessions here, command and answer:";
 const PREDICTED_FILES_TITLE: &str = "Files that sessions on such work opened:";
@@ -87,9 +88,11 @@ impl ExtraSection {
     /// A section that needs more than `max_tokens` is left out: the budget is for memories.
     fn new(title: &'static str, text: &str, max_tokens: u32) -> Self {
         // The texts come from tools, files and manifests: none of them may end the block.
-        let lines: Vec<String> = text.lines().map(frame::neutralize_text).collect();
+        let may_read = |it: &&str| !is_withheld(it, TextOrigin::Unconfirmed);
+        let lines: Vec<String> =
+            text.lines().filter(may_read).map(model_text::neutralize_foreign_text).collect();
         let text = lines.join("\n");
-        let (header, footer) = (frame::NOTES_HEADER, frame::NOTES_FOOTER);
+        let (header, footer) = (model_text::NOTES_HEADER, model_text::NOTES_FOOTER);
         let tokens = estimate_tokens(&format!("{header}\n{title}\n{text}\n{footer}\n"));
         if text.is_empty() || tokens > max_tokens {
             return Self { title, text: String::new(), tokens: 0 };
@@ -102,9 +105,9 @@ impl ExtraSection {
         if self.text.is_empty() {
             return block;
         }
-        let footer = frame::NOTES_FOOTER;
+        let footer = model_text::NOTES_FOOTER;
         // A block without notes is empty, and the section starts one.
-        let body = block.trim_end().strip_suffix(footer).unwrap_or(frame::NOTES_HEADER);
+        let body = block.trim_end().strip_suffix(footer).unwrap_or(model_text::NOTES_HEADER);
         format!("{}\n{}\n{}\n{footer}", body.trim_end(), self.title, self.text)
     }
 }

@@ -15,6 +15,7 @@ use store::FileWarnings;
 use tokio::task;
 
 use crate::lookup::user_excluded_memories;
+use crate::model_text::is_memory_withheld;
 use crate::retrieval::{
     AssessedMemory, RejectionReason, assess_memory, has_existing_file, list_unmerged_branches,
     rank_equally_relevant,
@@ -94,6 +95,8 @@ fn rejection_reason(
     // Cheap tests first: the last one looks at the file system.
     if shown.contains(&rated.memory.id) {
         Some(RejectionReason::AlreadyShown)
+    } else if is_memory_withheld(&rated.memory) {
+        Some(RejectionReason::Withheld)
     } else if rated.current_confidence < SearchPurpose::File.row().min_confidence {
         Some(RejectionReason::LowConfidence)
     } else if !has_existing_file(reader, &rated.memory) {

@@ -18,7 +18,7 @@ use std::collections::HashSet;
 use agents::{HookEvent, HookMessage, PathResolver, RefusedCall};
 use model::{InjectionTier, MemoryId, Phase, ProjectPath, TrustLevel};
 use observe::shell::{self, ShellEffect};
-use recall::{SilenceReason, frame};
+use recall::SilenceReason;
 use store::ShownEntry;
 
 use super::context_builder::is_trusted;
@@ -34,6 +34,7 @@ use super::shown_notes::{
     shown_memory_ids,
 };
 use super::trial_group::{record_trial_group, trial_group};
+use crate::model_text;
 use crate::retrieval::RejectionReason;
 use crate::rules::rules_read_by_host;
 use crate::{Error, ProjectReader, RatedMemory};
@@ -81,7 +82,7 @@ impl Injection {
         if lines.is_empty() {
             return Self::silent_because(SilenceReason::NoRelevantMemory);
         }
-        let (header, footer) = (frame::NOTES_HEADER, frame::NOTES_FOOTER);
+        let (header, footer) = (model_text::NOTES_HEADER, model_text::NOTES_FOOTER);
         let text = format!("{header}\n{}\n{footer}", lines.join("\n"));
         Self { text, silence: None, context: None, warnings: None, withheld_fix: None, entries }
     }

@@ -19,6 +19,7 @@ use store::ShownEntry;
 
 use super::context_request::ContextRequest;
 use crate::code_index::map::apply_map_edits;
+use crate::model_text::neutralize_description;
 use crate::rules::rules_read_by_host;
 use crate::{Error, ProjectReader};
 
@@ -140,11 +141,9 @@ fn is_named(task: &str, module: &Module) -> bool {
 
 /// One module: its name, what it is for, where it starts and where its tests are.
 fn describe_module(module: &Module) -> String {
-    let sentence = short_description(&module.description);
     // The description comes from the repository, which may try to give the agent orders.
-    let is_safe = promote::detect_instruction(&module.description).is_none();
-    let description =
-        if is_safe && !sentence.is_empty() { format!(": {sentence}") } else { String::new() };
+    let sentence = short_description(&neutralize_description(&module.description));
+    let description = if sentence.is_empty() { String::new() } else { format!(": {sentence}") };
     let entry_point = module.entry_points.first().map(|it| format!("; entry point {it}"));
     let tests = module.test_files.first().map(|it| format!("; tests in {it}"));
     let (entry_point, tests) = (entry_point.unwrap_or_default(), tests.unwrap_or_default());

@@ -1,12 +1,11 @@
 //! The format of a memory as a note for a language model: label, text, short id and remarks, framed by
-//! `recall::frame` so that no text can pose as an instruction. The functions differ in the text that
+//! `model_text` so that no text can pose as an instruction. The functions differ in the text that
 //! they choose: the summary, the whole content, or a given text.
-
-use model::{Memory, MemoryStatus, MemoryType};
-use recall::frame;
 
 use super::context_request::NoteDetail;
 use crate::ProjectReader;
+use crate::model_text::{self, TextOrigin};
+use model::{Memory, MemoryStatus, MemoryType};
 
 /// Bytes of a note above which its summary is used. Hosts cut long output; four notes of this size
 /// stay below their limits, so a block is never cut.
@@ -53,7 +52,8 @@ pub(super) fn format_text(
     remarks: &[String],
 ) -> String {
     let (label, id) = (type_label(reader, &memory.kind), memory.id.short());
-    frame::format_note(&frame::FramedNote { label: &label, text, id: &id, remarks })
+    let note = model_text::FramedNote { label: &label, text, id: &id, remarks };
+    model_text::format_note(&note, TextOrigin::of_memory(memory))
 }
 
 /// The label of a type; a custom type has the label it was declared with.

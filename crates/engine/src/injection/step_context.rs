@@ -19,7 +19,7 @@ use model::{
 use recall::step_decision::{
     NoteOffer, StepDecision, StepReason, StepState, WithholdReason, decide_step,
 };
-use recall::{DisabledStages, RankingStage, SearchPurpose, frame, pipeline};
+use recall::{DisabledStages, RankingStage, SearchPurpose, pipeline};
 use store::ShownEntry;
 
 use super::context_candidates::{live_filter, search_related};
@@ -31,6 +31,7 @@ use super::recorded_notes::{RecordedSiblingNote, sibling_notes_since};
 use super::shown_notes::{open_shown_log, shown_memory_ids};
 use super::trial_group::{record_trial_group, trial_group};
 use crate::lookup::shared_terms;
+use crate::model_text::{self, TextOrigin, is_memory_withheld};
 use crate::retrieval::SearchQuery;
 use crate::retrieval::search::search_memories;
 use crate::{Error, MatchedRecipe, ProjectReader, RatedMemory};
@@ -183,8 +184,9 @@ fn offer_sibling_notes(
         let label = kind.map_or("NOTE", |it| it.row().label);
         let (id, remarks) = (session.short(), ["not yet reviewed".to_owned()]);
         let framed =
-            frame::FramedNote { label, text: &note.note.content, id: &id, remarks: &remarks };
-        let (line, reason) = (frame::format_note(&framed), StepReason::Recorded);
+            model_text::FramedNote { label, text: &note.note.content, id: &id, remarks: &remarks };
+        let (line, reason) =
+            (model_text::format_note(&framed, TextOrigin::Unconfirmed), StepReason::Recorded);
         let entry = ShownEntry::PendingNote { session, event: note.event_id };
         let candidate = StepCandidate { reason, entry, line: line.clone() };
         match objection {
@@ -213,8 +215,10 @@ async fn offer_search_hits(
             disabled_stages: slow_stages(),
         };
         let hits = search_memories(reader, &query).await?.hits;
-        let matching =
-            hits.iter().map(|it| &it.rated).filter(|it| holds_most_keywords(&it.memory, text));
+        let matching = hits
+            .iter()
+            .map(|it| &it.rated)
+            .filter(|it| holds_most_keywords(&it.memory, text) && !is_memory_withheld(&it.memory));
         acc.extend(matching.map(|it| offer_memory(reader, StepReason::Known, it)));
     }
     Ok(())
@@ -245,6 +249,9 @@ async fn offer_next_recipe_step(
     };
     let memory = &found.rated.memory;
     let text = format!("next: {}", pipeline::format_recipe_step(step));
+    if is_memory_withheld(memory) || model_text::is_withheld(&text, TextOrigin::of_memory(memory)) {
+        return Ok(());
+    }
     let (line, reason) = (format_text(reader, memory, &text, &[]), StepReason::NextStep);
     let entry = ShownEntry::RecipeStep { recipe: memory.id, order: step.order };
     let confidence = found.rated.current_confidence;

@@ -12,12 +12,12 @@ use std::collections::{BTreeMap, HashSet};
 
 use model::{ProjectPath, RecordedNote, SessionId};
 use observe::{Scratchpad, SessionOverview, Sighting};
-use recall::frame;
 use recall::step_decision::WithholdReason;
 use store::{SessionRow, SightingRow};
 
 use super::session_index::SessionIndex;
 use super::{journal_transcripts, read_transcript};
+use crate::model_text::{self, TextOrigin};
 use crate::{Error, ProjectReader};
 
 /// A note that a sibling recorded and that is not a memory yet.
@@ -97,7 +97,7 @@ pub(crate) fn sibling_note_objection(
 ) -> Option<WithholdReason> {
     if is_tainted {
         Some(WithholdReason::Tainted)
-    } else if promote::detect_instruction(&note.content).is_some() {
+    } else if model_text::is_withheld(&note.content, TextOrigin::Unconfirmed) {
         Some(WithholdReason::Instruction)
     } else {
         None
@@ -108,15 +108,16 @@ pub(crate) fn sibling_note_objection(
 pub fn frame_sibling_notes(notes: &[SiblingNote]) -> String {
     let line = |it: &SiblingNote| {
         let label = it.note.kind.core_kind().map_or("NOTE", |it| it.row().label);
-        frame::format_note(&frame::FramedNote {
+        let note = model_text::FramedNote {
             label,
             text: &it.note.content,
             id: &it.session.short(),
             remarks: &["a sibling's, not yet checked".to_owned()],
-        })
+        };
+        model_text::format_note(&note, TextOrigin::Unconfirmed)
     };
     let lines: Vec<String> = notes.iter().map(line).collect();
-    format!("{}\n{}\n{}", frame::NOTES_HEADER, lines.join("\n"), frame::NOTES_FOOTER)
+    format!("{}\n{}\n{}", model_text::NOTES_HEADER, lines.join("\n"), model_text::NOTES_FOOTER)
 }
 
 /// Returns the notes that the siblings of a running session have recorded so far, oldest session

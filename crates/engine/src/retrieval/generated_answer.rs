@@ -4,12 +4,13 @@
 //! the hits.
 
 use model::{MemoryId, MemoryStatus};
-use recall::{estimate_tokens, frame};
+use recall::estimate_tokens;
 
 use super::search::search_memories;
 use super::search_results::{SearchHit, SearchQuery, SearchResults};
 use crate::injection::NoteDetail;
 use crate::injection::note_format::format_memory_note;
+use crate::model_text::{self, TextOrigin};
 use crate::models::ANSWER_TIMEOUT;
 use crate::text_admission::mask_label;
 use crate::{Error, ProjectReader};
@@ -71,7 +72,7 @@ pub(crate) async fn answer_query(
 /// The prompt: the notes that fit, then the question. Secrets are redacted.
 fn build_prompt(reader: &ProjectReader, question: &str, hits: &[SearchHit]) -> String {
     let mut tokens_left = MAX_NOTE_TOKENS;
-    let mut prompt = format!("{}\n", frame::NOTES_HEADER);
+    let mut prompt = format!("{}\n", model_text::NOTES_HEADER);
     for hit in hits {
         let memory = &hit.rated.memory;
         let mut remarks = Vec::new();
@@ -89,8 +90,8 @@ fn build_prompt(reader: &ProjectReader, question: &str, hits: &[SearchHit]) -> S
     }
     let question = mask_label(question, MAX_QUESTION_CHARS);
     // The question must not end the block of notes either.
-    let question = frame::neutralize_text(&question);
-    format!("{prompt}{}\n\nQuestion: {question}", frame::NOTES_FOOTER)
+    let question = model_text::neutralize_text(&question, TextOrigin::User);
+    format!("{prompt}{}\n\nQuestion: {question}", model_text::NOTES_FOOTER)
 }
 
 /// Collects the cited sources. Citations of unknown memories, and the lack of any, become notices.

@@ -102,6 +102,8 @@ pub enum RejectionReason {
     WaitsForFile,
     /// Its text is in a rule file that the host reads itself.
     InHostRules,
+    /// It reads like an instruction, or is tainted, and the user has not confirmed it.
+    Withheld,
 }
 
 impl RejectionReason {
@@ -120,6 +122,7 @@ impl RejectionReason {
             Self::AlreadyShown => "shown",
             Self::WaitsForFile => "special",
             Self::InHostRules => "read_by_host",
+            Self::Withheld => "withheld",
         }
     }
 
@@ -137,6 +140,7 @@ impl RejectionReason {
             Self::AlreadyShown => "was shown in this session already",
             Self::WaitsForFile => "waits until its file is touched",
             Self::InHostRules => "is in a rule file that the host reads itself",
+            Self::Withheld => "reads like an instruction or comes from outside: confirm it first",
         }
     }
 }

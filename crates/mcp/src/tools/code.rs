@@ -9,7 +9,8 @@
 //! - src/login.rs:check (depth 1, calls, line 12)
 //! ```
 
-use engine::{IndexFreshness, ReachedSymbol, SymbolInfo, frame};
+use engine::model_text::neutralize_foreign_text;
+use engine::{IndexFreshness, ReachedSymbol, SymbolInfo};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -99,7 +100,7 @@ fn freshness_warnings(freshness: &IndexFreshness) -> Vec<String> {
     }
     if !freshness.changed_files.is_empty() {
         let changed: Vec<String> =
-            freshness.changed_files.iter().map(|it| frame::neutralize_text(it)).collect();
+            freshness.changed_files.iter().map(|it| neutralize_foreign_text(it)).collect();
         res.push(format!("Changed since indexing: {}.", changed.join(", ")));
     }
     res
@@ -112,17 +113,20 @@ fn symbol_names(symbols: &[SymbolInfo]) -> String {
 /// `path:name`. Names in code are untrusted text, so they are neutralised: nothing in them can pass for
 /// the header or footer of a note block.
 fn symbol_name(symbol: &SymbolInfo) -> String {
-    let path = frame::neutralize_text(&symbol.path);
+    let path = neutralize_foreign_text(&symbol.path);
     // The symbol of a whole file has no name.
     if symbol.name.is_empty() {
         path
     } else {
-        format!("{path}:{}", frame::neutralize_text(&symbol.name))
+        format!("{path}:{}", neutralize_foreign_text(&symbol.name))
     }
 }
 
 fn symbol_json(symbol: &SymbolInfo) -> Value {
-    json!({ "path": symbol.path, "symbol": symbol.name })
+    json!({
+        "path": neutralize_foreign_text(&symbol.path),
+        "symbol": neutralize_foreign_text(&symbol.name),
+    })
 }
 
 fn reached_symbols_json(reached: &[ReachedSymbol]) -> Vec<Value> {

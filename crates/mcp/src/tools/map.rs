@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 
+use engine::model_text::neutralize_foreign_text;
 use engine::{MapEdit, MappedModule};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -72,10 +73,10 @@ pub(super) async fn update_module_map(call: ToolCallContext<'_>) -> Result<ToolO
 fn module_json(mapped: &MappedModule) -> Value {
     let module = &mapped.module;
     json!({
-        "id": module.id,
-        "root": module.root,
+        "id": neutralize_foreign_text(&module.id),
+        "root": neutralize_foreign_text(&module.root),
         "n_files": module.files.len(),
         "n_memories": mapped.n_memories,
-        "needs": module.dependencies,
+        "needs": module.dependencies.iter().map(|it| neutralize_foreign_text(it)).collect::<Vec<_>>(),
     })
 }

@@ -4,7 +4,8 @@
 
 use std::path::PathBuf;
 
-use engine::{ContextRequest, PipelineContext, frame};
+use engine::model_text::{TextOrigin, neutralize_text};
+use engine::{ContextRequest, PipelineContext};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -28,9 +29,10 @@ pub(super) async fn get_workflow_recipe(
         return Ok(ToolOutput { text, data: json!({ "notes": "", "steps": [] }) });
     };
     let notes = frame_notes(&[call.project.injector().format_recipe(&found)]);
+    let origin = TextOrigin::of_memory(&found.rated.memory);
     let step_json = |it: &model::RecipeStep| -> Value {
-        let mut res =
-            json!({ "order": it.order, "description": frame::neutralize_text(&it.description) });
+        let description = neutralize_text(&it.description, origin);
+        let mut res = json!({ "order": it.order, "description": description });
         if let Some(file) = &it.file {
             res["file"] = json!(file.as_str());
         }

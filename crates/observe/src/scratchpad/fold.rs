@@ -369,7 +369,10 @@ fn add_failure(pad: &mut Scratchpad, call_number: u32, call: LoggedCall, result:
     );
     let output = result.excerpt.as_str();
     let output_start = expected_errors::output_start(output);
-    pad.failed_calls.push(FailedCall { at: call.at, head: class.clone(), output_start });
+    // The start of the output is told to later sessions as it is, so external text must not be in it.
+    if !pad.is_tainted(pad.n_events) {
+        pad.failed_calls.push(FailedCall { at: call.at, head: class.clone(), output_start });
+    }
     if let Some(error) = recognise_error(&class, output) {
         pad.errors.push(ErrorOccurrence {
             call: call_number,

@@ -10,6 +10,9 @@
 //! In most results `memories` has the ids of the memories (conclusions about the project) that the
 //! result is based on, so that a client can cite them.
 
+use engine::model_text::{
+    TextOrigin, neutralize_description, neutralize_foreign_text, neutralize_text,
+};
 use engine::{
     ContextBlock, DependencyReport, ImpactReport, IndexFreshness, MappedModule, MatchedRecipe,
     ModuleMap, ReachedSymbol, SearchHit, StopLimit, SymbolInfo,
@@ -117,17 +120,18 @@ pub fn recipe_json(found: Option<&MatchedRecipe>) -> Value {
     let Some(MatchedRecipe { rated, recipe }) = found else {
         return json!({ "recipe": null, "memories": [] });
     };
+    let origin = TextOrigin::of_memory(&rated.memory);
     let step_json = |it: &RecipeStep| {
         json!({
             "order": it.order,
-            "description": it.description,
+            "description": neutralize_text(&it.description, origin),
             "file": it.file,
             "line": it.line,
         })
     };
     let steps: Vec<Value> = recipe.steps.iter().map(step_json).collect();
     let recipe_json = json!({
-        "task_pattern": recipe.task_pattern,
+        "task_pattern": neutralize_text(&recipe.task_pattern, origin),
         "steps": steps,
         "success_count": recipe.success_count,
     });
@@ -178,7 +182,7 @@ pub fn module_map_json<'a>(
             "id": module.id,
             "name": module.name,
             "root": module.root,
-            "description": module.description,
+            "description": neutralize_description(&module.description),
             "entries": module.entry_points,
             "core": module.core_files,
             "tests": module.test_files,
@@ -188,7 +192,7 @@ pub fn module_map_json<'a>(
             "n_memories": mapped.n_memories,
         })
     };
-    let tool_json = |it: &engine::ProjectTool| json!({ "kind": it.kind.slug(), "value": it.value });
+    let tool_json = |it: &engine::ProjectTool| json!({ "kind": it.kind.slug(), "value": neutralize_foreign_text(&it.value) });
     json!({
         "modules": modules.map(mapped_module_json).collect::<Vec<_>>(),
         "tools": map.tools.iter().map(tool_json).collect::<Vec<_>>(),
@@ -199,11 +203,12 @@ pub fn module_map_json<'a>(
 
 /// The fields of a memory that a client needs to cite it and act on it.
 fn memory_json(memory: &Memory) -> Value {
+    let origin = TextOrigin::of_memory(memory);
     json!({
         "id": memory.id,
         "type": memory.kind.slug(),
-        "summary": memory.summary,
-        "content": memory.content,
+        "summary": neutralize_text(&memory.summary, origin),
+        "content": neutralize_text(&memory.content, origin),
         "citation": memory.citation,
         "files": memory.files,
     })
@@ -212,7 +217,9 @@ fn memory_json(memory: &Memory) -> Value {
 fn symbol_json(symbol: &SymbolInfo) -> Value {
     let kind = symbol.kind.map(engine::DefKind::slug);
     let (first_line, _) = symbol.lines;
-    json!({ "name": symbol.name, "kind": kind, "path": symbol.path, "line": first_line })
+    let (name, path) =
+        (neutralize_foreign_text(&symbol.name), neutralize_foreign_text(&symbol.path));
+    json!({ "name": name, "kind": kind, "path": path, "line": first_line })
 }
 
 /// A symbol found by following edges from a target: the number of edges, the kind of the last edge, and

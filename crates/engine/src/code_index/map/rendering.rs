@@ -6,9 +6,8 @@
 //! - test: cargo test
 //! ```
 
-use recall::frame;
-
 use super::{MappedModule, ModuleMap};
+use crate::model_text;
 
 /// Modules that are listed; the rest is counted.
 const MAX_LISTED_MODULES: usize = 60;
@@ -27,7 +26,11 @@ pub(super) fn render_map(map: &ModuleMap) -> String {
     }
     // Values come from manifests of the repository, so they are neutralised like any outside text.
     for tool in &map.tools {
-        lines.push(format!("- {}: {}", tool.kind.slug(), frame::neutralize_text(&tool.value)));
+        lines.push(format!(
+            "- {}: {}",
+            tool.kind.slug(),
+            model_text::neutralize_foreign_text(&tool.value)
+        ));
     }
     frame_lines(&lines)
 }
@@ -35,9 +38,10 @@ pub(super) fn render_map(map: &ModuleMap) -> String {
 /// Everything about one module as notes.
 pub(super) fn render_module(mapped: &MappedModule) -> String {
     let module = &mapped.module;
-    let mut lines = vec![format!("- {}", frame::neutralize_text(&module.name))];
-    if !module.description.is_empty() {
-        lines.push(format!("about: {}", frame::neutralize_text(&module.description)));
+    let mut lines = vec![format!("- {}", model_text::neutralize_foreign_text(&module.name))];
+    let description = model_text::neutralize_description(&module.description);
+    if !description.is_empty() {
+        lines.push(format!("about: {description}"));
     }
     let rows = [
         ("comes in at", &module.entry_points),
@@ -49,7 +53,10 @@ pub(super) fn render_module(mapped: &MappedModule) -> String {
     ];
     for (title, names) in rows {
         if !names.is_empty() {
-            lines.push(format!("{title}: {}", frame::neutralize_text(&names.join(", "))));
+            lines.push(format!(
+                "{title}: {}",
+                model_text::neutralize_foreign_text(&names.join(", "))
+            ));
         }
     }
     frame_lines(&lines)
@@ -57,20 +64,20 @@ pub(super) fn render_module(mapped: &MappedModule) -> String {
 
 fn module_line(mapped: &MappedModule) -> String {
     let module = &mapped.module;
-    let about = match module.description.as_str() {
+    let about = match model_text::neutralize_description(&module.description).as_str() {
         "" => String::new(),
-        about => format!(" — {}", frame::neutralize_text(about)),
+        about => format!(" — {about}"),
     };
     let needs = match module.dependencies.as_slice() {
         [] => String::new(),
-        needs => format!(" (needs {})", frame::neutralize_text(&needs.join(", "))),
+        needs => format!(" (needs {})", model_text::neutralize_foreign_text(&needs.join(", "))),
     };
-    format!("- {}{about}{needs}", frame::neutralize_text(&module.id))
+    format!("- {}{about}{needs}", model_text::neutralize_foreign_text(&module.id))
 }
 
 fn frame_lines(lines: &[String]) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    format!("{}\n{}\n{}", frame::NOTES_HEADER, lines.join("\n"), frame::NOTES_FOOTER)
+    format!("{}\n{}\n{}", model_text::NOTES_HEADER, lines.join("\n"), model_text::NOTES_FOOTER)
 }
