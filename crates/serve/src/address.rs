@@ -41,6 +41,12 @@ impl DaemonAddress {
         self.lock.with_file_name(LAST_ERROR_FILE)
     }
 
+    /// A file that exists while the daemon is taken for hanging: it did not answer a hook in time, and
+    /// no hook since. Hooks write and remove it.
+    pub fn hang_marker(&self) -> PathBuf {
+        self.lock.with_file_name("hanging")
+    }
+
     /// The folders of lock and socket, without duplicates.
     pub(crate) fn parent_folders(&self) -> Vec<&Path> {
         let mut folders: Vec<&Path> = Vec::new();

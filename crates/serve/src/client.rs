@@ -20,6 +20,10 @@ use crate::{DaemonAddress, os};
 const MAX_REPLY_BYTES: u64 = 8 << 20;
 /// Time for a reply that needs no project: `hello`, `status`, `stop`.
 pub(crate) const CONTROL_TIMEOUT: Duration = Duration::from_secs(1);
+/// Time that a daemon which hung before has to show that it is back.
+const HANG_PROBE_TIMEOUT: Duration = Duration::from_millis(20);
+/// Longest time that it then has for the request of a hook.
+const HANG_RETRY_TIMEOUT: Duration = Duration::from_millis(100);
 /// Time that a stopping daemon has to exit.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -28,8 +32,22 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 pub enum ClientError {
     /// No daemon is listening.
     NotRunning,
-    /// The daemon did not reply in time or closed the connection, or its reply is an error or invalid.
+    /// The daemon did not reply in time.
+    TimedOut,
+    /// The daemon did not reply to an earlier hook in time and does not reply now, either.
+    Hanging,
+    /// The daemon closed the connection, or its reply is an error or invalid.
     Failed(String),
+}
+
+impl std::fmt::Display for ClientError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NotRunning => f.write_str("it is not running"),
+            Self::TimedOut | Self::Hanging => f.write_str("no reply in time"),
+            Self::Failed(why) => f.write_str(why),
+        }
+    }
 }
 
 /// Sends one request and returns the `ok` part of the reply.
@@ -48,6 +66,35 @@ pub fn send_request(
         Value::Null => Err(failed("the reply has no `ok`")),
         answer => Ok(answer),
     }
+}
+
+/// As [`send_request`], for a hook: if the daemon hangs, only the first hook waits for it.
+///
+/// The first one that waits in vain leaves a marker ([`DaemonAddress::hang_marker`]). The next ones
+/// only ask whether the daemon is back, with a request that it answers at once, and give their own
+/// request little time; the first reply removes the marker.
+pub fn send_hook_request(
+    address: &DaemonAddress,
+    request: &str,
+    timeout: Duration,
+) -> Result<Value, ClientError> {
+    let marker = address.hang_marker();
+    if !marker.exists() {
+        let res = send_request(address, request, timeout);
+        if res == Err(ClientError::TimedOut) {
+            // Without the marker, on a full disk for example, the next hook waits as this one did.
+            let _ = std::fs::write(&marker, "");
+        }
+        return res;
+    }
+    let hello = json!({ "id": 1, "request": "hello" }).to_string();
+    let res = send_request(address, &hello, HANG_PROBE_TIMEOUT)
+        .and_then(|_| send_request(address, request, timeout.min(HANG_RETRY_TIMEOUT)));
+    if res == Err(ClientError::TimedOut) {
+        return Err(ClientError::Hanging);
+    }
+    let _ = std::fs::remove_file(&marker);
+    res
 }
 
 /// A `hook` request. It carries the host's message unchanged and the daemon parses it again: a hook
@@ -112,8 +159,7 @@ fn exchange_line(
             Err(ClientError::Failed("the connection closed early".to_owned()))
         }
     };
-    run_with_timeout(timeout, exchange)
-        .unwrap_or_else(|| Err(ClientError::Failed("no reply in time".to_owned())))
+    run_with_timeout(timeout, exchange).unwrap_or(Err(ClientError::TimedOut))
 }
 
 /// Runs work on a thread; `None` after the timeout, and the thread is abandoned.

@@ -184,7 +184,7 @@ fn check_daemon(command: &CommandContext<'_>) -> HealthCheck {
                 Some("the next daemon tries again; `waylore learn` does so at once"),
             )
         }
-        Err(serve::client::ClientError::Failed(why)) => check(
+        Err(why) => check(
             HealthLevel::Warning,
             format!("the daemon does not answer: {why}"),
             Some("`waylore serve --stop` stops it; the next hook starts a new one"),

@@ -5,7 +5,7 @@
 //! `serve::requests::hook`), which selects the notes to inject and records the event in the *journal* of
 //! the session; print the text of the reply in the format of the host. If no daemon runs, this process selects
 //! the text itself, stores the message in the *inbox*, from which the next daemon takes it over, and starts a
-//! daemon.
+//! daemon. It also answers alone while the daemon hangs; only the first hook waits for that one.
 
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -106,7 +106,7 @@ fn handle_message(host: &Host, message: &HookMessage) -> Option<()> {
     HAS_EXTRA_TIME.store(timeout > PROCESS_TIMEOUT, Ordering::Relaxed);
     let request = serve::client::format_hook_request(host.name, message)?;
     let address = serve::DaemonAddress::for_data_dir(&environment.data);
-    match serve::client::send_request(&address, &request, timeout) {
+    match serve::client::send_hook_request(&address, &request, timeout) {
         Ok(answer) => {
             print_answer(host, message, answer["text"].as_str());
             // A daemon of an older version steps down for a new one.
@@ -115,15 +115,7 @@ fn handle_message(host: &Host, message: &HookMessage) -> Option<()> {
             }
         }
         Err(ClientError::NotRunning) => {
-            // No extra time here: this process opens the project and the models first, which may take
-            // long, and the host waits for it.
-            HAS_EXTRA_TIME.store(false, Ordering::Relaxed);
-            // A panic must not keep the message from the inbox.
-            let select = AssertUnwindSafe(|| select_text_locally(&environment, message));
-            // `None` after a panic, too.
-            let text = catch_unwind(select).unwrap_or(None);
-            print_answer(host, message, text.as_deref());
-            store_message_in_inbox(&environment, host, message);
+            answer_alone(&environment, host, message);
             // Nothing is ever injected at other events, so none of them needs a daemon.
             let needs_daemon = !matches!(message.event, HookEvent::Other);
             let has_started = needs_daemon && start_daemon_if_wanted(&environment);
@@ -132,11 +124,28 @@ fn handle_message(host: &Host, message: &HookMessage) -> Option<()> {
                 start_learning(message);
             }
         }
+        // It takes the message from the inbox when it is back.
+        Err(ClientError::Hanging) => answer_alone(&environment, host, message),
         // The daemon did not answer in time, or failed. It may have journalled the message or not; the
         // journal drops repetitions.
-        Err(ClientError::Failed(_)) => store_message_in_inbox(&environment, host, message),
+        Err(ClientError::TimedOut | ClientError::Failed(_)) => {
+            store_message_in_inbox(&environment, host, message);
+        }
     }
     Some(())
+}
+
+/// Answers in this process and stores the message in the inbox.
+fn answer_alone(environment: &Environment, host: &Host, message: &HookMessage) {
+    // No extra time here: this process opens the project and the models first, which may take
+    // long, and the host waits for it.
+    HAS_EXTRA_TIME.store(false, Ordering::Relaxed);
+    // A panic must not keep the message from the inbox.
+    let select = AssertUnwindSafe(|| select_text_locally(environment, message));
+    // `None` after a panic, too.
+    let text = catch_unwind(select).unwrap_or(None);
+    print_answer(host, message, text.as_deref());
+    store_message_in_inbox(environment, host, message);
 }
 
 /// Prints the text in the format of the host; nothing if there is none or if it is too long.

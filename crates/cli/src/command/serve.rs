@@ -130,7 +130,7 @@ fn print_status(address: &DaemonAddress, out: &Output) -> u8 {
             out.say("the daemon is not running");
             return 1;
         }
-        Err(ClientError::Failed(why)) => {
+        Err(why) => {
             out.warn(&format!("the daemon does not answer: {why}"));
             return 3;
         }

@@ -68,7 +68,7 @@ impl RunningDaemon {
     }
 
     /// Sends a signal, written as an option of `kill(1)`: `-TERM`.
-    fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         let pid = self.pid().to_string();
         assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
     }

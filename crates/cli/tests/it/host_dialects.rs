@@ -176,7 +176,9 @@ fn a_hostile_daemon_socket_never_stops_a_host() {
         for host in hosts_with_hooks() {
             let message = start_message(host, &sandbox.project);
             let answer = hook_answer(&sandbox, host, message.as_bytes());
-            assert_eq!(answer, "", "{}, {socket_answer:?}", host.name);
+            // After the first timeout hooks no longer wait for the silent socket and answer alone.
+            let is_alone = socket_answer.is_none() && answer.contains("stored in UTC");
+            assert!(answer.is_empty() || is_alone, "{}, {socket_answer:?}: {answer}", host.name);
         }
     }
 }

@@ -27,6 +27,8 @@ mod encryption;
 mod export_import;
 mod gemini;
 #[cfg(unix)]
+mod hanging_daemon;
+#[cfg(unix)]
 mod health;
 mod hooks;
 mod host_dialects;
