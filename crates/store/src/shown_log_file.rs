@@ -7,8 +7,8 @@
 //! writer and the only parser of the line format.
 //!
 //! When a host compacts or clears a conversation, the agent no longer sees the notes in it. These
-//! entries are then marked as lost and may be shown a second time, but not a third. In this example
-//! the list of modules was shown, lost, and shown again; the last line is a record about the
+//! entries are then marked as lost and may be shown again, once per loss. In this example the list of
+//! modules was shown, lost, and shown again; the last line is a record about the
 //! session, in which 120 tokens were injected after step 4:
 //!
 //! ```text
@@ -205,13 +205,13 @@ pub struct ShownLog {
     path: PathBuf,
 }
 
-/// Entries of a log after all its lines. An entry that was lost and shown again is in both sets.
+/// Entries of a log after all its lines. An entry is in one of the sets.
 #[derive(Default)]
 struct LogState {
     /// Still in the conversation.
     shown: HashSet<ShownEntry>,
-    /// Lost at some time. Entries are never removed from it: it limits each to one repetition.
-    ever_lost: HashSet<ShownEntry>,
+    /// Lost and not shown again since.
+    lost: HashSet<ShownEntry>,
 }
 
 impl ShownLog {
@@ -231,9 +231,7 @@ impl ShownLog {
 
     /// Entries that were lost and not shown again since.
     pub fn read_lost(&self) -> HashSet<ShownEntry> {
-        let LogState { shown, mut ever_lost } = self.load();
-        ever_lost.retain(|it| !shown.contains(it));
-        ever_lost
+        self.load().lost
     }
 
     /// Reads the file and replays its lines.
@@ -250,8 +248,9 @@ impl ShownLog {
             let Ok(entry) = line.parse::<ShownEntry>() else { continue };
             if is_lost {
                 state.shown.remove(&entry);
-                state.ever_lost.insert(entry);
+                state.lost.insert(entry);
             } else {
+                state.lost.remove(&entry);
                 state.shown.insert(entry);
             }
         }
@@ -273,11 +272,10 @@ impl ShownLog {
         self.append(&entries.iter().map(ToString::to_string).collect::<Vec<_>>())
     }
 
-    /// Marks everything in the conversation as lost, so that it may be shown once more. An entry
-    /// that was lost before and shown again stays shown: a third time is too often.
+    /// Marks everything in the conversation as lost, so that it may be shown once more.
     pub fn mark_conversation_lost(&self) -> Result<(), Error> {
-        let LogState { shown, ever_lost } = self.load();
-        let newly_lost = shown.iter().filter(|it| it.is_content() && !ever_lost.contains(*it));
+        let shown = self.load().shown;
+        let newly_lost = shown.iter().filter(|it| it.is_content());
         let mut lines: Vec<String> = newly_lost.map(|it| format!("{LOST_PREFIX}{it}")).collect();
         // A hash set has no order; the same session must write the same file.
         lines.sort();
@@ -392,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_entry_may_be_shown_once_more() {
+    fn a_lost_entry_may_be_shown_once_more_after_every_loss() {
         let dir = tempfile::tempdir().unwrap();
         let data = DataDir::new(dir.path());
         let log = ShownLog::for_session(&data, "a/../session");
@@ -405,11 +403,12 @@ mod tests {
         log.mark_conversation_lost().unwrap();
         assert!(log.read_entries().is_empty());
         assert_eq!(log.read_lost(), HashSet::from([one.clone()]));
-        // The second conversation is lost, too: only the entry that is new in it may be shown again.
         log.record(&[one.clone(), two.clone()]).unwrap();
+        assert!(log.read_lost().is_empty(), "it is in the conversation again");
+        // The second conversation is lost, too.
         log.mark_conversation_lost().unwrap();
-        assert_eq!(log.read_entries(), HashSet::from([one]), "a third time is too often");
-        assert_eq!(log.read_lost(), HashSet::from([two]));
+        assert!(log.read_entries().is_empty());
+        assert_eq!(log.read_lost(), HashSet::from([one, two]));
     }
 
     #[test]
