@@ -138,6 +138,17 @@ struct OpenStatement {
     text: String,
 }
 
+impl OpenStatement {
+    /// True for a paragraph whose last line ended a sentence where the next line begins one: people
+    /// write one rule per line, without list markers.
+    fn is_whole_before(&self, next_line: &str) -> bool {
+        let ends_sentence = self.text.ends_with(['.', '!']);
+        let begins_sentence =
+            next_line.starts_with(|it: char| it.is_uppercase() || matches!(it, '`' | '*'));
+        !self.is_item && ends_sentence && begins_sentence
+    }
+}
+
 impl RuleReader {
     fn read_line(&mut self, number: usize, line: &str) {
         let trimmed = line.trim();
@@ -172,11 +183,12 @@ impl RuleReader {
             self.introductions.retain(|(depth, _)| *depth < indent);
             self.open =
                 Some(OpenStatement { line: number, indent, is_item: true, text: item.to_owned() });
-        } else if let Some(open) = &mut self.open {
+        } else if let Some(open) = self.open.as_mut().filter(|it| !it.is_whole_before(trimmed)) {
             // A line without a marker continues the item or paragraph before it.
             open.text.push(' ');
             open.text.push_str(trimmed);
         } else {
+            self.finish_statement();
             let text = trimmed.trim_start_matches("> ").to_owned();
             self.open = Some(OpenStatement { line: number, indent, is_item: false, text });
         }
@@ -281,6 +293,19 @@ mod tests {
                 9: [Testing] Run it twice
                 10: [Testing] later
                 13: Be kind
+            "]],
+        );
+    }
+
+    #[test]
+    fn lines_that_are_sentences_are_statements_of_their_own() {
+        check(
+            "Never use npm.\nAlways use `pnpm`.\n`make check` runs\nbefore a commit.\n\n- An item.\n  Its second sentence.\n",
+            expect![[r"
+                1: Never use npm.
+                2: Always use `pnpm`.
+                3: `make check` runs before a commit.
+                6: An item. Its second sentence.
             "]],
         );
     }

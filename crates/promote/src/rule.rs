@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use crate::phrase_table::{self, PhraseTable};
 
 /// Shorter texts are labels, not rules, in words.
-const MIN_RULE_WORDS: usize = 3;
+const MIN_RULE_WORDS: usize = 2;
 
 /// Binding phrases, and verbs that begin an instruction, in the notation of [`crate::phrase_table`]:
 /// `do|may not` is "do not" or "may not", `^` begins a sentence, `*` is a gap of a few words.
@@ -49,6 +49,7 @@ mod tests {
             "New endpoints should return problem details",
             "Prefer composition over inheritance",
             "Be careful with `unsafe`, ask first",
+            "Use tabs.",
         ] {
             assert!(is_rule(rule), "{rule}");
         }
@@ -57,6 +58,8 @@ mod tests {
             "`src/app.ts` is the entry point",
             "Monorepo with three packages: web, api, shared",
             "User-friendly",
+            "Tests",
+            "Usage notes",
             "",
         ] {
             assert!(!is_rule(text), "{text}");
