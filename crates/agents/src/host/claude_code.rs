@@ -36,7 +36,7 @@ pub(super) const CLAUDE_CODE: Host = Host {
             place: FilePlace::Folder("settings.json"),
             backup_name: "claude-code",
             install: install_hooks,
-            uninstall: hook_settings::uninstall,
+            uninstall: uninstall_hooks,
         },
         SettingsFile {
             place: FilePlace::Root(".claude.json"),
@@ -48,7 +48,7 @@ pub(super) const CLAUDE_CODE: Host = Host {
             place: FilePlace::Project(".claude/settings.json"),
             backup_name: "claude-code-project",
             install: install_hooks,
-            uninstall: hook_settings::uninstall,
+            uninstall: uninstall_hooks,
         },
         SettingsFile {
             place: FilePlace::Project(".mcp.json"),
@@ -88,8 +88,12 @@ const HOOK_TIMEOUT_SECONDS: u64 = 5;
 /// Key of the servers in `.claude.json` and `.mcp.json`.
 const SERVERS_KEY: &str = "mcpServers";
 
+fn uninstall_hooks(settings: &str) -> Result<String, SettingsError> {
+    hook_settings::uninstall(JsonFlavor::Strict, settings)
+}
+
 fn install_hooks(settings: &str, setup: &HostSetup<'_>) -> Result<String, SettingsError> {
-    hook_settings::install_entries(settings, &hook_entries(setup))
+    hook_settings::install_entries(JsonFlavor::Strict, settings, &hook_entries(setup))
 }
 
 fn hook_entries(setup: &HostSetup<'_>) -> Vec<(&'static str, Value)> {

@@ -9,6 +9,7 @@
 use model::{EventEnvelope, Timestamp, fingerprint_text};
 use serde_json::{Value, json};
 
+use super::mcp_servers::JsonFlavor;
 use super::{
     FilePlace, HookProtocol, HookTrust, Host, HostSetup, InstalledHook, SettingsBase,
     SettingsError, SettingsFile, build_common_answer, hook_settings, runs_waylore, shell,
@@ -33,7 +34,7 @@ pub(super) const CODEX: Host = Host {
             place: FilePlace::Folder("hooks.json"),
             backup_name: "codex",
             install: install_hooks,
-            uninstall: hook_settings::uninstall,
+            uninstall: uninstall_hooks,
         },
         SettingsFile {
             place: FilePlace::Folder("config.toml"),
@@ -45,7 +46,7 @@ pub(super) const CODEX: Host = Host {
             place: FilePlace::Project(".codex/hooks.json"),
             backup_name: "codex-project",
             install: install_hooks,
-            uninstall: hook_settings::uninstall,
+            uninstall: uninstall_hooks,
         },
         SettingsFile {
             place: FilePlace::Project(".codex/config.toml"),
@@ -79,6 +80,10 @@ const END_HOOK_TIMEOUT_SECONDS: u64 = 3;
 /// Size from which the host moves an answer into a file, which models do not open.
 const MAX_CONTEXT_TOKENS: u64 = 9_000;
 
+fn uninstall_hooks(settings: &str) -> Result<String, SettingsError> {
+    hook_settings::uninstall(JsonFlavor::Strict, settings)
+}
+
 fn install_hooks(settings: &str, setup: &HostSetup<'_>) -> Result<String, SettingsError> {
     let command = shell::hook_command(setup.program, &format!("hook {HOST_NAME}"));
     let entry = |event: &&'static str| {
@@ -91,7 +96,11 @@ fn install_hooks(settings: &str, setup: &HostSetup<'_>) -> Result<String, Settin
         }
         (*event, json!({ "hooks": [hook] }))
     };
-    hook_settings::install_entries(settings, &HOOK_EVENTS.iter().map(entry).collect::<Vec<_>>())
+    hook_settings::install_entries(
+        JsonFlavor::Strict,
+        settings,
+        &HOOK_EVENTS.iter().map(entry).collect::<Vec<_>>(),
+    )
 }
 
 /// Requests that list the hooks. Only the host itself knows the keys and checksums under which it

@@ -62,6 +62,8 @@ const HOOK_EVENTS: &[(&str, &str)] = &[
 /// Time after which the host stops waiting. The hook's own limit is far below.
 const HOOK_TIMEOUT_MILLIS: u64 = 5_000;
 const SERVERS_KEY: &str = "mcpServers";
+/// The host removes comments before it parses its settings.
+const FLAVOR: JsonFlavor = JsonFlavor::Commented;
 
 fn install(settings: &str, setup: &HostSetup<'_>) -> Result<String, SettingsError> {
     let command = shell::hook_command(setup.program, &format!("hook {HOST_NAME}"));
@@ -70,14 +72,14 @@ fn install(settings: &str, setup: &HostSetup<'_>) -> Result<String, SettingsErro
     for (event, tools) in HOOK_EVENTS {
         entries.push((*event, json!({ "matcher": tools, "hooks": [hook.clone()] })));
     }
-    let settings = hook_settings::install_entries(settings, &entries)?;
+    let settings = hook_settings::install_entries(FLAVOR, settings, &entries)?;
     // Both entries are in one file, so the second edit works on the result of the first.
     let server = json!({ "command": setup.program, "args": ["mcp"] });
-    mcp_servers::install(JsonFlavor::Strict, &settings, SERVERS_KEY, &server)
+    mcp_servers::install(FLAVOR, &settings, SERVERS_KEY, &server)
 }
 
 fn uninstall(settings: &str) -> Result<String, SettingsError> {
-    hook_settings::uninstall(&mcp_servers::uninstall(JsonFlavor::Strict, settings, SERVERS_KEY)?)
+    hook_settings::uninstall(FLAVOR, &mcp_servers::uninstall(FLAVOR, settings, SERVERS_KEY)?)
 }
 
 /// Interprets the body of a message.

@@ -7,12 +7,13 @@
 //! ```
 //!
 //! The text is edited in place (see `json_spans`), so everything else in the file stays, in its
-//! order. Our hooks are recognised by the command they run.
+//! order, comments included where the host accepts them. Our hooks are recognised by the command they run.
 
 use std::ops::Range;
 
 use serde_json::{Value, json};
 
+use super::mcp_servers::JsonFlavor;
 use super::{SettingsError, runs_waylore};
 use crate::json_spans::{self, JsonContent, scan_json};
 
@@ -20,10 +21,11 @@ const UNEXPECTED_HOOKS: SettingsError = SettingsError::UnexpectedShape("hooks");
 
 /// Settings with one entry of ours for each of these events; unchanged if all are present.
 pub(super) fn install_entries(
+    flavor: JsonFlavor,
     settings: &str,
     entries: &[(&str, Value)],
 ) -> Result<String, SettingsError> {
-    let before = parse_settings(settings)?;
+    let before = parse_settings(flavor, settings)?;
     let is_present = |(event, entry): &(&str, Value)| {
         before["hooks"][*event].as_array().is_some_and(|it| it.contains(entry))
     };
@@ -31,9 +33,10 @@ pub(super) fn install_entries(
         return Ok(settings.to_owned());
     }
     // Older entries of ours, for example with another path of the program, are replaced.
-    let mut text = uninstall(settings)?;
-    if json_spans::is_blank(&text) {
-        "{}\n".clone_into(&mut text);
+    let mut text = uninstall(flavor, settings)?;
+    // A file that is empty or has nothing but comments gets an object, below the comments.
+    if scan_json(&text).is_none() {
+        text.push_str("{}\n");
     }
     // Each insertion moves the positions, so the text is scanned again for the next one.
     for (event, entry) in entries {
@@ -43,8 +46,8 @@ pub(super) fn install_entries(
 }
 
 /// Settings without our hooks and without the containers that become empty by that.
-pub(super) fn uninstall(settings: &str) -> Result<String, SettingsError> {
-    let before = parse_settings(settings)?;
+pub(super) fn uninstall(flavor: JsonFlavor, settings: &str) -> Result<String, SettingsError> {
+    let before = parse_settings(flavor, settings)?;
     let mut text = settings.to_owned();
     // One at a time: positions change with each removal, and a container may then be ours alone.
     while let Some(span) = find_own_span(&text) {
@@ -52,7 +55,7 @@ pub(super) fn uninstall(settings: &str) -> Result<String, SettingsError> {
     }
     // `find_own_span` removes whole events at most, so `hooks` may be left empty. It is removed, too,
     // unless it was empty before: then the user wrote it.
-    let is_empty_now = text != settings && parse_settings(&text)?["hooks"] == json!({});
+    let is_empty_now = text != settings && parse_settings(flavor, &text)?["hooks"] == json!({});
     let was_empty_before = before["hooks"] == json!({});
     if is_empty_now && !was_empty_before {
         let hooks = scan_json(&text).and_then(|it| Some(it.member("hooks")?.span.clone()));
@@ -62,12 +65,13 @@ pub(super) fn uninstall(settings: &str) -> Result<String, SettingsError> {
 }
 
 /// Parses settings and checks the shape of their hooks; an empty text is an empty object.
-fn parse_settings(settings: &str) -> Result<Value, SettingsError> {
-    if json_spans::is_blank(settings) {
+fn parse_settings(flavor: JsonFlavor, settings: &str) -> Result<Value, SettingsError> {
+    let settings = flavor.to_strict(settings);
+    if json_spans::is_blank(&settings) {
         return Ok(json!({}));
     }
     let value: Value =
-        serde_json::from_str(settings).map_err(|it| SettingsError::Unreadable(it.to_string()))?;
+        serde_json::from_str(&settings).map_err(|it| SettingsError::Unreadable(it.to_string()))?;
     if !value.is_object() {
         return Err(SettingsError::Unreadable("it is not an object".to_owned()));
     }
@@ -125,7 +129,8 @@ fn find_own_span(text: &str) -> Option<Range<usize>> {
 
 /// True if a hook runs `waylore hook`, wherever the program is installed.
 fn is_own_hook(hook: &str) -> bool {
-    let hook: Value = serde_json::from_str(hook).unwrap_or_default();
+    let hook = json_spans::to_strict_json(hook);
+    let hook: Value = serde_json::from_str(&hook).unwrap_or_default();
     runs_waylore(&hook, "hook")
 }
 
@@ -139,7 +144,11 @@ mod tests {
             json!({ "type": "command", "command": program, "args": ["hook", "claude-code"] });
         let start_entry = json!({ "hooks": [hook] });
         let read_entry = json!({ "matcher": "Read", "hooks": [hook] });
-        install_entries(settings, &[("SessionStart", start_entry), ("PostToolUse", read_entry)])
+        install_entries(
+            JsonFlavor::Strict,
+            settings,
+            &[("SessionStart", start_entry), ("PostToolUse", read_entry)],
+        )
     }
 
     const OTHER_SETTINGS: &str = r#"{
@@ -175,7 +184,9 @@ mod tests {
     #[test]
     fn uninstalling_restores_the_settings() {
         let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
-        let after = uninstall(&install_two(OTHER_SETTINGS, "/bin/waylore").unwrap()).unwrap();
+        let after =
+            uninstall(JsonFlavor::Strict, &install_two(OTHER_SETTINGS, "/bin/waylore").unwrap())
+                .unwrap();
         assert_eq!(value(&after), value(OTHER_SETTINGS));
         assert!(
             after.contains(
@@ -183,12 +194,14 @@ mod tests {
             )
         );
         assert_eq!(
-            uninstall(OTHER_SETTINGS).unwrap(),
+            uninstall(JsonFlavor::Strict, OTHER_SETTINGS).unwrap(),
             OTHER_SETTINGS,
             "nothing of ours, nothing written"
         );
         assert_eq!(
-            value(&uninstall(&install_two("", "/bin/waylore").unwrap()).unwrap()),
+            value(
+                &uninstall(JsonFlavor::Strict, &install_two("", "/bin/waylore").unwrap()).unwrap()
+            ),
             json!({})
         );
     }

@@ -23,6 +23,17 @@ pub(super) enum JsonFlavor {
     Commented,
 }
 
+impl JsonFlavor {
+    /// The text in strict JSON: comments and trailing commas become blanks, so that `serde_json` can
+    /// check the rest.
+    pub(super) fn to_strict(self, text: &str) -> String {
+        match self {
+            Self::Strict => text.to_owned(),
+            Self::Commented => json_spans::to_strict_json(text),
+        }
+    }
+}
+
 /// Settings with our server in the object under `list_key`; unchanged if it is present.
 pub(super) fn install(
     flavor: JsonFlavor,
@@ -80,11 +91,7 @@ fn parse_settings(
     settings: &str,
     list_key: &'static str,
 ) -> Result<Value, SettingsError> {
-    // Comments and commas become blanks, so that `serde_json` can check the rest.
-    let text = match flavor {
-        JsonFlavor::Strict => settings.to_owned(),
-        JsonFlavor::Commented => json_spans::to_strict_json(settings),
-    };
+    let text = flavor.to_strict(settings);
     if json_spans::is_blank(&text) {
         return Ok(json!({}));
     }

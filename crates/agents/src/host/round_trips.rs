@@ -71,6 +71,13 @@ fn existing_settings_are_restored() {
 }
 
 #[test]
+fn the_comments_of_gemini_settings_stay() {
+    let before = "// mine\n{\n  \"theme\": \"dark\", // at night\n  \"hooks\": {\n    /* { */\n    \"SessionEnd\": [{ \"hooks\": [{ \"type\": \"command\", \"command\": \"say done\" /* loud */ }] }]\n  }\n}\n";
+    let gemini = find_host("gemini").unwrap();
+    assert!(gemini.files.iter().all(|it| round_trips(gemini, it, before)));
+}
+
+#[test]
 fn broken_settings_are_rejected() {
     for_each_file(|host, file| {
         for broken in BROKEN_SETTINGS {
