@@ -5,6 +5,8 @@
 //! events of the [`EventLog`], which collects what happened in the session: the part
 //! `{"type":"tool","tool":"bash","state":{"status":"completed", …}}` becomes a call and its result.
 
+use std::borrow::Cow;
+
 use model::{ContextCompaction, Event, EventEnvelope, Timestamp, TokenUsage};
 use serde_json::Value;
 
@@ -106,6 +108,17 @@ fn push_message(
     }
 }
 
+/// The text that the user wrote. `opencode run` puts an argument with a blank in it into quotes.
+pub(crate) fn unquote_prompt(text: &str) -> Cow<'_, str> {
+    let inner = text.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+    match inner.map(|it| (it.replace("\\\"", "\""), it)) {
+        // A quote without a backslash: the text is more than one argument, or the user's own quote.
+        Some((_, inner)) if inner.replace("\\\"", "").contains('"') => Cow::Borrowed(text),
+        Some((unescaped, inner)) if inner.contains(' ') => Cow::Owned(unescaped),
+        Some(_) | None => Cow::Borrowed(text),
+    }
+}
+
 /// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
@@ -118,7 +131,7 @@ fn push_part(log: &mut EventLog, id: &str, role: Role, part: &Value) {
     match part["type"].as_str().unwrap_or_default() {
         // Text that the host generated in the name of the user.
         "text" if part["synthetic"] == true => log.counts.n_ignored += 1,
-        "text" if role == Role::User => log.push_user_message(id, text),
+        "text" if role == Role::User => log.push_user_message(id, &unquote_prompt(text)),
         "text" | "reasoning" => log.push_reasoning(id, text),
         "compaction" => log.push_event(id, Event::Compaction(ContextCompaction {})),
         "tool" => {

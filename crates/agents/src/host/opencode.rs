@@ -12,7 +12,7 @@ use super::mcp_servers::{self, JsonFlavor};
 use super::{FilePlace, HookProtocol, Host, HostSetup, SettingsBase, SettingsError, SettingsFile};
 use crate::event_log::{CallOutcome, EventLog};
 use crate::hook_message::{EVENT_KEY, HookEvent, HookMessage, SessionSource, truncate_text};
-use crate::opencode_transcript::REJECTED_PHRASE;
+use crate::opencode_transcript::{REJECTED_PHRASE, unquote_prompt};
 use crate::{json_spans, patch, tool_names};
 
 const HOST_NAME: &str = "opencode";
@@ -96,7 +96,8 @@ fn read_body(body: Value) -> Option<HookMessage> {
     let event = match event_name.as_str() {
         "session.start" => HookEvent::SessionStart { compacted: body["compacted"] == true },
         "chat.message" => {
-            HookEvent::Prompt { text: truncate_text(text("text").unwrap_or_default()) }
+            let prompt = unquote_prompt(text("text").unwrap_or_default());
+            HookEvent::Prompt { text: truncate_text(&prompt) }
         }
         "tool.execute.after" if has_failed(&body) => failure_event(&body),
         "tool.execute.after" => touch_event(&body),
@@ -188,7 +189,7 @@ fn build_events(message: &HookMessage, project: Option<&str>, at: Timestamp) -> 
     match message.event_name.as_str() {
         "chat.message" => {
             let id = text("partID").unwrap_or_default();
-            log.push_user_message(id, text("text").unwrap_or_default());
+            log.push_user_message(id, &unquote_prompt(text("text").unwrap_or_default()));
         }
         "tool.execute.after" if !has_failed(body) => push_result(&mut log, body, CallOutcome::Ok),
         "tool.execute.after" | "tool.error" if is_rejected(body) => {
@@ -257,6 +258,27 @@ mod tests {
                 CallFailed { tool: "shell", command: Some("make"), output: "boom" }
                 c2 "tool_call","call_id":"c2","tool":"shell","args":{"command":"make"}}
                 c2! "tool_result","call_id":"c2","tool":"shell","ok":false,"size":4,"excerpt":"boom"}
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_prompt_from_the_command_line_loses_the_quotes_of_the_host() {
+        for (sent, prompt) in [
+            (r#""fix it now""#, "fix it now"),
+            (r#""say \"hi\" twice""#, r#"say "hi" twice"#),
+            (r#""word""#, r#""word""#),
+            (r#""fix it" "and that""#, r#""fix it" "and that""#),
+            ("fix it", "fix it"),
+        ] {
+            assert_eq!(unquote_prompt(sent), prompt);
+        }
+        let text = json!(r#""fix it now""#);
+        check(
+            &format!(r#""hook_event_name":"chat.message","partID":"prt_1","text":{text}"#),
+            expect![[r#"
+                Prompt { text: "fix it now" }
+                prt_1 "user_message","text":"fix it now"}
             "#]],
         );
     }
