@@ -103,8 +103,23 @@ export function excerpt(output: unknown): string {
 
 /** Error text of a failed call. */
 export function errorText(output: unknown): string {
-  if (output instanceof Error) return output.message.slice(0, MAX_EXCERPT)
+  if (output instanceof Error) return thrownText(output).slice(0, MAX_EXCERPT)
   return textOf(output, ERROR_TEXT_FIELDS).slice(0, MAX_EXCERPT)
+}
+
+/**
+ * Text of a thrown error. An error of `execSync`, `exec` and the like has the output of the program: that names the
+ * problem. Its message begins with a header of Node.js, which is the same for every error of a command.
+ */
+function thrownText(error: Error): string {
+  const { stderr, stdout } = error as { stderr?: unknown, stdout?: unknown }
+  const texts = [stderr, stdout].map(bytesText).filter(it => it.trim() !== '')
+  return texts.length > 0 ? texts.join('\n') : error.message
+}
+
+function bytesText(value: unknown): string {
+  if (typeof value === 'string') return value
+  return value instanceof Uint8Array ? new TextDecoder().decode(value) : ''
 }
 
 function textOf(output: unknown, names: string[]): string {

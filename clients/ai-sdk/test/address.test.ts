@@ -1,6 +1,7 @@
 /** Addresses of daemon and project, and the interpretation of tool calls. */
 
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -63,6 +64,24 @@ test('a failure and its error text are recognised', () => {
   assert.equal(errorText({ exitCode: 1, stdout: 'out', stderr: 'err' }), 'err\nout')
   assert.equal(errorText({ isError: true, content: [{ type: 'text', text: 'a' }, { type: 'image' }] }), 'a')
   assert.equal(errorText(new Error('e')), 'e')
+})
+
+test('an error of a child process is known by what the program printed', () => {
+  const program = "process.stdout.write('1 of 2 failed'); process.stderr.write('E42: no such table'); process.exit(3)"
+  const thrown = (run: () => unknown): unknown => {
+    try {
+      return run()
+    } catch (error) {
+      return error
+    }
+  }
+  const options = { stdio: 'pipe' } as const
+  const bytes = thrown(() => execFileSync(process.execPath, ['-e', program], options))
+  assert.equal(errorText(bytes), 'E42: no such table\n1 of 2 failed')
+  const text = thrown(() => execFileSync(process.execPath, ['-e', program], { ...options, encoding: 'utf8' }))
+  assert.equal(errorText(text), 'E42: no such table\n1 of 2 failed')
+  const silent = thrown(() => execFileSync(process.execPath, ['-e', 'process.exit(3)'], options))
+  assert.match(errorText(silent), /^Command failed/)
   assert.equal(excerpt({ a: 1n }), '')
   assert.equal(excerpt({ a: [1] }), '{"a":[1]}')
   assert.equal(excerpt('x'.repeat(9_000)).length, 4_096)
