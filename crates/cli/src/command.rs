@@ -26,6 +26,7 @@ mod impact;
 mod import;
 mod index;
 mod init;
+mod injections;
 mod learn;
 mod licenses;
 mod list;
@@ -80,6 +81,7 @@ pub(crate) enum CliCommand {
     Forget(forget::ForgetArgs),
     Restore(restore::RestoreArgs),
     History(history::HistoryArgs),
+    Injections(injections::InjectionsArgs),
     Undo(undo::UndoArgs),
     Export(export::ExportArgs),
     Import(import::ImportArgs),
@@ -283,6 +285,7 @@ pub(crate) async fn run(
         CliCommand::Forget(args) => forget::run(args, &mut command).await,
         CliCommand::Restore(args) => restore::run(args, &mut command).await,
         CliCommand::History(args) => history::run(args, &command).await,
+        CliCommand::Injections(args) => injections::run(args, &command).await,
         CliCommand::Undo(args) => undo::run(args, &mut command).await,
         CliCommand::Export(args) => export::run(args, &command).await,
         CliCommand::Import(args) => import::run(args, &mut command).await,

@@ -170,16 +170,16 @@ pub(crate) async fn relate_memory(
     replace_as_agent(project, session, &notebook, memory, None).await
 }
 
-/// Records memories as shown to the host's conversation, so that no hook injects them again.
+/// Records memories as shown to the host's conversation, so that no hook injects them again. Each has
+/// the tokens of its note.
 pub(crate) fn record_requested_memories(
     reader: &ProjectReader,
     session: &AgentSession,
-    memories: impl Iterator<Item = MemoryId>,
+    memories: &[(MemoryId, u32)],
 ) -> Result<(), Error> {
-    match &session.host_session {
-        Some(host) => shown_notes::record_memories(reader, host, memories),
-        None => Ok(()),
-    }
+    // Without a host's conversation they are recorded for the connection: the injection log has them.
+    let id = session.host_session.clone().unwrap_or_else(|| session.id.to_string());
+    shown_notes::record_memories(reader, &id, &session.agent, memories)
 }
 
 /// Returns the files that the host's conversation touched last; empty if it is not known.

@@ -8,8 +8,9 @@
 //! between two steps. All of them leave out what the session was shown before (`shown_notes`) and
 //! memories that refer to missing code (`missing_references`).
 //!
-//! Everything takes a `ProjectReader` and writes only the shown log, a file per session, except the
-//! part of `missing_references` that flags memories for review.
+//! Everything takes a `ProjectReader` and writes only the shown log, a file per session, and the spool
+//! of the injection log, a file per project. Exceptions are the part of `missing_references` that flags
+//! memories for review, and the part of `injection_log` that moves the spool into the notebooks.
 
 // Hook events.
 mod error_fix;
@@ -32,6 +33,7 @@ mod recorded_notes;
 pub(crate) mod step_context;
 
 // Shared.
+pub(crate) mod injection_log;
 pub(crate) mod missing_references;
 pub(crate) mod note_format;
 mod recent_files;
@@ -44,5 +46,6 @@ pub use context_request::{
 };
 pub use file_warnings::WarningSelection;
 pub use hook_injection::{Injection, shell_files_and_searches};
+pub use injection_log::InjectionReport;
 pub use pipeline_context::{MatchedRecipe, StopLimit};
 pub use step_context::{StepCandidate, StepContext, StepRequest};

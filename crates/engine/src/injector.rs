@@ -3,18 +3,20 @@
 //! Callers get it from `Project::injector`. Each method calls the function of its topic in
 //! `injection/`: hook events are in `hook_injection.rs`, context blocks in `session_context.rs` and
 //! `pipeline_context.rs`, notes between steps in `step_context.rs`, the record of what a session was
-//! shown in `shown_notes.rs`. Writes nothing but that record.
+//! shown in `shown_notes.rs`. Writes nothing but that record and
+//! the spool of the injection log.
 
 use agents::HookMessage;
-use model::{Memory, MemoryId, ProjectPath, TrustLevel};
+use model::{InjectionMoment, Memory, MemoryId, ProjectPath, TrustLevel};
 
 use crate::agent;
 use crate::injection::{
-    hook_injection, note_format, pipeline_context, session_context, shown_notes, step_context,
+    hook_injection, injection_log, note_format, pipeline_context, session_context, shown_notes,
+    step_context,
 };
 use crate::{
-    AgentSession, ContextBlock, ContextRequest, Error, Injection, MatchedRecipe, ProjectReader,
-    StepContext, StepRequest,
+    AgentSession, ContextBlock, ContextRequest, Error, Injection, InjectionReport, MatchedRecipe,
+    ProjectReader, StepContext, StepRequest,
 };
 
 /// Selects notes for an agent at hook events, between steps and on request.
@@ -104,25 +106,22 @@ impl<'a> Injector<'a> {
 
     // The record of what a session was shown.
 
-    /// Records a context as shown to a session.
-    pub fn record_context(&self, session: &str, context: &ContextBlock) -> Result<(), Error> {
-        shown_notes::record_context(self.reader, session, context)
-    }
-
-    /// Records memories as shown to a session that asked for them.
-    pub fn record_memories(
+    /// Records a context as shown to a session that asked for it.
+    pub fn record_requested_context(
         &self,
         session: &str,
-        memories: impl Iterator<Item = MemoryId>,
+        context: &ContextBlock,
     ) -> Result<(), Error> {
-        shown_notes::record_memories(self.reader, session, memories)
+        let moment = InjectionMoment::Request;
+        shown_notes::record_context(self.reader, session, "", moment, context)
     }
 
-    /// Records memories as shown to the host's conversation, if the agent's session belongs to one.
+    /// Records memories, each with the tokens of its note, as shown to the host's conversation, or to
+    /// the agent's own session if it belongs to none.
     pub fn record_requested_memories(
         &self,
         session: &AgentSession,
-        memories: impl Iterator<Item = MemoryId>,
+        memories: &[(MemoryId, u32)],
     ) -> Result<(), Error> {
         agent::record_requested_memories(self.reader, session, memories)
     }
@@ -130,6 +129,18 @@ impl<'a> Injector<'a> {
     /// The files that the host's conversation touched last, the last first.
     pub fn recent_files_of_agent(&self, session: &AgentSession) -> Vec<ProjectPath> {
         agent::recent_files_of_agent(self.reader, session)
+    }
+
+    /// Lists the notes that were given to the agents of this project, newest first, of one session or
+    /// one memory if these are given, with the totals of each tier. `Maintenance::store_injections`
+    /// first brings the log up to date.
+    pub async fn list_injections(
+        &self,
+        session: Option<&str>,
+        memory: Option<&str>,
+        limit: u32,
+    ) -> Result<InjectionReport, Error> {
+        injection_log::list_injections(self.reader, session, memory, limit).await
     }
 
     /// Marks everything the session was shown as lost with its conversation, so that it may be shown

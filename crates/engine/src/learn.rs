@@ -37,6 +37,7 @@ mod expected_errors;
 mod explanation;
 mod failed_sessions;
 mod file_prediction;
+mod injection_judgement;
 mod learned;
 mod module_lookup;
 
@@ -55,6 +56,7 @@ use crate::{Error, NotebookScope, Project, ProjectReader};
 
 use consolidation::{MIN_SUBTASKS_TO_CONSOLIDATE, consolidate_since};
 use failed_sessions::record_result;
+use injection_judgement::judge_session_notes;
 use load::{LoadedLesson, load_lesson};
 use observed::SessionExtent;
 use plan::{LessonPlan, draft_lesson, plan_lesson};
@@ -158,7 +160,9 @@ async fn load_and_write_lesson(
     if project.is_llm_allowed() && !plan.used_model {
         reword_new_memories(&project.config.models, &mut plan).await;
     }
-    apply_plan(project, plan).await.map(Some)
+    let learned = apply_plan(project, plan).await?;
+    judge_session_notes(project, pad).await?;
+    Ok(Some(learned))
 }
 
 /// Writes a planned lesson in one batch.

@@ -95,9 +95,9 @@ pub use host_setup::{HostChange, apply_host_change, plan_connect, plan_disconnec
 pub use housekeeping::{MaintenanceOptions, MaintenanceReport};
 pub use import::{ImportOptions, ImportProblem, ImportRecord, ImportReport, RecordOutcome};
 pub use injection::{
-    ContextBlock, ContextPlacement, ContextRequest, Injection, MatchedRecipe, MemoryBreadth,
-    NoteDetail, OmissionReason, SectionChoice, StepCandidate, StepContext, StepRequest, StopLimit,
-    WarningSelection, shell_files_and_searches,
+    ContextBlock, ContextPlacement, ContextRequest, Injection, InjectionReport, MatchedRecipe,
+    MemoryBreadth, NoteDetail, OmissionReason, SectionChoice, StepCandidate, StepContext,
+    StepRequest, StopLimit, WarningSelection, shell_files_and_searches,
 };
 pub use injector::Injector;
 pub use learn::{
@@ -166,5 +166,6 @@ pub use source::{PlaceKind, ProjectPlace, Transcript, locate_project};
 pub use store::Error as StoreError;
 pub use store::{
     AuditAction, BackupContents, BackupFile, CompactMode, DamageFinding, DatabaseSize,
-    ENCRYPTION_AVAILABLE, EncryptionKey, MemoryFilter, ignore_file_size_signal, write_private_file,
+    ENCRYPTION_AVAILABLE, EncryptionKey, InjectionRow, MAX_INJECTION_DAYS, MAX_INJECTION_ROWS,
+    MemoryFilter, TierTotals, ignore_file_size_signal, write_private_file,
 };

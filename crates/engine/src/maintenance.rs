@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use crate::backups::{self, CheckedBackup};
+use crate::injection::injection_log;
 use crate::{
     BackupContents, BackupFile, DoctorMode, Error, HealthCheck, MaintenanceOptions,
     MaintenanceReport, Notebook, NotebookExport, NotebookScope, NotebookStats, Project,
@@ -43,6 +44,18 @@ impl<'a> Maintenance<'a> {
         options: MaintenanceOptions,
     ) -> Result<Vec<MaintenanceReport>, Error> {
         housekeeping::run_maintenance(self.project, options).await
+    }
+
+    /// Moves the notes that hooks gave to agents from the spool into the notebooks, where they are
+    /// counted. Commands that show the log or a counter call it first. Where nothing can be written,
+    /// they show what is stored.
+    pub async fn store_injections(&self) -> Result<(), Error> {
+        match injection_log::store_injections(self.project).await {
+            Err(Error::Store(
+                store::Error::ReadOnly { .. } | store::Error::PermissionDenied { .. },
+            )) => Ok(()),
+            stored => stored,
+        }
     }
 
     /// Returns counts and sizes of every notebook.

@@ -14,6 +14,7 @@ use store::{AuditAction, Inbox, Store, StoreChange};
 use crate::correction::EXCLUSION_PREFIX;
 use crate::editing::user_batch;
 use crate::export::list_all_memories;
+use crate::injection::injection_log::store_injections;
 use crate::learn::clear_project_inbox;
 use crate::lookup::{find_by_id, user_excluded_memories};
 use crate::memory_texts::{find_secrets_in_memory, list_all_versions, memory_texts};
@@ -51,6 +52,9 @@ pub(crate) async fn purge_memories(
         let versions = notebook.store.history().list_versions(memory.id).await?;
         pieces.extend(versions.iter().flat_map(text_pieces));
     }
+
+    // Notes about them that hooks have just logged are erased with the others.
+    store_injections(project).await?;
 
     // Erase, and query each database for remains.
     let mut memories = Vec::new();

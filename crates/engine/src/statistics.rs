@@ -5,9 +5,10 @@ use std::collections::HashMap;
 
 use model::{Actor, MemoryStatus, SessionId, TrialGroup};
 use promote::{TrialComparison, compare_groups};
-use store::{BackupFile, DatabaseSize, SessionRow};
+use store::{BackupFile, DatabaseSize, SessionRow, TierTotals};
 
 use crate::export::list_all_memories;
+use crate::injection::injection_log::injection_totals;
 use crate::injection::trial_group::parse_trial_milestone;
 use crate::learn::savings::{ToolCallSavings, sum_savings};
 use crate::{Error, Notebook, NotebookScope, ProjectReader};
@@ -30,7 +31,7 @@ pub struct MemoryCount {
 }
 
 /// Totals over all learned sessions of a project.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProjectActivity {
     pub n_sessions: usize,
     /// Sessions whose work was validated.
@@ -46,6 +47,8 @@ pub struct ProjectActivity {
     /// Sightings that did not become a memory.
     pub n_dropped: usize,
     pub savings: ToolCallSavings,
+    /// Notes and tokens of each tier, as far back as the injection log goes.
+    pub tiers: Vec<TierTotals>,
 }
 
 /// Results of the trial so far. The comparisons are between sessions without notes (control group)
@@ -87,6 +90,9 @@ pub(crate) async fn project_activity(reader: &ProjectReader) -> Result<ProjectAc
         activity.n_validated += usize::from(session.validation_basis.is_some());
         let sightings = store.learning().sightings_in_session(session.id).await?;
         activity.n_dropped += sightings.iter().filter(|it| it.dropped.is_some()).count();
+    }
+    if let Some(project) = reader.state.id() {
+        activity.tiers = injection_totals(reader, project).await?;
     }
     // Forgotten memories count as well, because they were shown and used before.
     for memory in list_all_memories(&store).await? {

@@ -27,6 +27,7 @@ mod lifecycle;
 mod memory;
 
 mod content_channel;
+mod injection;
 mod methodology;
 mod phase;
 mod session;
@@ -49,6 +50,7 @@ pub use event::{
     ValidationResult,
 };
 pub use id::{MemoryId, ProjectId, SessionId};
+pub use injection::{InjectionMoment, NoteSubject};
 pub use kind::{CustomType, CustomTypeError, MemoryKind, MemoryKindRow, MemoryType};
 pub use label::{Actor, Grain, MemoryScope, MemorySource, Visibility};
 pub use lifecycle::{

@@ -7,11 +7,14 @@
 
 use model::{Memory, Payload, Timestamp};
 
-use crate::Scratchpad;
+use crate::scratchpad::{LoggedCall, LoggedTouch};
 use crate::sentences::code_words;
+use crate::{Scratchpad, shell};
 
 /// Calls after a memory was shown within which it must be followed.
 const FOLLOW_WINDOW_CALLS: usize = 10;
+/// Files of a prefetch pattern that must be opened.
+const MIN_PREFETCHED_FILES: usize = 2;
 /// Citations recorded per session.
 pub(crate) const MAX_CITED_IDS: usize = 200;
 /// A memory is cited by the last eight characters of its id.
@@ -33,43 +36,134 @@ pub fn is_cited(pad: &Scratchpad, memory: &Memory) -> bool {
     pad.cited_ids.contains(&memory.id.short())
 }
 
-/// Returns whether the session followed a memory soon after it was shown at `shown_at`: ran one of its
-/// commands with success, or touched one of its files for the first time. Files touched before prove
-/// nothing.
+/// Returns whether the session followed a memory that it was shown at `shown_at`. Opening a file proves
+/// nothing, except for a memory that says which files to open. The actions of each type:
+///
+/// | type | followed if |
+/// |---|---|
+/// | dead end | what it used instead was run; or what was tried was not tried again |
+/// | error pattern | the command of the fix was run, or else a file of it edited; and the error did not return |
+/// | causal dependency | one of the two files was edited that had not been edited before |
+/// | prefetch pattern | two of its files, or its only one, were opened for the first time |
+/// | any other | its command or a variant was run; without a command, one of its files was edited |
+///
+/// Actions count within the next ten calls and only if they succeeded. A citation counts for every
+/// type, see [`is_cited`].
 pub fn was_followed(pad: &Scratchpad, memory: &Memory, shown_at: Timestamp) -> bool {
     // Nothing was done after it was shown.
     let first_call = pad.calls.iter().position(|it| it.at > shown_at);
     let Some(first_call) = first_call else { return false };
-    let soon = pad.calls.iter().enumerate().skip(first_call).take(FOLLOW_WINDOW_CALLS);
-    let commands = recommended_commands(memory);
-    for (number, call) in soon {
-        // A command that failed was tried, but did not help.
-        if !call.has_succeeded() {
-            continue;
+    let actions = LaterActions { pad, first_call };
+    match &memory.payload {
+        Some(Payload::DeadEnd(it)) => {
+            let instead = commands_in(it.used_instead.as_deref().unwrap_or_default());
+            actions.ran_any(&instead).is_some() || actions.avoided(&commands_in(&it.tried))
         }
-        let command = call.command.map(|it| pad.strings.text(it)).unwrap_or_default();
-        if commands.iter().any(|it| command.contains(it)) {
-            return true;
+        Some(Payload::ErrorPattern(it)) => {
+            let commands = commands_in(it.resolution.as_deref().unwrap_or_default());
+            let fixed_at = if commands.is_empty() {
+                actions.edited(|path| names_file(memory, path))
+            } else {
+                actions.ran_any(&commands)
+            };
+            fixed_at.is_some_and(|call| !actions.has_error_after(&it.fingerprint, call))
         }
-        for touch in pad.touches_of_call(call) {
-            let path = pad.strings.text(touch.file);
-            // Touches are in the order of their calls.
-            let mut earlier = pad.touches.iter().take_while(|it| (it.call as usize) < number);
-            let is_known = earlier.any(|it| it.file == touch.file);
-            if !is_known && memory.files.iter().any(|it| it.as_str() == path) {
-                return true;
+        Some(Payload::CausalDependency(it)) => {
+            let ends = [it.from.as_str(), it.to.as_str()];
+            let is_end = |path: &str| ends.iter().any(|end| is_in_place(path, end));
+            actions.edited(|path| is_end(path) && !actions.was_edited_before(path)).is_some()
+        }
+        Some(Payload::PrefetchPattern(it)) => {
+            let named = it.always.iter().chain(&it.often);
+            let n_named = named.clone().count();
+            let n_opened = named.filter(|it| actions.was_first_opened(it.as_str())).count();
+            n_opened > 0 && n_opened >= n_named.min(MIN_PREFETCHED_FILES)
+        }
+        _ => {
+            let commands = commands_in(&memory.content);
+            if commands.is_empty() {
+                actions.edited(|path| names_file(memory, path)).is_some()
+            } else {
+                actions.ran_any(&commands).is_some()
             }
         }
     }
-    false
 }
 
-/// The commands that a memory recommends; of an error, only those of its fix.
-fn recommended_commands(memory: &Memory) -> Vec<&str> {
-    let text = match &memory.payload {
-        Some(Payload::ErrorPattern(it)) => it.resolution.as_deref().unwrap_or_default(),
-        _ => &memory.content,
-    };
+/// The calls of a session after a memory was shown.
+#[derive(Clone, Copy)]
+struct LaterActions<'a> {
+    pad: &'a Scratchpad,
+    /// Number of the first call after it was shown.
+    first_call: usize,
+}
+
+impl<'a> LaterActions<'a> {
+    /// The next few calls that succeeded, with their numbers. One that failed was tried, but did not help.
+    fn soon(self) -> impl Iterator<Item = (usize, &'a LoggedCall)> {
+        let calls = self.pad.calls.iter().enumerate().skip(self.first_call);
+        calls.take(FOLLOW_WINDOW_CALLS).filter(|(_, it)| it.has_succeeded())
+    }
+
+    /// The call that soon ran one of the commands or a variant of it.
+    fn ran_any(self, commands: &[&str]) -> Option<usize> {
+        self.soon().find(|(_, it)| self.is_command(it, commands)).map(|it| it.0)
+    }
+
+    /// True if the commands are known and no later call of the whole session tried one of them.
+    fn avoided(self, commands: &[&str]) -> bool {
+        let mut later = self.pad.calls.iter().skip(self.first_call);
+        !commands.is_empty() && !later.any(|it| self.is_command(it, commands))
+    }
+
+    fn is_command(self, call: &LoggedCall, commands: &[&str]) -> bool {
+        let Some(run) = call.command.map(|it| self.pad.strings.text(it)) else { return false };
+        let is_variant = |it: &str| shell::essential_command(it) == shell::essential_command(run);
+        commands.iter().any(|it| run.contains(it) || is_variant(it))
+    }
+
+    /// The call that soon edited a file for which `is_meant` is true.
+    fn edited(self, is_meant: impl Fn(&str) -> bool) -> Option<usize> {
+        let edits = |call: &LoggedCall| {
+            let mut touches = self.pad.touches_of_call(call).iter();
+            touches.any(|it| it.is_write && is_meant(self.pad.strings.text(it.file)))
+        };
+        self.soon().find(|(_, it)| edits(it)).map(|it| it.0)
+    }
+
+    fn was_edited_before(self, path: &str) -> bool {
+        self.touches_before().any(|it| it.is_write && self.pad.strings.text(it.file) == path)
+    }
+
+    /// True if the file was soon opened and not touched before.
+    fn was_first_opened(self, path: &str) -> bool {
+        let is_file = |it: &LoggedTouch| self.pad.strings.text(it.file) == path;
+        !self.touches_before().any(is_file)
+            && self.soon().any(|(_, call)| self.pad.touches_of_call(call).iter().any(is_file))
+    }
+
+    /// Touches are in the order of their calls.
+    fn touches_before(self) -> impl Iterator<Item = &'a LoggedTouch> {
+        self.pad.touches.iter().take_while(move |it| (it.call as usize) < self.first_call)
+    }
+
+    fn has_error_after(self, fingerprint: &str, call: usize) -> bool {
+        let mut errors = self.pad.errors.iter();
+        errors.any(|it| it.fingerprint == fingerprint && it.call as usize > call)
+    }
+}
+
+fn names_file(memory: &Memory, path: &str) -> bool {
+    memory.files.iter().any(|it| it.as_str() == path)
+}
+
+/// True if a path is the place or a file below it: the ends of a dependency are files or modules.
+fn is_in_place(path: &str, place: &str) -> bool {
+    path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The commands in a text.
+fn commands_in(text: &str) -> Vec<&str> {
     // Code with a blank in it is a command; without one it is a name.
     code_words(text).into_iter().filter(|it| it.trim().contains(' ')).collect()
 }
@@ -83,5 +177,11 @@ mod tests {
         let ids = |text| cited_short_ids(text).collect::<Vec<_>>();
         assert_eq!(ids("as #0badcafe says, and [#12345678]."), ["0badcafe", "12345678"]);
         assert!(ids("#0badcafe1 #BADCAFE0 #123 issue #12 # 12345678 #日本語日本語").is_empty());
+    }
+
+    /// Returns whether a session follows a memory that it was shown after the first call.
+    fn is_followed(memory: &Memory, script: &str) -> bool {
+        let pad = test_script::pad_from_script(script);
+        was_followed(&pad, memory, pad.calls[0].at)
     }
 }

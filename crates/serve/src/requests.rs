@@ -186,7 +186,7 @@ async fn answer_pipeline_context(
     let mut context = project.injector().pipeline_context(&request).await?;
     context.notices.extend(notice);
     if let Some(session) = shown_log_session(line)? {
-        project.injector().record_context(&session, &context)?;
+        project.injector().record_requested_context(&session, &context)?;
     }
     Ok(wire::context_json(&context))
 }
@@ -277,6 +277,7 @@ async fn answer_step_end(
     let step = StepRequest {
         session: request.session_id.to_string(),
         session_id: request.session_id,
+        host: String::new(),
         step_number,
         trust_level: project.policy.injection.level,
         task: request.task.clone(),

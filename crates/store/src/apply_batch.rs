@@ -178,13 +178,6 @@ fn apply_change(
     match change {
         StoreChange::Insert(memory) => insert_memory(db, memory, batch, clock).map(Some),
         StoreChange::Replace(memory) => replace_memory(db, memory, batch, clock).map(Some),
-        StoreChange::CountAccess { id } => {
-            let count = |it: &mut UsageCounters| {
-                it.access_count += 1;
-                it.last_accessed_at = Some(now);
-            };
-            change_counters(db, *id, count).map(|()| None)
-        }
         StoreChange::CountUse { id } => {
             let count = |it: &mut UsageCounters| {
                 it.used_count += 1;
@@ -273,7 +266,7 @@ fn replace_memory(
 
 /// Changes the counters of a memory. A missing or damaged memory is skipped: a count is not worth
 /// failing the batch.
-fn change_counters(
+pub(crate) fn change_counters(
     db: &Db,
     id: MemoryId,
     change: impl FnOnce(&mut UsageCounters),

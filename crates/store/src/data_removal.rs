@@ -13,6 +13,7 @@ use model::ProjectId;
 use crate::data_dir::{DataDir, DatabasePaths};
 use crate::failed_sessions::FAILED_SESSIONS_EXTENSION;
 use crate::file_lock::FairFileLock;
+use crate::injection_spool::INJECTION_SPOOL_EXTENSION;
 use crate::{Error, Inbox, backup, journal, os};
 
 /// Extensions of the files beside a database, `db` being the database itself. Locks come last: they
@@ -35,6 +36,7 @@ const COMPANION_EXTENSIONS: &[&str] = &[
     "ledger",
     "mark",
     FAILED_SESSIONS_EXTENSION,
+    INJECTION_SPOOL_EXTENSION,
     "door",
     "gate",
     "lock",

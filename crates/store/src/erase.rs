@@ -19,7 +19,7 @@ use crate::high_water_mark::{HighWaterMark, MarkState};
 use crate::query::{Db, Query};
 use crate::restore::truncate_log;
 use crate::write_batch::AuditAction;
-use crate::{Error, apply_batch, backup, change_clock, learning, lookup_tables, os};
+use crate::{Error, apply_batch, backup, change_clock, injection_log, learning, lookup_tables, os};
 
 /// Every statement of this file, for the tests that replay them on a server.
 #[cfg(feature = "replay")]
@@ -234,6 +234,9 @@ fn remove_memory(db: &Db, n: Option<i64>, id: &[u8]) -> Result<(), Error> {
     }
     if learning::has_learning_tables(db)? {
         learning::delete_evidence(db, id)?;
+    }
+    if injection_log::has_injections(db)? {
+        injection_log::delete_injections(db, id)?;
     }
     Ok(())
 }

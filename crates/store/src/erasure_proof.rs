@@ -8,7 +8,7 @@ use model::MemoryId;
 use crate::connection::{FileAccess, open_file};
 use crate::database_state::DatabaseState;
 use crate::query::{Db, Query};
-use crate::{Error, backup};
+use crate::{Error, backup, injection_log};
 
 /// Every statement of this file, for the tests that replay them on a server.
 #[cfg(feature = "replay")]
@@ -56,7 +56,9 @@ pub(crate) fn has_traces_of(
 /// Searches one file.
 fn has_traces(db: &Db, ids: &[MemoryId]) -> Result<bool, Error> {
     for id in ids {
-        if db.select_number(&COUNT_TRACES, &[&id.0.as_bytes().as_slice()])? > 0 {
+        let id = id.0.as_bytes().as_slice();
+        if db.select_number(&COUNT_TRACES, &[&id])? > 0 || injection_log::has_injections_of(db, id)?
+        {
             return Ok(true);
         }
     }

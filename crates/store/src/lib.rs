@@ -32,6 +32,8 @@ mod failed_sessions;
 mod history;
 mod inbox;
 mod index_delta;
+mod injection_log;
+mod injection_spool;
 mod journal;
 mod learning;
 mod lookup_tables;
@@ -81,6 +83,10 @@ pub use graph::{
 pub use history::{AuditEntry, HistoryQueries, UndoStep};
 pub use inbox::Inbox;
 pub use index_delta::{IndexDelta, IndexPosition, MemoryOutline};
+pub use injection_log::{
+    InjectionFilter, InjectionQueries, MAX_INJECTION_DAYS, MAX_INJECTION_ROWS, TierTotals,
+};
+pub use injection_spool::{InjectionRow, InjectionSpool, SpooledInjections};
 pub use journal::{JournalDurability, JournalFiles, JournalWriter};
 pub use learning::{
     CoAccessedFiles, FailedCallRow, LearningQueries, Milestone, SessionLesson, SessionRow,

@@ -8,7 +8,7 @@ use rusqlite::Row;
 
 use crate::query::{Db, Query};
 use crate::store_reader::StoreReader;
-use crate::{Error, change_clock};
+use crate::{Error, change_clock, injection_log};
 
 /// A project and one location where it was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,7 +129,11 @@ pub(crate) fn unregister_project(db: &Db, project: ProjectId) -> Result<(), Erro
 
 /// Deletes a project from the registry or a copy of it, and returns whether it was there.
 pub(crate) fn delete_project(db: &Db, project: ProjectId) -> Result<bool, Error> {
-    Ok(db.execute(&DELETE_PROJECT, &[&project.0.as_bytes().as_slice()])? > 0)
+    let id = project.0.as_bytes().as_slice();
+    // The notes about the user's memories that its sessions got.
+    let mut n_deleted = injection_log::delete_project_injections(db, id)?;
+    n_deleted += db.execute(&DELETE_PROJECT, &[&id])?;
+    Ok(n_deleted > 0)
 }
 
 /// Reads a location; `None` if the id of its project is malformed.

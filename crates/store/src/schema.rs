@@ -27,6 +27,7 @@ const RECALL_3: &str = include_str!("migrations/0003_recall.sql");
 const LEARN_4: &str = include_str!("migrations/0004_learn.sql");
 const EXPERIENCE_5: &str = include_str!("migrations/0005_experience.sql");
 const PLAIN_NAMES_6: &str = include_str!("migrations/0006_plain_names.sql");
+const INJECTIONS_7: &str = include_str!("migrations/0007_injections.sql");
 
 // The version after a migration is its position in the list, counted from 1. In `MEMORY` it is equal to
 // the number in the name. `USER` has `REGISTRY_1` in second place, so there everything after it comes
@@ -34,7 +35,15 @@ const PLAIN_NAMES_6: &str = include_str!("migrations/0006_plain_names.sql");
 
 /// A project's `memory.db`.
 pub(crate) const MEMORY: DatabaseSchema = DatabaseSchema {
-    migrations: &[MEMORY_1, AUDIT_CLOCK_2, RECALL_3, LEARN_4, EXPERIENCE_5, PLAIN_NAMES_6],
+    migrations: &[
+        MEMORY_1,
+        AUDIT_CLOCK_2,
+        RECALL_3,
+        LEARN_4,
+        EXPERIENCE_5,
+        PLAIN_NAMES_6,
+        INJECTIONS_7,
+    ],
 };
 /// The user's `user.db`: memories of their own, and the registry of projects.
 pub(crate) const USER: DatabaseSchema = DatabaseSchema {
@@ -46,6 +55,7 @@ pub(crate) const USER: DatabaseSchema = DatabaseSchema {
         LEARN_4,
         EXPERIENCE_5,
         PLAIN_NAMES_6,
+        INJECTIONS_7,
     ],
 };
 

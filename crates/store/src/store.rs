@@ -17,6 +17,7 @@ use crate::database_state::DatabaseState;
 use crate::encryption_key::EncryptionKey;
 use crate::failed_sessions::FailedSessionFile;
 use crate::file_lock::FairFileLock;
+use crate::injection_spool::InjectionRow;
 use crate::journal::JournalWriter;
 use crate::maintenance::CompactMode;
 use crate::query::Db;
@@ -27,7 +28,10 @@ use crate::vectors::{self, MemoryEmbedding};
 use crate::worker_threads::WriterThread;
 use crate::write_batch::{AppliedBatch, WriteBatch};
 use crate::writer_connection::WriterConnection;
-use crate::{Error, apply_batch, erase, erasure_proof, maintenance, rekey, restore, text_erasure};
+use crate::{
+    Error, apply_batch, erase, erasure_proof, injection_log, maintenance, rekey, restore,
+    text_erasure,
+};
 
 /// One database file with its reader threads and its writer thread.
 #[derive(Clone)]
@@ -88,6 +92,27 @@ impl Store {
     /// Applies a batch in one transaction.
     pub async fn apply(&self, batch: WriteBatch) -> Result<AppliedBatch, Error> {
         self.write(move |db| apply_batch::apply_batch(db, &batch)).await
+    }
+
+    /// Stores notes that were given to agents, and counts an access of each of their memories.
+    /// Returns how many were new. The audit trail does not mention them: they change no memory.
+    pub async fn put_injections(
+        &self,
+        rows: Vec<InjectionRow>,
+        now: Timestamp,
+    ) -> Result<usize, Error> {
+        self.write(move |db| injection_log::put_injections(db, &rows, now)).await
+    }
+
+    /// Records which of the memories that a session was shown it followed.
+    pub async fn judge_injections(
+        &self,
+        project: ProjectId,
+        session: String,
+        followed: Vec<MemoryId>,
+    ) -> Result<(), Error> {
+        self.write(move |db| injection_log::judge_injections(db, project, &session, &followed))
+            .await
     }
 
     /// Stores vectors. Returns for each memory whether it still had the text they were made of.

@@ -12,6 +12,8 @@ use crate::data_dir::DatabasePaths;
 use crate::database_state::DatabaseState;
 use crate::failed_sessions::{FailedSession, FailedSessionFile};
 use crate::history::HistoryQueries;
+use crate::injection_log::InjectionQueries;
+use crate::injection_spool::InjectionSpool;
 use crate::journal::JournalFiles;
 use crate::learning::LearningQueries;
 use crate::memories::MemoryQueries;
@@ -62,6 +64,16 @@ impl StoreReader {
     /// Queries about what was learned: sessions, sightings, failed calls, milestones.
     pub fn learning(&self) -> LearningQueries<'_> {
         LearningQueries::new(self)
+    }
+
+    /// Queries about the injection log: the notes that were given to agents.
+    pub fn injections(&self) -> InjectionQueries<'_> {
+        InjectionQueries::new(self)
+    }
+
+    /// The notes that hooks gave to agents and that are not in the log yet.
+    pub fn injection_spool(&self) -> InjectionSpool<'_> {
+        InjectionSpool::new(self.paths())
     }
 
     /// Queries about embedding vectors of memories.

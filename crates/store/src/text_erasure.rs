@@ -16,10 +16,11 @@ use serde_json::Value as Json;
 
 use crate::database_state::DatabaseState;
 use crate::erase::{DELETE_VECTORS, clean_copies};
+use crate::injection_spool::InjectionSpool;
 use crate::memory_row::{assignments, columns, read_memory, read_without_counts, to_values};
 use crate::query::{Db, Query};
 use crate::restore::truncate_log;
-use crate::{Error, apply_batch, change_clock, journal, learning, lookup_tables};
+use crate::{Error, apply_batch, change_clock, injection_log, journal, learning, lookup_tables};
 
 /// A column with free text: the statement that reads it with its key, and the one that writes it.
 pub(crate) type TextColumn = (&'static Query, &'static Query);
@@ -176,6 +177,7 @@ pub(crate) fn erase_text(
 ) -> Result<Vec<MemoryId>, Error> {
     // Journals first: a session that ends meanwhile would bring the text back into the database.
     journal::erase_text(&state.paths, clean)?;
+    InjectionSpool::new(&state.paths).erase_text(clean)?;
     let erased = db.transaction(|db| erase_in_database(db, clean))?;
     // Old pages of the log still hold the text.
     truncate_log(db)?;
@@ -205,7 +207,10 @@ fn erase_in_database(db: &Db, clean: TextCleaner<'_>) -> Result<ErasedTexts, Err
         erase_in_column(db, &SELECT_AUDIT_ACTORS, &UPDATE_AUDIT_ACTOR, &clean_actor)?;
     let registry = if db.select_number(&HAS_REGISTRY, &[])? > 0 { REGISTRY_COLUMNS } else { &[] };
     let learned = learning::text_columns(db)?;
-    for (select, update) in TEXT_COLUMNS.iter().chain(registry).chain(&learned) {
+    let injections =
+        if injection_log::has_injections(db)? { injection_log::TEXT_COLUMNS } else { &[] };
+    let columns = TEXT_COLUMNS.iter().chain(registry).chain(injections).chain(&learned);
+    for (select, update) in columns {
         n_others += erase_in_column(db, select, update, clean)?;
     }
     erased.changed |= n_others > 0;

@@ -68,10 +68,6 @@ pub enum StoreChange {
     Insert(Box<Memory>),
     /// `memory.version` is the version the caller saw; a newer one in the store is a conflict.
     Replace(Box<Memory>),
-    /// The memory was injected into a session.
-    CountAccess {
-        id: MemoryId,
-    },
     /// A session acted on the memory.
     CountUse {
         id: MemoryId,

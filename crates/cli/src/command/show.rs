@@ -18,6 +18,7 @@ pub(crate) struct ShowArgs {
 }
 
 pub(crate) async fn run(args: ShowArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
+    command.project.maintenance().store_injections().await?;
     let found = command.project.retriever().find_by_id(&args.id).await?;
     let missing = command.project.retriever().missing_relation_targets(&found.memory).await?;
     // Rating computes the confidence now. One memory in, one rated memory out.

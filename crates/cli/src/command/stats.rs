@@ -11,6 +11,7 @@ use model::MemoryStatus;
 use serde_json::json;
 
 use super::CommandContext;
+use super::injections::{format_totals, tiers_json};
 use super::shared::status_word;
 use crate::output::{BOLD_STYLE, DIM_STYLE, format_count, format_size};
 use crate::wire::notebook_word;
@@ -20,6 +21,7 @@ use crate::wire::notebook_word;
 pub(crate) struct StatsArgs {}
 
 pub(crate) async fn run(_: StatsArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
+    command.project.maintenance().store_injections().await?;
     let stats = command.project.maintenance().stats().await?;
     let activity = command.project.maintenance().activity().await?;
     let trial = command.project.maintenance().trial().await?;
@@ -52,6 +54,9 @@ pub(crate) async fn run(_: StatsArgs, command: &CommandContext<'_>) -> anyhow::R
     }
     if activity.n_sessions > 0 || activity.n_shown > 0 {
         command.output.print_line(&format_activity(&activity));
+        for totals in &activity.tiers {
+            command.output.print_line(&format!("  {}", format_totals(totals)));
+        }
         command.output.print_line(&format_savings(&activity.savings));
     }
     if let Some(trial) = &trial {
@@ -178,6 +183,7 @@ fn activity_json(activity: &ProjectActivity) -> serde_json::Value {
         // Times that a memory was shown to an agent, and that the agent followed or cited one.
         "shown": activity.n_shown,
         "used": activity.n_used,
+        "tiers": tiers_json(&activity.tiers),
         "saved": {
             "errors": savings.n_errors,
             "calls": savings.n_calls,

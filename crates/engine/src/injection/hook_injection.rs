@@ -16,22 +16,23 @@
 use std::collections::HashSet;
 
 use agents::{HookEvent, HookMessage, PathResolver, RefusedCall};
-use model::{InjectionTier, MemoryId, Phase, ProjectPath, TrustLevel};
+use model::{InjectionMoment, InjectionTier, MemoryId, Phase, ProjectPath, TrustLevel};
 use observe::shell::{self, ShellEffect};
-use recall::SilenceReason;
+use recall::{SilenceReason, estimate_tokens};
 use store::ShownEntry;
 
 use super::context_builder::is_trusted;
 use super::context_request::{ContextBlock, ContextRequest, MemoryBreadth, OmissionReason};
 use super::error_fix::{ToolFailure, select_fix};
 use super::file_warnings::{WarningSelection, find_file_warnings};
+use super::injection_log::GivenBlock;
 use super::missing_references::reject_missing_references;
 use super::note_format::format_capped;
 use super::recent_files::first_touch_entries;
 use super::session_context::build_start_context;
 use super::shown_notes::{
-    context_entries, exclude_shown, mark_conversation_lost, memory_entries, open_shown_log,
-    shown_memory_ids,
+    context_entries, context_memory_tokens, exclude_shown, mark_conversation_lost, memory_entries,
+    open_shown_log, record_block, shown_memory_ids,
 };
 use super::trial_group::{record_trial_group, trial_group};
 use crate::model_text;
@@ -63,28 +64,41 @@ pub struct Injection {
     pub(super) withheld_fix: Option<(MemoryId, RejectionReason)>,
     /// The entries to record once the text is injected.
     pub(super) entries: Vec<ShownEntry>,
+    /// The tokens of each memory in the text.
+    pub(super) memory_tokens: Vec<(MemoryId, u32)>,
 }
 
 impl Injection {
-    pub(super) const fn silent_because(reason: SilenceReason) -> Self {
+    pub(super) fn silent_because(reason: SilenceReason) -> Self {
+        Self { silence: Some(reason), ..Self::silent() }
+    }
+
+    /// Nothing at all, to be completed.
+    const fn silent() -> Self {
         Self {
             text: String::new(),
-            silence: Some(reason),
+            silence: None,
             context: None,
             warnings: None,
             withheld_fix: None,
             entries: Vec::new(),
+            memory_tokens: Vec::new(),
         }
     }
 
-    /// Frames notes as a block; silent if there are none.
+    /// Frames notes as a block; silent if there are none. The entries of the notes are in the order of
+    /// the lines.
     pub(super) fn from_lines(lines: &[String], entries: Vec<ShownEntry>) -> Self {
         if lines.is_empty() {
             return Self::silent_because(SilenceReason::NoRelevantMemory);
         }
         let (header, footer) = (model_text::NOTES_HEADER, model_text::NOTES_FOOTER);
         let text = format!("{header}\n{}\n{footer}", lines.join("\n"));
-        Self { text, silence: None, context: None, warnings: None, withheld_fix: None, entries }
+        let notes = entries.iter().filter(|it| it.is_content()).zip(lines);
+        let memory_tokens = notes
+            .filter_map(|(entry, line)| Some((entry.memory_id()?, estimate_tokens(line))))
+            .collect();
+        Self { text, entries, memory_tokens, silence: None, ..Self::silent() }
     }
 
     /// The text, if anything is injected.
@@ -142,8 +156,36 @@ pub(crate) async fn inject(
     let injection = select_injection(reader, message, reader.policy.injection.level).await?;
     // Recorded for silent sessions too: the trial compares the groups.
     record_trial_group(reader, &message.host_session)?;
-    open_shown_log(reader, &message.host_session).record(&injection.entries)?;
+    let block = GivenBlock {
+        session: &message.host_session,
+        host: message.host.unwrap_or_default(),
+        moment: injection_moment(message, &injection),
+        tokens: estimate_tokens(&injection.text),
+        memory_tokens: &injection.memory_tokens,
+    };
+    record_block(reader, &block, &injection.entries)?;
     Ok(injection)
+}
+
+/// The moment of an event, for the injection log. Only a command that ended can be either: a failure if
+/// its fix was injected, else an access to files.
+fn injection_moment(message: &HookMessage, injection: &Injection) -> InjectionMoment {
+    match message.event {
+        HookEvent::Prompt { .. } => InjectionMoment::Prompt,
+        HookEvent::CallFailed { .. } => InjectionMoment::Failure,
+        HookEvent::CommandEnded { .. } | HookEvent::StepEnded { .. }
+            if injection.warnings.is_none() =>
+        {
+            InjectionMoment::Failure
+        }
+        HookEvent::FilesTouched { .. }
+        | HookEvent::CommandEnded { .. }
+        | HookEvent::StepEnded { .. } => InjectionMoment::File,
+        // The last two inject nothing.
+        HookEvent::SessionStart { .. } | HookEvent::SessionEnd | HookEvent::Other => {
+            InjectionMoment::Start
+        }
+    }
 }
 
 /// Selects the notes for a hook event at a trust level. Records nothing.
@@ -269,8 +311,9 @@ async fn select_context(
     let context = build_start_context(event.reader, &request).await?;
     let silence = context.text.is_empty().then_some(SilenceReason::NoRelevantMemory);
     let (text, entries) = (context.text.clone(), context_entries(event.reader, &context));
+    let memory_tokens = context_memory_tokens(&context);
     let context = Some(context);
-    Ok(Injection { text, silence, context, warnings: None, withheld_fix: None, entries })
+    Ok(Injection { text, silence, context, entries, memory_tokens, ..Injection::silent() })
 }
 
 /// Selects a few warnings about touched files whose references exist.

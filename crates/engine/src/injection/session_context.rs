@@ -10,7 +10,7 @@
 //! *trust level* of a project sets how confident a memory must be to be injected. Memories to
 //! *reinject* were shown in a conversation that the host has replaced by a summary.
 
-use model::{InjectionTier, MemoryKind, MemoryStatus, Phase, ProjectPath};
+use model::{InjectionMoment, InjectionTier, MemoryKind, MemoryStatus, Phase, ProjectPath};
 use recall::{SearchPurpose, phase_weights};
 use store::{MemoryFilter, ShownEntry, WARNING_KINDS};
 
@@ -113,7 +113,12 @@ pub(crate) async fn inject_start_context(
         // The map and the predicted files were not shown either.
         context.shown_entries.clear();
     }
-    record_context(reader, session, &context)?;
+    let moment = if request.task.trim().is_empty() {
+        InjectionMoment::Start
+    } else {
+        InjectionMoment::Prompt
+    };
+    record_context(reader, session, request.host.unwrap_or_default(), moment, &context)?;
     Ok(context)
 }
 
@@ -125,7 +130,8 @@ pub(crate) async fn inject_file_context(
 ) -> Result<ContextBlock, Error> {
     let request = exclude_shown(request, open_shown_log(reader, session).read_entries());
     let context = build_file_context(reader, &request).await?;
-    record_context(reader, session, &context)?;
+    let host = request.host.unwrap_or_default();
+    record_context(reader, session, host, InjectionMoment::File, &context)?;
     Ok(context)
 }
 

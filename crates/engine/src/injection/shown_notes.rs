@@ -1,15 +1,17 @@
 //! The notes that a session was shown before. Nothing is injected into a session twice, whichever
 //! process injects it, unless the host compacted the conversation in between and the agent lost it.
 //!
-//! The record is `store::ShownLog`, one file per session. This file opens it for a session, completes
+//! The record is `store::ShownLog`, one file per session; `injection_log` keeps the same notes for the
+//! user to query. This file opens it for a session, completes
 //! requests from it, and converts memories and context blocks to its entries.
 
 use std::collections::HashSet;
 
-use model::{MemoryId, ProjectPath};
+use model::{InjectionMoment, MemoryId, ProjectPath};
 use store::{DataDir, ShownEntry, ShownLog};
 
 use super::context_request::{ContextBlock, ContextRequest, SectionChoice};
+use super::injection_log::{GivenBlock, log_notes};
 use super::recent_files::recent_files;
 use crate::{Error, ProjectReader};
 
@@ -42,23 +44,46 @@ pub(crate) fn session_files(reader: &ProjectReader, session: &str) -> Vec<Projec
     recent_files(&open_shown_log(reader, session).read_entries())
 }
 
-/// Records a context block as shown.
+/// Records notes as shown to a session, in its shown log and in the injection log.
+pub(super) fn record_block(
+    reader: &ProjectReader,
+    block: &GivenBlock<'_>,
+    entries: &[ShownEntry],
+) -> Result<(), Error> {
+    open_shown_log(reader, block.session).record(entries)?;
+    log_notes(reader, block, entries)
+}
+
+/// Records a context block as shown. `host` is empty if the client did not name itself.
 pub(crate) fn record_context(
     reader: &ProjectReader,
     session: &str,
+    host: &str,
+    moment: InjectionMoment,
     context: &ContextBlock,
 ) -> Result<(), Error> {
-    Ok(open_shown_log(reader, session).record(&context_entries(reader, context))?)
+    let memory_tokens = &context_memory_tokens(context);
+    let block = GivenBlock { session, host, moment, tokens: context.used_tokens, memory_tokens };
+    record_block(reader, &block, &context_entries(reader, context))
 }
 
-/// Records memories as shown that the session itself asked for.
+/// Records memories as shown that the session itself asked for, each with its tokens.
 pub(crate) fn record_memories(
     reader: &ProjectReader,
     session: &str,
-    memories: impl Iterator<Item = MemoryId>,
+    host: &str,
+    memories: &[(MemoryId, u32)],
 ) -> Result<(), Error> {
-    let entries: Vec<ShownEntry> = memories.flat_map(|it| memory_entries(reader, it)).collect();
-    Ok(open_shown_log(reader, session).record(&entries)?)
+    let entries: Vec<ShownEntry> =
+        memories.iter().flat_map(|(id, _)| memory_entries(reader, *id)).collect();
+    let (moment, tokens) = (InjectionMoment::Request, memories.iter().map(|it| it.1).sum());
+    let block = GivenBlock { session, host, moment, tokens, memory_tokens: memories };
+    record_block(reader, &block, &entries)
+}
+
+/// The tokens of each memory in a context block.
+pub(super) fn context_memory_tokens(context: &ContextBlock) -> Vec<(MemoryId, u32)> {
+    context.placed.iter().map(|it| (it.hit.rated.memory.id, it.tokens)).collect()
 }
 
 /// Marks everything in the session's conversation as lost, so that it may be shown once more.

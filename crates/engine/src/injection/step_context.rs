@@ -13,22 +13,23 @@
 use std::collections::HashSet;
 
 use model::{
-    InjectionTier, Memory, MemoryId, MemoryKind, PerMille, Phase, ProjectPath, SessionId,
-    Timestamp, TrustLevel, words,
+    InjectionMoment, InjectionTier, Memory, MemoryId, MemoryKind, PerMille, Phase, ProjectPath,
+    SessionId, Timestamp, TrustLevel, words,
 };
 use recall::step_decision::{
     NoteOffer, StepDecision, StepReason, StepState, WithholdReason, decide_step,
 };
-use recall::{DisabledStages, RankingStage, SearchPurpose, pipeline};
+use recall::{DisabledStages, RankingStage, SearchPurpose, estimate_tokens, pipeline};
 use store::ShownEntry;
 
 use super::context_candidates::{live_filter, search_related};
 use super::context_request::ContextRequest;
 use super::file_warnings::find_file_warnings;
+use super::injection_log::GivenBlock;
 use super::missing_references::reject_missing_references;
 use super::note_format::{format_capped, format_text};
 use super::recorded_notes::{RecordedSiblingNote, sibling_notes_since};
-use super::shown_notes::{open_shown_log, shown_memory_ids};
+use super::shown_notes::{open_shown_log, record_block, shown_memory_ids};
 use super::trial_group::{record_trial_group, trial_group};
 use crate::lookup::shared_terms;
 use crate::model_text::{self, TextOrigin, is_memory_withheld};
@@ -46,6 +47,8 @@ pub struct StepRequest {
     pub session: String,
     /// The session in journals. A subagent gets the notes of its siblings.
     pub session_id: SessionId,
+    /// The host or client; empty if it is not known.
+    pub host: String,
     /// Counted from 1.
     pub step_number: u32,
     pub trust_level: TrustLevel,
@@ -152,9 +155,24 @@ pub(crate) fn record_step(
         return Ok(());
     }
     let (step, tokens) = (request.step_number, context.used_tokens);
-    let mut entries: Vec<ShownEntry> = context.selected.iter().map(|it| it.entry.clone()).collect();
+    let (mut entries, mut memory_tokens) = (Vec::new(), Vec::new());
+    for StepCandidate { entry, line, .. } in &context.selected {
+        entries.push(entry.clone());
+        if let Some(id) = memory_of(entry) {
+            memory_tokens.push((id, estimate_tokens(line)));
+            // Learning compares the time with what the session did afterwards.
+            entries.push(ShownEntry::MemoryAt { id, at: reader.now });
+        }
+    }
     entries.push(ShownEntry::StepTokens { step, tokens });
-    Ok(open_shown_log(reader, &request.session).record(&entries)?)
+    let block = GivenBlock {
+        session: &request.session,
+        host: &request.host,
+        moment: InjectionMoment::Step,
+        tokens,
+        memory_tokens: &memory_tokens,
+    };
+    record_block(reader, &block, &entries)
 }
 
 /// Offers the warnings about the files of the step.

@@ -1,8 +1,8 @@
 //! Usage: counts a use of each memory that a session followed or cited, and raises the confidence
 //! of memories that are used often. Pure.
 //!
-//! A session follows a memory if, soon after it was shown, it runs one of its commands with success
-//! or touches one of its files for the first time. It cites a memory by writing its short id. `load`
+//! A session follows a memory if, soon after it was shown, it does what the memory advises; `observe`
+//! defines that for each type of memory. It cites a memory by writing its short id. `load`
 //! reads the memories that the session was shown from the shown log, which the injector writes. The
 //! *pad* (`Scratchpad`) is the state of the session, folded from its events.
 
@@ -41,23 +41,33 @@ pub(super) fn used_memories(
     shown: &[ShownMemory],
     cited: &[Vec<Memory>],
 ) -> Vec<Memory> {
-    let mut used: BTreeMap<MemoryId, &Memory> = BTreeMap::new();
-    for ShownMemory { memory, at } in shown {
-        if observe::was_followed(pad, memory, *at) {
-            used.insert(memory.id, memory);
-        }
-    }
-    for matches in cited {
-        // A short id that several memories share identifies none of them.
-        if let [memory] = matches.as_slice() {
-            used.insert(memory.id, memory);
-        }
-    }
+    let used = followed_memories(pad, shown, cited);
     // A session counts once, also if it is learned again after it has continued. So a memory whose
     // last use lies after the start of this session was counted already.
     let is_uncounted =
         |it: &Memory| it.counters.last_used_at.is_none_or(|at| Some(at) < pad.started);
     used.into_values().filter(|it| is_active(it) && is_uncounted(it)).cloned().collect()
+}
+
+/// Returns the memories that a session followed or cited, counted before or not.
+pub(super) fn followed_memories<'a>(
+    pad: &Scratchpad,
+    shown: &'a [ShownMemory],
+    cited: &'a [Vec<Memory>],
+) -> BTreeMap<MemoryId, &'a Memory> {
+    let mut followed = BTreeMap::new();
+    for ShownMemory { memory, at } in shown {
+        if observe::was_followed(pad, memory, *at) {
+            followed.insert(memory.id, memory);
+        }
+    }
+    for matches in cited {
+        // A short id that several memories share identifies none of them.
+        if let [memory] = matches.as_slice() {
+            followed.insert(memory.id, memory);
+        }
+    }
+    followed
 }
 
 /// Adds a use of each memory to the changes, and a raise if it was used often enough.

@@ -234,8 +234,8 @@ fn committed_edits_validate_their_session() {
     );
 }
 
-/// Six sessions touch `a.rs` and are shown a warning that names `b.rs`. Five of them then open
-/// `b.rs`.
+/// Six sessions touch `a.rs` and are shown a warning that names `b.rs`. Five of them then edit
+/// `b.rs`; the last only opens it.
 #[test]
 fn a_memory_that_is_followed_often_gains_confidence() {
     let fixture = LearningFixture::new();
@@ -265,8 +265,8 @@ fn a_memory_that_is_followed_often_gains_confidence() {
         message.host = Some("claude-code");
         let injected = fixture.run(project.injector().inject(&message)).into_text();
         assert!(injected.is_some_and(|it| it.contains("takes its limits")));
-        // Then the session opens the other file; the last session does not follow the warning.
-        let second_file = if session == 15 { "a.rs" } else { "b.rs" };
+        // Then the session edits the other file; the last session only opens it.
+        let tool = if session == 15 { "read" } else { "edit" };
         let lines = [
             format!(
                 r#""event":"session_start","project_root":"/p","agent":"test","host_session":"host-{session}","task":"x""#
@@ -275,12 +275,12 @@ fn a_memory_that_is_followed_often_gains_confidence() {
                 .to_owned(),
             r#""event":"tool_result","call_id":"a","tool":"read","ok":true"#.to_owned(),
             format!(
-                r#""event":"tool_call","call_id":"b","tool":"read","args":{{"paths":["{second_file}"]}}"#
+                r#""event":"tool_call","call_id":"b","tool":"{tool}","args":{{"paths":["b.rs"]}}"#
             ),
-            r#""event":"tool_result","call_id":"b","tool":"read","ok":true"#.to_owned(),
+            format!(r#""event":"tool_result","call_id":"b","tool":"{tool}","ok":true"#),
         ];
         // Events are a millisecond apart. They begin two before the injection, so that the second
-        // file is opened after it.
+        // file is touched after it.
         record_session_at(&fixture, &mut project, START + day - 2, session, &lines);
         project.set_now(Timestamp(START + day + 60 * MINUTE_MS));
         fixture.learn_journals(&mut project);

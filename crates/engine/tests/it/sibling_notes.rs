@@ -43,6 +43,7 @@ fn record_note(
 fn step_context(fixture: &LearningFixture, project: &Project, session: u8) -> StepContext {
     let request = StepRequest {
         session: session_id(session).to_string(),
+        host: String::new(),
         session_id: session_id(session),
         step_number: 9,
         trust_level: TrustLevel::Autonomous,

@@ -62,11 +62,13 @@ pub(super) async fn search_memory(call: ToolCallContext<'_>) -> Result<ToolOutpu
     answer.notices.extend(notice);
     // The agent sees these memories now, so its host need not inject them again.
     let injector = project.injector();
-    let hit_ids = answer.hits.iter().map(|it| it.rated.memory.id);
-    injector.record_requested_memories(&call.session, hit_ids)?;
-
-    let lines: Vec<String> =
-        answer.hits.iter().map(|it| injector.format_note(&it.rated.memory)).collect();
+    let (mut lines, mut shown) = (Vec::new(), Vec::new());
+    for hit in &answer.hits {
+        let line = injector.format_note(&hit.rated.memory);
+        shown.push((hit.rated.memory.id, engine::estimate_tokens(&line)));
+        lines.push(line);
+    }
+    injector.record_requested_memories(&call.session, &shown)?;
     let notes = frame_notes(&lines);
     let hits: Vec<Value> = answer.hits.iter().map(hit_json).collect();
     let mut text = if notes.is_empty() {

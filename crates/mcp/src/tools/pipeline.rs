@@ -74,10 +74,11 @@ pub(super) async fn get_context(call: ToolCallContext<'_>) -> Result<ToolOutput,
         call.project.embedding_indexer().embed_new_memories().await;
     }
     let context = call.project.injector().pipeline_context(&request).await?;
-    let ids: Vec<_> = context.placed.iter().map(|it| it.hit.rated.memory.id).collect();
+    let notes: Vec<_> =
+        context.placed.iter().map(|it| (it.hit.rated.memory.id, it.tokens)).collect();
     // The agent sees these memories now, so its host need not inject them again.
-    call.project.injector().record_requested_memories(&call.session, ids.iter().copied())?;
-    let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+    call.project.injector().record_requested_memories(&call.session, &notes)?;
+    let ids: Vec<String> = notes.iter().map(|it| it.0.to_string()).collect();
     let notes = context.text.trim_end().to_owned();
     let text = if notes.is_empty() { format!("No notes for `{stage}`.") } else { notes.clone() };
     Ok(ToolOutput { text, data: json!({ "notes": notes, "ids": ids }) })

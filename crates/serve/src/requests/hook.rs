@@ -134,6 +134,7 @@ fn count_step(
     Some(StepRequest {
         session: message.host_session.clone(),
         session_id: live_session.session,
+        host: message.host.unwrap_or_default().to_owned(),
         step_number: n_steps,
         trust_level: project.policy.injection.level,
         task,

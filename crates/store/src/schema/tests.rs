@@ -20,6 +20,7 @@ static NEXT_INVALID: DatabaseSchema = DatabaseSchema {
         LEARN_4,
         EXPERIENCE_5,
         PLAIN_NAMES_6,
+        INJECTIONS_7,
         "CREATE TABLE later (a) STRICT",
     ],
 };
@@ -32,6 +33,7 @@ static NEXT_VALID: DatabaseSchema = DatabaseSchema {
         LEARN_4,
         EXPERIENCE_5,
         PLAIN_NAMES_6,
+        INJECTIONS_7,
         "CREATE TABLE later (a INTEGER) STRICT",
     ],
 };
@@ -44,6 +46,7 @@ static NEXT_FAILS_LATE: DatabaseSchema = DatabaseSchema {
         LEARN_4,
         EXPERIENCE_5,
         PLAIN_NAMES_6,
+        INJECTIONS_7,
         "CREATE TABLE later (a INTEGER) STRICT; DELETE FROM meta; INSERT INTO nowhere VALUES (1)",
     ],
 };
@@ -93,7 +96,7 @@ fn the_backup_before_a_migration_is_good_and_stays() {
     let backups = backup::list_backups(&next.paths);
     let names: Vec<&str> = backups.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names.len(), backup::MAX_BACKUPS + 1);
-    assert_eq!(names.last(), Some(&"schema-6.db"), "{names:?}");
+    assert_eq!(names.last(), Some(&"schema-7.db"), "{names:?}");
     let old = &backups[backup::MAX_BACKUPS].path;
     backup::verify_backup(&next, old).unwrap();
     // The older program can restore it, and so can the newer one, which migrates it again.

@@ -60,6 +60,7 @@ pub(super) async fn run(args: &StepArgs, command: &CommandContext<'_>) -> anyhow
     let step = StepRequest {
         session: args.session.clone(),
         session_id: engine::derive_session_id(&args.session),
+        host: String::new(),
         step_number: args.step,
         trust_level: TrustLevel::parse(level).map_err(engine::Error::from)?,
         task: args.task.clone().unwrap_or_default(),
