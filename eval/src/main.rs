@@ -8,6 +8,7 @@
 mod corpus;
 mod data;
 mod errors;
+mod exports;
 mod facts;
 mod graph;
 mod history;
@@ -78,6 +79,11 @@ const EVAL_TASKS: &[EvalTask] = &[
         name: "graph",
         description: "call graph, against a precise index (--repo FOLDER --scip FILE, --prefix PATH, --show N)",
         run: graph::run,
+    },
+    EvalTask {
+        name: "exports",
+        description: "exported definitions in the graph, against a plain count of the text (--repo FOLDER, repeatable, --show N)",
+        run: exports::run,
     },
     EvalTask {
         name: "history",

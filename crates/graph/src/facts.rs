@@ -358,6 +358,8 @@ pub struct FileFacts {
     pub is_test: bool,
     /// The number of subtrees that were skipped because they are nested too deeply.
     pub n_too_deep: u32,
+    /// The number of places that the grammar could not parse. Definitions there may be missing.
+    pub n_syntax_errors: u32,
     /// A hash of everything that other files can see. While it is equal, an edit affects no other
     /// file.
     pub interface_hash: u64,
@@ -381,6 +383,7 @@ impl FileFacts {
             n_lines: 0,
             is_test: false,
             n_too_deep: 0,
+            n_syntax_errors: 0,
             interface_hash: 0,
         }
     }
@@ -399,7 +402,8 @@ impl FileFacts {
         lists.clear();
         (self.lang, self.namespace, self.n_visible_strings) = (lang, None, 0);
         self.reference_bytes = Box::default();
-        (self.n_lines, self.is_test, self.n_too_deep, self.interface_hash) = (0, false, 0, 0);
+        (self.n_lines, self.is_test, self.interface_hash) = (0, false, 0);
+        (self.n_too_deep, self.n_syntax_errors) = (0, 0);
     }
 
     /// Releases unused capacity.

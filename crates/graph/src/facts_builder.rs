@@ -104,6 +104,8 @@ pub(crate) struct FactsBuilder<'s> {
     pub(crate) is_test: bool,
     /// Number of subtrees that were skipped because they are nested too deeply.
     pub(crate) n_too_deep: u32,
+    /// Number of places that the grammar could not parse.
+    pub(crate) n_syntax_errors: u32,
 }
 
 impl<'s> FactsBuilder<'s> {
@@ -130,6 +132,7 @@ impl<'s> FactsBuilder<'s> {
             compaction: pool.compaction,
             is_test: crate::lang::is_test_path(path),
             n_too_deep: 0,
+            n_syntax_errors: 0,
         };
         builder.scopes.enter_root();
         // Takes id 0, which is `UNKNOWN_TERM`.

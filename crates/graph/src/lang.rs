@@ -22,6 +22,7 @@
 //! list the languages. Rules for modules and name lookup across files are in `resolve`, not here.
 
 mod ecmascript;
+mod error_recovery;
 pub(crate) mod generic;
 mod go;
 mod grammar;

@@ -28,6 +28,7 @@ pub fn encode_outline(facts: &FileFacts) -> Vec<u8> {
     to.write_u32(facts.n_lines);
     to.write_u32(u32::from(facts.is_test));
     to.write_u32(facts.n_too_deep);
+    to.write_u32(facts.n_syntax_errors);
     // A hash is rarely small, so it is no varint.
     to.write_fixed_u64(facts.interface_hash);
 
@@ -60,9 +61,11 @@ pub fn decode_outline(bytes: &[u8]) -> Option<FileFacts> {
     let mut from = ByteReader::new(bytes);
     let lang = *SourceLanguage::ALL.get(from.read_u32()? as usize)?;
     let (n_lines, is_test) = (from.read_u32()?, from.read_u32()? != 0);
-    let (n_too_deep, interface_hash) = (from.read_u32()?, from.read_fixed_u64()?);
+    let (n_too_deep, n_syntax_errors) = (from.read_u32()?, from.read_u32()?);
+    let interface_hash = from.read_fixed_u64()?;
     let empty = FileFacts::empty(lang);
-    let mut facts = FileFacts { n_lines, is_test, n_too_deep, interface_hash, ..empty };
+    let mut facts =
+        FileFacts { n_lines, is_test, n_too_deep, n_syntax_errors, interface_hash, ..empty };
     for _ in 0..from.read_len()? {
         facts.strings.push(from.read_str()?);
     }

@@ -149,7 +149,9 @@ impl<'a, 's> FactsCompactor<'a, 's> {
         facts.clear(builder.lang);
         let line_breaks = builder.source.iter().map(|it| usize::from(*it == b'\n'));
         facts.n_lines = to_index(line_breaks.sum::<usize>()) + 1;
-        (facts.is_test, facts.n_too_deep) = (builder.is_test, builder.n_too_deep);
+        facts.is_test = builder.is_test;
+        facts.n_too_deep = builder.n_too_deep;
+        facts.n_syntax_errors = builder.n_syntax_errors;
         Self { builder, facts, buffers, pending_locals: Vec::new(), depth: 0 }
     }
 

@@ -15,6 +15,7 @@
 //! ```
 
 mod assignments;
+mod call_signatures;
 mod classes;
 mod exports;
 mod functions;
@@ -220,6 +221,10 @@ impl LanguageWalk for ScriptWalk {
             // Any other node has no facts of its own, but its children may have.
             _ => walker.visit_children(cursor),
         }
+    }
+
+    fn repair_text(_lang: SourceLanguage, source: &[u8]) -> Option<Vec<u8>> {
+        call_signatures::separate_call_signatures(source)
     }
 
     fn expression_shape(kind: NodeKind) -> TermShape<Self> {

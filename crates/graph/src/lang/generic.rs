@@ -19,6 +19,7 @@
 //! ```
 
 pub(crate) mod c;
+mod c_conditionals;
 mod c_macros;
 mod calls;
 mod declarations;
@@ -234,6 +235,11 @@ impl LanguageWalk for GenericWalk {
             }
             _ => visit_expression(walker, cursor, node, kind),
         }
+    }
+
+    fn repair_text(lang: SourceLanguage, source: &[u8]) -> Option<Vec<u8>> {
+        let is_c = matches!(lang, SourceLanguage::C | SourceLanguage::Cpp);
+        is_c.then(|| c_conditionals::blank_unbalanced_branches(source)).flatten()
     }
 
     fn expression_shape(kind: NodeKind) -> TermShape<Self> {

@@ -19,8 +19,10 @@
 //! A function `visit_…(walker, cursor, node)` is called with the cursor at `node`, records the
 //! facts of that node and visits its children. A function without a cursor only records.
 
-use tree_sitter::{Node, TreeCursor};
+use tree_sitter::{Node, Tree, TreeCursor};
 
+use super::SourceLanguage;
+use super::error_recovery::{ErrorExtent, plan_recovery};
 use super::grammar::{Grammar, GrammarNames};
 use super::term_shape::{TermShape, expression_term};
 use crate::facts::{RefKind, TermId};
@@ -51,6 +53,12 @@ pub(crate) trait LanguageWalk: Sized + 'static {
     /// Called once after the whole tree was visited.
     fn finish_walk(_walker: &mut SyntaxWalker<'_, '_, Self>) {}
 
+    /// Returns a text that the grammar may parse better than `source`, which has a syntax error. All
+    /// positions stay the same.
+    fn repair_text(_lang: SourceLanguage, _source: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
     /// The table of expressions: the shape of an expression's term, by the kind of its node.
     fn expression_shape(kind: Self::NodeKind) -> TermShape<Self>;
 
@@ -79,22 +87,45 @@ pub(crate) struct SyntaxWalker<'a, 's, L: LanguageWalk> {
     depth: u32,
 }
 
-/// Parses `source` and walks over all of it.
+/// Parses `source` and walks over all of it: as a whole or, if a syntax error spoils more than the
+/// declaration it is in, piece by piece.
 pub(crate) fn walk_source<L: LanguageWalk>(
     builder: &mut FactsBuilder<'_>,
     grammar: &'static Grammar<L::NodeKind, L::Field>,
     source: &[u8],
 ) {
-    grammar.parse(source, |tree| {
-        let state = L::State::default();
-        let mut walker =
-            SyntaxWalker::<'_, '_, L> { grammar, builder, state, handled_node: None, depth: 0 };
-        L::visit_node(&mut walker, &mut tree.walk());
-        L::finish_walk(&mut walker);
+    let state = L::State::default();
+    let mut walker =
+        SyntaxWalker::<'_, '_, L> { grammar, builder, state, handled_node: None, depth: 0 };
+    let lang = walker.builder.lang;
+    let plan = grammar.parse(source, |tree| {
+        let root = tree.root_node();
+        let plan = root
+            .has_error()
+            .then(|| plan_recovery(grammar, lang, source, root, L::repair_text))
+            .flatten();
+        if plan.is_none() {
+            walker.visit_tree(tree);
+        }
+        plan
     });
+    if let Some(plan) = plan.flatten() {
+        let source = plan.repaired_text.as_deref().unwrap_or(source);
+        for piece in plan.pieces {
+            // Nodes of two trees may have the same id.
+            walker.handled_node = None;
+            grammar.parse_part(source, piece, |tree| walker.visit_tree(tree));
+        }
+    }
+    L::finish_walk(&mut walker);
 }
 
 impl<'s, L: LanguageWalk> SyntaxWalker<'_, 's, L> {
+    fn visit_tree(&mut self, tree: &Tree) {
+        self.builder.n_syntax_errors += ErrorExtent::below(tree.root_node()).n_errors;
+        L::visit_node(self, &mut tree.walk());
+    }
+
     // Nodes.
 
     pub(crate) fn kind(&self, node: Node<'_>) -> L::NodeKind {

@@ -15,3 +15,4 @@ mod rust;
 mod hostile;
 mod incremental;
 mod queries;
+mod recovery;
