@@ -20,6 +20,7 @@ mod explain;
 mod export;
 mod flag;
 mod forget;
+mod grouped_help;
 mod history;
 pub(crate) mod hook;
 mod impact;
@@ -49,7 +50,10 @@ mod show;
 mod stats;
 mod symbols;
 mod undo;
+mod version;
 mod watch;
+
+pub(crate) use grouped_help::with_grouped_help;
 
 use std::path::PathBuf;
 
@@ -110,6 +114,7 @@ pub(crate) enum CliCommand {
     Mcp(mcp::McpArgs),
     Completions(completions::CompletionsArgs),
     Licenses(licenses::LicensesArgs),
+    Version(version::VersionArgs),
 }
 
 impl CliCommand {
@@ -256,6 +261,7 @@ pub(crate) async fn run(
     match &subcommand {
         CliCommand::Completions(args) => return completions::run(args, output),
         CliCommand::Licenses(_) => return Ok(licenses::run(output)),
+        CliCommand::Version(_) => return Ok(version::run(output)),
         CliCommand::Connect(args) => return connect::connect_host(args, global, output),
         CliCommand::Disconnect(args) => return connect::disconnect_host(args, global, output),
         _ => {}
@@ -310,6 +316,7 @@ pub(crate) async fn run(
         CliCommand::Config(args) => return config::run(args, command).await,
         CliCommand::Completions(_)
         | CliCommand::Licenses(_)
+        | CliCommand::Version(_)
         | CliCommand::Connect(_)
         | CliCommand::Disconnect(_)
         | CliCommand::Serve(_)

@@ -16,6 +16,7 @@ mod environment;
 mod failure;
 mod interrupt;
 mod keychain;
+mod layout;
 mod models;
 mod output;
 mod project;
@@ -24,9 +25,9 @@ mod wire;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches, Parser};
 
-use crate::command::CliCommand;
+use crate::command::{CliCommand, with_grouped_help};
 use crate::output::Output;
 
 /// The memory of AI coding agents
@@ -34,7 +35,7 @@ use crate::output::Output;
 /// Waylore learns from the sessions of coding agents and gives the next session what it needs, when it needs it.
 /// Everything stays on this machine, in files only you can read.
 #[derive(Parser, Debug)]
-#[command(name = "waylore", version, disable_help_subcommand = true)]
+#[command(name = "waylore", version)]
 struct CliArgs {
     #[command(flatten)]
     global: GlobalArgs,
@@ -60,7 +61,8 @@ pub(crate) struct GlobalArgs {
 fn main() -> ExitCode {
     // A write beyond the file-size limit then fails like on a full disk, instead of killing the process.
     engine::ignore_file_size_signal();
-    let cli = match CliArgs::try_parse() {
+    let parsed = command_tree().try_get_matches().and_then(|it| CliArgs::from_arg_matches(&it));
+    let cli = match parsed {
         // Before everything else: a host waits for a hook.
         Ok(CliArgs { command: CliCommand::Hook(args), .. }) => {
             command::hook::run(args);
@@ -129,5 +131,5 @@ fn wants_json() -> bool {
 
 /// The whole command tree, for completions and the reference.
 pub(crate) fn command_tree() -> clap::Command {
-    CliArgs::command()
+    with_grouped_help(CliArgs::command())
 }

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::GlobalArgs;
 use crate::failure::FailureKind;
+use crate::layout;
 
 /// Version of the JSON schema; incremented when a field changes its meaning or is removed.
 pub(crate) const SCHEMA_VERSION: u32 = 2;
@@ -24,10 +25,28 @@ pub(crate) const GOOD_STYLE: Style = AnsiColor::Green.on_default();
 pub(crate) const WARN_STYLE: Style = AnsiColor::Yellow.on_default();
 pub(crate) const BAD_STYLE: Style = AnsiColor::Red.on_default().bold();
 
+/// Colours of memory types, see `shared::kind_style`.
+pub(crate) const RED_STYLE: Style = AnsiColor::Red.on_default();
+pub(crate) const BLUE_STYLE: Style = AnsiColor::Blue.on_default();
+pub(crate) const MAGENTA_STYLE: Style = AnsiColor::Magenta.on_default();
+pub(crate) const CYAN_STYLE: Style = AnsiColor::Cyan.on_default();
+
 /// The escape sequences that the styles above produce, the only ones that may reach a terminal: reset,
-/// bold, dimmed, red, green, yellow.
-const STYLE_SEQUENCES: [&str; 6] =
-    ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"];
+/// bold, dimmed, red, green, yellow, blue, magenta, cyan.
+const STYLE_SEQUENCES: [&str; 9] = [
+    "\u{1b}[0m",
+    "\u{1b}[1m",
+    "\u{1b}[2m",
+    "\u{1b}[31m",
+    "\u{1b}[32m",
+    "\u{1b}[33m",
+    "\u{1b}[34m",
+    "\u{1b}[35m",
+    "\u{1b}[36m",
+];
+
+/// Blanks before the continuation of a wrapped line, in addition to those before its first one.
+const CONTINUATION_INDENT: usize = 2;
 
 pub(crate) struct Output {
     pub(crate) json: bool,
@@ -71,7 +90,40 @@ impl Output {
 
     /// Prints a line of data.
     pub(crate) fn print_line(&self, text: &str) {
+        let text = escape_except_styles(text);
+        let indent = text.len() - text.trim_start_matches(' ').len();
+        self.write_wrapped(&text, indent + CONTINUATION_INDENT);
+    }
+
+    /// Prints a row of a table whose last column begins after `hang` columns: on a terminal that column is
+    /// wrapped.
+    pub(crate) fn print_row(&self, hang: usize, text: &str) {
+        self.write_wrapped(&escape_except_styles(text), hang);
+    }
+
+    /// Prints a row of a long list: on a terminal it is cut to one line.
+    pub(crate) fn print_cut(&self, text: &str) {
+        let text = escape_except_styles(text);
+        let text = match layout::stdout_columns() {
+            Some(columns) => layout::cut_line(&text, columns),
+            None => text,
+        };
+        self.keep_write_error(writeln!(anstream::stdout(), "{text}"));
+    }
+
+    /// Prints a text with its own line breaks, such as source code or the notes for an agent.
+    pub(crate) fn print_verbatim(&self, text: &str) {
         self.keep_write_error(writeln!(anstream::stdout(), "{}", escape_except_styles(text)));
+    }
+
+    fn write_wrapped(&self, text: &str, hang: usize) {
+        let written = match layout::stdout_columns() {
+            Some(columns) => {
+                writeln!(anstream::stdout(), "{}", layout::wrap_text(text, columns, hang))
+            }
+            None => writeln!(anstream::stdout(), "{text}"),
+        };
+        self.keep_write_error(written);
     }
 
     /// Prints a whole document. Unlike for a line, a write error is reported, unless the reader
@@ -97,7 +149,13 @@ impl Output {
     /// Prints a message on stderr: side effects, next steps. Not with `--quiet` or `--json`.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet && !self.json {
-            let _ = writeln!(anstream::stderr(), "{}", escape_except_styles(text));
+            let text = escape_except_styles(text);
+            let indent = text.len() - text.trim_start_matches(' ').len();
+            let text = match layout::stderr_columns() {
+                Some(columns) => layout::wrap_text(&text, columns, indent + CONTINUATION_INDENT),
+                None => text,
+            };
+            let _ = writeln!(anstream::stderr(), "{text}");
         }
     }
 

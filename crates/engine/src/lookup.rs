@@ -3,7 +3,9 @@
 //! terms are quoted and matched. A short id is the last eight characters of an id. *Quiet spans* are
 //! times without work, in which memories do not age.
 
-use model::{Memory, MemoryId, PerMille, ProjectPath, RelationTarget, current_confidence};
+use model::{
+    Memory, MemoryId, MemoryStatus, PerMille, ProjectPath, RelationTarget, current_confidence,
+};
 use store::MemoryFilter;
 
 use crate::correction::EXCLUSION_PREFIX;
@@ -28,12 +30,13 @@ pub struct RatedMemory {
 /// Characters of the shortest id prefix that is looked up; fewer are probably a typing error.
 const MIN_PREFIX_CHARS: usize = 4;
 
-/// Finds the one memory that an id names: a full id, or a prefix of the short form.
+/// Finds the one memory that an id names: a full id, a prefix of the short form, or the beginning or the end of
+/// the full one.
 pub(crate) async fn find_by_id(reader: &ProjectReader, id: &str) -> Result<LocatedMemory, Error> {
     let prefix = id.trim().trim_start_matches('#').to_ascii_lowercase();
     let full_id: Option<MemoryId> = prefix.parse().ok();
-    let is_prefix =
-        prefix.len() >= MIN_PREFIX_CHARS && prefix.bytes().all(|it| it.is_ascii_hexdigit());
+    let is_prefix = prefix.len() >= MIN_PREFIX_CHARS
+        && prefix.bytes().all(|it| it.is_ascii_hexdigit() || it == b'-');
     if full_id.is_none() && !is_prefix {
         let hint =
             "an id is 8 hexadecimal characters (at least 4 of them); `waylore list` shows them";
@@ -50,6 +53,9 @@ pub(crate) async fn find_by_id(reader: &ProjectReader, id: &str) -> Result<Locat
         let locate = |memory| LocatedMemory { notebook: notebook.clone(), memory };
         found.extend(memories.into_iter().map(locate));
     }
+    if found.is_empty() && full_id.is_none() {
+        found = find_by_beginning(reader, &prefix).await?;
+    }
     match found.len() {
         0 => Err(Error::NotFound { id: id.to_owned() }),
         1 => Ok(found.remove(0)),
@@ -58,6 +64,26 @@ pub(crate) async fn find_by_id(reader: &ProjectReader, id: &str) -> Result<Locat
             Err(Error::Ambiguous { id: id.to_owned(), matches })
         }
     }
+}
+
+/// Memories in any state whose full id begins or ends with some characters, with or without its hyphens.
+async fn find_by_beginning(
+    reader: &ProjectReader,
+    part: &str,
+) -> Result<Vec<LocatedMemory>, Error> {
+    let filter =
+        MemoryFilter { statuses: MemoryStatus::ALL.to_vec(), ..MemoryFilter::active(u32::MAX) };
+    let part = part.replace('-', "");
+    let mut found = Vec::new();
+    for notebook in reader.notebooks() {
+        for memory in notebook.store.memories().list(filter.clone()).await? {
+            let id = memory.id.to_string().replace('-', "");
+            if id.starts_with(&part) || id.ends_with(&part) {
+                found.push(LocatedMemory { notebook: notebook.clone(), memory });
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// Lists the memories that pass a filter, newest first, the project's before the user's.

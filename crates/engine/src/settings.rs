@@ -93,6 +93,16 @@ const fn setting(
 const MAX_WORD_BYTES: usize = 200;
 
 impl SettingForm {
+    /// The values that are accepted, for people: `true or false`.
+    pub fn describe_values(self) -> String {
+        match self {
+            Self::OneOf(choices) => choices.join(" | "),
+            Self::Number => "a number from 1 on".to_owned(),
+            Self::Address => "an address".to_owned(),
+            Self::Word => "a name".to_owned(),
+        }
+    }
+
     /// Describes the problem of a value; `None` if it is valid.
     fn find_problem(self, key: &str, value: &str) -> Option<String> {
         let (fits, wanted) = match self {

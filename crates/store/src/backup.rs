@@ -50,8 +50,10 @@ pub struct BackupFile {
 /// Size of a backup's contents, read from the opened file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackupContents {
-    /// Memories that `list` would show: neither forgotten nor deprecated.
+    /// Memories in any state.
     pub memories: i64,
+    /// Memories that a user would count: neither forgotten nor deprecated.
+    pub active: i64,
     pub seq: i64,
 }
 
@@ -200,7 +202,8 @@ pub(crate) fn check_contents(state: &DatabaseState, path: &Path) -> Result<Backu
 /// Reads the size of an open database's contents.
 pub(crate) fn read_contents(db: &Db) -> Result<BackupContents, Error> {
     Ok(BackupContents {
-        memories: memories::count_active_memories(db)?,
+        memories: memories::count_memories(db)?,
+        active: memories::count_active_memories(db)?,
         seq: db.select_number(&SELECT_META, &[&"seq"])?,
     })
 }

@@ -3,7 +3,7 @@
 
 use super::CommandContext;
 use super::list::MemoryFilterArgs;
-use super::query_output::{QueryArgs, explain_results, print_hits};
+use super::query_output::{QueryArgs, explain_results, print_hits, say_nearest, say_symbols_named};
 use super::shared::text_or_stdin;
 use crate::wire::OutputDetail;
 use crate::wire::search_results::answered_json;
@@ -51,6 +51,8 @@ pub(crate) async fn run(args: AskArgs, command: &CommandContext<'_>) -> anyhow::
         explain_results(&answer.results, command);
     } else if answer.results.hits.is_empty() {
         command.output.say("no memory answers this");
+        say_nearest(&answer.results, command);
+        say_symbols_named(&query.text, command).await;
     }
     Ok(code)
 }

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &ChunksArgs, command: &CommandContext<'_>) -> anyhow::Re
             chunk.title
         ));
         if args.text {
-            out.print_line(&chunk.text);
+            out.print_verbatim(&chunk.text);
         }
     }
     Ok(0)

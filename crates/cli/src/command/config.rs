@@ -11,7 +11,7 @@ use engine::{SettingScope, check_setting};
 use serde_json::json;
 
 use super::CommandContext;
-use crate::config::{self, EffectiveSetting, SettingOrigin, Settings};
+use crate::config::{self, EffectiveSetting, Settings};
 use crate::environment;
 use crate::failure::{CliFailure, usage_error};
 use crate::models::{self, ModelRole};
@@ -147,24 +147,30 @@ fn show_settings(command: &CommandContext<'_>) {
         environment.config_file().display()
     ));
     let width = engine::SETTINGS.iter().map(|it| it.key.len()).max().unwrap_or_default();
+    let hang = width + 3;
+    let mut last_group = "";
     for it in &command.settings.values {
-        let origin = if it.origin == SettingOrigin::Default {
-            String::new()
-        } else {
-            format!(" {DIM_STYLE}({}){DIM_STYLE:#}", it.origin.describe_origin())
-        };
+        // The table has the settings of a group together; the group is the part before the dot.
+        let group = it.setting.key.split('.').next().unwrap_or_default();
+        if group != last_group {
+            out.print_line(&format!("\n{BOLD_STYLE}{group}{BOLD_STYLE:#}"));
+            last_group = group;
+        }
         let value = if it.value.is_empty() { "(not set)" } else { &it.value };
-        out.print_line(&format!(
-            "{BOLD_STYLE}{:<width$}{BOLD_STYLE:#} {value}{origin}",
+        let (origin, allowed) = (it.origin.describe_origin(), it.setting.form.describe_values());
+        let first = format!(
+            "  {:<width$} {BOLD_STYLE}{value}{BOLD_STYLE:#}  {DIM_STYLE}({origin}; {allowed}){DIM_STYLE:#}",
             it.setting.key
-        ));
-        out.print_line(&format!("{:<width$} {DIM_STYLE}{}{DIM_STYLE:#}", "", it.setting.meaning));
+        );
+        out.print_row(hang, &first);
+        let meaning = format!("  {:<width$} {DIM_STYLE}{}{DIM_STYLE:#}", "", it.setting.meaning);
+        out.print_row(hang, &meaning);
+    }
+    if !command.settings.types.is_empty() {
+        out.print_line(&format!("\n{BOLD_STYLE}types{BOLD_STYLE:#}"));
     }
     for it in &command.settings.types {
-        out.print_line(&format!(
-            "{BOLD_STYLE}{:<width$}{BOLD_STYLE:#} custom type, shown as {}",
-            it.slug, it.label
-        ));
+        out.print_line(&format!("  {:<width$} custom type, shown as {}", it.slug, it.label));
     }
 }
 

@@ -265,7 +265,7 @@ fn print_context(context: &ContextBlock, detail: OutputDetail, command: &Command
         return code;
     }
     if !context.text.is_empty() {
-        command.output.print_line(context.text.trim_end());
+        command.output.print_verbatim(context.text.trim_end());
     }
     if detail == OutputDetail::Explained {
         print_reasons(context, command);

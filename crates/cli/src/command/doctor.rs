@@ -48,7 +48,7 @@ pub(crate) async fn run(args: DoctorArgs, command: &CommandContext<'_>) -> anyho
         return Ok(code);
     }
     for repair in &repairs {
-        command.output.print_line(&format!("{GOOD_STYLE}repaired{GOOD_STYLE:#}   {repair}"));
+        command.output.print_row(11, &format!("{GOOD_STYLE}repaired{GOOD_STYLE:#}   {repair}"));
     }
     for check in &checks {
         let style = match check.health {
@@ -56,14 +56,15 @@ pub(crate) async fn run(args: DoctorArgs, command: &CommandContext<'_>) -> anyho
             HealthLevel::Warning => WARN_STYLE,
             HealthLevel::Bad => BAD_STYLE,
         };
-        command.output.print_line(&format!(
+        let line = format!(
             "{style}{:<9}{style:#}  {BOLD_STYLE}{}{BOLD_STYLE:#}: {}",
             health_word(check.health),
             check.name,
             check.detail
-        ));
+        );
+        command.output.print_row(11, &line);
         if let Some(fix) = &check.fix {
-            command.output.print_line(&format!("{DIM_STYLE}{:<9}  → {fix}{DIM_STYLE:#}", ""));
+            command.output.print_row(13, &format!("{DIM_STYLE}{:<9}  → {fix}{DIM_STYLE:#}", ""));
         }
     }
     Ok(code)

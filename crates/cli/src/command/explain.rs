@@ -11,7 +11,7 @@ use model::Memory;
 use serde_json::{Value, json};
 
 use super::CommandContext;
-use crate::output::{BOLD_STYLE, DIM_STYLE, Output, escape_controls};
+use crate::output::{BOLD_STYLE, DIM_STYLE, GOOD_STYLE, Output, escape_controls, format_count};
 use crate::wire::MemoryWire;
 
 /// Show the evidence behind a memory, or what was learned from a session
@@ -53,11 +53,11 @@ async fn list_sessions(command: &CommandContext<'_>) -> anyhow::Result<u8> {
     }
     for it in &sessions {
         let task = model::clean_label(&it.task, MAX_LISTED_TASK_CHARS);
-        out.print_line(&format!(
-            "{BOLD_STYLE}#{}{BOLD_STYLE:#} {} {} {DIM_STYLE}{}{DIM_STYLE:#}",
+        out.print_cut(&format!(
+            "{BOLD_STYLE}#{}{BOLD_STYLE:#}  {}  {:<9}  {DIM_STYLE}{}{DIM_STYLE:#}",
             it.id.short(),
             it.ended.format_minute(),
-            it.kind,
+            it.kind.slug(),
             escape_controls(&task)
         ));
     }
@@ -139,9 +139,7 @@ fn explain_memory(
         memory.confidence
     ));
     out.print_line(&format!("  {}", escape_controls(&memory.content)));
-    for sighting in sightings {
-        print_sighting(sighting, out);
-    }
+    print_sightings(sightings, out);
     for it in sessions {
         let session = &it.session;
         let files: Vec<String> = it.files.iter().map(format_file).collect();
@@ -163,29 +161,45 @@ fn explain_memory(
     }
 }
 
-/// Prints a sighting with its session and evidence.
-fn print_sighting(sighting: &ExplainedSighting, out: &Output) {
-    let signal = sighting.signal;
-    out.print_line("");
-    match &sighting.session {
-        Some(session) => {
-            let validation =
-                session.validation_basis.map_or("not validated", |it| it.description());
-            out.print_line(&format!(
-                "{signal} in session {BOLD_STYLE}#{}{BOLD_STYLE:#} {DIM_STYLE}{}, {}; {validation}{DIM_STYLE:#}",
-                session.id.short(),
-                session.agent,
-                session.ended.format_minute()
-            ));
-            out.print_line(&format!(
-                "  {DIM_STYLE}task{DIM_STYLE:#} {}",
-                escape_controls(&model::clean_label(&session.task, MAX_SIGHTING_TASK_CHARS))
-            ));
+/// Prints the sightings of a memory: each distinct piece of evidence once, with a table of its sessions.
+fn print_sightings(sightings: &[ExplainedSighting], out: &Output) {
+    let mut groups: Vec<(String, Vec<&ExplainedSighting>)> = Vec::new();
+    for sighting in sightings {
+        let title = format!("{}\n{}", sighting.signal, sighting.evidence.summary_line());
+        match groups.iter_mut().find(|it| it.0 == title) {
+            Some((_, same)) => same.push(sighting),
+            None => groups.push((title, vec![sighting])),
         }
-        // The sighting is stored, its session no longer.
-        None => out.print_line(&format!("{signal} in a session that is no longer known")),
     }
-    out.print_line(&format!("  {}", escape_controls(&sighting.evidence.summary_line())));
+    for (_, same) in &groups {
+        let Some(first) = same.first() else { continue };
+        out.print_line("");
+        out.print_line(&format!(
+            "{BOLD_STYLE}{}{BOLD_STYLE:#} {DIM_STYLE}in {}{DIM_STYLE:#}",
+            first.signal,
+            format_count(same.len(), "session", "sessions")
+        ));
+        out.print_line(&format!("  {}", escape_controls(&first.evidence.summary_line())));
+        for sighting in same {
+            print_session_row(sighting.session.as_ref(), out);
+        }
+    }
+}
+
+/// One row of the table of sessions: id, time, whether its work was validated, task.
+fn print_session_row(session: Option<&engine::SessionSummary>, out: &Output) {
+    let Some(session) = session else {
+        // The sighting is stored, its session no longer.
+        out.print_line("  a session that is no longer known");
+        return;
+    };
+    let validated = if session.validation_basis.is_some() { "validated" } else { "not validated" };
+    out.print_cut(&format!(
+        "  {BOLD_STYLE}#{}{BOLD_STYLE:#}  {}  {validated:<13}  {DIM_STYLE}{}{DIM_STYLE:#}",
+        session.id.short(),
+        session.ended.format_minute(),
+        escape_controls(&model::clean_label(&session.task, MAX_SIGHTING_TASK_CHARS))
+    ));
 }
 
 /// Formats a file, with whether it was edited or only read.
@@ -222,10 +236,7 @@ fn explain_session(explanation: &SessionExplanation, out: &Output) {
         "  {DIM_STYLE}what{DIM_STYLE:#}      {}, {}; {validation}",
         session.kind, session.outcome
     ));
-    out.print_line(&format!(
-        "  {DIM_STYLE}effort{DIM_STYLE:#}    {} steps, {} tokens, {} errors",
-        session.steps, session.tokens, session.retries
-    ));
+    out.print_line(&format!("  {DIM_STYLE}effort{DIM_STYLE:#}    {}", format_effort(session)));
     if let Some(external) = &session.external {
         out.print_line(&format!(
             "  {DIM_STYLE}outside{DIM_STYLE:#}   {}",
@@ -241,16 +252,60 @@ fn explain_session(explanation: &SessionExplanation, out: &Output) {
             escape_controls(&edited.join(", "))
         ));
     }
-    for it in &explanation.sightings {
+    print_results(&explanation.sightings, out);
+}
+
+/// Steps, tokens and errors of a session. A host that reports no tokens leaves them out.
+fn format_effort(session: &engine::SessionSummary) -> String {
+    let count = |n: u64, one: &str, many: &str| {
+        format_count(usize::try_from(n).unwrap_or(usize::MAX), one, many)
+    };
+    let mut parts = vec![count(session.steps.into(), "step", "steps")];
+    if session.tokens > 0 {
+        parts.push(count(session.tokens.into(), "token", "tokens"));
+    }
+    parts.push(count(session.retries.into(), "error", "errors"));
+    parts.join(", ")
+}
+
+/// Prints a table of the sightings of a session: signal, result, count. Equal rows are one.
+fn print_results(sightings: &[ExplainedSighting], out: &Output) {
+    let mut rows: Vec<(&ExplainedSighting, String, usize)> = Vec::new();
+    for sighting in sightings {
+        let evidence = sighting.evidence.summary_line();
+        let result = describe_result(sighting);
+        let is_same = |it: &&mut (&ExplainedSighting, String, usize)| {
+            it.0.signal == sighting.signal && it.1 == evidence && describe_result(it.0) == result
+        };
+        match rows.iter_mut().find(is_same) {
+            Some(row) => row.2 += 1,
+            None => rows.push((sighting, evidence, 1)),
+        }
+    }
+    if !rows.is_empty() {
         out.print_line("");
-        out.print_line(&format!(
-            "{} {DIM_STYLE}{}{DIM_STYLE:#}",
-            it.signal,
-            escape_controls(&describe_result(it))
-        ));
-        out.print_line(&format!("  {}", escape_controls(&it.evidence.summary_line())));
+    }
+    for (sighting, evidence, n) in &rows {
+        let times = if *n > 1 { format!(" ({n} times)") } else { String::new() };
+        let style = if sighting.dropped.is_some() { DIM_STYLE } else { GOOD_STYLE };
+        out.print_row(
+            SIGNAL_COLUMNS,
+            &format!(
+                "{BOLD_STYLE}{:<width$}{BOLD_STYLE:#}{style}{}{times}{style:#}",
+                sighting.signal.slug(),
+                escape_controls(&describe_result(sighting)),
+                width = SIGNAL_COLUMNS
+            ),
+        );
+        out.print_row(
+            SIGNAL_COLUMNS,
+            &format!("{:<SIGNAL_COLUMNS$}{}", "", escape_controls(evidence)),
+        );
     }
 }
+
+/// Columns before the result in the table of [`print_results`].
+const SIGNAL_COLUMNS: usize = 20;
 
 /// The result of a sighting: dropped with a reason, or kept.
 fn describe_result(sighting: &ExplainedSighting) -> String {

@@ -174,11 +174,11 @@ pub(crate) fn format_index_report(report: &IndexReport, time: Duration) -> Strin
         n => format!(", {n} gone"),
     };
     format!(
-        "{read}{gone} in {:.1} s: {}, {} symbols, {} edges, {} on disk",
+        "{read}{gone} in {:.1} s: {}, {}, {}, {} on disk",
         time.as_secs_f64(),
         format_count(report.n_files, "file", "files"),
-        report.n_symbols,
-        report.n_edges,
+        format_count(report.n_symbols, "symbol", "symbols"),
+        format_count(report.n_edges, "edge", "edges"),
         format_size(report.size)
     )
 }
@@ -192,8 +192,8 @@ fn format_history(report: &HistoryReport, time: Duration) -> String {
         if report.was_rewritten { ", all of them again: the history was rewritten" } else { "" };
     let partial = if report.is_partial { ", incomplete" } else { "" };
     format!(
-        "{new}{rewritten}{partial} in {:.1} s: {} stored",
+        "{new}{rewritten}{partial} in {:.1} s, {} in all",
         time.as_secs_f64(),
-        format_count(report.n_commits, "commit is", "commits are")
+        format_count(report.n_commits, "commit", "commits")
     )
 }

@@ -6,9 +6,9 @@ use model::{MemoryKind, MemoryStatus};
 use serde_json::json;
 
 use super::index::{ProjectIndexReport, all_cores, index_project};
-use super::shared::{ask_yes_no, format_memory};
+use super::shared::{SUMMARY_COLUMN, ask_yes_no, format_memory};
 use super::{CommandContext, connect, learn};
-use crate::output::{BOLD_STYLE, DIM_STYLE, Output, format_count};
+use crate::output::{BOLD_STYLE, DIM_STYLE, format_count};
 use crate::wire::MemoryWire;
 
 /// Set up a repository: index the code, learn from sessions, import rules, connect agents
@@ -24,6 +24,9 @@ pub(crate) struct InitArgs {
     /// Do not import rule files
     #[arg(long)]
     no_rules: bool,
+    /// Show every line that connecting an agent would change
+    #[arg(long)]
+    diff: bool,
     /// Do not connect agents
     #[arg(long)]
     no_connect: bool,
@@ -38,6 +41,8 @@ struct InitReport {
     rules: Option<RuleImport>,
     hosts: Vec<connect::HostConnection>,
     examples: Vec<RatedMemory>,
+    /// Memories that wait for review, from this and earlier runs.
+    n_pending: usize,
 }
 
 pub(crate) async fn run(args: InitArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
@@ -60,10 +65,11 @@ pub(crate) async fn run(args: InitArgs, command: &mut CommandContext<'_>) -> any
     let hosts = if args.no_connect {
         Vec::new()
     } else {
-        connect::connect_found_hosts(&command.environment, args.yes, out)?
+        connect::connect_found_hosts(&command.environment, args.yes, args.diff, out)?
     };
     let examples = example_memories(command).await?;
-    let report = InitReport { indexed, learned, rule_files, rules, hosts, examples };
+    let n_pending = count_pending(command).await?;
+    let report = InitReport { indexed, learned, rule_files, rules, hosts, examples, n_pending };
     if out.json {
         out.print_json("initialised", to_json(&report, command));
     } else {
@@ -76,15 +82,12 @@ fn describe_learning(totals: &learn::LearnTotals) -> String {
     match (totals.n_new, totals.n_known) {
         (0, 0) => "sessions: none found for this project on this machine".to_owned(),
         (0, known) => {
-            format!(
-                "sessions: {} known already",
-                format_count(known, "session was", "sessions were")
-            )
+            format!("sessions: {} known already", format_count(known, "session", "sessions"))
         }
         (new, _) => format!(
             "sessions: {} learned from, {} kept",
-            format_count(new, "session was", "sessions were"),
-            format_count(totals.kept.len(), "memory was", "memories were")
+            format_count(new, "session", "sessions"),
+            format_count(totals.kept.len(), "memory", "memories")
         ),
     }
 }
@@ -111,14 +114,21 @@ async fn import_rules(
     // The user has just agreed to them, so they need no review.
     let trust = engine::RuleTrust::Vouched;
     let imported = command.project.editor().import_rules(&files, trust).await?;
-    out.say(&format!(
-        "rules: {} new, {} reworded, {} gone from their file, {} known already",
-        imported.added.len(),
-        imported.changed.len(),
-        imported.retired.len(),
-        imported.n_known
-    ));
+    out.say(&format!("rules: {}", format_import(&imported)));
     Ok((files, Some(imported)))
+}
+
+/// The counts of an import that are not zero.
+fn format_import(imported: &RuleImport) -> String {
+    let counts = [
+        (imported.added.len(), "new"),
+        (imported.changed.len(), "reworded"),
+        (imported.retired.len(), "gone from their file"),
+        (imported.n_known, "known already"),
+    ];
+    let parts: Vec<String> =
+        counts.iter().filter(|it| it.0 > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    parts.join(", ")
 }
 
 /// Kinds of memories to show as examples, most actionable first.
@@ -158,6 +168,15 @@ async fn example_memories(command: &CommandContext<'_>) -> anyhow::Result<Vec<Ra
     Ok(examples)
 }
 
+/// Counts the memories that wait for review.
+async fn count_pending(command: &CommandContext<'_>) -> anyhow::Result<usize> {
+    let filter = MemoryFilter {
+        statuses: vec![MemoryStatus::NeedsReview, MemoryStatus::Tainted],
+        ..MemoryFilter::active(u32::MAX)
+    };
+    Ok(command.project.retriever().list(&filter, None).await?.len())
+}
+
 fn render(report: &InitReport, command: &CommandContext<'_>) {
     let out = command.output;
     if report.examples.is_empty() {
@@ -165,17 +184,25 @@ fn render(report: &InitReport, command: &CommandContext<'_>) {
     } else {
         out.say("\nfor example:");
         for rated in &report.examples {
-            out.print_line(&format_memory(rated, &command.project.config.types));
+            out.print_row(SUMMARY_COLUMN, &format_memory(rated, &command.project.config.types));
         }
     }
-    print_next_steps(report, out);
+    print_next_steps(report, command);
 }
 
-fn print_next_steps(report: &InitReport, out: &Output) {
+fn print_next_steps(report: &InitReport, command: &CommandContext<'_>) {
+    let out = command.output;
     let connected: Vec<&str> =
         report.hosts.iter().filter(|it| it.connected).map(|it| it.host).collect();
     if connected.is_empty() {
-        out.hint("`waylore connect claude-code` connects an agent");
+        // Only hosts that are here; without one there is nothing to connect.
+        let installed = connect::connection_states(&command.environment).unwrap_or_default();
+        match installed.first() {
+            Some((host, _)) => {
+                out.hint(&format!("`waylore connect {}` connects the agent", host.name));
+            }
+            None => out.hint("no agent was found on this machine; `waylore connect --help` lists those that can be connected"),
+        }
     } else {
         out.hint(&format!(
             "start {} as always; it will get relevant notes",
@@ -183,9 +210,8 @@ fn print_next_steps(report: &InitReport, out: &Output) {
         ));
     }
     out.hint("`waylore context start --task \"…\"` shows the notes for a task");
-    let n_pending = report.learned.kept.values().filter(|it| it.memory.flags.needs_review).count();
-    if n_pending > 0 {
-        let pending = format_count(n_pending, "memory waits", "memories wait");
+    if report.n_pending > 0 {
+        let pending = format_count(report.n_pending, "memory waits", "memories wait");
         out.hint(&format!("`waylore review`: {pending} to confirm or reject"));
     }
 }

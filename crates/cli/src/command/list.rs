@@ -6,7 +6,7 @@ use model::{MemoryScope, MemorySource, MemoryStatus, MemoryType};
 use serde_json::json;
 
 use super::CommandContext;
-use super::shared::format_memory;
+use super::shared::{format_memory, kind_slug};
 use crate::wire::MemoryWire;
 
 /// List memories, newest first
@@ -21,7 +21,7 @@ pub(crate) struct ListArgs {
 /// Filters of `list`, `search` and `ask`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct MemoryFilterArgs {
-    /// Only this type
+    /// Only this type: gotcha, error_pattern, preference …
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     kind: Option<String>,
     /// Only about this file
@@ -81,7 +81,8 @@ impl MemoryFilterArgs {
         };
         let kind = match &self.kind {
             Some(kind) => {
-                let kind = MemoryType::parse(kind, &command.settings.types)
+                let slug = kind_slug(kind, &command.settings.types);
+                let kind = MemoryType::parse(&slug, &command.settings.types)
                     .map_err(engine::Error::from)?;
                 Some(kind.slug().to_owned())
             }
@@ -123,7 +124,7 @@ pub(crate) async fn run(args: ListArgs, command: &CommandContext<'_>) -> anyhow:
         return Ok(0);
     }
     for rated in &found {
-        command.output.print_line(&format_memory(rated, &command.settings.types));
+        command.output.print_cut(&format_memory(rated, &command.settings.types));
     }
     // Not an error: a new project has no memories.
     if found.is_empty() {

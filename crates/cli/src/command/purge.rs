@@ -3,13 +3,14 @@
 //! proves nothing if they are encrypted, or if the text is too short or too common to give a piece; then the query
 //! alone counts.
 
-use engine::PurgeReport;
+use engine::{NotebookScope, PurgeReport};
 use serde_json::json;
 
 use super::CommandContext;
 use super::edit;
 use super::shared::{
-    confirm_or_fail, read_all, report_declined, report_start, report_start_everywhere,
+    confirm_or_fail, format_summary, read_all, report_declined, report_start,
+    report_start_everywhere,
 };
 use crate::failure::{FailureKind, usage_error};
 use crate::output::{Output, format_count, format_size};
@@ -48,6 +49,7 @@ pub(crate) async fn run(args: PurgeArgs, mut command: CommandContext<'_>) -> any
     } else {
         "This cannot be undone.".to_owned()
     };
+    say_what_goes(&args, &command).await?;
     // With `--secret` the secret occupies standard input, so the user cannot be asked. Memories stay then;
     // only the secret in them is erased.
     if !args.secret && !confirm_or_fail(args.yes, &question)? {
@@ -83,6 +85,43 @@ pub(crate) async fn run(args: PurgeArgs, mut command: CommandContext<'_>) -> any
         command.project.maintenance().purge_memories(&args.ids).await?
     };
     Ok(render(&report, only_secrets, output))
+}
+
+/// Says what will be erased, before the question: the memories by their summaries, or the counts.
+async fn say_what_goes(args: &PurgeArgs, command: &CommandContext<'_>) -> anyhow::Result<()> {
+    let out = command.output;
+    for id in &args.ids {
+        let found = command.project.retriever().find_by_id(id).await?;
+        out.say(&format!(
+            "will be erased: {}",
+            format_summary(&found.memory, &command.settings.types)
+        ));
+    }
+    if args.this_project || args.everything {
+        // Damaged data can be erased, too; then there is nothing to count.
+        let stats = command.project.maintenance().stats().await.unwrap_or_default();
+        for notebook in &stats {
+            let is_project = notebook.scope == NotebookScope::Project;
+            if !is_project && !args.everything {
+                continue;
+            }
+            let n: u64 = notebook.memories.iter().map(|it| it.count).sum();
+            let name = if is_project { command.project.project_state().name() } else { "yours" };
+            out.say(&format!(
+                "will be erased: {name}, {} in all states and {}",
+                format_count(usize::try_from(n).unwrap_or(usize::MAX), "memory", "memories"),
+                format_count(notebook.backups.len(), "backup", "backups"),
+            ));
+        }
+    }
+    if args.everything {
+        let n_projects = command.project.data_dir().list_projects().len();
+        out.say(&format!(
+            "will be erased: {} in all",
+            format_count(n_projects, "project", "projects")
+        ));
+    }
+    Ok(())
 }
 
 /// Prints the report and returns the exit code, which is not 0 if erased text was found afterwards.

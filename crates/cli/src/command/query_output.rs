@@ -8,13 +8,13 @@
 //! nothing is relevant.
 
 use engine::{
-    DisabledStages, MemoryFilter, NotebookScope, PathTrace, RankingStage, RelevanceVerdict,
-    RetrievalPath, SearchHit, SearchPurpose, SearchQuery, SearchResults,
+    DisabledStages, MemoryFilter, NotebookScope, PathTrace, RankingStage, RejectionReason,
+    RelevanceVerdict, RetrievalPath, SearchHit, SearchPurpose, SearchQuery, SearchResults,
 };
 use model::Phase;
 
 use super::CommandContext;
-use super::shared::format_memory;
+use super::shared::{SUMMARY_COLUMN, format_memory};
 use crate::output::DIM_STYLE;
 
 /// Query options.
@@ -77,7 +77,46 @@ pub(crate) fn print_hits(hits: &[SearchHit], command: &CommandContext<'_>) {
     for hit in hits {
         let memory = format_memory(&hit.rated, &command.settings.types);
         let reasons = format_reasons(hit);
-        command.output.print_line(&format!("{memory}  {DIM_STYLE}({reasons}){DIM_STYLE:#}"));
+        let line = format!("{memory}  {DIM_STYLE}({reasons}){DIM_STYLE:#}");
+        command.output.print_row(SUMMARY_COLUMN, &line);
+    }
+}
+
+/// Most candidates that are shown although they are not relevant enough, and most symbols.
+const MAX_NEAREST: usize = 3;
+const MAX_SYMBOLS: usize = 5;
+
+/// Shows a person the nearest memories of a search without a hit. On stderr: they are no result.
+pub(crate) fn say_nearest(results: &SearchResults, command: &CommandContext<'_>) {
+    let irrelevant = |it: &&(SearchHit, RejectionReason)| it.1 == RejectionReason::Irrelevant;
+    for (hit, _) in results.excluded.iter().filter(irrelevant).take(MAX_NEAREST) {
+        let memory = format_memory(&hit.rated, &command.settings.types);
+        command.output.say(&format!("{DIM_STYLE}not sure:{DIM_STYLE:#} {memory}"));
+    }
+    if !results.excluded.is_empty() {
+        command.output.hint("--explain shows all candidates with their scores");
+    }
+}
+
+/// Points to symbols of the code that have a word of the query as their name, for a search without a hit.
+pub(crate) async fn say_symbols_named(query: &str, command: &CommandContext<'_>) {
+    let is_name =
+        |it: &&str| it.len() > 2 && it.chars().all(|it| it.is_alphanumeric() || "_.".contains(it));
+    for word in query.split_whitespace().filter(is_name) {
+        // Without an index, or without a symbol of this name, there is nothing to point to.
+        let Ok((symbols, _)) = command.project.code_graph().symbols(word).await else { continue };
+        let has_name =
+            |it: &&engine::SymbolInfo| it.name == word || it.name.ends_with(&format!(".{word}"));
+        let found: Vec<_> = symbols.iter().filter(has_name).take(MAX_SYMBOLS).collect();
+        for symbol in &found {
+            command.output.say(&format!(
+                "{DIM_STYLE}code:{DIM_STYLE:#} {}:{} {}",
+                symbol.path, symbol.lines.0, symbol.name
+            ));
+        }
+        if !found.is_empty() {
+            command.output.hint(&format!("`waylore symbols {word}` shows it in its file"));
+        }
     }
 }
 

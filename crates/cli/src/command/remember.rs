@@ -7,9 +7,9 @@ use engine::{MemoryNovelty, NewMemory, NotebookScope, OnDuplicate, OnSecret, Rem
 use serde_json::{Value, json};
 
 use super::CommandContext;
-use super::shared::{WriteMode, format_summary, text_or_stdin};
+use super::shared::{WriteMode, format_summary, kind_slug, text_or_stdin};
 use crate::failure::usage_error;
-use crate::output::{DIM_STYLE, escape_controls};
+use crate::output::{DIM_STYLE, ask_line, escape_controls, is_interactive};
 use crate::wire::{MemoryWire, notebook_word};
 
 /// Store a memory about this project
@@ -18,7 +18,7 @@ use crate::wire::{MemoryWire, notebook_word};
 /// older memory; both are reported and can be undone. A text with a secret is rejected.
 #[derive(clap::Args, Debug)]
 pub(crate) struct RememberArgs {
-    /// Text; read from standard input if absent or `-`
+    /// Text; asked for on a terminal if absent, otherwise read from standard input (also with `-`)
     text: Vec<String>,
     /// Type: gotcha, decision, preference, pattern, requirement, error_pattern …
     #[arg(short = 't', long = "type", value_name = "TYPE")]
@@ -64,8 +64,8 @@ pub(crate) async fn run(
 ) -> anyhow::Result<u8> {
     let files = with_symbols(args.files, &args.symbols, args.places)?;
     let new_memory = NewMemory {
-        content: text_or_stdin(&args.text)?,
-        kind: args.kind,
+        content: read_text(&args.text)?,
+        kind: args.kind.map(|it| kind_slug(&it, &command.settings.types)),
         scope: if args.user { NotebookScope::User } else { NotebookScope::Project },
         tags: args.tags,
         files,
@@ -85,6 +85,21 @@ pub(crate) async fn run(
         render(&result, mode, command);
     }
     Ok(0)
+}
+
+/// The text of the memory. Asks for it if the user gave none and sits at a terminal.
+fn read_text(words: &[String]) -> anyhow::Result<String> {
+    if !words.is_empty() || !is_interactive() {
+        return text_or_stdin(words);
+    }
+    let text = ask_line("What should be remembered?")?;
+    if text.is_empty() {
+        return Err(usage_error(
+            "nothing was typed, so nothing is remembered",
+            "waylore remember \"…\"",
+        ));
+    }
+    Ok(text)
 }
 
 /// Joins --file and --symbol to the form of --at and adds the --at arguments: `--file a.rs --symbol f

@@ -38,10 +38,10 @@ pub(crate) fn run(args: RestoreBackupArgs, command: &mut CommandContext<'_>) -> 
     if command.output.json {
         command
             .output
-            .print_json("restored_backup", json!({ "name": name, "memories": contents.memories }));
+            .print_json("restored_backup", json!({ "name": name, "memories": contents.active }));
         return Ok(0);
     }
-    let n = usize::try_from(contents.memories).unwrap_or(0);
+    let n = usize::try_from(contents.active).unwrap_or(0);
     command.output.print_line(&format!(
         "restored {BOLD_STYLE}{name}{BOLD_STYLE:#}: {}",
         format_count(n, "memory", "memories")
@@ -96,14 +96,14 @@ fn to_json(name: &str, (file, contents): &CheckedBackup) -> Value {
         "name": name,
         "path": file.path,
         "bytes": file.bytes,
-        "memories": contents.as_ref().ok().map(|it| it.memories),
+        "memories": contents.as_ref().ok().map(|it| it.active),
         "problem": contents.as_ref().err().map(ToString::to_string),
     })
 }
 
 fn render(name: &str, (file, contents): &CheckedBackup) -> String {
     let state = match contents {
-        Ok(it) => format_count(usize::try_from(it.memories).unwrap_or(0), "memory", "memories"),
+        Ok(it) => format_count(usize::try_from(it.active).unwrap_or(0), "memory", "memories"),
         Err(error) => format!("{BAD_STYLE}cannot be restored{BAD_STYLE:#}: {error}"),
     };
     format!("{BOLD_STYLE}{name}{BOLD_STYLE:#}  {}, {state}", format_size(file.bytes))

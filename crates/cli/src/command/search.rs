@@ -3,7 +3,7 @@
 
 use super::CommandContext;
 use super::list::MemoryFilterArgs;
-use super::query_output::{QueryArgs, explain_results, print_hits};
+use super::query_output::{QueryArgs, explain_results, print_hits, say_nearest, say_symbols_named};
 use super::shared::text_or_stdin;
 use crate::wire::OutputDetail;
 use crate::wire::search_results::results_json;
@@ -46,11 +46,8 @@ pub(crate) async fn run(args: SearchArgs, command: &CommandContext<'_>) -> anyho
         explain_results(&results, command);
     } else if results.hits.is_empty() {
         command.output.say("nothing relevant");
-        if !results.excluded.is_empty() {
-            command
-                .output
-                .hint("--explain shows the nearest candidates, --without abstain shows them all");
-        }
+        say_nearest(&results, command);
+        say_symbols_named(&query.text, command).await;
     }
     Ok(code)
 }

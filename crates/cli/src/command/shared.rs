@@ -4,12 +4,16 @@
 use std::fmt::Write as _;
 use std::io::Read as _;
 
+use anstyle::Style;
 use engine::{NotebookScope, RatedMemory};
-use model::{CustomType, Memory, MemoryStatus, MemoryType};
+use model::{CustomType, Memory, MemoryKind, MemoryStatus, MemoryType};
 use serde_json::json;
 
 use super::CommandContext;
-use crate::output::{BAD_STYLE, BOLD_STYLE, DIM_STYLE, Output, WARN_STYLE, format_size};
+use crate::output::{
+    BAD_STYLE, BLUE_STYLE, BOLD_STYLE, CYAN_STYLE, DIM_STYLE, MAGENTA_STYLE, Output, RED_STYLE,
+    WARN_STYLE, format_size,
+};
 
 /// Write mode of a command: write, or only show what would be done (`--dry-run`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,16 +71,73 @@ pub(crate) fn kind_label(kind: &MemoryType, declared: &[CustomType]) -> String {
     }
 }
 
+/// The word for a type in the output for people: the one that `--type` takes. A custom type is shown by the
+/// label that the user gave it.
+pub(crate) fn kind_word(kind: &MemoryType, declared: &[CustomType]) -> String {
+    if kind.core_kind().is_some() { kind.slug().to_owned() } else { kind_label(kind, declared) }
+}
+
+/// The slug of a type that a user named, by its slug or by its label in any case: `ERROR` is `error_pattern`.
+pub(crate) fn kind_slug(word: &str, declared: &[CustomType]) -> String {
+    let is_label = |label: &str| label.eq_ignore_ascii_case(word);
+    let core = MemoryKind::ALL.iter().find(|it| is_label(it.row().label));
+    let custom = declared.iter().find(|it| is_label(&it.label));
+    match (core, custom) {
+        (Some(kind), _) => kind.slug().to_owned(),
+        (None, Some(custom)) => custom.slug.clone(),
+        // A slug, or an error that the caller reports.
+        (None, None) => word.to_owned(),
+    }
+}
+
+/// The colour of a type: red for what goes wrong, yellow for warnings, magenta for what people decided, cyan for
+/// how things are done, blue for facts about the code.
+const fn kind_style(kind: Option<MemoryKind>) -> Style {
+    use MemoryKind as Kind;
+    match kind {
+        Some(Kind::ErrorPattern) => RED_STYLE,
+        Some(Kind::Gotcha | Kind::DeadEnd) => WARN_STYLE,
+        Some(Kind::Decision | Kind::Preference | Kind::Requirement) => MAGENTA_STYLE,
+        Some(Kind::Pattern | Kind::WorkflowRecipe | Kind::TaskCalibration | Kind::WorkState) => {
+            CYAN_STYLE
+        }
+        Some(
+            Kind::ModuleInsight
+            | Kind::PrefetchPattern
+            | Kind::CausalDependency
+            | Kind::E2eObservation
+            | Kind::WorkUnitOutcome
+            | Kind::ContextCost,
+        ) => BLUE_STYLE,
+        None => BOLD_STYLE,
+    }
+}
+
+/// Width of the column of types: `causal_dependency` is the longest.
+const KIND_COLUMNS: usize = 17;
+/// Columns before the summary of a memory in a list.
+pub(crate) const SUMMARY_COLUMN: usize = "#ab12cd34  ".len() + KIND_COLUMNS + 2;
+
 /// Id, type and summary of a memory in one line: `#ab12cd34  gotcha      Run migrations first`.
 pub(crate) fn format_summary(memory: &Memory, declared: &[CustomType]) -> String {
-    let (id, kind) = (memory.id.short(), kind_label(&memory.kind, declared));
-    format!("{BOLD_STYLE}#{id}{BOLD_STYLE:#}  {kind:<11} {}", memory.summary)
+    format!("{}{}", format_id_and_kind(memory, declared), memory.summary)
+}
+
+fn format_id_and_kind(memory: &Memory, declared: &[CustomType]) -> String {
+    let (id, kind) = (memory.id.short(), kind_word(&memory.kind, declared));
+    let style = kind_style(memory.kind.core_kind());
+    format!("{BOLD_STYLE}#{id}{BOLD_STYLE:#}  {style}{kind:<KIND_COLUMNS$}{style:#}  ")
 }
 
 /// The line of [`format_summary`] with remarks: pinned, notebook, files, status.
 pub(crate) fn format_memory(rated: &RatedMemory, declared: &[CustomType]) -> String {
     let memory = &rated.memory;
-    let mut res = format_summary(memory, declared);
+    let mut res = format_id_and_kind(memory, declared);
+    // Before the summary, where a narrow terminal cannot cut it off.
+    if let Some(status) = status_note(memory.status()) {
+        let _ = write!(res, "{WARN_STYLE}[{status}]{WARN_STYLE:#} ");
+    }
+    res.push_str(&memory.summary);
     let mut notes: Vec<String> = Vec::new();
     if memory.flags.pinned {
         notes.push("pinned".to_owned());
@@ -90,9 +151,6 @@ pub(crate) fn format_memory(rated: &RatedMemory, declared: &[CustomType]) -> Str
     }
     if !notes.is_empty() {
         let _ = write!(res, "  {DIM_STYLE}{}{DIM_STYLE:#}", notes.join(" · "));
-    }
-    if let Some(status) = status_note(memory.status()) {
-        let _ = write!(res, "  {WARN_STYLE}[{status}]{WARN_STYLE:#}");
     }
     res
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::CommandContext;
 use super::injections::{format_totals, tiers_json};
-use super::shared::status_word;
+use super::shared::status_note;
 use crate::output::{BOLD_STYLE, DIM_STYLE, format_count, format_size};
 use crate::wire::notebook_word;
 
@@ -209,7 +209,7 @@ fn to_json(notebook: &NotebookStats) -> serde_json::Value {
     })
 }
 
-/// Prints the active memories by type, the others by status, and the sizes.
+/// Prints the active memories by type and by state, the others by state, and the sizes.
 fn render(notebook: &NotebookStats, command: &CommandContext<'_>) {
     let out = command.output;
     let is_active =
@@ -224,25 +224,33 @@ fn render(notebook: &NotebookStats, command: &CommandContext<'_>) {
         "{BOLD_STYLE}{name}{BOLD_STYLE:#}: {}",
         format_count(usize::try_from(n_active).unwrap_or(0), "active memory", "active memories")
     ));
-    let mut n_by_type: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut n_by_status: BTreeMap<MemoryStatus, u64> = BTreeMap::new();
-    // A memory that needs review is active and not live: it counts in both lists.
+    let count = |counts: &BTreeMap<&str, u64>| {
+        let pairs: Vec<String> = counts.iter().map(|(word, n)| format!("{n} {word}")).collect();
+        pairs.join(", ")
+    };
+    // Types and states are two views of the same memories, so each has its own line.
+    let mut by_type: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut by_state: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut inactive: BTreeMap<&str, u64> = BTreeMap::new();
     for tally in &notebook.memories {
+        let word = status_note(tally.status).unwrap_or("live");
         if is_active(tally.status) {
-            *n_by_type.entry(&tally.kind).or_default() += tally.count;
-        }
-        if tally.status != MemoryStatus::Live {
-            *n_by_status.entry(tally.status).or_default() += tally.count;
+            *by_type.entry(&tally.kind).or_default() += tally.count;
+            *by_state.entry(word).or_default() += tally.count;
+        } else {
+            *inactive.entry(word).or_default() += tally.count;
         }
     }
-    for (kind, n) in &n_by_type {
-        out.print_line(&format!("  {n:>5}  {kind}"));
-    }
-    for (status, n) in &n_by_status {
-        out.print_line(&format!("  {n:>5}  {DIM_STYLE}{}{DIM_STYLE:#}", status_word(*status)));
+    let has_states = by_state.keys().any(|it| *it != "live");
+    for (label, counts, is_shown) in
+        [("types", &by_type, true), ("states", &by_state, has_states), ("besides", &inactive, true)]
+    {
+        if is_shown && !counts.is_empty() {
+            out.print_row(11, &format!("  {DIM_STYLE}{label:<8}{DIM_STYLE:#} {}", count(counts)));
+        }
     }
     out.print_line(&format!(
-        "  {DIM_STYLE}{} on disk, {} ({}){DIM_STYLE:#}",
+        "  {DIM_STYLE}size     {} on disk, {} ({}){DIM_STYLE:#}",
         format_size(notebook.size.database + notebook.size.log),
         format_count(notebook.backups.len(), "backup", "backups"),
         format_size(notebook.size.backups)

@@ -36,9 +36,9 @@ fn init_works_in_an_empty_folder() {
     fs::create_dir(sandbox.root.join(".claude")).unwrap();
     let output = sandbox.run(&["init", "--yes"]).expect_code(0, "init");
     assert!(output.err.contains("none found for this project"), "{output:?}");
-    // The changes of the host's settings are summarised, not printed as JSON.
+    // One line names the files that change; their lines are shown on request.
     assert!(
-        output.err.contains("lines more in `") && !output.err.contains("\"hooks\""),
+        output.err.contains("connecting it changes `") && !output.err.contains("\"hooks\""),
         "{output:?}"
     );
     assert!(output.err.contains("no actionable memories yet"), "{output:?}");

@@ -38,6 +38,8 @@ mod indexing;
 mod init;
 mod kill;
 mod learning;
+#[cfg(unix)]
+mod manners;
 mod map;
 mod mcp;
 #[cfg(unix)]

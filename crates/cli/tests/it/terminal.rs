@@ -32,7 +32,7 @@ fn on_terminal(
     Some(run_command(command))
 }
 
-fn terminal_command(sandbox: &Sandbox, shell_line: &str) -> Command {
+pub(crate) fn terminal_command(sandbox: &Sandbox, shell_line: &str) -> Command {
     let mut res = Command::new("script");
     sandbox.set_environment(&mut res);
     // Quiet, with the exit code of the command, and without a typescript file.

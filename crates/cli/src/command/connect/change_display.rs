@@ -1,9 +1,8 @@
-//! Display of planned changes to settings files: a full diff before asking, a summary if the user agreed
-//! before (`--yes`). A [`HostChange`] has the text of one file before and after.
+//! Display of planned changes to settings files, line by line. A [`HostChange`] has the text of one file before and after.
 
 use engine::HostChange;
 
-use crate::output::{DIM_STYLE, GOOD_STYLE, Output, format_count};
+use crate::output::{DIM_STYLE, GOOD_STYLE, Output};
 
 /// An added or removed line.
 struct DiffLine {
@@ -22,18 +21,6 @@ pub(super) fn print_full_diff(plans: &[HostChange], output: &Output) {
                 format!("{DIM_STYLE}- {text}{DIM_STYLE:#}")
             });
         }
-    }
-}
-
-/// Prints the number of changed lines by file.
-pub(super) fn print_summary(plans: &[HostChange], output: &Output) {
-    for plan in plans.iter().filter(|it| !it.is_empty()) {
-        let lines = diff_lines(plan);
-        let n_new = lines.iter().filter(|it| it.is_new).count();
-        let n_removed = lines.len() - n_new;
-        let added = format_count(n_new, "line", "lines");
-        let removed = if n_removed > 0 { format!(", {n_removed} gone") } else { String::new() };
-        output.say(&format!("agents: {added} more in `{}`{removed}", plan.path.display()));
     }
 }
 

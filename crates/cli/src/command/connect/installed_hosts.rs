@@ -18,10 +18,12 @@ pub(in crate::command) struct HostConnection {
     pub(in crate::command) connected: bool,
 }
 
-/// Offers to connect every installed host, for `init`; with `yes` connects them without asking.
+/// Offers to connect every installed host, for `init`, one line each; with `yes` connects them without asking.
+/// `with_diff` shows every line that would change.
 pub(in crate::command) fn connect_found_hosts(
     environment: &Environment,
     yes: bool,
+    with_diff: bool,
     output: &Output,
 ) -> anyhow::Result<Vec<HostConnection>> {
     let mut res = Vec::new();
@@ -44,11 +46,11 @@ pub(in crate::command) fn connect_found_hosts(
             res.push(HostConnection { host: name, connected: true });
             continue;
         }
-        // Who is asked sees every line; who agreed before sees the number of lines.
-        if yes {
-            change_display::print_summary(&plans, output);
-        } else {
-            output.say(&format!("agents: {name} is installed; this would change:"));
+        output.say(&format!(
+            "agents: {name} is installed; connecting it changes {}",
+            format_files(&plans)
+        ));
+        if with_diff {
             change_display::print_full_diff(&plans, output);
         }
         let connected = ask_yes_no(yes, &format!("Connect {name}?"))?;
@@ -67,6 +69,14 @@ pub(in crate::command) fn connect_found_hosts(
         res.push(HostConnection { host: name, connected });
     }
     Ok(res)
+}
+
+/// The files that a connection changes.
+fn format_files(plans: &[HostChange]) -> String {
+    let changed = plans.iter().filter(|it| !it.is_empty());
+    let mut paths: Vec<String> = changed.map(|it| format!("`{}`", it.path.display())).collect();
+    paths.dedup();
+    paths.join(" and ")
 }
 
 /// Connection state of an installed host.
