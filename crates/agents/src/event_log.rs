@@ -199,7 +199,7 @@ impl EventLog {
 
     /// A call of the tool that the host names `tool_name`.
     pub(crate) fn push_call(&mut self, call_id: &str, tool_name: &str, input: &Value) -> Tool {
-        self.push_tool_call(call_id, tool_names::find_tool(tool_name), input)
+        self.push_tool_call(call_id, tool_names::find_host_tool(self.agent, tool_name), input)
     }
 
     /// A call of a known tool. Returns the tool, which the arguments may have made more specific.

@@ -12,7 +12,7 @@
 //! Of an edit only fingerprints (hashes) of the removed and the added text are kept, by which a later
 //! edit that undoes it is recognised.
 
-use model::{LineSpan, ProjectPath, Tool, ToolArgs, fingerprint_text};
+use model::{LineSpan, ProjectPath, Tool, ToolArgs, fingerprint_text, is_vendored_path};
 use serde_json::Value;
 
 use crate::patch;
@@ -21,8 +21,11 @@ use crate::path_resolver::PathResolver;
 /// Shortest edited text that gets a fingerprint. Shorter texts recur by chance, so an edit that
 /// restores one is no undo.
 const MIN_FINGERPRINT_CHARS: usize = 20;
-/// Longest command, query or URL stored, in bytes.
+/// Longest query or URL stored, in bytes.
 const MAX_ARGUMENT_BYTES: usize = 4096;
+/// Longest command stored, in bytes: its end may fetch what its beginning does not. One byte more than
+/// `observe` reads of a command, so that a truncated one is recognised there.
+const MAX_COMMAND_BYTES: usize = (32 << 10) + 1;
 /// Most paths taken from a list.
 const MAX_PATHS: usize = 100;
 
@@ -71,6 +74,7 @@ pub(crate) fn parse_args(tool: &mut Tool, input: &Value, resolver: &PathResolver
     ToolArgs {
         paths: find_paths(input, resolver),
         lines: find_line_span(input),
+        vendored: names_vendored_file(input),
         query,
         command,
         url: input["url"].as_str().map(truncate_argument),
@@ -98,6 +102,13 @@ fn find_paths(input: &Value, resolver: &PathResolver) -> Vec<ProjectPath> {
     acc
 }
 
+/// Returns whether a path of the arguments leads into a dependency, inside or outside of the project.
+fn names_vendored_file(input: &Value) -> bool {
+    let single = PATH_KEYS.iter().filter_map(|it| input[it].as_str());
+    let listed = input["paths"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    single.chain(listed.take(MAX_PATHS)).any(is_vendored_path)
+}
+
 /// Arguments that are one text instead of an object.
 fn parse_text_args(tool: &mut Tool, text: &str, resolver: &PathResolver) -> ToolArgs {
     if patch::is_patch(text) {
@@ -108,12 +119,16 @@ fn parse_text_args(tool: &mut Tool, text: &str, resolver: &PathResolver) -> Tool
         };
     }
     match tool {
-        Tool::Shell => ToolArgs { command: Some(truncate_argument(text)), ..ToolArgs::default() },
+        Tool::Shell => ToolArgs { command: Some(truncate_command(text)), ..ToolArgs::default() },
         Tool::Search | Tool::List | Tool::WebSearch => {
             ToolArgs { query: Some(truncate_argument(text)), ..ToolArgs::default() }
         }
         // For every other tool the text may be a path; if it is none, it resolves to nothing.
-        _ => ToolArgs { paths: resolve_paths(&[text.to_owned()], resolver), ..ToolArgs::default() },
+        _ => ToolArgs {
+            paths: resolve_paths(&[text.to_owned()], resolver),
+            vendored: is_vendored_path(text),
+            ..ToolArgs::default()
+        },
     }
 }
 
@@ -122,14 +137,14 @@ fn parse_text_args(tool: &mut Tool, text: &str, resolver: &PathResolver) -> Tool
 fn find_command(input: &Value) -> Option<String> {
     for name in COMMAND_KEYS {
         match &input[name] {
-            Value::String(text) => return Some(truncate_argument(text)),
+            Value::String(text) => return Some(truncate_command(text)),
             Value::Array(words) => {
                 let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
                 let script = match words[..] {
                     [shell, flag, script] if is_shell_call(shell, flag) => script.to_owned(),
                     _ => words.join(" "),
                 };
-                return Some(truncate_argument(&script));
+                return Some(truncate_command(&script));
             }
             // No command under this name.
             _ => {}
@@ -176,6 +191,10 @@ fn first_text<'a>(input: &'a Value, names: &[&str]) -> Option<&'a str> {
 fn edit_fingerprint(text: &str) -> Option<String> {
     let is_long_enough = text.chars().nth(MIN_FINGERPRINT_CHARS - 1).is_some();
     is_long_enough.then(|| fingerprint_text(text))
+}
+
+fn truncate_command(text: &str) -> String {
+    text[..text.floor_char_boundary(MAX_COMMAND_BYTES)].replace('\0', "\u{fffd}")
 }
 
 pub(crate) fn truncate_argument(text: &str) -> String {
@@ -229,5 +248,10 @@ mod tests {
             expect![[r#"edit {"paths":["src/a.ts","b.ts"]}"#]],
         );
         check("TodoWrite", r#"{"todos":[]}"#, expect!["other {}"]);
+        check(
+            "Read",
+            r#"{"file_path":"/home/user/.cargo/registry/src/x/README.md"}"#,
+            expect![[r#"read {"vendored":true}"#]],
+        );
     }
 }

@@ -4,7 +4,7 @@
 //! `Read`, `read_file` and `readFile` are all [`Tool::Read`]; a name that is not in the table is
 //! [`Tool::Other`].
 
-use model::Tool;
+use model::{OWN_SERVER_TOOLS, Tool};
 
 /// Names in lower case without `_` and `-` → tool.
 #[rustfmt::skip]
@@ -15,10 +15,12 @@ const TOOL_NAMES: &[(&str, Tool)] = &[
     ("appendfile",          Tool::Edit),
     ("bash",                Tool::Shell),
     ("cat",                 Tool::Read),
+    ("codebaseinvestigator", Tool::Task),
     ("codebasesearch",      Tool::Search),
     ("create",              Tool::Write),
     ("createfile",          Tool::Write),
     ("delegatetask",        Tool::Task),
+    ("delegatetoagent",     Tool::Task),
     ("edit",                Tool::Edit),
     ("editfile",            Tool::Edit),
     ("exec",                Tool::Shell),
@@ -30,6 +32,7 @@ const TOOL_NAMES: &[(&str, Tool)] = &[
     ("filesearch",          Tool::List),
     ("findfile",            Tool::List),
     ("findfiles",           Tool::List),
+    ("generalist",          Tool::Task),
     ("glob",                Tool::List),
     ("googlewebsearch",     Tool::WebSearch),
     ("grep",                Tool::Search),
@@ -63,6 +66,7 @@ const TOOL_NAMES: &[(&str, Tool)] = &[
     ("searchfiles",         Tool::Search),
     ("searchtext",          Tool::Search),
     ("shell",               Tool::Shell),
+    ("spawnagent",          Tool::Task),
     ("strreplace",          Tool::Edit),
     ("strreplaceeditor",    Tool::Edit),
     ("subagent",            Tool::Task),
@@ -77,6 +81,39 @@ const TOOL_NAMES: &[(&str, Tool)] = &[
     ("writefile",           Tool::Write),
 ];
 
+/// Hosts that write the name of an MCP tool as `server_tool`, `server-tool` or `mcp_server_tool`.
+const HOSTS_WITH_JOINED_NAMES: &[&str] = &["opencode", "gemini", "gemini_cli", "copilot"];
+
+/// Tools of those hosts that are no MCP tools and have no kind of their own. Names in lower case without
+/// `_` and `-`. Their results are texts of the host or of earlier calls.
+#[rustfmt::skip]
+const HOST_TOOLS: &[&str] = &[
+    "activateskill", "askuser", "batch", "completetask", "enterplanmode", "exitplanmode", "fetchcopilotclidocumentation", "getinternaldocs",
+    "invalid", "killshell", "listagents", "listbash", "lsp", "lspdiagnostics", "lsphover", "planenter", "planexit", "question", "readagent",
+    "readbash", "reportintent", "savememory", "showfile", "skill", "sql", "stopbash", "storememory", "taskcomplete", "todoread", "todowrite",
+    "updatetodo", "updatetopic", "writebash", "writeagent", "writetodos",
+];
+
+/// The tool behind the name that a host gives it. In some hosts, a name that is not theirs is that of an MCP
+/// tool with its server before it.
+pub(crate) fn find_host_tool(host: &str, name: &str) -> Tool {
+    let tool = find_tool(name);
+    if tool != Tool::Other || !HOSTS_WITH_JOINED_NAMES.contains(&host) {
+        return tool;
+    }
+    if HOST_TOOLS.contains(&plain_name(name).as_str()) {
+        return tool;
+    }
+    let joined = name.strip_prefix("mcp_").unwrap_or(name);
+    // The own server first: its tools have the separator in their names, as a server may have it in its.
+    for own_tool in OWN_SERVER_TOOLS {
+        if let Some(server) = joined.strip_suffix(own_tool) {
+            return Tool::mcp_tool(server.trim_end_matches(['_', '-']), own_tool);
+        }
+    }
+    joined.split_once(['_', '-']).map_or(Tool::Other, |(server, tool)| Tool::mcp_tool(server, tool))
+}
+
 /// The tool behind a host's name for it. `mcp__server__tool` names an MCP server.
 pub(crate) fn find_tool(name: &str) -> Tool {
     if let Some(rest) = name.strip_prefix("mcp__")
@@ -85,13 +122,14 @@ pub(crate) fn find_tool(name: &str) -> Tool {
         return Tool::mcp_tool(server, tool);
     }
     // Hosts write the same name as `read_file`, `readFile` or `read-file`.
-    let plain: String = name
-        .chars()
-        .filter(|it| !matches!(it, '_' | '-'))
-        .map(|it| it.to_ascii_lowercase())
-        .collect();
+    let plain = plain_name(name);
     let row = TOOL_NAMES.iter().find(|(known, _)| *known == plain);
     row.map_or(Tool::Other, |(_, tool)| tool.clone())
+}
+
+fn plain_name(name: &str) -> String {
+    let letters = name.chars().filter(|it| !matches!(it, '_' | '-'));
+    letters.map(|it| it.to_ascii_lowercase()).collect()
 }
 
 #[cfg(test)]
@@ -107,6 +145,27 @@ mod tests {
             names.split_whitespace().map(|it| find_tool(it).to_string()).collect();
         expect!["read edit edit search shell shell mcp:github/get_issue other web_search read shell task"]
             .assert_eq(&tools.join(" "));
+    }
+
+    #[test]
+    fn mcp_tools_are_recognised_in_every_host() {
+        for (host, name, tool) in [
+            ("opencode", "waylore_search_memory", "mcp:waylore/search_memory"),
+            ("opencode", "github_get_issue", "mcp:github/get_issue"),
+            ("opencode", "todowrite", "other"),
+            ("opencode", "webfetch", "web_fetch"),
+            ("gemini", "mcp_waylore_record_memory", "mcp:waylore/record_memory"),
+            ("gemini", "mcp_docs_search", "mcp:docs/search"),
+            ("gemini", "write_todos", "other"),
+            ("copilot", "waylore-record_memory", "mcp:waylore/record_memory"),
+            ("copilot", "github-mcp-server-get_issue", "mcp:github/mcp-server-get_issue"),
+            ("copilot", "report_intent", "other"),
+            ("claude_code", "mcp__waylore__search_memory", "mcp:waylore/search_memory"),
+            ("claude_code", "exit_plan_mode", "other"),
+            ("swe_agent", "find_class", "other"),
+        ] {
+            assert_eq!(find_host_tool(host, name).to_string(), tool, "{host} {name}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use engine::{
     EncryptionKey, InjectionPolicy, LlmAccess, MemoryState, OnDuplicate, OnSecret, ProjectPolicy,
-    SETTINGS, SettingSpec, check_setting,
+    SETTINGS, SettingScope, SettingSpec, check_setting,
 };
 use model::{CustomType, MemoryType, TrustLevel};
 use toml_edit::DocumentMut;
@@ -126,8 +126,10 @@ impl Settings {
             let Some((_, value)) = stored.iter().find(|(stored_key, _)| stored_key == key) else {
                 continue;
             };
-            // The environment outranks the project.
-            if matches!(effective.origin, SettingOrigin::Environment(_)) {
+            // The environment outranks the project, and some settings are the user's alone.
+            if matches!(effective.origin, SettingOrigin::Environment(_))
+                || effective.setting.scope == SettingScope::User
+            {
                 continue;
             }
             // Invalid only if a newer version stored a value that this one does not know; then the value
@@ -158,6 +160,12 @@ impl Settings {
         };
         let injection = InjectionPolicy { level, on_trial: self.get("trial.enabled") == "true" };
         ProjectPolicy { memory, llm: LlmAccess::Denied, injection }
+    }
+
+    /// The MCP servers whose results do not taint a session.
+    pub(crate) fn trusted_servers(&self) -> Vec<String> {
+        let names = self.get("trust.mcp_servers").split(',');
+        names.filter(|it| !it.is_empty()).map(str::to_owned).collect()
     }
 
     /// Permission to call the text model while learning.

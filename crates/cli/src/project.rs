@@ -114,6 +114,7 @@ fn engine_config(
         key,
         home: environment.home.clone(),
         types: settings.types.clone(),
+        trusted_servers: settings.trusted_servers(),
         models,
         random: environment::random_bytes,
     }

@@ -44,6 +44,7 @@ mod module_lookup;
 // Sources of sessions: journals, the inbox, transcripts of hosts.
 mod inbox;
 mod journal;
+mod subagent_taint;
 mod transcript;
 mod transcript_tail;
 

@@ -66,6 +66,8 @@ pub struct Config {
     pub home: Option<PathBuf>,
     /// Memory types that methodologies declare.
     pub types: Vec<CustomType>,
+    /// MCP servers that the user trusts: their results do not taint a session.
+    pub trusted_servers: Vec<String>,
     /// Models for embedding, reranking and text generation.
     pub models: ModelSet,
     /// Returns ten fresh random bytes, the random part of a new id.

@@ -25,6 +25,8 @@ pub enum SettingForm {
     Address,
     /// Any text without blanks.
     Word,
+    /// Words without blanks, separated by commas.
+    Words,
 }
 
 /// One setting.
@@ -50,7 +52,8 @@ const WRITERS: SettingForm =
     SettingForm::OneOf(&["none", "ollama", "openai", "compatible", "anthropic"]);
 
 /// All settings, in the order in which `config` prints them. A setting that decides where texts are
-/// sent has the scope `User`, so that a cloned project cannot redirect the user's memories.
+/// sent or whose text is trusted has the scope `User`, so that a cloned project cannot redirect the
+/// user's memories or vouch for its own server.
 #[rustfmt::skip]
 pub const SETTINGS: &[SettingSpec] = &[
     //      key                           default     form                                             scope               meaning
@@ -58,6 +61,7 @@ pub const SETTINGS: &[SettingSpec] = &[
     setting("remember.on_secret",         "refuse",   SettingForm::OneOf(&["refuse", "redact"]),       SettingScope::Any,  "refuse a text that holds a secret, or redact the secret"),
     setting("remember.on_duplicate",      "resolve",  SettingForm::OneOf(&["resolve", "keep"]),        SettingScope::Any,  "merge a repeated statement and supersede a contradicted one, or keep both"),
     setting("trust.level",                "standard", LEVELS,                                          SettingScope::Any,  "how much is injected without being asked for; see the trust levels"),
+    setting("trust.mcp_servers",          "",         SettingForm::Words,                              SettingScope::User, "MCP servers whose results are trusted like the project's own text, by name: `github,docs`; what an agent learns after any other is held for review"),
     setting("trial.enabled",              "false",    YES_OR_NO,                                       SettingScope::Any,  "run a trial: one session in 20 gets no notes, one in 10 only at its start; `stats` compares"),
     setting("list.limit",                 "20",       SettingForm::Number,                             SettingScope::Any,  "number of memories in a list"),
     setting("backup.every_days",          "1",        SettingForm::Number,                             SettingScope::Any,  "largest age of the newest backup before `maintain` makes another"),
@@ -117,15 +121,19 @@ impl SettingForm {
                 let endpoint = ProviderEndpoint { url, key: None, allow_plain_http: true };
                 return endpoint.check().err().map(|it| format!("`{key}`: {it}"));
             }
-            Self::Word => {
-                let is_blank = |it: char| it.is_whitespace() || it.is_control();
-                let fits =
-                    !value.is_empty() && value.len() <= MAX_WORD_BYTES && !value.contains(is_blank);
-                (fits, "a name without blanks".to_owned())
-            }
+            Self::Word => (is_word(value), "a name without blanks".to_owned()),
+            Self::Words => (
+                value.split(',').all(is_word),
+                "names without blanks, separated by commas".to_owned(),
+            ),
         };
         (!fits).then(|| format!("`{key}` takes {wanted}, not `{value}`"))
     }
+}
+
+fn is_word(value: &str) -> bool {
+    let is_blank = |it: char| it.is_whitespace() || it.is_control();
+    !value.is_empty() && value.len() <= MAX_WORD_BYTES && !value.contains(is_blank)
 }
 
 /// Checks a value. The error names the valid values.
@@ -171,6 +179,9 @@ mod tests {
             "`memory.enabled` takes true or false, not `no`"
         );
         assert!(check_setting("embeddings.model", "two words").is_err());
+        assert!(check_setting("trust.mcp_servers", "github,docs").is_ok());
+        assert!(check_setting("trust.mcp_servers", "github, docs").is_err());
+        assert!(check_setting("trust.mcp_servers", "github,,docs").is_err());
         assert!(check_setting("embeddings.url", "gpu.lan").is_err(), "no scheme");
         assert!(check_setting("embeddings.url", "http://gpu.lan:8080/v1").is_ok());
     }
@@ -185,7 +196,7 @@ mod tests {
     /// A cloned project must not redirect the user's memories to its author.
     #[test]
     fn settings_that_send_texts_belong_to_the_user() {
-        let prefixes = ["embeddings.", "rerank.", "text.", "providers."];
+        let prefixes = ["embeddings.", "rerank.", "text.", "providers.", "trust.mcp_servers"];
         let sends_texts =
             |it: &&SettingSpec| prefixes.iter().any(|prefix| it.key.starts_with(prefix));
         for setting in SETTINGS.iter().filter(sends_texts) {

@@ -67,7 +67,7 @@ pub use savings::{avoided_error, calls_to_fix};
 pub use scratchpad::{
     CallEffects, CallState, ErrorOccurrence, EventAnomalies, ExternalSource, FailedCall,
     FileListing, LoggedCall, LoggedMessage, LoggedTouch, MAX_CALLS, MAX_NOTES, RevertedEdit,
-    Scratchpad, SessionStatement, StatementKind, TokenTotals,
+    Scratchpad, SessionStatement, StatementKind, SubagentRecord, TokenTotals,
 };
 pub use sentences::{code_words, names_code, split_sentences};
 pub use session::{FileActivity, SessionOverview, summarise_session};

@@ -22,7 +22,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use model::{
     ContentChannel, Event, EventEnvelope, RecordedNote, SessionId, SessionOutcome, SessionType,
-    Timestamp, TokenUsage, ValidationResult, WorkUnit,
+    Timestamp, TokenUsage, Tool, ToolKind, ValidationResult, WorkUnit,
 };
 
 pub use call::{CallEffects, CallState, LoggedCall, LoggedTouch};
@@ -103,6 +103,8 @@ pub struct Scratchpad {
     pub external: Option<ExternalSource>,
     pub anomalies: EventAnomalies,
 
+    /// MCP servers whose results the user trusts like the project's own text.
+    trusted_servers: Vec<String>,
     n_events: u32,
     /// Calls so far, also those beyond [`MAX_CALLS`].
     n_calls: u32,
@@ -124,9 +126,18 @@ pub struct Scratchpad {
 pub struct ExternalSource {
     /// Everything at a later position is tainted.
     pub tainted_after: u32,
+    pub at: Timestamp,
     pub channel: ContentChannel,
     /// The address, else the command, else the tool.
     pub source: String,
+}
+
+/// A subagent of a session, as far as its record shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubagentRecord {
+    pub started: Timestamp,
+    /// The external text that it read, if it did.
+    pub external: Option<String>,
 }
 
 /// A file that was read, remembered to see whether its imports are read next.
@@ -147,6 +158,8 @@ pub struct ErrorOccurrence {
     pub display_line: String,
     /// The sentence in which the agent explained it; empty if there is none.
     pub explanation: String,
+    /// The position of the explanation; 0 if there is none.
+    pub explained_at: u32,
 }
 
 /// A call that failed. Later sessions are warned of such failures (`expected_errors.rs`).
@@ -247,6 +260,11 @@ impl Scratchpad {
         Self::default()
     }
 
+    /// An empty scratchpad of a user who trusts the results of these MCP servers.
+    pub fn with_trusted_servers(servers: &[String]) -> Self {
+        Self { trusted_servers: servers.to_vec(), ..Self::default() }
+    }
+
     /// Folds one event in.
     pub fn observe(&mut self, envelope: &EventEnvelope) {
         if self.session.is_some_and(|it| it != envelope.session) {
@@ -269,7 +287,11 @@ impl Scratchpad {
             Event::StepComplete(step) => self.tokens.add(step.usage.unwrap_or_default()),
             Event::Validation(validation) => fold::add_validation(self, validation),
             Event::Record(note) if self.notes.len() < MAX_NOTES => {
-                self.notes.push((self.n_events, note.clone()));
+                // Notes of a journal are added after the host's record. The time tells whether one was
+                // written before the external text was read.
+                let before = self.external.as_ref().filter(|it| envelope.at < it.at);
+                let order = before.map_or(self.n_events, |it| it.tainted_after);
+                self.notes.push((order, note.clone()));
             }
             Event::Compaction(_) if self.compactions.len() < MAX_COMPACTIONS => {
                 self.compactions.push(self.n_calls);
@@ -294,6 +316,52 @@ impl Scratchpad {
     /// Returns whether text at this position may come from outside the project.
     pub fn is_tainted(&self, order: u32) -> bool {
         self.external.as_ref().is_some_and(|it| order > it.tainted_after)
+    }
+
+    /// Returns whether results of an MCP tool are no external text: it belongs to Waylore's own server or to
+    /// one that the user trusts.
+    fn is_trusted_tool(&self, tool: &Tool) -> bool {
+        let is_trusted = |server: &String| self.trusted_servers.contains(server);
+        tool.is_own_server() || matches!(tool, Tool::Mcp { server, .. } if is_trusted(server))
+    }
+
+    /// Returns whether the session started a subagent.
+    pub fn starts_subagents(&self) -> bool {
+        self.calls.iter().any(|it| it.tool == ToolKind::Task)
+    }
+
+    /// Taints the session by what its subagents read: from the call on that started the first subagent with
+    /// external text. A subagent of which no record is known may have read anything, so that too few
+    /// `subagents` taint the session from its first such call on.
+    pub fn add_subagents(&mut self, subagents: &[SubagentRecord]) {
+        let ran = |it: &&LoggedCall| it.tool == ToolKind::Task && it.state != CallState::Rejected;
+        let calls: Vec<(u32, Timestamp)> =
+            self.calls.iter().filter(ran).map(|it| (it.order, it.at)).collect();
+        let Some(&first) = calls.first() else { return };
+        let unknown = (subagents.len() < calls.len()).then(|| (first, "a subagent".to_owned()));
+        let tainted = subagents.iter().filter_map(|it| {
+            // The latest call before the subagent started.
+            let call = calls.iter().rev().find(|(_, at)| *at <= it.started).unwrap_or(&first);
+            it.external.as_ref().map(|source| (*call, format!("a subagent: {source}")))
+        });
+        let earliest = unknown.into_iter().chain(tainted).min_by_key(|((order, _), _)| *order);
+        if let Some(((order, at), source)) = earliest {
+            self.taint_from(order.saturating_sub(1), at, source);
+        }
+    }
+
+    /// Taints the whole session: the agent that started it had read external text and wrote its task.
+    pub fn inherit_taint(&mut self, source: &str) {
+        self.taint_from(0, self.started.unwrap_or_default(), format!("the parent: {source}"));
+    }
+
+    fn taint_from(&mut self, tainted_after: u32, at: Timestamp, source: String) {
+        if self.external.as_ref().is_none_or(|it| it.tainted_after > tainted_after) {
+            let channel = ContentChannel::Subagent;
+            self.external = Some(ExternalSource { tainted_after, at, channel, source });
+            // Their outputs were stored before the taint was known.
+            self.failed_calls.retain(|it| it.at < at);
+        }
     }
 
     /// The touches of one call.

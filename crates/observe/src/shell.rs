@@ -3,8 +3,8 @@
 //! Agents do much of their work in a shell, so the log of a session counts `cat a.rs` like a call of the
 //! read tool. A command line is first split into simple commands ([`split_commands`]); a table then maps
 //! each program and subcommand to its effects (`effect_table`):
-//! `cat a.rs | head && go test ./...` → `Read("a.rs")`, `Test`. The table also decides which commands bring
-//! in text from outside the project.
+//! `cat a.rs | head && go test ./...` → `Read("a.rs")`, `Test`. `network_reach` decides which lines bring in
+//! text from outside the project.
 //!
 //! The rest of this file brings command lines into three forms. Of `cd /p && go test -v ./... 2>&1 | tail`:
 //!
@@ -14,17 +14,19 @@
 
 mod command_split;
 mod effect_table;
+mod network_reach;
+mod network_table;
+
+use model::ContentChannel;
+use network_table::WRAPPERS;
 
 pub use command_split::{SimpleCommand, split_commands};
+pub use network_reach::echoed_channel;
 
 /// The longest normalised command, in bytes. Its start identifies it.
 const MAX_COMMAND_BYTES: usize = 200;
 /// The longest essential command, in bytes: it is quoted in a memory.
 const MAX_ESSENTIAL_BYTES: usize = 160;
-
-/// Programs that only run the command in their arguments.
-const WRAPPER_PROGRAMS: &[&str] =
-    &["sudo", "time", "env", "nice", "nohup", "command", "exec", "timeout", "xargs"];
 
 /// An effect of one simple command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,15 +46,15 @@ pub enum ShellEffect {
     Commit,
     /// Reads or reviews a pull request.
     Review,
-    /// Brings in text from outside the project.
-    Fetch,
+    /// Brings in text from outside the project through a channel.
+    Fetch(ContentChannel),
     /// Reverts edits of a path.
     Restore(String),
     /// Nothing that learning is interested in.
     Other,
 }
 
-/// The effects of a command line, in order.
+/// The effects of a command line, in order; a fetch comes last.
 pub fn find_effects(command: &str) -> Vec<ShellEffect> {
     let mut acc = Vec::new();
     for simple in split_commands(command) {
@@ -61,25 +63,69 @@ pub fn find_effects(command: &str) -> Vec<ShellEffect> {
             effect_table::add_effects(&mut acc, &words, simple.is_piped);
         }
     }
+    acc.extend(network_reach::find_channel(command).map(ShellEffect::Fetch));
     acc
 }
 
-/// The words of the command that a wrapper runs.
+/// Returns whether a command runs scripts that the project defines (`npm run docs`, `make docs`). Such
+/// programs print the commands they run.
+pub fn is_script_runner(command: &str) -> bool {
+    const SCRIPT_RUNNERS: &[&str] =
+        &["npm", "pnpm", "yarn", "bun", "make", "gmake", "just", "task", "rake"];
+    split_commands(command).iter().any(|it| {
+        let words = strip_wrappers(&it.words);
+        words.first().is_some_and(|it| SCRIPT_RUNNERS.contains(&program_name(it).as_str()))
+    })
+}
+
+/// The name of a program in lower case, without its folder: `curl` of `/usr/bin/curl` and `curl.exe`.
+fn program_name(word: &str) -> String {
+    let name = word.rsplit(['/', '\\']).next().unwrap_or(word).to_ascii_lowercase();
+    name.strip_suffix(".exe").map(str::to_owned).unwrap_or(name)
+}
+
+/// The words of the command that a wrapper runs. Wrappers can be nested: `sudo timeout 60 make`. A wrapper
+/// without a command is itself the program.
 fn strip_wrappers(words: &[String]) -> Vec<&str> {
-    // Options, assignments (`env A=1`) and durations (`timeout 60s`) precede the command.
-    let belongs_to_wrapper = |word: &&str| {
-        let is_duration = word.bytes().all(|it| it.is_ascii_digit() || it == b's');
-        word.starts_with('-') || word.contains('=') || is_duration
-    };
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
-    // Wrappers can be nested: `sudo timeout 60 make`. A wrapper without a command is itself the program.
-    while words.first().is_some_and(|it| WRAPPER_PROGRAMS.contains(it)) && words.len() > 1 {
-        words.remove(0);
-        while words.first().is_some_and(belongs_to_wrapper) {
-            words.remove(0);
-        }
+    // `docker compose exec web …` is `docker exec web …`.
+    if matches!(words[..], ["docker" | "podman", "compose", ..]) {
+        words.remove(1);
+    }
+    while let Some(inner) = wrapped_words(&words) {
+        words = inner.to_vec();
     }
     words
+}
+
+fn wrapped_words<'a, 'b>(words: &'b [&'a str]) -> Option<&'b [&'a str]> {
+    let (program, args) = words.split_first()?;
+    // `command -v make` only looks for the program.
+    if *program == "command" && args.first().is_some_and(|it| it.eq_ignore_ascii_case("-v")) {
+        return None;
+    }
+    let program = program_name(program);
+    let (_, subcommand, options, n_arguments) =
+        WRAPPERS.iter().find(|(name, subcommand, ..)| {
+            *name == program && (subcommand.is_empty() || args.first() == Some(subcommand))
+        })?;
+    let mut rest = &args[usize::from(!subcommand.is_empty())..];
+    let mut n_arguments = *n_arguments;
+    // Options and assignments (`env A=1`) precede the command.
+    while let [word, more @ ..] = rest {
+        rest = match *word {
+            "--" => more,
+            option if options.contains(&option) => more.get(1..).unwrap_or_default(),
+            option if option.starts_with('-') => more,
+            assignment if assignment.contains('=') && !assignment.contains(' ') => more,
+            _ if n_arguments > 0 => {
+                n_arguments -= 1;
+                more
+            }
+            _ => break,
+        };
+    }
+    (!rest.is_empty()).then_some(rest)
 }
 
 /// Returns whether the output of tests or checks reports a failure, whatever the exit code was. A pipe
@@ -197,8 +243,8 @@ mod tests {
         check("FOO=1 timeout 60 python -m pytest -q", expect!["Test"]);
         check("git add -A && git commit -m 'x'", expect!["Other Commit"]);
         check("git -C web -c user.name=a --no-pager commit -qam x", expect!["Commit"]);
-        check("gh pr view 12 --comments", expect!["Review Fetch"]);
-        check("curl -s https://example.com | sh", expect!["Fetch Other"]);
+        check("gh pr view 12 --comments", expect!["Review Fetch(Shell)"]);
+        check("curl -s https://example.com | sh", expect!["Other Other Fetch(Shell)"]);
         check("git checkout -- src/a.rs", expect![[r#"Restore("src/a.rs")"#]]);
         check("git checkout main", expect!["Other"]);
         check("git stash", expect!["Other"]);

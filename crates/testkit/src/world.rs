@@ -131,6 +131,7 @@ impl TestWorld {
             key: None,
             home,
             types: Vec::new(),
+            trusted_servers: Vec::new(),
             models: self.models.clone(),
             random: id_bytes,
         }

@@ -46,8 +46,11 @@ pub(super) async fn select_fix(
     let fingerprint = error.fingerprint;
     let pattern = PatternKey::error(&fingerprint).into_stored();
     let sightings = store.learning().sightings_of_patterns(vec![pattern]).await?;
-    // The latest sighting that became a memory.
-    match sightings.iter().rev().find_map(|it| it.memory) {
+    // The latest sighting that became a memory, those that are not tainted first.
+    let latest_memory = |tainted: bool| {
+        sightings.iter().rev().filter(|it| it.tainted == tainted).find_map(|it| it.memory)
+    };
+    match latest_memory(false).or_else(|| latest_memory(true)) {
         Some(id) => confirmed_fix(reader, &store, id, fingerprint, shown).await,
         None => unconfirmed_fix(reader, &store, sightings, fingerprint, shown).await,
     }

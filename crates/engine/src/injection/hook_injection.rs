@@ -16,7 +16,9 @@
 use std::collections::HashSet;
 
 use agents::{HookEvent, HookMessage, PathResolver, RefusedCall};
-use model::{InjectionMoment, InjectionTier, MemoryId, Phase, ProjectPath, TrustLevel};
+use model::{
+    ContentChannel, InjectionMoment, InjectionTier, MemoryId, Phase, ProjectPath, TrustLevel,
+};
 use observe::shell::{self, ShellEffect};
 use recall::{SilenceReason, estimate_tokens};
 use store::ShownEntry;
@@ -388,7 +390,13 @@ fn build_context_request(task: &str, level: TrustLevel) -> ContextRequest {
 /// which may quote any error.
 fn may_have_failed(command: &str) -> bool {
     let only_reads = |it: &ShellEffect| {
-        matches!(it, ShellEffect::Read(_) | ShellEffect::Search(_) | ShellEffect::List(_))
+        matches!(
+            it,
+            ShellEffect::Read(_)
+                | ShellEffect::Search(_)
+                | ShellEffect::List(_)
+                | ShellEffect::Fetch(ContentChannel::VendoredFile)
+        )
     };
     let effects = shell::find_effects(command);
     // A command that the parser does not know may do anything.
@@ -408,7 +416,7 @@ pub fn shell_files_and_searches(commands: &[String]) -> (Vec<String>, Vec<String
             | ShellEffect::Check
             | ShellEffect::Commit
             | ShellEffect::Review
-            | ShellEffect::Fetch
+            | ShellEffect::Fetch(_)
             | ShellEffect::Restore(_)
             | ShellEffect::Other => {}
         }

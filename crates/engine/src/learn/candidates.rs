@@ -6,8 +6,10 @@
 //! 8 sessions that edited `a.rs`, 7 edited `b.rs` too". The *verdict* of `promote` decides whether
 //! it is kept; `novelty` then compares the kept ones with stored memories.
 //! Earlier sessions are evidence only if they count: they did not fail and were validated
-//! (`session_index`).
+//! (`session_index`). A sighting that is not tainted is judged by untainted ones alone, so that neither
+//! the text nor the number of tainted ones enters a memory that is injected.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use model::{MemoryId, PerMille, ProjectPath, SignalKind};
@@ -79,7 +81,8 @@ impl JudgedSighting {
 struct DraftedSighting<'a> {
     sighting: &'a Sighting,
     /// Stored sightings of the same pattern, in the order they were stored.
-    earlier: &'a [SightingRow],
+    /// Of a sighting that is not tainted, only those that are not either.
+    earlier: Cow<'a, [SightingRow]>,
     draft: Option<MemoryDraft>,
     session_groups: SessionGroups,
 }
@@ -112,11 +115,12 @@ pub(super) fn judge_sightings(inputs: &LessonInputs<'_>) -> Vec<JudgedSighting> 
     let mut drafted = Vec::new();
     for sighting in &inputs.observed.sightings {
         let earlier = unused.remove(&sighting.key).map(Vec::as_slice).unwrap_or_default();
+        let earlier = comparable_sightings(sighting, earlier);
         drafted.push(DraftedSighting {
             sighting,
+            draft: draft_from_sightings(sighting, &earlier, inputs),
+            session_groups: SessionGroups::count(session, &earlier, &inputs.sessions),
             earlier,
-            draft: draft_from_sightings(sighting, earlier, inputs),
-            session_groups: SessionGroups::count(session, earlier, &inputs.sessions),
         });
     }
     // A session may teach a limited number of memories, so all candidates are judged together.
@@ -132,6 +136,17 @@ pub(super) fn judge_sightings(inputs: &LessonInputs<'_>) -> Vec<JudgedSighting> 
     };
     let verdicts = promote::judge_candidates(&candidates, &facts);
     drafted.into_iter().zip(verdicts).map(|(it, verdict)| it.with_verdict(verdict)).collect()
+}
+
+/// The earlier sightings of a pattern that may support this one. A tainted one supports only tainted ones.
+fn comparable_sightings<'a>(
+    sighting: &Sighting,
+    earlier: &'a [SightingRow],
+) -> Cow<'a, [SightingRow]> {
+    if sighting.tainted || earlier.iter().all(|it| !it.tainted) {
+        return Cow::Borrowed(earlier);
+    }
+    Cow::Owned(earlier.iter().filter(|it| !it.tainted).cloned().collect())
 }
 
 /// Converts the rows of sessions that count as evidence, in their order. With `modules`, the

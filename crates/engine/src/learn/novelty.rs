@@ -244,7 +244,8 @@ fn resolve_kept(
     let mut similar: Vec<Memory> = similar.into_iter().map(|it| planned.current(it)).collect();
     let learned_before = before.iter().filter_map(|it| it.learned.as_ref());
     similar.extend(learned_before.map(|it| planned.current(it.memory.clone())));
-    similar.retain(is_active);
+    // A tainted memory waits for the user; merging with it would hold back a statement that is not tainted.
+    similar.retain(|it| is_active(it) && (fresh.flags.tainted || !it.flags.tainted));
     let statements: Vec<MemoryStatement<'_>> = similar.iter().map(statement_of).collect();
     match promote::find_nearest(&statement_of(&fresh), &statements) {
         Some((nth, StatementRelation::Same | StatementRelation::Near { .. })) => {
@@ -341,7 +342,9 @@ fn confirm_memory(
 
     // The draft of the same pattern has newer numbers. A merely similar sentence is no reason to
     // reword the memory.
-    if is_same_pattern && !has_user_wording(&old) && old.content != fresh.content {
+    // Tainted text never replaces untainted.
+    let launders = fresh.flags.tainted && !old.flags.tainted;
+    if is_same_pattern && !launders && !has_user_wording(&old) && old.content != fresh.content {
         (after.content, after.summary, after.citation) =
             (fresh.content, fresh.summary, fresh.citation);
         (after.payload, after.files, after.modules) = (fresh.payload, fresh.files, fresh.modules);

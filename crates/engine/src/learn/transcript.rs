@@ -19,6 +19,7 @@ use source::Transcript;
 use store::{HostMessageRow, MaskedEvent};
 
 use super::journal::session_source;
+use super::subagent_taint::trace_taint;
 use crate::{Error, ProjectReader};
 
 /// Bytes at the beginning of a file that are read to recognise its format and start.
@@ -84,32 +85,50 @@ pub fn transcripts_at_paths(paths: &[PathBuf]) -> Result<Vec<Transcript>, Error>
     }
 }
 
-/// Reads a transcript into a scratchpad; `None` if the file is not a transcript.
+/// Reads a transcript into a scratchpad, tainted by the external text that its subagents and its parent
+/// read; `None` if the file is not a transcript.
 pub(crate) fn read_transcript(
     reader: &ProjectReader,
     transcript: &Transcript,
 ) -> Result<Option<ParsedTranscript>, Error> {
-    if let Some(session) = &transcript.session {
-        return read_database(reader, &transcript.path, session);
+    // The host's own record has more detail than the journal, but it may have been deleted since.
+    if let Some(host_record) = host_record_of(transcript)
+        && let Some(mut parsed) = read_untraced(reader, &host_record)?
+    {
+        trace_taint(reader, &host_record, &mut parsed.pad);
+        return add_journal_events(transcript, parsed).map(Some);
     }
-    let Some(header) = read_header(&transcript.path) else { return Ok(None) };
-    if header.format == TranscriptFormat::Journal {
-        // The host's own record has more detail than the journal, but it may have been deleted
-        // since.
-        let host_record = match session_source(&transcript.path) {
-            SessionSource::HostTranscript { path } => {
-                read_file(reader, &Transcript::of_file(PathBuf::from(path)))?
-            }
-            SessionSource::HostDatabase { path, host_session: session } => {
-                read_database(reader, Path::new(&path), &session)?
-            }
-            SessionSource::JournalOnly => None,
-        };
-        if let Some(parsed) = host_record {
-            return add_journal_events(transcript, parsed).map(Some);
-        }
+    let mut parsed = read_untraced(reader, transcript)?;
+    if let Some(parsed) = &mut parsed {
+        trace_taint(reader, transcript, &mut parsed.pad);
     }
-    read_file(reader, transcript)
+    Ok(parsed)
+}
+
+/// Reads one record of a session, without those of its subagents and its parent.
+pub(super) fn read_untraced(
+    reader: &ProjectReader,
+    transcript: &Transcript,
+) -> Result<Option<ParsedTranscript>, Error> {
+    match &transcript.session {
+        Some(session) => read_database(reader, &transcript.path, session),
+        None => read_file(reader, transcript),
+    }
+}
+
+/// The record of the host that a journal names.
+fn host_record_of(transcript: &Transcript) -> Option<Transcript> {
+    let is_journal = transcript.session.is_none()
+        && read_header(&transcript.path).is_some_and(|it| it.format == TranscriptFormat::Journal);
+    match is_journal.then(|| session_source(&transcript.path))? {
+        SessionSource::HostTranscript { path } => Some(Transcript::of_file(PathBuf::from(path))),
+        SessionSource::HostDatabase { path, host_session } => Some(Transcript {
+            path: PathBuf::from(path),
+            subagent: None,
+            session: Some(host_session),
+        }),
+        SessionSource::JournalOnly => None,
+    }
 }
 
 /// Reads the header of a transcript file; `None` if the file is not a transcript.
@@ -219,7 +238,8 @@ fn read_database(
 
     // A message of the host consists of parts: texts, tool calls and their results. Each message is
     // folded into the scratchpad at once, so that only one is in memory.
-    let (mut pad, mut events, mut n_bytes) = (Scratchpad::new(), Vec::new(), 0);
+    let mut pad = Scratchpad::with_trusted_servers(&project.config.trusted_servers);
+    let (mut events, mut n_bytes) = (Vec::new(), 0);
     let to_part = |it: HostMessageRow| OpenCodePart { id: it.id, data: it.data };
     store::read_host_messages(path, session, |HostMessageRow { id, created, data }, parts| {
         n_bytes += data.len() as u64 + parts.iter().map(|it| it.data.len() as u64).sum::<u64>();
@@ -252,7 +272,7 @@ fn read_file(
     );
     let mut reader = TranscriptReader::new(header.format, origin);
     let mut splitter = LineSplitter::new(header.format.layout());
-    let mut pad = Scratchpad::new();
+    let mut pad = Scratchpad::with_trusted_servers(&project.config.trusted_servers);
     let (mut events, mut n_bytes) = (Vec::new(), 0_u64);
 
     // Each piece is folded at once, which bounds the memory: transcripts can be hundreds of

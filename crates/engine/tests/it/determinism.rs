@@ -121,6 +121,7 @@ impl TranscriptFixture {
             key: None,
             home: None,
             types: Vec::new(),
+            trusted_servers: Vec::new(),
             models: ModelSet::built_in(),
             random: next_entropy,
         };

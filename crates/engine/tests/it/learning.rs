@@ -115,6 +115,7 @@ impl LearningFixture {
             key: None,
             home: None,
             types: Vec::new(),
+            trusted_servers: Vec::new(),
             models,
             random,
         };

@@ -52,6 +52,7 @@ mod learned_patterns;
 mod learning;
 mod masking;
 mod synthesis;
+mod taint;
 
 // Files that come in and go out.
 mod export_import;

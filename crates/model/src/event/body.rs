@@ -80,6 +80,10 @@ pub struct ToolArgs {
     /// The region that is read or edited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<LineSpan>,
+    /// One of the named files belongs to a dependency. Needed for those outside the project, whose paths
+    /// are not kept.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub vendored: bool,
     /// The search expression: a pattern, a glob or a web query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,

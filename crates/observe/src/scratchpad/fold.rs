@@ -98,6 +98,7 @@ pub(super) fn add_reasoning(pad: &mut Scratchpad, event: &str, text: &str) {
         && pad.n_calls.saturating_sub(last.call) <= EXPLANATION_WINDOW_CALLS
     {
         last.explanation = truncate(find_explanation(text).unwrap_or_default(), MAX_SENTENCE_BYTES);
+        last.explained_at = pad.n_events;
     }
     // Everything below is linear in the text; the bound keeps a single event cheap.
     let text = &text[..text.floor_char_boundary(statements::MAX_TEXT_BYTES)];
@@ -152,7 +153,7 @@ pub(super) fn add_call(pad: &mut Scratchpad, call: &ToolCall, at: Timestamp) {
     };
     let effects = CallEffects(shell_effects.iter().fold(0, |acc, it| acc | effect_bit(it)));
     // Taint is recorded for every call, also for those beyond the limit.
-    mark_external(pad, call, effects);
+    mark_external(pad, call, &shell_effects, at);
     if pad.calls.len() >= MAX_CALLS {
         pad.anomalies.calls_over_limit += 1;
         return;
@@ -196,30 +197,37 @@ pub(super) fn add_call(pad: &mut Scratchpad, call: &ToolCall, at: Timestamp) {
 }
 
 /// Records the first call that brings in text from outside the project.
-fn mark_external(pad: &mut Scratchpad, call: &ToolCall, effects: CallEffects) {
+fn mark_external(pad: &mut Scratchpad, call: &ToolCall, effects: &[ShellEffect], at: Timestamp) {
+    let fetch_channel = effects.iter().find_map(|it| match it {
+        ShellEffect::Fetch(channel) => Some(*channel),
+        _ => None,
+    });
     let is_external = match call.tool.kind().row().external {
         ExternalContent::Never | ExternalContent::BySubagent => false,
         ExternalContent::Always => true,
-        ExternalContent::UnlessTrusted => !call.tool.is_own_server(),
-        ExternalContent::ByCommand => effects.has_any(CallEffects::FETCHES_WEB),
-        ExternalContent::ByPath => call.args.paths.iter().any(|it| is_vendored_path(it.as_str())),
+        ExternalContent::UnlessTrusted => !pad.is_trusted_tool(&call.tool),
+        ExternalContent::ByCommand => fetch_channel.is_some(),
+        ExternalContent::ByPath => {
+            call.args.vendored || call.args.paths.iter().any(|it| is_vendored_path(it.as_str()))
+        }
         ExternalContent::ByAddress => call.args.url.is_some(),
     };
-    if let Some(channel) = call.tool.kind().channel().filter(|_| is_external) {
+    let channel = fetch_channel.or(call.tool.kind().channel());
+    if let Some(channel) = channel.filter(|_| is_external) {
         let path = call.args.paths.first().map(ProjectPath::as_str);
         let source = call.args.url.as_deref().or(call.args.command.as_deref()).or(path);
         let source = source.map_or_else(|| call.tool.to_string(), str::to_owned);
-        set_external(pad, channel, &source);
+        set_external(pad, channel, &source, at);
     }
 }
 
 /// Taints the session from this event on, unless an earlier one did. From the call on, not from its
 /// result: text that is fetched and quoted in one step is external already.
-fn set_external(pad: &mut Scratchpad, channel: ContentChannel, source: &str) {
+fn set_external(pad: &mut Scratchpad, channel: ContentChannel, source: &str, at: Timestamp) {
     if pad.external.is_none() {
         let tainted_after = pad.n_events.saturating_sub(1);
         let source = truncate(source, MAX_SOURCE_BYTES);
-        pad.external = Some(ExternalSource { tainted_after, channel, source });
+        pad.external = Some(ExternalSource { tainted_after, at, channel, source });
     }
 }
 
@@ -320,6 +328,7 @@ pub(super) fn add_result(pad: &mut Scratchpad, result: &ToolResult, at: Timestam
     };
     // Add what the result shows.
     let call = *call;
+    mark_external_result(pad, call, result, at);
     match call.state {
         CallState::Rejected => add_refusal(pad, result),
         CallState::Failed => add_failure(pad, call_number, call, result),
@@ -330,6 +339,35 @@ pub(super) fn add_result(pad: &mut Scratchpad, result: &ToolResult, at: Timestam
         }
         // The output of other tools is not searched. The state was set above, so it is not pending.
         CallState::Ok | CallState::Pending => {}
+    }
+}
+
+/// Taints the session if the result shows external text that the call did not announce: matches in files of
+/// dependencies, or a script of the project that fetches.
+fn mark_external_result(
+    pad: &mut Scratchpad,
+    call: LoggedCall,
+    result: &ToolResult,
+    at: Timestamp,
+) {
+    if pad.external.is_some() {
+        return;
+    }
+    let output = result.excerpt.as_str();
+    let command = call.command.map(|it| pad.strings.text(it)).unwrap_or_default();
+    // `path:line:text` of a search; a listed path alone is no text of the file.
+    let matched_path = |it: &str| it.split_once(':').is_some_and(|it| is_vendored_path(it.0));
+    let is_search = call.tool == ToolKind::Search || call.effects.has_any(CallEffects::RUNS_SEARCH);
+    let channel = if is_search && output.lines().any(matched_path) {
+        Some(ContentChannel::VendoredFile)
+    } else if call.tool == ToolKind::Shell && shell::is_script_runner(command) {
+        shell::echoed_channel(output)
+    } else {
+        None
+    };
+    if let Some(channel) = channel {
+        let source = if command.is_empty() { result.tool.to_string() } else { command.to_owned() };
+        set_external(pad, channel, &source, at);
     }
 }
 
@@ -369,7 +407,7 @@ fn add_failure(pad: &mut Scratchpad, call_number: u32, call: LoggedCall, result:
     );
     let output = result.excerpt.as_str();
     let output_start = expected_errors::output_start(output);
-    // The start of the output is told to later sessions as it is, so external text must not be in it.
+    // Later sessions are shown this output, so that nothing external may be in it.
     if !pad.is_tainted(pad.n_events) {
         pad.failed_calls.push(FailedCall { at: call.at, head: class.clone(), output_start });
     }
@@ -381,6 +419,7 @@ fn add_failure(pad: &mut Scratchpad, call_number: u32, call: LoggedCall, result:
             normalised_message: error.normalised_message,
             display_line: error.display_line,
             explanation: String::new(),
+            explained_at: 0,
         });
     }
 }
@@ -450,7 +489,7 @@ const fn effect_bit(effect: &ShellEffect) -> u8 {
         ShellEffect::Check => CallEffects::RUNS_CHECK,
         ShellEffect::Commit => CallEffects::MAKES_COMMIT,
         ShellEffect::Review => CallEffects::READS_REVIEW,
-        ShellEffect::Fetch => CallEffects::FETCHES_WEB,
+        ShellEffect::Fetch(_) => CallEffects::FETCHES_WEB,
         ShellEffect::Restore(_) => CallEffects::RESTORES_FILES,
         ShellEffect::Search(_) => CallEffects::RUNS_SEARCH,
         ShellEffect::List(_) => CallEffects::LISTS_FILES,

@@ -2,8 +2,12 @@
 //! `cd /p && A=1 cargo test 2>&1 | tail -5` → `cd /p`, `cargo test 2>&1`, and the piped `tail -5`.
 //!
 //! A state machine in one pass over the characters: it collects the current word, and ends the word at
-//! white space and the command at a separator. It is not a shell: variables are not expanded,
-//! substitutions are ordinary words, and here-documents are dropped. Every input is accepted.
+//! white space and the command at a separator. A here-document belongs to its command and is not split.
+//! It is not a shell: variables are not expanded, and substitutions are ordinary words. Every input is
+//! accepted.
+
+use std::iter::Peekable;
+use std::str::Chars;
 
 /// A simple command (POSIX, Shell Command Language, 2.9.1) with its words, unquoted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,12 +15,14 @@ pub struct SimpleCommand {
     pub words: Vec<String>,
     /// It reads the output of the command before it.
     pub is_piped: bool,
+    /// The text of its here-documents and here-strings.
+    pub here_document: Option<String>,
 }
 
 /// The longest part of a line that is split, in bytes.
-const MAX_LINE_BYTES: usize = 4096;
+pub(super) const MAX_LINE_BYTES: usize = 32 << 10;
 /// Words of one command; further ones are dropped.
-const MAX_WORDS: usize = 64;
+const MAX_WORDS: usize = 256;
 
 /// The simple commands of a line, in order. Leading assignments are left out.
 pub fn split_commands(line: &str) -> Vec<SimpleCommand> {
@@ -45,7 +51,12 @@ pub fn split_commands(line: &str) -> Vec<SimpleCommand> {
                 acc.open_quote = Some(char);
                 acc.is_word_quoted = true;
             }
-            (None, '\n' | ';') => acc.end_command(CommandSeparator::Sequence),
+            (None, '\n' | ';') => {
+                acc.end_command(CommandSeparator::Sequence);
+                if char == '\n' {
+                    acc.take_here_documents(&mut chars);
+                }
+            }
             // `2>&1` and `&>` are redirections, not separators.
             (None, '&') if acc.word.ends_with('>') => acc.word.push(char),
             (None, '&') if chars.peek() == Some(&'>') => acc.word.push(char),
@@ -62,8 +73,16 @@ pub fn split_commands(line: &str) -> Vec<SimpleCommand> {
                     CommandSeparator::Pipe
                 });
             }
-            // A here-document: the rest is input of the command, not commands.
-            (None, '<') if chars.peek() == Some(&'<') => break,
+            // `<<<` precedes a word that is the input, `<<` the word that ends it.
+            (None, '<') if chars.peek() == Some(&'<') => {
+                chars.next();
+                if chars.next_if_eq(&'<').is_some() {
+                    acc.end_word();
+                    acc.expects_here_string = true;
+                } else {
+                    acc.begin_here_document(&mut chars);
+                }
+            }
             // A comment begins only where a word can begin.
             (None, '#') if acc.word.is_empty() && !acc.is_word_quoted => {
                 while chars.next_if(|it| *it != '\n').is_some() {}
@@ -99,6 +118,11 @@ struct CommandSplitter {
     open_quote: Option<char>,
     /// The current command follows a pipe.
     is_piped: bool,
+    /// The next word is the input of the current command.
+    expects_here_string: bool,
+    here_string: Option<String>,
+    /// Here-documents that begin after this line: the number of their command, and the line that ends them.
+    open_here_documents: Vec<(usize, String)>,
 }
 
 impl CommandSplitter {
@@ -107,6 +131,10 @@ impl CommandSplitter {
         let is_quoted = std::mem::take(&mut self.is_word_quoted);
         // Several blanks in a row; only a quoted word can be empty.
         if word.is_empty() && !is_quoted {
+            return;
+        }
+        if std::mem::take(&mut self.expects_here_string) {
+            self.here_string = Some(word);
             return;
         }
         // Assignments before the program, as in `A=1 make`, are left out.
@@ -125,8 +153,44 @@ impl CommandSplitter {
         // A pipe makes the next command a piped one, not this one.
         let next_is_piped = separator == CommandSeparator::Pipe;
         let is_piped = std::mem::replace(&mut self.is_piped, next_is_piped);
+        let here_document = self.here_string.take();
         if !words.is_empty() {
-            self.commands.push(SimpleCommand { words, is_piped });
+            self.commands.push(SimpleCommand { words, is_piped, here_document });
+        }
+    }
+
+    /// Reads the word after `<<`, which ends the here-document.
+    fn begin_here_document(&mut self, chars: &mut Peekable<Chars<'_>>) {
+        self.end_word();
+        chars.next_if_eq(&'-');
+        while chars.next_if(|it| matches!(it, ' ' | '\t')).is_some() {}
+        let mut delimiter = String::new();
+        while let Some(char) = chars
+            .next_if(|it| !it.is_whitespace() && !matches!(it, ';' | '|' | '&' | '>' | '<' | ')'))
+        {
+            if !matches!(char, '\'' | '"' | '\\') {
+                delimiter.push(char);
+            }
+        }
+        self.open_here_documents.push((self.commands.len(), delimiter));
+    }
+
+    /// Reads the here-documents of the line that has just ended.
+    fn take_here_documents(&mut self, chars: &mut Peekable<Chars<'_>>) {
+        for (command, delimiter) in std::mem::take(&mut self.open_here_documents) {
+            let mut body = String::new();
+            while chars.peek().is_some() {
+                let line: String = chars.by_ref().take_while(|it| *it != '\n').collect();
+                // `<<-` allows tabs before the delimiter; blanks are tolerated as well.
+                if line.trim() == delimiter {
+                    break;
+                }
+                body.push_str(&line);
+                body.push('\n');
+            }
+            if let Some(command) = self.commands.get_mut(command) {
+                command.here_document.get_or_insert_default().push_str(&body);
+            }
         }
     }
 }
@@ -172,6 +236,19 @@ mod tests {
             )"]],
         );
         check("cat > a.sh <<EOF\nrm x\nEOF", expect!["cat·>·a.sh"]);
+        check(
+            "cat <<'A' > x | tee y\nrm x; z\nA\nmake",
+            expect![[r"
+                cat·>·x
+                | tee·y
+                make"]],
+        );
+        let here_documents: Vec<Option<String>> =
+            split_commands("a <<X <<-\"Y\"; b <<< 'c d'\n1\nX\n2\n\tY\ne")
+                .into_iter()
+                .map(|it| it.here_document)
+                .collect();
+        assert_eq!(here_documents, [Some("1\n2\n".to_owned()), Some("c d".to_owned()), None]);
         check(
             "a || b & c # d; e\nf",
             expect![[r"

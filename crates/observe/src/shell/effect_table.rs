@@ -15,7 +15,6 @@ const SEARCH_PROGRAMS: &[&str] = &["grep", "rg", "egrep", "fgrep", "ag", "ack", 
 #[rustfmt::skip]
 const OPTIONS_WITH_VALUE: &[&str] = &["-A", "-B", "-C", "-m", "-g", "-t", "-T", "-f", "--include", "--exclude", "--exclude-dir",
                                       "--type", "--glob", "--max-count", "--context", "--after-context", "--before-context"];
-const FETCH_PROGRAMS: &[&str] = &["curl", "wget", "http", "https", "lynx", "w3m", "aria2c"];
 
 /// Programs that test or check: program, subcommands, effect. One of the subcommands must be among the
 /// arguments; `""` needs none. The first matching row counts, so that `make test` is a test.
@@ -113,9 +112,17 @@ pub(super) fn add_effects(acc: &mut Vec<ShellEffect>, words: &[&str], is_piped: 
         "find" | "fd" | "ls" | "tree" => {
             acc.push(ShellEffect::List(listed_pattern(args).to_owned()));
         }
-        _ if FETCH_PROGRAMS.contains(&program) => acc.push(ShellEffect::Fetch),
         _ => acc.push(find_check(program, args).unwrap_or(ShellEffect::Other)),
     }
+}
+
+/// Returns whether a program tests or checks, whatever its arguments are.
+pub(super) fn is_check_program(program: &str) -> bool {
+    let is_runner =
+        |it: &str| matches!(it, "npx" | "npm" | "yarn" | "pnpm" | "bun" | "python" | "python3");
+    CHECK_PROGRAMS.iter().any(|(name, subcommands, _)| {
+        *name == program && !is_runner(name) || is_runner(name) && subcommands.contains(&program)
+    })
 }
 
 /// The effect of a program that tests or checks.
@@ -216,7 +223,6 @@ fn add_git_effects(acc: &mut Vec<ShellEffect>, args: &[&str]) {
             acc.extend(search_pattern(more).map(|it| ShellEffect::Search(it.to_owned())));
         }
         ["commit", ..] => acc.push(ShellEffect::Commit),
-        ["clone", ..] => acc.push(ShellEffect::Fetch),
         // With `--staged` only the index changes, not the file.
         ["restore", ref more @ ..] if !more.contains(&"--staged") => {
             acc.extend(file_arguments(more).map(|it| ShellEffect::Restore(it.to_owned())));
@@ -234,9 +240,8 @@ fn add_gh_effects(acc: &mut Vec<ShellEffect>, args: &[&str]) {
     let words: Vec<&str> = args.iter().copied().filter(|it| !it.starts_with('-')).collect();
     match words[..] {
         ["pr", "view" | "diff" | "review" | "checks" | "checkout", ..] => {
-            acc.extend([ShellEffect::Review, ShellEffect::Fetch]);
+            acc.push(ShellEffect::Review);
         }
-        ["api" | "issue" | "release" | "run" | "search", ..] => acc.push(ShellEffect::Fetch),
         _ => acc.push(ShellEffect::Other),
     }
 }

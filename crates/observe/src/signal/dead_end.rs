@@ -52,8 +52,9 @@ pub fn reverted_session(session: &SessionOverview, revert_subject: Option<String
         session.files.iter().filter(|it| it.edits > 0).map(|it| it.path.clone()).collect();
     let task = split_sentences(&session.task).first().map(|it| (*it).to_owned());
     let evidence = Evidence::RevertedSession { files, task, revert_subject };
-    // Never tainted: the user wrote the task, and git shows the reversal.
-    Sighting::new(PatternKey::reverted_session(session.id), evidence)
+    // The user wrote the task, and git shows the reversal. The task of a subagent is the text of an agent.
+    let tainted = session.parent.is_some() && session.external.is_some();
+    Sighting { tainted, ..Sighting::new(PatternKey::reverted_session(session.id), evidence) }
 }
 
 #[cfg(test)]

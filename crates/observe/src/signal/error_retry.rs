@@ -56,6 +56,13 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
         if fix.is_some() {
             fixed_fingerprints.insert(&error.fingerprint);
         }
+        // The latest text that the evidence quotes decides whether it is tainted: an error that occurred
+        // before external text was read can be explained and fixed by that text.
+        let fixed_at = fix.as_ref().and_then(|it| {
+            let call = error.call as usize + usize::try_from(it.n_calls).ok()?;
+            pad.calls.get(call).map(|it| it.order)
+        });
+        let order = error.order.max(error.explained_at).max(fixed_at.unwrap_or(0));
         let evidence = Evidence::ErrorRetry {
             command: shell::essential_command(pad.strings.text(command)),
             message: error.display_line.clone(),
@@ -64,7 +71,7 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
             fix,
         };
         let key = PatternKey::error(&error.fingerprint);
-        acc.push(Sighting::new(key, evidence).seen_at(pad, error.order));
+        acc.push(Sighting::new(key, evidence).seen_at(pad, order));
     }
 }
 

@@ -18,9 +18,10 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
         };
         let key = PatternKey::user_correction(&statement.text);
         let sighting = Sighting::new(key, evidence).seen_at(pad, statement.order);
-        // Never tainted (derived from text outside the project): the user typed it, whatever the agent has
-        // read before.
-        acc.push(Sighting { tainted: false, ..sighting });
+        // Not tainted (derived from text outside the project): the user typed it, whatever the agent has
+        // read before. The messages to a subagent are written by the agent that started it.
+        let tainted = sighting.tainted && pad.parent.is_some();
+        acc.push(Sighting { tainted, ..sighting });
     }
 }
 
