@@ -213,10 +213,10 @@ fn session_start() -> impl Strategy<Value = Event> {
 fn tool_args() -> impl Strategy<Value = ToolArgs> {
     let text = || option::of(".*");
     let lines = option::of((any::<u32>(), any::<u32>()));
-    (vec(path(), 0..3), lines, text(), text(), text(), text(), text()).prop_map(
-        |(paths, lines, query, command, url, removed, added)| {
+    (vec(path(), 0..3), lines, text(), text(), text(), text(), text(), any::<bool>()).prop_map(
+        |(paths, lines, query, command, url, removed, added, vendored)| {
             let lines = lines.map(|(first, last)| LineSpan { first, last });
-            ToolArgs { paths, lines, query, command, url, removed, added }
+            ToolArgs { paths, lines, query, command, url, removed, added, vendored }
         },
     )
 }
