@@ -104,6 +104,7 @@ impl SettingForm {
             Self::Number => "a number from 1 on".to_owned(),
             Self::Address => "an address".to_owned(),
             Self::Word => "a name".to_owned(),
+            Self::Words => "names, separated by commas".to_owned(),
         }
     }
 
