@@ -38,6 +38,7 @@ mod file_warnings;
 mod generated_answers;
 mod injection;
 mod lookup;
+mod poisoning;
 mod search;
 mod sibling_notes;
 mod staleness;
