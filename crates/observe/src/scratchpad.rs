@@ -16,6 +16,7 @@
 //! 50 MB.
 
 mod call;
+mod external_text;
 mod fold;
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};

@@ -87,19 +87,16 @@ fn find_parent(
     place: &Transcript,
     child: &Scratchpad,
 ) -> Option<(Transcript, Scratchpad)> {
-    let parent_place = match &place.session {
-        Some(session) => {
-            let rows = store::read_host_sessions(&place.path).ok()?;
-            let row = rows.into_iter().find(|it| it.id == *session)?;
-            session_of_database(&place.path, row.parent?)
-        }
+    let parent_place = if let Some(session) = &place.session {
+        let rows = store::read_host_sessions(&place.path).ok()?;
+        let row = rows.into_iter().find(|it| it.id == *session)?;
+        session_of_database(&place.path, row.parent?)
+    } else {
         // `S/subagents/agent-A.jsonl` belongs to `S.jsonl`.
-        None => {
-            let folder: PathBuf = place.path.parent()?.parent()?.to_owned();
-            let mut name = folder.file_name()?.to_owned();
-            name.push(".jsonl");
-            Transcript::of_file(folder.with_file_name(name))
-        }
+        let folder: PathBuf = place.path.parent()?.parent()?.to_owned();
+        let mut name = folder.file_name()?.to_owned();
+        name.push(".jsonl");
+        Transcript::of_file(folder.with_file_name(name))
     };
     let parsed = read_untraced(reader, &parent_place).ok()??;
     (parsed.pad.session == child.parent).then_some((parent_place, parsed.pad))

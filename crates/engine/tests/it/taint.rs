@@ -6,9 +6,10 @@
 
 use std::path::Path;
 
-use model::{ContentChannel, MemoryStatus, Phase, TrustLevel};
+use model::{ContentChannel, EventEnvelope, MemoryStatus, Phase, Timestamp};
 use waylore_engine::{
-    Config, ContextRequest, MemoryFilter, ModelSet, NotebookScope, Project, transcripts_at_paths,
+    Config, ContextRequest, MemoryFilter, ModelSet, NotebookScope, Project, find_host,
+    transcripts_at_paths,
 };
 
 use crate::learning::{LearningFixture, START, parse_events_at};
@@ -135,7 +136,7 @@ fn a_server_that_the_user_trusts_does_not_taint() {
         models: ModelSet::built_in(),
         random: || [7; 10],
     };
-    let now = model::Timestamp(START + 700_000_000);
+    let now = Timestamp(START + 700_000_000);
     let mut project = fixture.run(Project::open(config, &fixture.root(), now));
     let [call, result] = call("mcp:docs/search", "{}");
     assert_eq!(learn_after(&mut project, &fixture, &[&call, &result]).len(), 1);
@@ -222,7 +223,6 @@ fn the_output_of_a_failed_fetch_is_not_expected_later() {
     let request = ContextRequest::new(Phase::Implement);
     let context = fixture.run(project.injector().start_context(&request));
     assert_eq!((context.expected_errors.as_str(), context.text.as_str()), ("", ""));
-    assert_eq!(project.policy.injection.level, TrustLevel::Standard);
 }
 
 /// A session of Claude Code: one record per tool call, result or text, one second apart. `subagent` is the
@@ -326,5 +326,47 @@ fn a_subagent_carries_what_its_parent_read_before_it() {
     let after = ClaudeCodeFile::new(0, false, "go").call(task.0, task.1);
     assert!(
         learn_files(&after, Some(&subagent(2))).iter().any(|it| it.contains("rounds per line"))
+    );
+}
+
+/// A session of Claude Code that searches and records with our own tools: the hook journals its start and
+/// the MCP server its note; the host keeps the transcript.
+#[test]
+fn what_an_agent_says_and_records_after_our_own_tools_is_kept() {
+    let fixture = LearningFixture::new();
+    let mut project = fixture.open_project();
+    let edit = r#"{"file_path":"/p/src/total.ts","old_string":"a","new_string":"b"}"#;
+    let note = "The ledger is append-only because auditors replay it.";
+    let path = fixture.dir.path().join("sessions").join(format!("{PARENT}.jsonl"));
+    let mut file = ClaudeCodeFile::new(0, false, "round totals")
+        .call("mcp__waylore__search_memory", r#"{"query":"totals"}"#)
+        .call("Edit", edit)
+        .say(STATED)
+        .call("mcp__waylore__record_memory", &format!(r#"{{"content":"{note}"}}"#))
+        .call(TEST_CALL.0, TEST_CALL.1);
+    file.write(&path);
+
+    let claude = find_host("claude-code").unwrap();
+    let message = format!(
+        r#"{{"hook_event_name":"SessionStart","source":"startup","session_id":"{PARENT}","cwd":"/p","transcript_path":"{}"}}"#,
+        path.display()
+    );
+    let message = claude.parse_message(message.as_bytes(), None).unwrap();
+    let started = claude.build_journal_events(&message, None, Timestamp(START));
+    fixture.record(&mut project, &started);
+    let recorded = format!(
+        r#"{{"event_id":"r1","session_id":"{PARENT}","at":{},"event":"record","type":"decision","content":"{note}"}}"#,
+        START + 6_000
+    );
+    fixture.record(&mut project, &[EventEnvelope::parse_line(&recorded).unwrap()]);
+    // A page that is read after the note does not taint it.
+    file = file.call("WebFetch", r#"{"url":"https://evil.test"}"#);
+    file.write(&path);
+
+    fixture.run(project.learner().learn_from_journal(started[0].session));
+    let live = live_texts(&fixture, &project);
+    assert!(
+        live.iter().any(|it| it == note) && live.iter().any(|it| it == &STATED[10..]),
+        "{live:?}"
     );
 }

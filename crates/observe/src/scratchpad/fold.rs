@@ -7,16 +7,17 @@
 //! the error.
 
 use model::{
-    ContentChannel, ExternalContent, ProjectPath, SessionStart, Timestamp, Tool, ToolCall,
-    ToolKind, ToolResult, UserMessage, ValidationKind, ValidationResult, is_vendored_path,
+    ProjectPath, SessionStart, Timestamp, Tool, ToolCall, ToolKind, ToolResult, UserMessage,
+    ValidationKind, ValidationResult,
 };
 
+use super::external_text::{mark_external, mark_external_result};
 use super::{
-    CallEffects, CallState, ErrorOccurrence, ExternalSource, FailedCall, FileListing, LoggedCall,
-    LoggedMessage, LoggedTouch, MAX_CALLS, MAX_ERRORS, MAX_IMPORT_CHASES, MAX_LISTINGS,
-    MAX_MESSAGES, MAX_PENDING_CALLS, MAX_REMEMBERED_EDITS, MAX_REVERTED_EDITS, MAX_STATEMENTS,
-    MAX_SUBTASKS, MAX_VALIDATIONS, RecentRead, RevertedEdit, Scratchpad, SessionStatement,
-    StatementKind, hash_text,
+    CallEffects, CallState, ErrorOccurrence, FailedCall, FileListing, LoggedCall, LoggedMessage,
+    LoggedTouch, MAX_CALLS, MAX_ERRORS, MAX_IMPORT_CHASES, MAX_LISTINGS, MAX_MESSAGES,
+    MAX_PENDING_CALLS, MAX_REMEMBERED_EDITS, MAX_REVERTED_EDITS, MAX_STATEMENTS, MAX_SUBTASKS,
+    MAX_VALIDATIONS, RecentRead, RevertedEdit, Scratchpad, SessionStatement, StatementKind,
+    hash_text,
 };
 use crate::fingerprint::recognise_error;
 use crate::sentences::split_sentences;
@@ -27,8 +28,6 @@ use crate::{expected_errors, import_words, memory_use};
 
 /// The longest stored user message, in bytes.
 const MAX_MESSAGE_BYTES: usize = 2048;
-/// The longest stored name of an external source, in bytes.
-const MAX_SOURCE_BYTES: usize = 120;
 /// Files that one call may touch.
 const MAX_TOUCHED_FILES: usize = 50;
 /// Calls after a read within which the read of an import counts as following it.
@@ -196,41 +195,6 @@ pub(super) fn add_call(pad: &mut Scratchpad, call: &ToolCall, at: Timestamp) {
     }
 }
 
-/// Records the first call that brings in text from outside the project.
-fn mark_external(pad: &mut Scratchpad, call: &ToolCall, effects: &[ShellEffect], at: Timestamp) {
-    let fetch_channel = effects.iter().find_map(|it| match it {
-        ShellEffect::Fetch(channel) => Some(*channel),
-        _ => None,
-    });
-    let is_external = match call.tool.kind().row().external {
-        ExternalContent::Never | ExternalContent::BySubagent => false,
-        ExternalContent::Always => true,
-        ExternalContent::UnlessTrusted => !pad.is_trusted_tool(&call.tool),
-        ExternalContent::ByCommand => fetch_channel.is_some(),
-        ExternalContent::ByPath => {
-            call.args.vendored || call.args.paths.iter().any(|it| is_vendored_path(it.as_str()))
-        }
-        ExternalContent::ByAddress => call.args.url.is_some(),
-    };
-    let channel = fetch_channel.or(call.tool.kind().channel());
-    if let Some(channel) = channel.filter(|_| is_external) {
-        let path = call.args.paths.first().map(ProjectPath::as_str);
-        let source = call.args.url.as_deref().or(call.args.command.as_deref()).or(path);
-        let source = source.map_or_else(|| call.tool.to_string(), str::to_owned);
-        set_external(pad, channel, &source, at);
-    }
-}
-
-/// Taints the session from this event on, unless an earlier one did. From the call on, not from its
-/// result: text that is fetched and quoted in one step is external already.
-fn set_external(pad: &mut Scratchpad, channel: ContentChannel, source: &str, at: Timestamp) {
-    if pad.external.is_none() {
-        let tainted_after = pad.n_events.saturating_sub(1);
-        let source = truncate(source, MAX_SOURCE_BYTES);
-        pad.external = Some(ExternalSource { tainted_after, at, channel, source });
-    }
-}
-
 /// Adds the touches of the paths that the call itself names.
 fn add_named_touches(pad: &mut Scratchpad, call: &ToolCall, call_number: u32) {
     let is_write = match call.tool {
@@ -342,35 +306,6 @@ pub(super) fn add_result(pad: &mut Scratchpad, result: &ToolResult, at: Timestam
     }
 }
 
-/// Taints the session if the result shows external text that the call did not announce: matches in files of
-/// dependencies, or a script of the project that fetches.
-fn mark_external_result(
-    pad: &mut Scratchpad,
-    call: LoggedCall,
-    result: &ToolResult,
-    at: Timestamp,
-) {
-    if pad.external.is_some() {
-        return;
-    }
-    let output = result.excerpt.as_str();
-    let command = call.command.map(|it| pad.strings.text(it)).unwrap_or_default();
-    // `path:line:text` of a search; a listed path alone is no text of the file.
-    let matched_path = |it: &str| it.split_once(':').is_some_and(|it| is_vendored_path(it.0));
-    let is_search = call.tool == ToolKind::Search || call.effects.has_any(CallEffects::RUNS_SEARCH);
-    let channel = if is_search && output.lines().any(matched_path) {
-        Some(ContentChannel::VendoredFile)
-    } else if call.tool == ToolKind::Shell && shell::is_script_runner(command) {
-        shell::echoed_channel(output)
-    } else {
-        None
-    };
-    if let Some(channel) = channel {
-        let source = if command.is_empty() { result.tool.to_string() } else { command.to_owned() };
-        set_external(pad, channel, &source, at);
-    }
-}
-
 /// Adds the refusal of a call as a message in which the user objects.
 fn add_refusal(pad: &mut Scratchpad, result: &ToolResult) {
     if pad.messages.len() < MAX_MESSAGES {
@@ -407,7 +342,7 @@ fn add_failure(pad: &mut Scratchpad, call_number: u32, call: LoggedCall, result:
     );
     let output = result.excerpt.as_str();
     let output_start = expected_errors::output_start(output);
-    // Later sessions are shown this output, so that nothing external may be in it.
+    // The start of the output is told to later sessions as it is, so external text must not be in it.
     if !pad.is_tainted(pad.n_events) {
         pad.failed_calls.push(FailedCall { at: call.at, head: class.clone(), output_start });
     }

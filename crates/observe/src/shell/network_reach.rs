@@ -267,7 +267,7 @@ fn inline_code(program: &str, args: &[&str], input: Option<&str>) -> Option<Stri
     let (_, options) = INTERPRETERS.iter().find(|(name, _)| is_program(name))?;
     // Also glued to its option: `-c'…'`, `--eval=…`.
     let begins_code = |arg: &&str| {
-        options.iter().any(|it| *arg == *it)
+        options.contains(arg)
             || options.iter().any(|it| {
                 let rest = arg.strip_prefix(it);
                 rest.is_some_and(|rest| {
@@ -320,7 +320,8 @@ fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let before = text[..at].chars().next_back();
         let after = text[at + word.len()..].chars().next();
-        !before.is_some_and(is_name_char) && !(ends_with_name && after.is_some_and(is_name_char))
+        let goes_on = ends_with_name && after.is_some_and(is_name_char);
+        !goes_on && !before.is_some_and(is_name_char)
     })
 }
 
