@@ -28,7 +28,7 @@ pub struct RecognisedError {
 #[rustfmt::skip]
 const NOISE_PREFIXES: &[&str] = &[
     "exit code", "=== run", "=== pause", "=== cont", "--- pass", "ok ", "ok\t", "pass", "> ", "$ ", "?   ", "running ", "compiling ", "finished ", "downloading ", "checking ",
-    "total", "note:", "warning:", "chunk id", "# ", "wall time", "[lint] $", "[fmt] $", "[test] $", "[build] $", "process exited", "npm warn", "debug", "info",
+    "total", "note:", "warning:", "chunk id", "# ", "wall time", "[lint] $", "[fmt] $", "[test] $", "[build] $", "process exited", "npm warn", "debug", "info", "node:",
 ];
 
 /// Words of lines that name an error, in lower case.
@@ -47,6 +47,8 @@ const GENERIC_PREFIXES: &[&str] = &[
     "npm err! code",
     "elifecycle",
     "error: test failed",
+    "error: command failed",
+    "command failed",
 ];
 
 /// Phrases that contain an error word and report no error, in lower case.
@@ -110,7 +112,12 @@ pub fn normalise_message(line: &str) -> String {
 /// The first line that names an error, else the first line with words.
 fn find_error_line(output: &str) -> Option<&str> {
     let mut first_line_with_words = None;
-    for line in output.lines().take(MAX_SEARCHED_LINES) {
+    let mut lines = output.lines().take(MAX_SEARCHED_LINES).peekable();
+    while let Some(line) = lines.next() {
+        // Quoted source, with a mark below the place of the error: the message is another line.
+        if lines.peek().is_some_and(|it| is_caret_line(it)) {
+            continue;
+        }
         let line = line
             .trim()
             .trim_start_matches("<tool_use_error>")
@@ -132,6 +139,12 @@ fn find_error_line(output: &str) -> Option<&str> {
         }
     }
     first_line_with_words
+}
+
+/// Returns whether a line only marks a place in the line above it.
+fn is_caret_line(line: &str) -> bool {
+    let marks = line.trim();
+    marks.starts_with('^') && marks.chars().all(|it| matches!(it, '^' | '~'))
 }
 
 /// Returns whether a line in lower case reports that there was no error.
@@ -281,6 +294,22 @@ mod tests {
         check(
             "bash: foo: command not found",
             expect!["bash: foo: command not found | bash: foo: command not found"],
+        );
+    }
+
+    #[test]
+    fn an_error_of_a_child_process_is_known_by_what_the_program_printed() {
+        check(
+            "node:internal/errors:983\n  const err = new Error(message);\n              ^\n\nError: Command failed: npm run migrate\nE42: no such table `users`\n    at genericNodeError (node:internal/errors:983:15)",
+            expect!["e#: no such table <v> | E42: no such table `users`"],
+        );
+        check(
+            "node:child_process:965\n    throw err;\n    ^\n\nError: Command failed: make",
+            expect!["error: command failed: make | Error: Command failed: make"],
+        );
+        check(
+            "  File \"a.py\", line 1\n    raise(error\n         ^\nSyntaxError: '(' was never closed",
+            expect!["syntaxerror: <v> was never closed | SyntaxError: '(' was never closed"],
         );
     }
 
