@@ -51,6 +51,33 @@ impl TranscriptFormat {
         }
     }
 
+    /// The `type` of the record that ends every session, for hosts that write their transcript
+    /// behind their hooks: until it is there, the last calls may be missing. `None` for hosts whose
+    /// transcript is complete when the hook of the session's end runs.
+    const fn end_record(self) -> Option<&'static str> {
+        match self {
+            Self::Copilot => Some("session.shutdown"),
+            Self::ClaudeCode
+            | Self::Codex
+            | Self::Gemini
+            | Self::GeminiChat
+            | Self::SpecStory
+            | Self::Aider
+            | Self::SweAgent
+            | Self::Moatless
+            | Self::Journal => None,
+        }
+    }
+
+    /// Returns whether the last line of a transcript shows that its host will still write to it.
+    pub fn is_unfinished_after(self, last_line: &str) -> bool {
+        self.end_record().is_some_and(|end_record| {
+            // A line that was written in part does not parse.
+            let record: Value = serde_json::from_str(last_line).unwrap_or_default();
+            record["type"] != end_record
+        })
+    }
+
     /// The arrangement of records in a file of this format.
     pub const fn layout(self) -> RecordLayout {
         match self {

@@ -92,11 +92,37 @@ pub fn apply_host_change(change: &HostChange, backup_dir: Option<&Path>) -> Resu
             None => remove_file(&original_path(backup_dir))?,
         }
         write_private_file(&written_path(backup_dir), written.as_bytes())?;
+        record_new_folders(&change.path, backup_dir)?;
     }
     match &change.after {
         Some(after) => Ok(write_private_file(&change.path, after.as_bytes())?),
         None => remove_file(&change.path),
     }
+}
+
+/// Removes the folders that connecting created for a settings file and that are empty now.
+/// `backup_dir` is the folder of its backup.
+pub fn remove_new_folders(backup_dir: &Path) -> Result<(), Error> {
+    let list = new_folders_path(backup_dir);
+    let Some(folders) = read_file(&list)? else { return Ok(()) };
+    // The innermost folder is first. Others may have put files there since; then it stays.
+    for folder in folders.lines() {
+        if std::fs::remove_dir(folder).is_err() {
+            break;
+        }
+    }
+    remove_file(&list)
+}
+
+/// Records the folders above a settings file that writing it will create, the innermost first.
+fn record_new_folders(path: &Path, backup_dir: &Path) -> Result<(), Error> {
+    let is_missing = |it: &&Path| !it.as_os_str().is_empty() && !it.exists();
+    let missing: Vec<_> = path.ancestors().skip(1).take_while(is_missing).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let lines: String = missing.iter().map(|it| format!("{}\n", it.display())).collect();
+    Ok(write_private_file(&new_folders_path(backup_dir), lines.as_bytes())?)
 }
 
 fn read_file(path: &Path) -> Result<Option<String>, Error> {
@@ -134,6 +160,11 @@ fn read_backup(backup_dir: &Path) -> Result<Option<SettingsBackup>, Error> {
 /// Path of the copy of the file as it was before we changed it.
 fn original_path(backup_dir: &Path) -> PathBuf {
     backup_dir.join("before")
+}
+
+/// Path of the list of folders that did not exist before.
+fn new_folders_path(backup_dir: &Path) -> PathBuf {
+    backup_dir.join("new_folders")
 }
 
 /// Path of the copy of the file as we wrote it last.

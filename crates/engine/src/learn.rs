@@ -73,7 +73,7 @@ pub use learned::{
 };
 pub use savings::ToolCallSavings;
 pub use subagents::{SiblingNote, SiblingNotes, frame_sibling_notes};
-pub use transcript::{ParsedTranscript, transcripts_at_paths};
+pub use transcript::{ParsedTranscript, transcripts_at_paths, unfinished_since};
 pub use transcript_tail::TranscriptTail;
 
 pub(crate) use expected_errors::describe_expected_errors;
@@ -84,6 +84,7 @@ pub(crate) use inbox::{clear_project_inbox, import_inbox_session};
 pub(crate) use journal::{
     append_events, close_journal, journal_parent, journal_transcripts, journalled_event_ids,
     learn_finished_subtasks, learn_from_journal, list_journals, record_events, sync_journal,
+    transcript_unfinished_since,
 };
 pub(crate) use load::load_visits;
 pub(crate) use module_lookup::load_module_lookup;

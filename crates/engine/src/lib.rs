@@ -91,7 +91,9 @@ pub use editing::MemoryEdit;
 pub use embedding_indexer::EmbeddingIndexer;
 pub use error::{Error, SecretLocation, is_about_key};
 pub use export::NotebookExport;
-pub use host_setup::{HostChange, apply_host_change, plan_connect, plan_disconnect, plan_trust};
+pub use host_setup::{
+    HostChange, apply_host_change, plan_connect, plan_disconnect, plan_trust, remove_new_folders,
+};
 pub use housekeeping::{MaintenanceOptions, MaintenanceReport};
 pub use import::{ImportOptions, ImportProblem, ImportRecord, ImportReport, RecordOutcome};
 pub use injection::{
@@ -105,7 +107,7 @@ pub use learn::{
     JournalState, JudgingStrictness, LearnedMemory, LearnedSession, LessonEffect, LessonState,
     ParsedTranscript, SessionExplanation, SessionFile, SessionSummary, SiblingNote, SiblingNotes,
     ToolCallSavings, TranscriptTail, frame_sibling_notes, journalled_session_root, list_inbox,
-    store_in_inbox, transcripts_at_paths,
+    store_in_inbox, transcripts_at_paths, unfinished_since,
 };
 pub use learner::Learner;
 pub use lookup::{LocatedMemory, RatedMemory};

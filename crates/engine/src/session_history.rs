@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use model::SessionId;
 use source::Transcript;
@@ -41,6 +42,12 @@ impl<'a> SessionHistory<'a> {
     /// Returns whether this version of the program has failed to learn a session before.
     pub fn has_failed_before(&self, session: SessionId) -> bool {
         learn::has_failed_before(self.reader, session)
+    }
+
+    /// Returns the time of the last change of a session's transcript if its host has not finished
+    /// it; learning would then miss the last calls.
+    pub fn transcript_unfinished_since(&self, session: SessionId) -> Option<SystemTime> {
+        learn::transcript_unfinished_since(self.reader, session)
     }
 
     /// Returns the notes that the siblings of a running session have recorded so far, oldest

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use engine::{CompactMode, MaintenanceOptions, Project, TaskProgress};
+use engine::{CompactMode, LearnedSession, MaintenanceOptions, Project, TaskProgress};
 use model::SessionId;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -31,6 +31,10 @@ const MAX_QUEUED_JOBS: usize = 1_024;
 const EMBEDDINGS_PER_BATCH: usize = 64;
 /// A session without events for this long (one hour) counts as ended.
 const SESSION_SILENCE_MILLIS: i64 = 3_600_000;
+/// A transcript without an end that its host has not changed for this long gets none any more.
+const TRANSCRIPT_SILENCE: Duration = Duration::from_secs(5);
+/// Pause between two looks at a transcript that is being written.
+const TRANSCRIPT_POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Threads of an indexing pass. One, because the agent that works at the same time needs the others.
 const INDEX_THREADS: usize = 1;
 const MAINTENANCE_INTERVAL: Duration = Duration::from_hours(24);
@@ -276,7 +280,7 @@ async fn run_task(
         // Does not occur with a project, see above.
         BackgroundTask::ImportInbox => import_inbox(&daemon).await,
         BackgroundTask::Learn(session) => {
-            let learned = project.learner().learn_from_journal(session).await?;
+            let learned = learn_journal(&daemon, &mut project, session).await?;
             daemon.background.enqueue(BackgroundTask::Embed, Some(&open_project));
             Ok(learned.iter().map(|it| it.memories.len()).sum())
         }
@@ -332,6 +336,24 @@ async fn import_inbox_session(
     Ok(())
 }
 
+/// Learns from the journal of an ended session, once its host has written its transcript to the end.
+async fn learn_journal(
+    daemon: &Daemon,
+    project: &mut Project,
+    session: SessionId,
+) -> Result<Vec<LearnedSession>, engine::Error> {
+    let is_being_written = |project: &Project| {
+        let changed = project.session_history().transcript_unfinished_since(session);
+        // A time in the future (the clock was set back) has no age: it is not waited for.
+        let age = changed.and_then(|it| it.elapsed().ok());
+        age.is_some_and(|it| it < TRANSCRIPT_SILENCE)
+    };
+    while is_being_written(project) && !daemon.background.progress.is_stopped() {
+        tokio::time::sleep(TRANSCRIPT_POLL_INTERVAL).await;
+    }
+    project.learner().learn_from_journal(session).await
+}
+
 /// Learns from the journals of ended sessions.
 async fn learn_leftovers(daemon: &Arc<Daemon>, project: &mut Project) -> JobResult {
     let now = (daemon.config.now)();
@@ -356,7 +378,7 @@ async fn learn_leftovers(daemon: &Arc<Daemon>, project: &mut Project) -> JobResu
         if project.session_history().has_failed_before(journal.session) {
             continue;
         }
-        match project.learner().learn_from_journal(journal.session).await {
+        match learn_journal(daemon, project, journal.session).await {
             Ok(learned) => n_kept += learned.iter().map(|it| it.memories.len()).sum::<usize>(),
             // Its journal stays, and `doctor` lists it. The other sessions go on.
             Err(engine::Error::SessionFailed { .. }) => {}

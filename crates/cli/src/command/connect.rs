@@ -300,6 +300,11 @@ pub(crate) fn disconnect_host(
     // The backups of `connect` must not be overwritten, so none are made.
     let no_backups = vec![None; plans.len()];
     let has_changed = confirm_and_apply(&args.which, &plans, &no_backups, output)?;
+    if has_changed {
+        for file in &files {
+            engine::remove_new_folders(&file.backup_folder)?;
+        }
+    }
     let host = args.which.host.name;
     if output.json {
         output.print_json("disconnected", change_json(&args.which, &plans, has_changed));

@@ -121,12 +121,13 @@ async fn check_vectors(command: &CommandContext<'_>) -> Option<HealthCheck> {
 }
 
 /// Checks whether installed hosts are connected. A host that is not connected is the user's choice; one
-/// connected by another version is a warning.
+/// connected by another version, or whose user has not trusted our hooks, is a warning.
 fn check_hosts(command: &CommandContext<'_>) -> Option<HealthCheck> {
     // Fails only if the path of this program is not known.
     let states = connect::connection_states(&command.environment).ok()?;
     let word = |it: &ConnectionState| match it {
         ConnectionState::Connected => "connected",
+        ConnectionState::Untrusted => "connected, but does not trust the hooks and skips them",
         ConnectionState::Outdated => "connected by another version or from another path",
         ConnectionState::NotConnected => "not connected",
     };
@@ -135,11 +136,16 @@ fn check_hosts(command: &CommandContext<'_>) -> Option<HealthCheck> {
     let first_in_state = |wanted: ConnectionState| {
         states.iter().find(|(_, state)| *state == wanted).map(|(host, _)| host.name)
     };
-    let outdated = first_in_state(ConnectionState::Outdated);
+    let (untrusted, outdated) =
+        (first_in_state(ConnectionState::Untrusted), first_in_state(ConnectionState::Outdated));
     // One hint is enough: the most urgent host.
     let to_connect = outdated.or_else(|| first_in_state(ConnectionState::NotConnected));
-    let fix = to_connect.map(|it| format!("`waylore connect {it}`"));
-    let health = if outdated.is_some() { HealthLevel::Warning } else { HealthLevel::Good };
+    let fix = match untrusted {
+        Some(host) => Some(format!("`waylore connect {host} --trust`")),
+        None => to_connect.map(|it| format!("`waylore connect {it}`")),
+    };
+    let needs_user = untrusted.or(outdated).is_some();
+    let health = if needs_user { HealthLevel::Warning } else { HealthLevel::Good };
     let detail = if lines.is_empty() { "none is here".to_owned() } else { lines.join(", ") };
     Some(HealthCheck { name: "hosts".to_owned(), health, detail, fix })
 }

@@ -208,7 +208,7 @@ fn start_daemon_if_wanted(environment: &Environment) -> bool {
 fn start_learning(message: &HookMessage) {
     let Ok(program) = std::env::current_exe() else { return };
     let mut command = std::process::Command::new(program);
-    command.args(["--quiet", "-C", &message.cwd, "learn"]);
+    command.args(["--quiet", "-C", &message.cwd, "learn", "--wait"]);
     match &message.source {
         SessionSource::HostTranscript { path } => _ = command.args(["--from", path]),
         // `--from` a database would learn the sessions of other projects. Without it `learn` looks

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use engine::{
     JudgingStrictness, LearnedMemory, LearnedSession, LessonEffect, LessonState, ParsedTranscript,
@@ -40,7 +41,15 @@ pub(crate) struct LearnArgs {
     /// Also show dropped candidates with their reasons
     #[arg(long)]
     dropped: bool,
+    /// Wait until hosts have written out the sessions that are ending; used by hooks
+    #[arg(long, hide = true)]
+    wait: bool,
 }
+
+/// A transcript without an end that its host has not changed for this long gets none any more.
+const TRANSCRIPT_SILENCE: Duration = Duration::from_secs(5);
+/// Pause between two looks at a transcript that is being written.
+const TRANSCRIPT_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Totals over all sessions.
 #[derive(Default)]
@@ -73,6 +82,9 @@ pub(crate) async fn run(args: LearnArgs, command: &mut CommandContext<'_>) -> an
         import_inbox(command).await?;
     }
     let transcripts = find_transcripts(&args, command)?;
+    if args.wait {
+        wait_for_hosts(&transcripts);
+    }
     let out = command.output;
     if transcripts.is_empty() {
         return Ok(report_nothing_found(out));
@@ -112,7 +124,7 @@ pub(super) async fn learn_from_all_hosts(
     if command.environment.home.is_none() {
         return Ok(LearnTotals::default());
     }
-    let args = LearnArgs { from: Vec::new(), dry_run: false, dropped: false };
+    let args = LearnArgs { from: Vec::new(), dry_run: false, dropped: false, wait: false };
     let transcripts = find_transcripts(&args, command)?;
     learn_all(&mut command.project, &args, &transcripts, command.output).await
 }
@@ -136,6 +148,21 @@ fn find_transcripts(
         command.project.session_history().host_transcripts(home, &environment::folder_variable);
     res.extend(command.project.session_history().journal_transcripts());
     Ok(res)
+}
+
+/// Waits for transcripts whose end is missing and that were changed in the last seconds.
+fn wait_for_hosts(transcripts: &[Transcript]) {
+    let is_being_written = |it: &&Transcript| {
+        let changed = engine::unfinished_since(&it.path);
+        changed.and_then(|it| it.elapsed().ok()).is_some_and(|it| it < TRANSCRIPT_SILENCE)
+    };
+    // Only the files that are being written now are read again.
+    let mut pending: Vec<&Transcript> = transcripts.iter().filter(is_being_written).collect();
+    while !pending.is_empty() {
+        #[expect(clippy::disallowed_methods, reason = "the host does not tell when it is done")]
+        std::thread::sleep(TRANSCRIPT_POLL_INTERVAL);
+        pending.retain(|it| is_being_written(&it));
+    }
 }
 
 /// Imports messages that hooks stored for this project while no daemon ran.
@@ -271,7 +298,7 @@ fn add_session(totals: &mut LearnTotals, learned: LearnedSession, args: &LearnAr
 /// Reports that there are no transcripts; in JSON with the same fields as a run, all zero.
 fn report_nothing_found(out: &Output) -> u8 {
     if out.json {
-        let args = LearnArgs { from: Vec::new(), dry_run: false, dropped: false };
+        let args = LearnArgs { from: Vec::new(), dry_run: false, dropped: false, wait: false };
         out.print_json("learned", to_json(&LearnTotals::default(), &args));
     } else {
         out.say("no transcripts of this project were found");

@@ -64,9 +64,13 @@ fn a_session_of_codex_gets_what_an_earlier_one_learned() {
     let output = waylore(&["--json", "connect", "codex", "--yes"]).expect_code(0, "without trust");
     assert_eq!(output.json()["trusted"], false, "{output:?}");
     assert!(!fs::read_to_string(&config).unwrap().contains("trusted_hash"));
+    let output = waylore(&["doctor"]);
+    assert!(output.out_and_err().contains("does not trust the hooks"), "{output:?}");
     let output =
         waylore(&["--json", "connect", "codex", "--yes", "--trust"]).expect_code(0, "with trust");
     assert_eq!(output.json()["trusted"], true, "{output:?}");
+    let output = waylore(&["doctor"]);
+    assert!(!output.out_and_err().contains("does not trust the hooks"), "{output:?}");
 
     // `connect` appends to the user's settings, and `disconnect` restores them exactly.
     let connected = fs::read_to_string(&config).unwrap();

@@ -21,6 +21,8 @@ use crate::chat_model::{
     SessionRun, assert_sessions_learn_from_one_another, bash_call, create_repository, find_host,
     read_text, requests_with_tools, run_host, search_arguments, start_scripted_model,
 };
+#[cfg(unix)]
+use crate::sandbox::wait_until;
 use crate::sandbox::{Sandbox, skip};
 
 /// The user's list of MCP servers before `connect`.
@@ -63,6 +65,34 @@ fn a_session_of_copilot_gets_what_an_earlier_one_learned() {
     sandbox.run(&["disconnect", "copilot", "--yes"]).expect_code(0, "disconnect");
     assert_eq!(read_text(&servers).as_deref(), Some(USER_SERVERS), "byte for byte");
     assert_eq!(read_text(&hooks), None);
+    assert!(!folder.join("hooks").exists(), "no empty folder is left");
+}
+
+/// The host writes the end of its transcript after the hook of the session's end has run.
+#[cfg(unix)]
+#[test]
+fn the_last_calls_of_a_copilot_session_are_learned() {
+    let Some(host) = find_copilot() else { return };
+    let sandbox = Sandbox::new();
+    let file = create_repository(&sandbox);
+    sandbox.run(&["connect", "copilot", "--yes"]).expect_code(0, "connect");
+    let _daemon = crate::daemon::RunningDaemon::start(&sandbox);
+    let edit = json!({ "path": file, "old_str": "hello", "new_str": "hi" });
+    let script = vec![
+        ("edit", edit),
+        bash_call(COMMIT_COMMAND),
+        bash_call(FAILING_COMMAND),
+        bash_call(FIXED_COMMAND),
+    ];
+    run_session(&sandbox, &host, "Please make greet.py say hi.", script);
+    wait_until("the daemon has learned from the session", || {
+        let status = sandbox.json(&["serve", "--status"]);
+        status["done"]["learn"].as_u64().is_some_and(|it| it > 0)
+    });
+    let script = vec![bash_call(FAILING_COMMAND_VARIANT)];
+    let run = run_session(&sandbox, &host, "Show me the last change.", script);
+    let end = run.requests.last().unwrap().to_string();
+    assert!(end.contains("seen once") && end.contains(FIXED_COMMAND), "{end}");
 }
 
 pub(crate) fn find_copilot() -> Option<PathBuf> {

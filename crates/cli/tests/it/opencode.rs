@@ -81,6 +81,7 @@ fn a_session_of_opencode_gets_what_an_earlier_one_learned() {
     sandbox.run(&["disconnect", "opencode", "--yes"]).expect_code(0, "disconnect");
     assert_eq!(read_text(&settings).as_deref(), Some(USER_SETTINGS), "byte for byte");
     assert_eq!(read_text(&plugin), None);
+    assert!(!folder.join("plugin").exists(), "no empty folder is left");
 }
 
 /// At the trust level `confident`, a step that searches for something known gets the note before the

@@ -22,6 +22,7 @@ use store::{DataDir, JournalDurability, MaskedEvent, Store, StoreReader};
 
 use super::candidates::MAX_SUBTASKS_LEARNED_AT_END;
 use super::observed::SessionExtent;
+use super::transcript::unfinished_since;
 use super::{LearnedSession, learn_extent, learn_session, read_transcript};
 use crate::{Error, NotebookScope, Project, ProjectReader};
 
@@ -177,6 +178,20 @@ pub(crate) async fn learn_from_journal(
         }
     }
     failure.map_or(Ok(acc), Err)
+}
+
+/// Returns the time of the last change of the host's transcript of a journalled session, if the host
+/// has not finished it.
+pub(crate) fn transcript_unfinished_since(
+    reader: &ProjectReader,
+    session: SessionId,
+) -> Option<SystemTime> {
+    let store = reader.project_store_reader().filter(StoreReader::exists)?;
+    let source = session_source(&store.journals().path_of(session));
+    match source {
+        SessionSource::HostTranscript { path } => unfinished_since(Path::new(&path)),
+        SessionSource::HostDatabase { .. } | SessionSource::JournalOnly => None,
+    }
 }
 
 /// Learns the notes of the finished subtasks of a running session, if it has many; a session with

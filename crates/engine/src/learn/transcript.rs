@@ -6,7 +6,10 @@
 //! instead, because it has more detail. The crate `agents` parses the formats into events, and a
 //! *scratchpad* is the state of a session, folded from its events. `learn` consumes the scratchpads.
 
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use agents::{
     LineSplitter, OpenCodeMessage, OpenCodePart, OpenCodeReader, OpenCodeSession, ReadCounts,
@@ -24,6 +27,8 @@ use crate::{Error, ProjectReader};
 
 /// Bytes at the beginning of a file that are read to recognise its format and start.
 const HEADER_BYTES: usize = 128 << 10;
+/// Bytes at the end of a file that are read to find its last record.
+const TAIL_BYTES: u64 = 128 << 10;
 
 /// A transcript that was read into a scratchpad.
 #[derive(Clone, Debug)]
@@ -129,6 +134,20 @@ fn host_record_of(transcript: &Transcript) -> Option<Transcript> {
         }),
         SessionSource::JournalOnly => None,
     }
+}
+
+/// Returns the time of the last change of a transcript that its host has not finished; `None` if it
+/// is complete, or if nothing in it tells.
+pub fn unfinished_since(path: &Path) -> Option<SystemTime> {
+    let format = read_header(path)?.format;
+    let mut file = File::open(path).ok()?;
+    let metadata = file.metadata().ok()?;
+    let tail_start = metadata.len().saturating_sub(TAIL_BYTES);
+    let mut tail = Vec::new();
+    file.seek(SeekFrom::Start(tail_start)).and_then(|_| file.read_to_end(&mut tail)).ok()?;
+    let tail = String::from_utf8_lossy(&tail);
+    let last_line = tail.lines().last().unwrap_or_default();
+    if format.is_unfinished_after(last_line) { metadata.modified().ok() } else { None }
 }
 
 /// Reads the header of a transcript file; `None` if the file is not a transcript.

@@ -83,6 +83,8 @@ fn format_files(plans: &[HostChange]) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::command) enum ConnectionState {
     Connected,
+    /// Connected, but the host runs only trusted hooks and does not trust ours.
+    Untrusted,
     /// Connected, but with entries that differ from those of this version.
     Outdated,
     NotConnected,
@@ -102,7 +104,8 @@ pub(in crate::command) fn connection_states(
             plan_connect(it.file, &it.path, &setup).is_ok_and(|change| change.is_empty())
         };
         let state = if files.iter().all(is_up_to_date) {
-            ConnectionState::Connected
+            let is_untrusted = trust::has_untrusted_hooks(host, environment);
+            if is_untrusted { ConnectionState::Untrusted } else { ConnectionState::Connected }
         } else if files.iter().any(has_waylore_entries) {
             ConnectionState::Outdated
         } else {

@@ -21,6 +21,8 @@ use crate::output::Output;
 
 /// Time that a host has to list its hooks.
 const HOST_TIMEOUT: Duration = Duration::from_secs(30);
+/// The same for `doctor`, which has more to check than this host.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The trust of a host in our hooks after [`ensure_trusted`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +59,7 @@ pub(super) fn ensure_trusted(
     };
     // How the user can trust the hooks in the host itself.
     let manual_hint = trust.manual_hint;
-    let hooks = match list_hooks(trust, &environment.cwd) {
+    let hooks = match list_hooks(trust, &environment.cwd, HOST_TIMEOUT) {
         Ok(hooks) if !hooks.is_empty() => hooks,
         Ok(_) => {
             output.hint(&format!("{} does not see the hooks; {manual_hint}", host.title));
@@ -93,13 +95,25 @@ pub(super) fn ensure_trusted(
     Ok(TrustOutcome::Trusted)
 }
 
+/// Returns whether the host sees our hooks and does not trust all of them, so that it skips them in
+/// silence. False if it cannot be asked.
+pub(super) fn has_untrusted_hooks(host: &Host, environment: &Environment) -> bool {
+    let Some(trust) = &host.hook_trust else { return false };
+    let hooks = list_hooks(trust, &environment.cwd, CHECK_TIMEOUT).unwrap_or_default();
+    hooks.iter().any(|it| !it.is_trusted)
+}
+
 /// Our hooks as listed by the host.
-fn list_hooks(trust: &HookTrust, folder: &Path) -> Result<Vec<InstalledHook>, String> {
+fn list_hooks(
+    trust: &HookTrust,
+    folder: &Path,
+    timeout: Duration,
+) -> Result<Vec<InstalledHook>, String> {
     let (name, args) = trust.program.split_first().ok_or("it has no command that lists them")?;
     let mut command = Command::new(name);
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|it| format!("`{name}` cannot be run: {it}"))?;
-    let res = request_hook_list(trust, &mut child, folder);
+    let res = request_hook_list(trust, &mut child, folder, timeout);
     // The host answered, or never will.
     let _ = child.kill();
     let _ = child.wait();
@@ -111,6 +125,7 @@ fn request_hook_list(
     trust: &HookTrust,
     child: &mut Child,
     folder: &Path,
+    timeout: Duration,
 ) -> Result<Vec<InstalledHook>, String> {
     let no_answer = || format!("`{}` does not answer", trust.program.join(" "));
     let stdout = child.stdout.take().ok_or_else(no_answer)?;
@@ -131,5 +146,5 @@ fn request_hook_list(
     for line in (trust.list_requests)(&folder.to_string_lossy()) {
         writeln!(stdin, "{line}").map_err(|_| no_answer())?;
     }
-    receiver.recv_timeout(HOST_TIMEOUT).map_err(|_| no_answer())
+    receiver.recv_timeout(timeout).map_err(|_| no_answer())
 }
