@@ -170,7 +170,54 @@ fn commands_in(text: &str) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
+    use model::{
+        Actor, CausalDependency, DeadEnd, ErrorPattern, HybridTimestamp, MemoryFlags, MemoryId,
+        MemoryScope, MemorySource, MemoryType, PerMille, PrefetchPattern, ProjectPath, SoftStates,
+        UsageCounters, Visibility,
+    };
+
     use super::*;
+    use crate::test_script;
+
+    /// A memory about `src/a.rs`.
+    fn memory(content: &str, payload: Option<Payload>) -> Memory {
+        Memory {
+            id: MemoryId::new(Timestamp(1), [1; 10]),
+            project: None,
+            kind: MemoryType::from_slug("gotcha").unwrap(),
+            source: MemorySource::UserTaught,
+            scope: MemoryScope::Global,
+            visibility: Visibility::Personal,
+            content: content.to_owned(),
+            summary: content.to_owned(),
+            citation: String::new(),
+            confidence: PerMille::new(900),
+            tags: Vec::new(),
+            files: vec![path("src/a.rs")],
+            modules: Vec::new(),
+            anchors: Vec::new(),
+            work_unit: None,
+            session: None,
+            provenance: Vec::new(),
+            commit: None,
+            branch: None,
+            relations: Vec::new(),
+            half_life_days: None,
+            flags: MemoryFlags::default(),
+            states: SoftStates::default(),
+            payload,
+            created_by: Actor::User,
+            created_at: Timestamp(1),
+            updated_at: Timestamp(1),
+            version: 1,
+            hlc: HybridTimestamp::default(),
+            counters: UsageCounters::default(),
+        }
+    }
+
+    fn path(text: &str) -> ProjectPath {
+        ProjectPath::parse(text).unwrap()
+    }
 
     #[test]
     fn only_whole_ids_are_citations() {
@@ -183,5 +230,86 @@ mod tests {
     fn is_followed(memory: &Memory, script: &str) -> bool {
         let pad = test_script::pad_from_script(script);
         was_followed(&pad, memory, pad.calls[0].at)
+    }
+
+    #[test]
+    fn opening_a_file_follows_nothing() {
+        let gotcha = memory("`verify` wants seconds.", None);
+        assert!(!is_followed(&gotcha, "read b.rs\nread src/a.rs\n"));
+        assert!(is_followed(&gotcha, "read b.rs\nedit src/a.rs\n"));
+    }
+
+    #[test]
+    fn a_command_is_followed_by_running_it_or_a_variant() {
+        let command = memory("Run `cargo test -p store` before a commit.", None);
+        assert!(is_followed(&command, "read b.rs\nrun cargo test -p store\n"));
+        assert!(is_followed(&command, "read b.rs\nrun cd x && cargo test -p store 2>&1 | tail\n"));
+        assert!(!is_followed(&command, "read b.rs\nrun cargo test -p engine\n"));
+        assert!(!is_followed(&command, "read b.rs\nedit src/a.rs\n"), "the command did not run");
+        assert!(!is_followed(&command, "read b.rs\nfail cargo test -p store: error: no\n"));
+    }
+
+    #[test]
+    fn a_fix_is_followed_if_the_error_does_not_return() {
+        let mistake = "fail git show --no-stat HEAD: fatal: unrecognized argument: --no-stat\n";
+        let pad = test_script::pad_from_script(mistake);
+        let fix = memory(
+            "",
+            Some(Payload::ErrorPattern(ErrorPattern {
+                fingerprint: pad.errors[0].fingerprint.clone(),
+                tool: "shell".to_owned(),
+                message: "unrecognized argument".to_owned(),
+                resolution: Some("use `git show --stat HEAD`".to_owned()),
+            })),
+        );
+        let fixed = format!("{mistake}run git show --stat HEAD\n");
+        assert!(is_followed(&fix, &fixed));
+        assert!(!is_followed(&fix, &format!("{fixed}{mistake}")), "it came back");
+        assert!(!is_followed(&fix, &format!("{mistake}edit src/a.rs\n")));
+    }
+
+    #[test]
+    fn a_dead_end_is_followed_by_not_trying_it() {
+        let dead_end = memory(
+            "",
+            Some(Payload::DeadEnd(DeadEnd {
+                tried: "`npm link ../ui`".to_owned(),
+                why_failed: "two copies of react".to_owned(),
+                used_instead: None,
+                task_context: None,
+            })),
+        );
+        assert!(is_followed(&dead_end, "read b.rs\nrun npm test\n"));
+        assert!(!is_followed(&dead_end, "read b.rs\nfail npm link ../ui: error: no\n"));
+    }
+
+    #[test]
+    fn a_dependency_is_followed_by_editing_the_other_file() {
+        let dependency = memory(
+            "",
+            Some(Payload::CausalDependency(CausalDependency {
+                from: "src/a.rs".to_owned(),
+                to: "src/b.rs".to_owned(),
+                sessions: Vec::new(),
+                lift: PerMille::new(900),
+                directed: true,
+            })),
+        );
+        assert!(is_followed(&dependency, "edit src/a.rs\nedit src/b.rs\n"));
+        assert!(!is_followed(&dependency, "edit src/a.rs\nedit src/a.rs\nread src/b.rs\n"));
+    }
+
+    #[test]
+    fn a_prefetch_is_followed_by_opening_its_files() {
+        let files = ["src/a.rs", "src/b.rs", "src/c.rs"].map(path).to_vec();
+        let prefetch = PrefetchPattern {
+            always: files,
+            often: Vec::new(),
+            trigger_module: None,
+            session_count: 5,
+        };
+        let prefetch = memory("", Some(Payload::PrefetchPattern(prefetch)));
+        assert!(is_followed(&prefetch, "read x.rs\nread src/a.rs\nread src/c.rs\n"));
+        assert!(!is_followed(&prefetch, "read src/a.rs\nread src/a.rs\nread src/c.rs\n"));
     }
 }

@@ -4,6 +4,8 @@
 -- One note in one session. `memory` is NULL for notes that are no memory, such as the list of
 -- modules. `project` is the project of the session: the user's database has rows of all projects.
 -- `tier` is NULL if the agent asked for the note. `followed` is NULL until the session is learned.
+-- `key` distinguishes the notes of one session at one time: a note that is copied twice from the
+-- spool is stored once.
 CREATE TABLE injections (
   n        INTEGER PRIMARY KEY,
   at       INTEGER NOT NULL,
@@ -16,8 +18,6 @@ CREATE TABLE injections (
   memory   BLOB,
   tokens   INTEGER NOT NULL,
   followed INTEGER,
-  -- Distinguishes the notes of one session at one time: a note that is copied twice from the spool
-  -- is stored once.
   key      TEXT NOT NULL UNIQUE
 ) STRICT;
 CREATE INDEX injections_session ON injections (session);

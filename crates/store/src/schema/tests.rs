@@ -224,10 +224,19 @@ fn erasing_a_text_reaches_the_backup_with_the_old_names() {
 fn the_lists_of_migrations_only_grow() {
     assert_eq!(
         MEMORY.migrations,
-        [MEMORY_1, AUDIT_CLOCK_2, RECALL_3, LEARN_4, EXPERIENCE_5, PLAIN_NAMES_6]
+        [MEMORY_1, AUDIT_CLOCK_2, RECALL_3, LEARN_4, EXPERIENCE_5, PLAIN_NAMES_6, INJECTIONS_7]
     );
     assert_eq!(
         USER.migrations,
-        [MEMORY_1, REGISTRY_1, AUDIT_CLOCK_2, RECALL_3, LEARN_4, EXPERIENCE_5, PLAIN_NAMES_6]
+        [
+            MEMORY_1,
+            REGISTRY_1,
+            AUDIT_CLOCK_2,
+            RECALL_3,
+            LEARN_4,
+            EXPERIENCE_5,
+            PLAIN_NAMES_6,
+            INJECTIONS_7
+        ]
     );
 }

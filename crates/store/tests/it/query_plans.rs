@@ -113,7 +113,7 @@ fn the_statements_that_read_whole_tables_are_known() {
         lines.extend(scans.map(|it| format!("{}: {it}\n", statement.name)));
     }
     lines.sort();
-    expect![[r"
+    expect![[r#"
         acknowledge_losses: SCAN losses
         all_memories: SCAN memories
         all_outlines: SCAN memories USING COVERING INDEX memories_outline
@@ -136,7 +136,9 @@ fn the_statements_that_read_whole_tables_are_known() {
         cross_check_tag: SCAN CONSTANT ROW
         cross_check_tag: SCAN memory_tags USING COVERING INDEX memory_tags_n
         delete_empty_quiet_spans: SCAN quiet_spans
+        drop_excess_injections: SCAN injections
         drop_other_models: SCAN embeddings
+        drop_project_injections: SCAN injections
         editing_sessions: SCAN session_files USING INDEX sqlite_autoindex_session_files_1
         erase_ids: SCAN memories USING COVERING INDEX sqlite_autoindex_memories_1
         erase_owners: SCAN embeddings USING COVERING INDEX sqlite_autoindex_embeddings_1
@@ -148,6 +150,7 @@ fn the_statements_that_read_whole_tables_are_known() {
         erase_text_externals: SCAN sessions
         erase_text_failed_calls: SCAN failed_calls
         erase_text_failed_outputs: SCAN failed_calls
+        erase_text_injections: SCAN injections
         erase_text_keys: SCAN sightings
         erase_text_milestones: SCAN milestones
         erase_text_names: SCAN projects USING INDEX sqlite_autoindex_projects_1
@@ -161,11 +164,14 @@ fn the_statements_that_read_whole_tables_are_known() {
         erase_version_ids: SCAN memory_versions USING COVERING INDEX sqlite_autoindex_memory_versions_1
         files_of_all: SCAN f USING COVERING INDEX memory_files_n
         has_failed_calls: SCAN sqlite_schema
+        has_injections: SCAN sqlite_schema
         has_learning: SCAN sqlite_schema
         has_registry: SCAN sqlite_schema
+        injection_totals: SCAN injections
         last_undoable: SCAN audit
         ledger_hashes: SCAN erase_ledger
         list: SCAN m
+        list_injections: SCAN injections USING INDEX injections_at
         locations: SCAN l
         milestones: SCAN milestones
         modules_of_all: SCAN f USING COVERING INDEX memory_modules_n
@@ -185,5 +191,5 @@ fn the_statements_that_read_whole_tables_are_known() {
         text_lengths: SCAN memories_fts_docsize
         touched_files: SCAN session_files USING INDEX sqlite_autoindex_session_files_1
         trim_quiet_spans: SCAN quiet_spans
-    "]].assert_eq(&lines.concat());
+    "#]].assert_eq(&lines.concat());
 }

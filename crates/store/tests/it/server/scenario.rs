@@ -13,10 +13,11 @@ use std::fs;
 use model::{Actor, DAY_MS, HybridTimestamp, MemorySource, ProjectId, RelationKind, Timestamp};
 use waylore_store::recorder::{self, StatementRecorder};
 use waylore_store::{
-    AuditAction, Error, MemoryFilter, Milestone, ProjectLocation, Store, StoreChange, TermLookup,
-    WriteBatch,
+    AuditAction, Error, InjectionFilter, MemoryFilter, Milestone, ProjectLocation, Store,
+    StoreChange, TermLookup, WriteBatch,
 };
 
+use crate::injections;
 use crate::kit::{MODEL, NOW, TestBench, batch, everything, full_memory, id, memory, path};
 use crate::learning::lesson;
 
@@ -27,6 +28,7 @@ pub(crate) fn run_scenario(recorder: &StatementRecorder) {
     jump_clock(&bench, &store);
     fail_to_write(&bench, &store);
     write_and_read_lessons(&bench, &store);
+    log_injections(&bench, &store);
     read_memories(&bench, &store);
     read_and_undo_history(&bench, &store);
     use_registry(&bench, &store);
@@ -83,6 +85,16 @@ fn write_memories(bench: &TestBench, store: &Store) {
 
     let counts = vec![StoreChange::CountUse { id: id(2) }];
     bench.apply(store, AuditAction::Flag, counts).unwrap();
+}
+
+/// Notes that a session of the wren was given, and the judgement that it followed one.
+fn log_injections(bench: &TestBench, store: &Store) {
+    let rows = vec![injections::row(2, "the wren", 0, NOW)];
+    run(bench, store.put_injections(rows, NOW));
+    run(bench, store.judge_injections(injections::project(), "the wren".into(), vec![id(2)]));
+    let filter = InjectionFilter { limit: 10, ..InjectionFilter::default() };
+    assert_eq!(run(bench, store.injections().list(filter)).len(), 1);
+    run(bench, store.injections().totals_by_tier(injections::project()));
 }
 
 /// Empty batches at other times. The store records long gaps between uses as quiet spans: 400 days
