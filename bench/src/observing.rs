@@ -293,6 +293,7 @@ fn measure_learning() -> anyhow::Result<BenchRow> {
             key: None,
             home: None,
             types: Vec::new(),
+            trusted_servers: Vec::new(),
             models: engine::ModelSet::built_in(),
             random: next_random_bytes,
         };

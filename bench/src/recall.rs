@@ -153,6 +153,7 @@ impl SearchFixture {
             key: None,
             home: None,
             types: Vec::new(),
+            trusted_servers: Vec::new(),
             models: ModelSet::built_in(),
             random: || [7; 10],
         };

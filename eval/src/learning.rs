@@ -25,6 +25,7 @@ impl LearningProject {
             key: None,
             home: None,
             types: Vec::new(),
+            trusted_servers: Vec::new(),
             models: ModelSet::built_in(),
             random: next_random_bytes,
         };

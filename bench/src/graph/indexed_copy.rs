@@ -117,6 +117,7 @@ async fn open_project(dir: &Path) -> anyhow::Result<Project> {
         key: None,
         home: None,
         types: Vec::new(),
+        trusted_servers: Vec::new(),
         models: ModelSet::built_in(),
         random: || [7; 10],
     };

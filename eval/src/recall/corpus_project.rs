@@ -92,6 +92,7 @@ impl<'a> CorpusProject<'a> {
             key: None,
             home: None,
             types: Vec::new(),
+            trusted_servers: Vec::new(),
             models: ModelSet::built_in(),
             random: next_random_bytes,
         };

@@ -100,6 +100,7 @@ fn collect_steps(
             let session_id: SessionId = format!("{SESSION_ID_PREFIX}{session}").parse().unwrap();
             let request = StepRequest {
                 session: session_id.to_string(),
+                host: String::new(),
                 session_id,
                 step_number: 9,
                 trust_level: level,
