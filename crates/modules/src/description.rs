@@ -64,6 +64,11 @@ pub fn manifest_description(manifest: &str, text: &str) -> Option<String> {
         }
         _ => return None,
     };
+    // A description is one line of plain text. What cleaning would remove may hide something.
+    let is_disguised = |it: char| it.is_control() && !it.is_whitespace();
+    if description.contains(is_disguised) || description.contains("</") {
+        return None;
+    }
     first_sentence(&description)
 }
 

@@ -38,7 +38,7 @@ pub fn detect_instruction(text: &str) -> Option<&'static str> {
 fn detect_wording(text: &str) -> Option<&'static str> {
     // Markup around words would become a part of them; the table matches whole words.
     let plain =
-        text.replace(['*', '_', '"', '“', '”', '«', '»', '[', ']', '{', '}', '<', '>'], " ");
+        text.replace(['*', '_', '"', '“', '”', '«', '»', '[', ']', '{', '}', '<', '>', '='], " ");
     for variant in [text, plain.as_str()] {
         let words = phrase_table::split_words(variant);
         if let Some(row) = INSTRUCTION_TABLE.first_row(&words) {

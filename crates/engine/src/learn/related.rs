@@ -83,7 +83,7 @@ pub(super) async fn load_related(
     let mut work_unit = None;
     if let Some(draft) = drafts.work_unit_outcome.clone() {
         let parts = load_parts(reader, &draft);
-        let verdict = outcome_verdict();
+        let verdict = outcome_verdict(&draft.content);
         // The signal only decides the author; any observed one makes it the observer.
         let signal = SignalKind::CoAccess;
         let memory = memory_from_draft(session, draft, signal, &verdict, parts);

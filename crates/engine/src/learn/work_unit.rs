@@ -50,12 +50,13 @@ impl WorkUnitReport {
     pub(super) fn from_scratchpad(pad: &Scratchpad) -> Option<Self> {
         let unit = pad.work_unit.clone()?;
         let mut decisions = Vec::new();
-        for (_, note) in &pad.notes {
-            if note.kind.core_kind() == Some(MemoryKind::Decision) {
+        for (order, note) in &pad.notes {
+            // The result is told to later sessions, so no outside text may be in it.
+            if note.kind.core_kind() == Some(MemoryKind::Decision) && !pad.is_tainted(*order) {
                 decisions.push(mask_label(&note.content, MAX_DETAIL_CHARS));
             }
         }
-        let last_error = pad.errors.last();
+        let last_error = pad.errors.iter().rfind(|it| !pad.is_tainted(it.order));
         let last_failure = last_error.map(|it| mask_label(&it.display_line, MAX_DETAIL_CHARS));
         Some(Self { unit, decisions, last_failure })
     }
@@ -77,12 +78,14 @@ pub(super) fn draft_outcome(
 }
 
 /// Returns the verdict on a result. It is not judged like a draft, because the host or the checks
-/// have decided already.
-pub(super) const fn outcome_verdict() -> PromotionVerdict {
+/// have decided already. The host wrote the name of the unit: a text that reads like an instruction
+/// waits for the user.
+pub(super) fn outcome_verdict(content: &str) -> PromotionVerdict {
     PromotionVerdict::Keep {
         confidence: OUTCOME_CONFIDENCE,
         score: OUTCOME_CONFIDENCE,
-        needs_review: false,
+        // The name of a unit holds no address.
+        needs_review: promote::detect_instruction(content).is_some() || content.contains("://"),
         tainted: false,
     }
 }

@@ -57,7 +57,7 @@ pub(super) fn detect_disguise(text: &str, visible: &str) -> Option<&'static str>
     let unquoted: String = visible.split('`').step_by(2).collect::<Vec<_>>().join(" ");
     let lower = unquoted.to_lowercase();
     let has_mark = ROLE_MARKS.iter().any(|it| lower.contains(it));
-    if has_mark || has_role_object(&lower) || unquoted.lines().any(is_role_line) {
+    if has_mark || has_role_object(&lower) || unquoted.lines().any(has_role_name) {
         return Some("poses as a message of another role");
     }
     // An image is loaded as soon as it is shown, and its address can carry data.
@@ -78,11 +78,20 @@ fn has_role_object(lower: &str) -> bool {
     ["role:system", "role:assistant", "role:developer"].iter().any(|it| compact.contains(it))
 }
 
-/// True for a line that begins with the name of a role in capitals and a colon, as in `SYSTEM: …`.
-fn is_role_line(line: &str) -> bool {
-    let line = line.trim_start_matches(|it: char| !it.is_alphanumeric());
-    line.split_once(':')
-        .is_some_and(|(role, _)| ROLE_NAMES.contains(&role.trim_end_matches([']', '*', ' '])))
+/// True for a line with the name of a role in capitals before a colon, as in `SYSTEM: …`.
+fn has_role_name(line: &str) -> bool {
+    let mut before_colons: Vec<&str> = line.split(':').collect();
+    // Nothing follows the last part.
+    before_colons.pop();
+    before_colons.iter().any(|it| {
+        let it = it.trim_end_matches([']', '*', ' ']);
+        ROLE_NAMES.iter().any(|role| {
+            let rest = it.strip_suffix(role);
+            rest.is_some_and(|it| {
+                !it.ends_with(|it: char| it.is_alphanumeric() || "_-".contains(it))
+            })
+        })
+    })
 }
 
 /// The texts that encoded words of a text hold: base64, hexadecimal digits, and reversed text.

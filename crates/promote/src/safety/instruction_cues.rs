@@ -155,6 +155,7 @@ pub(crate) const INSTRUCTION_CUES: &[InstructionCue] = &[
         reason: "asks to send data out",
         phrases: &[
             "read|open|cat|print|include|paste|copy|show|collect|attach|append|base64|encode|tar|zip ** ~/.ssh|id_rsa|~/.aws|~/.aws/credentials|/etc/passwd|~/.netrc|~/.npmrc|id_ed25519|~/.ssh/id_rsa|~/.ssh/id_ed25519|/.ssh/id_rsa|/.ssh/id_ed25519",
+            "curl|wget ** --post-file|--upload-file|--data-binary|--form ** @url",
             "escape|leave|break your|the|this sandbox",
             "agents|agent|llm|llms|assistants|models|ai reading|that|who|which ** must|should|please|shall ** run|execute|follow|send|open|call|load|obey",
             "you are now ** model|assistant|ai|unrestricted|operator|free|admin|allowed",

@@ -104,7 +104,7 @@ fn field_events(payloads: &[Payload]) -> Vec<String> {
     let all = |nth: usize| payloads[nth % payloads.len()].text.as_str();
     let mut events = vec![event(json!({
         "event": "session_start", "project_root": "/p", "agent": all(0), "task": all(1),
-        "role": all(2), "work_unit": all(3),
+        "role": all(2), "work_unit": { "methodology": "native", "hierarchy": ["spec", all(3)], "label": all(4) },
     }))];
     for (nth, Payload { text, .. }) in payloads.iter().enumerate() {
         let (id, tool) = (format!("c{nth}"), if nth % 2 == 0 { "search" } else { "list" });
