@@ -124,6 +124,8 @@ pub(crate) fn change_encryption(
         store.change_key(to.cloned())?;
         n_converted += 1;
     }
+    // After the databases: a key that does not open them must not touch the rest.
+    store::convert_text_files(&data, key.as_ref(), to)?;
     Ok(n_converted)
 }
 

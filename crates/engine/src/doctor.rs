@@ -326,6 +326,19 @@ fn unregistered_check(id: &ProjectId) -> HealthCheck {
 }
 
 fn check_encryption(reader: &ProjectReader) -> HealthCheck {
+    if reader.config.key.is_some() {
+        let plain = store::list_plain_text_files(&reader.data_dir());
+        if let Some(first) = plain.first() {
+            let detail =
+                format!("{} of the text files are plain: {}", plain.len(), first.display());
+            return problem(
+                "encryption",
+                HealthLevel::Bad,
+                detail,
+                "`waylore maintain` encrypts them",
+            );
+        }
+    }
     let detail = match (&reader.config.key, store::ENCRYPTION_AVAILABLE) {
         (Some(_), _) => "on",
         (None, true) => "off (`waylore config encryption on` turns it on)",

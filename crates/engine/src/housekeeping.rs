@@ -45,6 +45,10 @@ pub(crate) async fn run_maintenance(
     project: &Project,
     options: MaintenanceOptions,
 ) -> Result<Vec<MaintenanceReport>, Error> {
+    // Text files of a version that encrypted only databases.
+    if let Some(key) = project.config.key.as_ref().filter(|_| !options.dry_run) {
+        store::seal_text_files(&project.data_dir(), key)?;
+    }
     let mut reports = Vec::new();
     for notebook in project.notebooks() {
         reports.push(maintain_notebook(project, &notebook, options).await?);

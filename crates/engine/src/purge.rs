@@ -9,13 +9,13 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use model::{Memory, MemoryId};
-use store::{AuditAction, Inbox, Store, StoreChange};
+use store::{AuditAction, Store, StoreChange, erase_text_from_shown_logs};
 
 use crate::correction::EXCLUSION_PREFIX;
 use crate::editing::user_batch;
 use crate::export::list_all_memories;
 use crate::injection::injection_log::store_injections;
-use crate::learn::clear_project_inbox;
+use crate::learn::{clear_project_inbox, open_inbox};
 use crate::lookup::{find_by_id, user_excluded_memories};
 use crate::memory_texts::{find_secrets_in_memory, list_all_versions, memory_texts};
 use crate::{Error, LocatedMemory, NotebookScope, Project, ProjectReader};
@@ -188,7 +188,8 @@ async fn erase_text(
     clean: impl Fn(&str) -> Option<String> + Clone + Send + 'static,
 ) -> Result<PurgeReport, Error> {
     let (mut memories, mut first_error) = (Vec::new(), None);
-    Inbox::in_data_dir(&project.data_dir()).erase_text(&clean)?;
+    open_inbox(project).erase_text(&clean)?;
+    erase_text_from_shown_logs(&project.data_dir(), project.config.key.as_ref(), &clean)?;
     for store in all_stores(project) {
         match store.erase_text(clean.clone()).await {
             Ok(cleaned) => memories.extend(cleaned),

@@ -316,7 +316,8 @@ async fn run_task(
 /// others; the last error is returned.
 async fn import_inbox(daemon: &Arc<Daemon>) -> JobResult {
     let mut result = Ok(0);
-    for session in engine::list_inbox(&daemon.config.data_dir, (daemon.config.now)()) {
+    let config = &daemon.config;
+    for session in engine::list_inbox(&config.data_dir, config.key.as_ref(), (config.now)()) {
         if let Err(why) = import_inbox_session(daemon, &session).await {
             result = Err(why);
         }

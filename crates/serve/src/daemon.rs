@@ -134,8 +134,8 @@ impl Daemon {
             return Ok(known);
         }
         // The journal names the root of its project.
-        let data_dir = self.config.data_dir.clone();
-        let find_root = move || engine::journalled_session_root(&data_dir, session);
+        let (data_dir, key) = (self.config.data_dir.clone(), self.config.key.clone());
+        let find_root = move || engine::journalled_session_root(&data_dir, key.as_ref(), session);
         let Some(root) = tokio::task::spawn_blocking(find_root).await.ok().flatten() else {
             let what = format!("the session `{session}` has not begun");
             return Err(RequestFailure::new(ErrorCode::UnknownSession, what));

@@ -32,6 +32,8 @@ use crate::{DaemonAddress, Error};
 #[derive(Clone)]
 pub struct Config {
     pub data_dir: PathBuf,
+    /// Opens the journals and the inbox if the data is encrypted.
+    pub key: Option<engine::EncryptionKey>,
     /// Version of this program.
     pub version: String,
     /// Idle time after which the daemon exits.

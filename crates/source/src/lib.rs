@@ -84,7 +84,7 @@ pub enum Error {
 
 impl Error {
     /// Adds the path to an error of the operating system.
-    fn from_io(path: &Path, source: io::Error) -> Self {
+    pub fn from_io(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Missing { path },

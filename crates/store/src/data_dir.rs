@@ -73,6 +73,12 @@ impl DatabasePaths {
         self.dir.join(self.file)
     }
 
+    /// The data folder that the database lies in.
+    pub(crate) fn data_dir(&self) -> DataDir {
+        let folders = self.own_folders();
+        DataDir::new(*folders.first().unwrap_or(&self.dir.as_path()))
+    }
+
     pub fn backups_folder(&self) -> PathBuf {
         self.dir.join("backups")
     }

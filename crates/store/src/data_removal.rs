@@ -14,6 +14,7 @@ use crate::data_dir::{DataDir, DatabasePaths};
 use crate::failed_sessions::FAILED_SESSIONS_EXTENSION;
 use crate::file_lock::FairFileLock;
 use crate::injection_spool::INJECTION_SPOOL_EXTENSION;
+use crate::line_seal::SEALED_MARKER;
 use crate::{Error, Inbox, backup, journal, os};
 
 /// Extensions of the files beside a database, `db` being the database itself. Locks come last: they
@@ -58,12 +59,12 @@ pub(crate) fn remove_everything(data: &DataDir) -> Result<(), Error> {
     }
     remove_if_empty(&data.root.join("projects"))?;
     remove_database(&data.user_paths())?;
-    Inbox::in_data_dir(data).clear()?;
+    Inbox::in_data_dir(data, None).clear()?;
     for (folder, is_ours) in OWN_FOLDERS {
         remove_matching_files(&data.root.join(folder), is_ours)?;
         remove_if_empty(&data.root.join(folder))?;
     }
-    remove_matching_files(&data.root, is_edit_file)?;
+    remove_matching_files(&data.root, |it| is_edit_file(it) || it == SEALED_MARKER)?;
     remove_if_empty(&data.root)
 }
 

@@ -26,6 +26,11 @@ impl EncryptionKey {
         Ok(Self(secret.to_owned()))
     }
 
+    /// A key of 32 bytes for another purpose than the database.
+    pub(crate) fn derive(&self, purpose: &str) -> [u8; 32] {
+        blake3::derive_key(purpose, self.0.as_bytes())
+    }
+
     /// A pragma takes no parameters, so the key is quoted.
     fn to_sql_literal(&self) -> String {
         format!("'{}'", self.0.replace('\'', "''"))

@@ -19,7 +19,8 @@ use model::{SessionId, Timestamp};
 use serde_json::{Value, json};
 
 use crate::data_dir::DatabasePaths;
-use crate::{Error, os};
+use crate::line_seal::{LineSeal, TextFileKind, require_key};
+use crate::{EncryptionKey, Error, os};
 
 /// Extension of the file, which has the name of the database.
 pub(crate) const FAILED_SESSIONS_EXTENSION: &str = "failed-sessions";
@@ -41,17 +42,18 @@ pub struct FailedSession {
 #[derive(Clone, Copy)]
 pub struct FailedSessionFile<'a> {
     paths: &'a DatabasePaths,
+    key: Option<&'a EncryptionKey>,
 }
 
 impl<'a> FailedSessionFile<'a> {
-    pub(crate) fn new(paths: &'a DatabasePaths) -> Self {
-        Self { paths }
+    pub(crate) fn new(paths: &'a DatabasePaths, key: Option<&'a EncryptionKey>) -> Self {
+        Self { paths, key }
     }
 
     /// The failed sessions, the earliest failure first. Lines that cannot be parsed are skipped:
     /// their sessions are only tried once more.
     pub fn list(self) -> Vec<FailedSession> {
-        let text = fs::read_to_string(self.path()).unwrap_or_default();
+        let text = self.seal().open_lines(&fs::read(self.path()).unwrap_or_default());
         text.lines().filter_map(parse_line).collect()
     }
 
@@ -76,7 +78,12 @@ impl<'a> FailedSessionFile<'a> {
 
     fn write(self, all: &[FailedSession]) -> Result<(), Error> {
         let lines: String = all.iter().map(|it| format_line(it) + "\n").collect();
-        os::write_private_file(&self.path(), lines.as_bytes())
+        require_key(&self.paths.data_dir(), self.key)?;
+        os::write_private_file(&self.path(), self.seal().seal_lines(&lines)?.as_bytes())
+    }
+
+    fn seal(self) -> LineSeal {
+        LineSeal::new(self.key, TextFileKind::FailedSessions, &self.path())
     }
 
     fn path(self) -> PathBuf {
@@ -89,7 +96,8 @@ fn format_line(failed: &FailedSession) -> String {
     json!({
         "session": failed.session.to_string(),
         "version": failed.program_version,
-        "reason": failed.reason,
+        // An error message may quote a text of the session.
+        "reason": secrets::redact(&failed.reason).text,
         "at": failed.failed_at.0,
     })
     .to_string()
@@ -125,7 +133,7 @@ mod tests {
     fn entries_are_added_replaced_and_removed() {
         let dir = tempfile::tempdir().unwrap();
         let paths = DataDir::new(dir.path()).user_paths();
-        let file = FailedSessionFile::new(&paths);
+        let file = FailedSessionFile::new(&paths, None);
         assert_eq!(file.list(), []);
         file.record(failed(1)).unwrap();
         file.record(failed(2)).unwrap();
@@ -140,7 +148,7 @@ mod tests {
     fn the_oldest_entries_are_dropped_and_damaged_lines_are_skipped() {
         let dir = tempfile::tempdir().unwrap();
         let paths = DataDir::new(dir.path()).user_paths();
-        let file = FailedSessionFile::new(&paths);
+        let file = FailedSessionFile::new(&paths, None);
         for n in 0..=100 {
             file.record(failed(n)).unwrap();
         }

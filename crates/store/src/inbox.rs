@@ -6,31 +6,33 @@
 //! lock the file, and each checks after locking that the other has not removed it. Only
 //! masked events are accepted.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use model::{SessionId, Timestamp};
 
+use crate::line_file::{append_lines, none_if_missing, rewrite_file};
+use crate::line_seal::{LineSeal, TextFileKind, holds_sealed_line, require_key};
 use crate::text_erasure::TextCleaner;
-use crate::{DataDir, Error, MaskedEvent, journal, os};
+use crate::{DataDir, EncryptionKey, Error, MaskedEvent, journal, os};
 
 /// Largest file of one session in the inbox. Hosts keep their own logs, so nothing is lost beyond
 /// it.
 const MAX_SESSION_BYTES: u64 = 16 << 20;
-/// Attempts to lock a file that readers keep removing between opening and locking.
-const MAX_OPEN_ATTEMPTS: usize = 10;
-
 /// The folder of the inbox.
 #[derive(Clone, Debug)]
 pub struct Inbox {
+    data: DataDir,
     dir: PathBuf,
+    key: Option<EncryptionKey>,
 }
 
 impl Inbox {
-    pub fn in_data_dir(data: &DataDir) -> Self {
-        Self { dir: data.root.join("inbox") }
+    /// With a key, events are sealed.
+    pub fn in_data_dir(data: &DataDir, key: Option<&EncryptionKey>) -> Self {
+        Self { data: data.clone(), dir: inbox_folder(data), key: key.cloned() }
     }
 
     /// Appends events; `first` goes before them if the session has no file yet. Returns `false` if
@@ -41,30 +43,18 @@ impl Inbox {
         first: &MaskedEvent,
         events: &[MaskedEvent],
     ) -> Result<bool, Error> {
-        let lines: String = events.iter().map(MaskedEvent::to_line).collect();
+        require_key(&self.data, self.key.as_ref())?;
         let path = self.path_of(session);
-        let io = |it: std::io::Error| Error::from_io(&path, &it);
-        os::private_dir(&self.dir).map_err(io)?;
-        for _ in 0..MAX_OPEN_ATTEMPTS {
-            // Until it is locked, a reader may remove the file at any time.
-            let created = os::private_file(&path);
-            let opened = created.and_then(|()| OpenOptions::new().append(true).open(&path));
-            let Some(mut file) = opened.map(Some).or_else(none_if_missing).map_err(io)? else {
-                continue;
-            };
-            file.lock().map_err(io)?;
-            // A reader removed the file before it was locked: lines written to it would be lost.
-            if !os::is_at(&file, &path) {
-                continue;
-            }
-            let length = file.metadata().map_err(io)?.len();
+        os::private_dir(&self.dir).map_err(|it| Error::from_io(&path, &it))?;
+        let lines: String = events.iter().map(MaskedEvent::to_line).collect();
+        let appended = append_lines(&path, |length| {
             if length > MAX_SESSION_BYTES {
-                return Ok(false);
+                return Ok(None);
             }
-            let text = if length == 0 { first.to_line() + &lines } else { lines };
-            return file.write_all(text.as_bytes()).map(|()| true).map_err(io);
-        }
-        Err(Error::from_io(&path, &std::io::Error::other("readers keep removing the file")))
+            let first = if length == 0 { first.to_line() } else { String::new() };
+            self.seal(&path).seal_lines(&(first + &lines)).map(Some)
+        })?;
+        Ok(appended.is_some())
     }
 
     /// Sessions that have events in the inbox.
@@ -80,7 +70,7 @@ impl Inbox {
     pub fn read(&self, session: SessionId) -> Result<String, Error> {
         let path = self.path_of(session);
         let bytes = fs::read(&path).map_err(|it| Error::from_io(&path, &it))?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        self.open(&path, &bytes)
     }
 
     /// Passes the events of a session to `take` and removes them if it succeeds. The file is locked
@@ -107,7 +97,7 @@ impl Inbox {
         if bytes.is_empty() {
             return Ok(());
         }
-        take(&String::from_utf8_lossy(&bytes))?;
+        take(&self.open(&path, &bytes)?)?;
         Ok(os::remove_file_if_exists(&path).map_err(io)?)
     }
 
@@ -142,11 +132,25 @@ impl Inbox {
     /// Erases a text from all events in the inbox.
     pub fn erase_text(&self, clean: TextCleaner<'_>) -> Result<(), Error> {
         for session in self.list_sessions() {
-            if let Some(cleaned) = clean(&self.read(session)?) {
-                os::write_private_file(&self.path_of(session), cleaned.as_bytes())?;
-            }
+            let path = self.path_of(session);
+            rewrite_file(&path, |bytes| self.seal(&path).clean_lines(bytes, clean))?;
         }
         Ok(())
+    }
+
+    fn seal(&self, path: &Path) -> LineSeal {
+        LineSeal::new(self.key.as_ref(), TextFileKind::Inbox, path)
+    }
+
+    /// Opens the lines of a file. Without its key the file is left alone: its events are not lost, as
+    /// they would be if they were taken unread.
+    fn open(&self, path: &Path, bytes: &[u8]) -> Result<String, Error> {
+        let lines = self.seal(path).open_lines(bytes);
+        let first = lines.lines().next().unwrap_or_default();
+        if holds_sealed_line(first) {
+            return Err(Error::WrongKey { path: path.to_owned() });
+        }
+        Ok(lines)
     }
 
     fn path_of(&self, session: SessionId) -> PathBuf {
@@ -154,9 +158,8 @@ impl Inbox {
     }
 }
 
-/// Turns the error of a missing file into `None`.
-fn none_if_missing(error: std::io::Error) -> std::io::Result<Option<File>> {
-    if error.kind() == std::io::ErrorKind::NotFound { Ok(None) } else { Err(error) }
+pub(crate) fn inbox_folder(data: &DataDir) -> PathBuf {
+    data.root.join("inbox")
 }
 
 #[cfg(test)]
@@ -183,7 +186,7 @@ mod tests {
     #[test]
     fn events_are_taken_once() {
         let dir = tempfile::tempdir().unwrap();
-        let inbox = Inbox::in_data_dir(&DataDir::new(dir.path()));
+        let inbox = Inbox::in_data_dir(&DataDir::new(dir.path()), None);
         assert!(inbox.list_sessions().is_empty());
         assert!(inbox.append(session(1), &event("start"), &[event("one")]).unwrap());
         assert!(inbox.append(session(1), &event("start"), &[event("two")]).unwrap());
@@ -208,7 +211,7 @@ mod tests {
     #[test]
     fn nothing_is_lost_between_writers_and_readers() {
         let dir = tempfile::tempdir().unwrap();
-        let inbox = Inbox::in_data_dir(&DataDir::new(dir.path()));
+        let inbox = Inbox::in_data_dir(&DataDir::new(dir.path()), None);
         let writer = {
             let inbox = inbox.clone();
             std::thread::spawn(move || {

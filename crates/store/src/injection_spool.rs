@@ -141,7 +141,8 @@ fn format_line(row: &InjectionRow) -> String {
     json!({
         "at": row.at.0,
         "project": row.project.to_string(),
-        "session": row.session,
+        // The id comes from the host and may be any text.
+        "session": secrets::redact_path(&row.session).text,
         "host": row.host,
         "moment": row.moment.slug(),
         "tier": row.tier.map(InjectionTier::slug),

@@ -1,20 +1,22 @@
 //! Journals: the events of unfinished sessions, one file per session, one event per line.
 //!
-//! Plain private files beside the database: an event is stored before anything else happens to it,
+//! Private files beside the database, sealed line by line if there is a key: an event is stored before anything else happens to it,
 //! and the hook that stores it waits for no transaction. Only masked events are accepted.
 
-use std::fs::{self, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use model::SessionId;
 
 use crate::data_dir::DatabasePaths;
+use crate::line_file::{append_lines, rewrite_file};
+use crate::line_seal::{LineSeal, TextFileKind, require_key};
 use crate::text_erasure::TextCleaner;
-use crate::{Error, MaskedEvent, os};
+use crate::{EncryptionKey, Error, MaskedEvent, os};
 
 /// Extension of a journal: one JSON value per line.
-const EXTENSION_NDJSON: &str = "ndjson";
+pub const JOURNAL_EXTENSION: &str = "ndjson";
 /// Marker file, written whenever a note is recorded. If it is old, no journal has to be searched
 /// for new notes.
 const NOTE_MARKER: &str = "noted";
@@ -23,6 +25,16 @@ const NOTE_MARKER: &str = "noted";
 #[derive(Clone, Copy)]
 pub struct JournalFiles<'a> {
     paths: &'a DatabasePaths,
+}
+
+/// The part of a journal that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JournalPart {
+    Whole,
+    /// At most so many bytes of the file, from its beginning. The last line may be cut off.
+    Start(u64),
+    /// At most so many bytes of the file, up to its end. The first line may be cut off.
+    End(u64),
 }
 
 impl<'a> JournalFiles<'a> {
@@ -74,11 +86,12 @@ pub enum JournalDurability {
 #[derive(Clone, Copy)]
 pub struct JournalWriter<'a> {
     paths: &'a DatabasePaths,
+    key: Option<&'a EncryptionKey>,
 }
 
 impl<'a> JournalWriter<'a> {
-    pub(crate) fn new(paths: &'a DatabasePaths) -> Self {
-        Self { paths }
+    pub(crate) fn new(paths: &'a DatabasePaths, key: Option<&'a EncryptionKey>) -> Self {
+        Self { paths, key }
     }
 
     /// Appends events to the journal of a session.
@@ -93,19 +106,14 @@ impl<'a> JournalWriter<'a> {
         paths.create_folders()?;
         let dir = journals_folder(paths);
         os::private_dir(&dir).map_err(|it| Error::from_io(&dir, &it))?;
+        require_key(&paths.data_dir(), self.key)?;
         let path = journal_path(paths, session);
-        let io = |it: std::io::Error| Error::from_io(&path, &it);
-        os::private_file(&path).map_err(io)?;
-        let mut file = OpenOptions::new().read(true).append(true).open(&path).map_err(io)?;
-        // A crash may have cut the last line short; the new lines must not continue it.
-        // An empty file has no last byte; the line break stands for it.
-        let mut last_byte = [b'\n'];
-        if file.seek(SeekFrom::End(-1)).is_ok() {
-            file.read_exact(&mut last_byte).map_err(io)?;
+        let lines = LineSeal::new(self.key, TextFileKind::Journal, &path).seal_lines(&lines)?;
+        let file = append_lines(&path, |_| Ok(Some(lines.clone())))?;
+        match file.filter(|_| durability == JournalDurability::Synced) {
+            Some(file) => file.sync_data().map_err(|it| Error::from_io(&path, &it)),
+            None => Ok(()),
         }
-        let lines = if last_byte == [b'\n'] { lines } else { format!("\n{lines}") };
-        file.write_all(lines.as_bytes()).map_err(io)?;
-        if durability == JournalDurability::Synced { file.sync_data().map_err(io) } else { Ok(()) }
     }
 
     /// Waits until the journal of a session is on the disk.
@@ -132,23 +140,47 @@ impl<'a> JournalWriter<'a> {
     }
 }
 
+/// Reads a journal, or a part of it, and opens its sealed lines. A line that does not open, such as
+/// one that was cut off, stays as it is. `path` may also be that of another file, which is read as it
+/// is.
+pub fn read_journal(
+    path: &Path,
+    key: Option<&EncryptionKey>,
+    part: JournalPart,
+) -> std::io::Result<String> {
+    let mut file = File::open(path)?;
+    if let JournalPart::End(n_bytes) = part {
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(n_bytes)))?;
+    }
+    let limit = match part {
+        JournalPart::Whole => u64::MAX,
+        JournalPart::Start(n_bytes) | JournalPart::End(n_bytes) => n_bytes,
+    };
+    let mut bytes = Vec::new();
+    file.take(limit).read_to_end(&mut bytes)?;
+    Ok(LineSeal::new(key, TextFileKind::Journal, path).open_lines(&bytes))
+}
+
 pub(crate) fn journals_folder(paths: &DatabasePaths) -> PathBuf {
     paths.dir.join("journals")
 }
 
 /// Returns whether this program gives such a name to a file in the journal folder.
 pub(crate) fn is_journal_file(name: &str) -> bool {
-    let session = name.strip_suffix(&format!(".{EXTENSION_NDJSON}"));
+    let session = name.strip_suffix(&format!(".{JOURNAL_EXTENSION}"));
     name == NOTE_MARKER || session.is_some_and(|it| it.parse::<SessionId>().is_ok())
 }
 
 /// Erases a text from every journal.
-pub(crate) fn erase_text(paths: &DatabasePaths, clean: TextCleaner<'_>) -> Result<(), Error> {
+pub(crate) fn erase_text(
+    paths: &DatabasePaths,
+    key: Option<&EncryptionKey>,
+    clean: TextCleaner<'_>,
+) -> Result<(), Error> {
     for (_, path) in list_journals(paths) {
-        let bytes = fs::read(&path).map_err(|it| Error::from_io(&path, &it))?;
-        if let Some(cleaned) = clean(&String::from_utf8_lossy(&bytes)) {
-            os::write_private_file(&path, cleaned.as_bytes())?;
-        }
+        let seal = LineSeal::new(key, TextFileKind::Journal, &path);
+        rewrite_file(&path, |bytes| seal.clean_lines(bytes, clean))?;
     }
     Ok(())
 }
@@ -178,5 +210,5 @@ fn journal_path(paths: &DatabasePaths, session: SessionId) -> PathBuf {
 }
 
 pub(crate) fn journal_file_name(session: SessionId) -> String {
-    format!("{session}.{EXTENSION_NDJSON}")
+    format!("{session}.{JOURNAL_EXTENSION}")
 }

@@ -36,6 +36,8 @@ mod injection_log;
 mod injection_spool;
 mod journal;
 mod learning;
+mod line_file;
+mod line_seal;
 mod lookup_tables;
 mod masked_event;
 mod memories;
@@ -58,6 +60,7 @@ mod erasure_proof;
 mod maintenance;
 mod rekey;
 mod restore;
+mod text_conversion;
 mod text_erasure;
 
 mod graph;
@@ -87,7 +90,9 @@ pub use injection_log::{
     InjectionFilter, InjectionQueries, MAX_INJECTION_DAYS, MAX_INJECTION_ROWS, TierTotals,
 };
 pub use injection_spool::{InjectionRow, InjectionSpool, SpooledInjections};
-pub use journal::{JournalDurability, JournalFiles, JournalWriter};
+pub use journal::{
+    JOURNAL_EXTENSION, JournalDurability, JournalFiles, JournalPart, JournalWriter, read_journal,
+};
 pub use learning::{
     CoAccessedFiles, FailedCallRow, LearningQueries, Milestone, SessionLesson, SessionRow,
     SightingRow, TouchedFileRow,
@@ -105,11 +110,12 @@ pub use os::{
     write_private_file,
 };
 pub use registry::{ProjectLocation, RegistryQueries};
-pub use shown_log_file::{ShownEntry, ShownLog, UnknownShownLine};
+pub use shown_log_file::{ShownEntry, ShownLog, UnknownShownLine, erase_text_from_shown_logs};
 pub use store::Store;
 pub use store_reader::{DatabaseSize, StoreReader};
 pub use term_lookup::{
     FileWarnings, MemorySubjects, QuietPeriods, TermLookup, TermMatches, WARNING_KINDS,
 };
+pub use text_conversion::{convert_text_files, list_plain_text_files, seal_text_files};
 pub use vectors::{MemoryEmbedding, MemoryVectors, VectorCode, VectorPart, VectorQueries};
 pub use write_batch::{AppliedBatch, AuditAction, StoreChange, WriteBatch};

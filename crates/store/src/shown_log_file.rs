@@ -27,7 +27,9 @@ use std::str::FromStr;
 
 use model::{MemoryId, ProjectPath, SessionId, Timestamp, TrialGroup};
 
-use crate::{DataDir, Error, os};
+use crate::line_file::{list_files, rewrite_file};
+use crate::line_seal::{LineSeal, TextFileKind, require_key};
+use crate::{DataDir, EncryptionKey, Error, os};
 
 /// Most logs kept; those that were written to longest ago are removed first.
 const MAX_SESSION_LOGS: usize = 500;
@@ -201,8 +203,10 @@ fn parse_memory(line: &str) -> Option<ShownEntry> {
 /// The log of one session.
 #[derive(Clone, Debug)]
 pub struct ShownLog {
+    data: DataDir,
     dir: PathBuf,
     path: PathBuf,
+    key: Option<EncryptionKey>,
 }
 
 /// Entries of a log after all its lines. An entry is in one of the sets.
@@ -215,12 +219,13 @@ struct LogState {
 }
 
 impl ShownLog {
-    /// `session` is the host's name for the session and may be any text.
-    pub fn for_session(data: &DataDir, session: &str) -> Self {
+    /// `session` is the host's name for the session and may be any text. With a key, lines are sealed.
+    pub fn for_session(data: &DataDir, session: &str, key: Option<&EncryptionKey>) -> Self {
         // A hash, because the name may hold anything, even path separators.
         let hash = blake3::hash(session.as_bytes()).to_hex();
-        let dir = data.root.join("shown");
-        Self { path: dir.join(&hash[..FILE_NAME_DIGITS]), dir }
+        let dir = shown_folder(data);
+        let path = dir.join(&hash[..FILE_NAME_DIGITS]);
+        Self { data: data.clone(), path, dir, key: key.cloned() }
     }
 
     /// Everything that was shown and is still in the conversation. An unreadable log counts as
@@ -236,7 +241,7 @@ impl ShownLog {
 
     /// Reads the file and replays its lines.
     fn load(&self) -> LogState {
-        let text = fs::read_to_string(&self.path).unwrap_or_default();
+        let text = self.seal().open_lines(&fs::read(&self.path).unwrap_or_default());
         let mut state = LogState::default();
         // Lines are replayed in order: an entry may be shown, lost and shown again.
         for line in text.lines() {
@@ -289,7 +294,10 @@ impl ShownLog {
         let io = |it: std::io::Error| Error::from_io(&self.path, &it);
         let is_new = fs::metadata(&self.path).map_or(0, |it| it.len()) == 0;
         os::private_dir(&self.dir).and_then(|()| os::private_file(&self.path)).map_err(io)?;
-        let text = lines.join("\n") + "\n";
+        require_key(&self.data, self.key.as_ref())?;
+        // Paths and names of modules may hold a token.
+        let text = secrets::redact_path(&(lines.join("\n") + "\n")).text;
+        let text = self.seal().seal_lines(&text)?;
         let file = fs::OpenOptions::new().append(true).open(&self.path);
         // One write of whole lines: processes that append at once do not mix them.
         file.and_then(|mut it| it.write_all(text.as_bytes())).map_err(io)?;
@@ -297,6 +305,10 @@ impl ShownLog {
             self.remove_old_logs();
         }
         Ok(())
+    }
+
+    fn seal(&self) -> LineSeal {
+        LineSeal::new(self.key.as_ref(), TextFileKind::ShownLog, &self.path)
     }
 
     /// Returns whether this session removes old logs. One in sixteen does, because listing the
@@ -324,6 +336,23 @@ impl ShownLog {
             let _ = os::remove_file_if_exists(path);
         }
     }
+}
+
+/// Erases a text from the logs of all sessions.
+pub fn erase_text_from_shown_logs(
+    data: &DataDir,
+    key: Option<&EncryptionKey>,
+    clean: impl Fn(&str) -> Option<String>,
+) -> Result<(), Error> {
+    for path in list_files(&shown_folder(data)) {
+        let seal = LineSeal::new(key, TextFileKind::ShownLog, &path);
+        rewrite_file(&path, |bytes| seal.clean_lines(bytes, &clean))?;
+    }
+    Ok(())
+}
+
+pub(crate) fn shown_folder(data: &DataDir) -> PathBuf {
+    data.root.join("shown")
 }
 
 #[cfg(test)]
@@ -393,12 +422,12 @@ mod tests {
     fn a_lost_entry_may_be_shown_once_more_after_every_loss() {
         let dir = tempfile::tempdir().unwrap();
         let data = DataDir::new(dir.path());
-        let log = ShownLog::for_session(&data, "a/../session");
+        let log = ShownLog::for_session(&data, "a/../session", None);
         let (one, two) = (ShownEntry::Memory(memory_id(1)), ShownEntry::ExpectedErrors);
         assert!(log.read_entries().is_empty());
         log.record(std::slice::from_ref(&one)).unwrap();
         assert_eq!(log.read_entries(), HashSet::from([one.clone()]));
-        assert!(ShownLog::for_session(&data, "another").read_entries().is_empty());
+        assert!(ShownLog::for_session(&data, "another", None).read_entries().is_empty());
         // The first conversation is lost: the entry may be shown once more.
         log.mark_conversation_lost().unwrap();
         assert!(log.read_entries().is_empty());
@@ -414,7 +443,7 @@ mod tests {
     #[test]
     fn records_about_the_session_are_never_lost() {
         let dir = tempfile::tempdir().unwrap();
-        let log = ShownLog::for_session(&DataDir::new(dir.path()), "session");
+        let log = ShownLog::for_session(&DataDir::new(dir.path()), "session", None);
         log.record(&every_entry()).unwrap();
         log.mark_conversation_lost().unwrap();
         let kept: HashSet<ShownEntry> =
@@ -427,7 +456,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let data = DataDir::new(dir.path());
         for n in 0..MAX_SESSION_LOGS + 200 {
-            let log = ShownLog::for_session(&data, &n.to_string());
+            let log = ShownLog::for_session(&data, &n.to_string(), None);
             log.record(&[ShownEntry::ExpectedErrors]).unwrap();
         }
         // Not exactly the limit, since only one session in sixteen removes old logs.

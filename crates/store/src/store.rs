@@ -81,12 +81,12 @@ impl Store {
 
     /// Writes the journals of unfinished sessions.
     pub fn journal_writer(&self) -> JournalWriter<'_> {
-        JournalWriter::new(self.paths())
+        JournalWriter::new(self.paths(), self.state().key.as_ref())
     }
 
     /// Changes the list of sessions that could not be learned.
     pub fn failed_session_file(&self) -> FailedSessionFile<'_> {
-        FailedSessionFile::new(self.paths())
+        FailedSessionFile::new(self.paths(), self.state().key.as_ref())
     }
 
     /// Applies a batch in one transaction.

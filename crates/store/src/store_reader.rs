@@ -98,7 +98,7 @@ impl StoreReader {
 
     /// The sessions that could not be learned, listed in a file beside the database.
     pub fn failed_sessions(&self) -> Vec<FailedSession> {
-        FailedSessionFile::new(self.paths()).list()
+        FailedSessionFile::new(self.paths(), self.inner.state.key.as_ref()).list()
     }
 
     pub fn path(&self) -> PathBuf {

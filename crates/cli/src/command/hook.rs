@@ -161,10 +161,14 @@ fn print_answer(host: &Host, message: &HookMessage, text: Option<&str>) {
 }
 
 /// Stores the events of a message in the inbox, from which the next daemon or `learn` takes them.
-/// On a full disk they are lost here; the host's own transcript still has them.
+/// On a full disk they are lost here; the host's own transcript still has them. Without the key of
+/// encrypted data nothing is stored.
 fn store_message_in_inbox(environment: &Environment, host: &Host, message: &HookMessage) {
+    let key = Settings::load(environment).and_then(|it| it.encryption_key(environment));
+    let Ok(key) = key else { return };
     let _ = engine::store_in_inbox(
         &environment.data,
+        key.as_ref(),
         environment.home.as_deref(),
         (host, message),
         environment.now,

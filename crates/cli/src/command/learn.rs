@@ -137,7 +137,7 @@ fn find_transcripts(
     if !args.from.is_empty() {
         let paths: Vec<PathBuf> =
             args.from.iter().map(|it| command.environment.cwd.join(it)).collect();
-        return Ok(transcripts_at_paths(&paths)?);
+        return Ok(transcripts_at_paths(&paths, command.project.config.key.as_ref())?);
     }
     let Some(home) = &command.environment.home else {
         let hint = Some("`waylore learn --from <path>` reads them from elsewhere".to_owned());
@@ -168,7 +168,9 @@ fn wait_for_hosts(transcripts: &[Transcript]) {
 /// Imports messages that hooks stored for this project while no daemon ran.
 async fn import_inbox(command: &mut CommandContext<'_>) -> anyhow::Result<()> {
     let project = &mut command.project;
-    for inbox_session in engine::list_inbox(&project.config.data, command.environment.now) {
+    let key = project.config.key.clone();
+    let waiting = engine::list_inbox(&project.config.data, key.as_ref(), command.environment.now);
+    for inbox_session in waiting {
         if inbox_session.root.starts_with(&project.place.root) {
             project.session_journal().import_inbox_session(&inbox_session).await?;
         }

@@ -98,6 +98,7 @@ fn daemon_config(environment: Environment) -> anyhow::Result<serve::Config> {
     });
     Ok(serve::Config {
         data_dir: environment.data,
+        key: factory.config.key.clone(),
         version: environment::own_version(),
         daemon_idle_timeout: Duration::from_secs(u64::from(idle_minutes) * 60),
         project_idle_timeout: PROJECT_IDLE_TIMEOUT,

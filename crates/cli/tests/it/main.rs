@@ -39,6 +39,8 @@ mod init;
 mod kill;
 mod learning;
 #[cfg(unix)]
+mod live_session_bytes;
+#[cfg(unix)]
 mod manners;
 mod map;
 mod mcp;

@@ -7,11 +7,10 @@
 //! gets it, and neither does its author. A note that is tainted or reads like an instruction is returned
 //! with the reason to withhold it.
 
-use std::fs;
-
 use model::{SessionId, Timestamp};
 use observe::JournalNote;
 use recall::step_decision::WithholdReason;
+use store::{JournalPart, read_journal};
 
 use crate::ProjectReader;
 use crate::learn::{journal_parent, sibling_note_objection};
@@ -43,14 +42,18 @@ pub(super) fn sibling_notes_since(
         return Vec::new();
     }
     // A session without a parent has no siblings.
-    let Some(parent) = journal_parent(&store.journals().path_of(session)) else {
+    let key = reader.config.key.as_ref();
+    let Some(parent) = journal_parent(&store.journals().path_of(session), key) else {
         return Vec::new();
     };
 
     let mut recorded = Vec::new();
-    let siblings = journals.iter().filter(|it| journal_parent(it) == Some(parent));
+    let siblings = journals.iter().filter(|it| journal_parent(it, key) == Some(parent));
     for journal in siblings.take(MAX_JOURNALS) {
-        let fold = || fs::read(journal).ok().map(|it| observe::fold_journal_notes(&it));
+        let fold = || {
+            let text = read_journal(journal, key, JournalPart::Whole).ok()?;
+            Some(observe::fold_journal_notes(text.as_bytes()))
+        };
         // A journal that did not grow since the last step is not folded again.
         let Some(folded) = reader.file_caches.notes.get_or_compute(journal, fold) else { continue };
         let Some(author) = folded.session.filter(|it| *it != session) else { continue };

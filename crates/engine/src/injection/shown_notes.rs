@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 
 use model::{InjectionMoment, MemoryId, ProjectPath};
-use store::{DataDir, ShownEntry, ShownLog};
+use store::{ShownEntry, ShownLog};
 
 use super::context_request::{ContextBlock, ContextRequest, SectionChoice};
 use super::injection_log::{GivenBlock, log_notes};
@@ -17,7 +17,7 @@ use crate::{Error, ProjectReader};
 
 /// Opens the shown log of a session. `session` is the id that the host uses for it.
 pub(crate) fn open_shown_log(reader: &ProjectReader, session: &str) -> ShownLog {
-    ShownLog::for_session(&DataDir::new(&reader.config.data), session)
+    ShownLog::for_session(&reader.data_dir(), session, reader.config.key.as_ref())
 }
 
 /// Completes a request with what the session was shown before.

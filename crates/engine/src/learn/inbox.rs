@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use agents::{HookMessage, Host};
 use model::{DAY_MS, DEFERRED_DAYS, Event, EventEnvelope, SessionId, Timestamp};
-use store::{DataDir, Inbox, JournalDurability, MaskedEvent};
+use store::{DataDir, EncryptionKey, Inbox, JournalDurability, MaskedEvent};
 
 use super::journal::mask_event;
 use crate::{Error, NotebookScope, Project};
@@ -20,10 +20,11 @@ pub struct InboxSession {
     pub root: PathBuf,
 }
 
-/// Stores the events of a hook message in the inbox, with secrets masked. Opens no database. The
-/// search for the project root does not go above `home`.
+/// Stores the events of a hook message in the inbox, with secrets masked, and encrypted if there is a
+/// key. Opens no database. The search for the project root does not go above `home`.
 pub fn store_in_inbox(
     data: &Path,
+    key: Option<&EncryptionKey>,
     home: Option<&Path>,
     (host, message): (&Host, &HookMessage),
     now: Timestamp,
@@ -36,19 +37,21 @@ pub fn store_in_inbox(
     let session = first.session;
     let (first, rest) = (mask_event(first.clone())?, rest.iter().cloned().map(mask_event));
     let rest = rest.collect::<Result<Vec<MaskedEvent>, Error>>()?;
-    Inbox::in_data_dir(&DataDir::new(data)).append(session, &first, &rest)?;
+    Inbox::in_data_dir(&DataDir::new(data), key).append(session, &first, &rest)?;
     Ok(())
 }
 
 /// Lists the sessions in the inbox. Removes entries without a project root, and those that no
 /// process has imported for days.
-pub fn list_inbox(data: &Path, now: Timestamp) -> Vec<InboxSession> {
-    let inbox = Inbox::in_data_dir(&DataDir::new(data));
+pub fn list_inbox(data: &Path, key: Option<&EncryptionKey>, now: Timestamp) -> Vec<InboxSession> {
+    let inbox = Inbox::in_data_dir(&DataDir::new(data), key);
     // After this time commits can no longer validate a session, so its events are of no use.
     inbox.remove_older_than(Timestamp(now.0 - i64::from(DEFERRED_DAYS) * DAY_MS));
     let mut acc = Vec::new();
     for session in inbox.list_sessions() {
-        match inbox.read(session).ok().and_then(|it| find_project_root(&it)) {
+        // Without its key a session stays in the inbox.
+        let Ok(text) = inbox.read(session) else { continue };
+        match find_project_root(&text) {
             Some(root) => acc.push(InboxSession { session, root }),
             // No project can import it. If the removal fails, the next listing tries again.
             None => _ = inbox.remove(session),
@@ -62,7 +65,7 @@ pub(crate) async fn import_inbox_session(
     project: &mut Project,
     waiting: &InboxSession,
 ) -> Result<(), Error> {
-    let (inbox, session) = (Inbox::in_data_dir(&project.data_dir()), waiting.session);
+    let (inbox, session) = (open_inbox(project), waiting.session);
     // The user turned memory off after the events arrived, so they must not be stored.
     if project.is_memory_disabled() {
         return Ok(inbox.remove(session)?);
@@ -79,13 +82,19 @@ pub(crate) async fn import_inbox_session(
 
 /// Removes the inbox entries of this project.
 pub(crate) fn clear_project_inbox(project: &Project) -> Result<(), Error> {
-    let inbox = Inbox::in_data_dir(&project.data_dir());
-    for it in list_inbox(&project.config.data, project.now) {
+    let inbox = open_inbox(project);
+    let key = project.config.key.as_ref();
+    for it in list_inbox(&project.config.data, key, project.now) {
         if it.root.starts_with(&project.place.root) {
             inbox.remove(it.session)?;
         }
     }
     Ok(())
+}
+
+/// The inbox of the data folder that a project is in.
+pub(crate) fn open_inbox(project: &Project) -> Inbox {
+    Inbox::in_data_dir(&project.data_dir(), project.config.key.as_ref())
 }
 
 /// Finds the root that the first readable event, a session start, names.

@@ -5,10 +5,11 @@
 
 use model::{Memory, MemoryId};
 use observe::Scratchpad;
-use store::{DataDir, ShownEntry, ShownLog};
+use store::ShownEntry;
 
 use super::usage::{ShownMemory, followed_memories, shown_log_session};
 use crate::injection::injection_log::{judge_injections, store_injections};
+use crate::injection::shown_notes::open_shown_log;
 use crate::{Error, Project};
 
 /// Moves the notes that hooks have logged into the notebooks, and records which of those of this
@@ -16,7 +17,7 @@ use crate::{Error, Project};
 pub(super) async fn judge_session_notes(project: &Project, pad: &Scratchpad) -> Result<(), Error> {
     store_injections(project).await?;
     let Some(session) = shown_log_session(pad) else { return Ok(()) };
-    let log = ShownLog::for_session(&DataDir::new(&project.config.data), &session);
+    let log = open_shown_log(project, &session);
     let mut shown = Vec::new();
     for entry in log.read_entries() {
         if let ShownEntry::MemoryAt { id, at } = entry

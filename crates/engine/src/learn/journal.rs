@@ -10,15 +10,16 @@
 //! passed or its edits were committed within the days after it; until then its journal is kept.
 
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use agents::SessionSource;
 use model::{DAY_MS, DEFERRED_DAYS, Event, EventEnvelope, SessionId, SessionStart, Timestamp};
 use source::Transcript;
-use store::{DataDir, JournalDurability, MaskedEvent, Store, StoreReader};
+use store::{
+    DataDir, EncryptionKey, JournalDurability, JournalPart, MaskedEvent, Store, StoreReader,
+    read_journal,
+};
 
 use super::candidates::MAX_SUBTASKS_LEARNED_AT_END;
 use super::observed::SessionExtent;
@@ -45,16 +46,14 @@ pub struct JournalState {
 
 impl JournalState {
     /// Reads the state from the end of the journal file. An unreadable journal counts as running.
-    fn read(session: SessionId, path: &Path) -> Self {
+    fn read(session: SessionId, path: &Path, key: Option<&EncryptionKey>) -> Self {
         let mut state = Self { session, has_ended: false, last_written: Timestamp(0) };
-        let Ok(mut file) = File::open(path) else { return state };
-        if let Ok(modified) = file.metadata().and_then(|it| it.modified()) {
+        if let Ok(modified) = std::fs::metadata(path).and_then(|it| it.modified()) {
             state.last_written = to_timestamp(modified);
         }
-        if let Ok(end) = read_end(&mut file) {
+        if let Ok(end) = read_journal(path, key, JournalPart::End(END_BYTES)) {
             // The first of these lines may be incomplete; it does not parse and is skipped.
-            let text = String::from_utf8_lossy(&end);
-            let last = text.lines().rev().find_map(|it| EventEnvelope::parse_line(it).ok());
+            let last = end.lines().rev().find_map(|it| EventEnvelope::parse_line(it).ok());
             state.has_ended = last.is_some_and(|it| matches!(it.event, Event::SessionEnd(_)));
         }
         state
@@ -67,36 +66,31 @@ fn to_timestamp(time: SystemTime) -> Timestamp {
     Timestamp(i64::try_from(since_epoch.as_millis()).unwrap_or(0))
 }
 
-/// Reads the last [`END_BYTES`] of a file: journals can be large.
-fn read_end(file: &mut File) -> std::io::Result<Vec<u8>> {
-    let length = file.seek(SeekFrom::End(0))?;
-    file.seek(SeekFrom::Start(length.saturating_sub(END_BYTES)))?;
-    let mut end = Vec::new();
-    file.read_to_end(&mut end)?;
-    Ok(end)
-}
-
 /// Finds the record to read a journalled session from: the host's own if it still exists, else the
 /// journal.
-pub(super) fn session_source(journal: &Path) -> SessionSource {
-    let host_record = start_events(journal).into_iter().find_map(host_record);
+pub(super) fn session_source(journal: &Path, key: Option<&EncryptionKey>) -> SessionSource {
+    let host_record = start_events(journal, key).into_iter().find_map(host_record);
     host_record.unwrap_or(SessionSource::JournalOnly)
 }
 
 /// The session that started a journalled session, if it is a subagent.
-pub(crate) fn journal_parent(journal: &Path) -> Option<SessionId> {
-    start_events(journal).into_iter().find_map(|it| it.parent)
+pub(crate) fn journal_parent(journal: &Path, key: Option<&EncryptionKey>) -> Option<SessionId> {
+    start_events(journal, key).into_iter().find_map(|it| it.parent)
 }
 
 /// Returns the folder in which a journalled session was started. Searches all projects.
-pub fn journalled_session_root(data: &Path, session: SessionId) -> Option<PathBuf> {
+pub fn journalled_session_root(
+    data: &Path,
+    key: Option<&EncryptionKey>,
+    session: SessionId,
+) -> Option<PathBuf> {
     let data = DataDir::new(data);
     for project in data.list_projects() {
-        // Only the path of the journal is used. It needs no key and no time.
+        // Only the path of the journal is used. It needs no time.
         let store = Store::project(data.project_paths(project), None, Timestamp(0));
         let journal = store.journals().path_of(session);
         // A project that does not have the session has no such file, and so no start event.
-        if let Some(start) = start_events(&journal).into_iter().next() {
+        if let Some(start) = start_events(&journal, key).into_iter().next() {
             return Some(PathBuf::from(start.project_root));
         }
     }
@@ -157,7 +151,7 @@ pub(crate) async fn learn_from_journal(
         return Ok(Vec::new());
     };
     let path = store.journals().path_of(session);
-    let subagents = subagent_transcripts(&session_source(&path));
+    let subagents = subagent_transcripts(&session_source(&path, project.config.key.as_ref()));
     // `read_transcript` reads the host's record instead, if the journal names one.
     let own = Transcript::of_file(path);
     let (mut acc, mut failure) = (Vec::new(), None);
@@ -230,7 +224,8 @@ pub(crate) fn close_journal(project: &Project, learned: &LearnedSession) -> Resu
 /// Lists the journalled sessions of this project with their states.
 pub(crate) fn list_journals(reader: &ProjectReader) -> Vec<JournalState> {
     let files = journal_files(reader).into_iter();
-    files.map(|(session, path)| JournalState::read(session, &path)).collect()
+    let key = reader.config.key.as_ref();
+    files.map(|(session, path)| JournalState::read(session, &path, key)).collect()
 }
 
 /// Lists the journals of this project as transcripts to learn from.
@@ -244,8 +239,9 @@ pub(crate) fn journalled_event_ids(reader: &ProjectReader, session: SessionId) -
     let Some(store) = reader.project_store_reader().filter(StoreReader::exists) else {
         return HashSet::new();
     };
-    let bytes = std::fs::read(store.journals().path_of(session)).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
+    let path = store.journals().path_of(session);
+    let text = read_journal(&path, reader.config.key.as_ref(), JournalPart::Whole);
+    let text = text.unwrap_or_default();
     text.lines().filter_map(|it| EventEnvelope::parse_line(it).ok()).map(|it| it.id).collect()
 }
 
@@ -268,10 +264,8 @@ fn host_record(start: SessionStart) -> Option<SessionSource> {
 }
 
 /// Reads the start events of a journal; a resumed session has several.
-fn start_events(journal: &Path) -> Vec<SessionStart> {
-    let mut bytes = Vec::new();
-    let read = File::open(journal).and_then(|it| it.take(START_BYTES).read_to_end(&mut bytes));
-    let text = if read.is_ok() { String::from_utf8_lossy(&bytes) } else { "".into() };
+fn start_events(journal: &Path, key: Option<&EncryptionKey>) -> Vec<SessionStart> {
+    let text = read_journal(journal, key, JournalPart::Start(START_BYTES)).unwrap_or_default();
     let start = |line: &str| match EventEnvelope::parse_line(line).ok()?.event {
         Event::SessionStart(it) => Some(it),
         _ => None,

@@ -21,7 +21,7 @@ use observe::{
     ModuleLookup, PatternKey, PatternParts, Scratchpad, SessionOverview, SessionSighting,
     SessionVisit, Sighting,
 };
-use store::{DataDir, Milestone, SessionRow, ShownEntry, ShownLog, SightingRow, StoreReader};
+use store::{Milestone, SessionRow, ShownEntry, SightingRow, StoreReader};
 
 use super::candidates::{
     EditCounts, SightingsByPattern, counted_sightings, paired_files, pattern_keys,
@@ -38,6 +38,7 @@ use super::synthesis::{
 };
 use super::usage::{ShownMemory, shown_log_session};
 use super::{LearnedSession, LessonState, edit_outcome, load_module_lookup, subagents};
+use crate::injection::shown_notes::open_shown_log;
 use crate::injection::trial_group::trial_milestone;
 use crate::{Error, NotebookScope, Project, ProjectReader};
 
@@ -335,7 +336,7 @@ async fn load_shown(
     if let Some(session) = pad.session {
         acc.trial_group = trial_milestone(reader, &log_session, session);
     }
-    let log = ShownLog::for_session(&DataDir::new(&reader.config.data), &log_session);
+    let log = open_shown_log(reader, &log_session);
     for entry in log.read_entries() {
         match entry {
             ShownEntry::MemoryAt { id, at } => {

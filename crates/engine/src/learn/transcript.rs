@@ -19,7 +19,7 @@ use agents::{
 use model::{Event, EventEnvelope, Timestamp};
 use observe::Scratchpad;
 use source::Transcript;
-use store::{HostMessageRow, MaskedEvent};
+use store::{EncryptionKey, HostMessageRow, JournalPart, MaskedEvent};
 
 use super::journal::session_source;
 use super::subagent_taint::trace_taint;
@@ -71,11 +71,14 @@ pub(crate) fn host_transcripts(
     };
     // Databases that cannot be read are skipped: the user named none of them.
     let (found, _) = split_databases(source::find_transcripts(home, variable, &reader.place.root));
-    sort_by_start(found, is_own)
+    sort_by_start(found, reader.config.key.as_ref(), is_own)
 }
 
-/// Lists the transcripts at the given paths, of any project, oldest first.
-pub fn transcripts_at_paths(paths: &[PathBuf]) -> Result<Vec<Transcript>, Error> {
+/// Lists the transcripts at the given paths, of any project, oldest first. The key opens journals.
+pub fn transcripts_at_paths(
+    paths: &[PathBuf],
+    key: Option<&EncryptionKey>,
+) -> Result<Vec<Transcript>, Error> {
     let mut acc = Vec::new();
     for path in paths {
         acc.extend(source::transcripts_at(path)?);
@@ -86,7 +89,7 @@ pub fn transcripts_at_paths(paths: &[PathBuf]) -> Result<Vec<Transcript>, Error>
         // A folder may hold databases of other programs, so this is an error only if nothing else
         // was found.
         Some(error) if found.is_empty() => Err(error.into()),
-        Some(_) | None => Ok(sort_by_start(found, |_| true)),
+        Some(_) | None => Ok(sort_by_start(found, key, |_| true)),
     }
 }
 
@@ -96,12 +99,13 @@ pub(crate) fn read_transcript(
     reader: &ProjectReader,
     transcript: &Transcript,
 ) -> Result<Option<ParsedTranscript>, Error> {
+    let key = reader.config.key.as_ref();
     // The host's own record has more detail than the journal, but it may have been deleted since.
-    if let Some(host_record) = host_record_of(transcript)
+    if let Some(host_record) = host_record_of(transcript, key)
         && let Some(mut parsed) = read_untraced(reader, &host_record)?
     {
         trace_taint(reader, &host_record, &mut parsed.pad);
-        return add_journal_events(transcript, parsed).map(Some);
+        return add_journal_events(transcript, key, parsed).map(Some);
     }
     let mut parsed = read_untraced(reader, transcript)?;
     if let Some(parsed) = &mut parsed {
@@ -122,10 +126,11 @@ pub(super) fn read_untraced(
 }
 
 /// The record of the host that a journal names.
-fn host_record_of(transcript: &Transcript) -> Option<Transcript> {
+fn host_record_of(transcript: &Transcript, key: Option<&EncryptionKey>) -> Option<Transcript> {
     let is_journal = transcript.session.is_none()
-        && read_header(&transcript.path).is_some_and(|it| it.format == TranscriptFormat::Journal);
-    match is_journal.then(|| session_source(&transcript.path))? {
+        && read_header(&transcript.path, key)
+            .is_some_and(|it| it.format == TranscriptFormat::Journal);
+    match is_journal.then(|| session_source(&transcript.path, key))? {
         SessionSource::HostTranscript { path } => Some(Transcript::of_file(PathBuf::from(path))),
         SessionSource::HostDatabase { path, host_session } => Some(Transcript {
             path: PathBuf::from(path),
@@ -151,9 +156,9 @@ pub fn unfinished_since(path: &Path) -> Option<SystemTime> {
 }
 
 /// Reads the header of a transcript file; `None` if the file is not a transcript.
-pub(super) fn read_header(path: &Path) -> Option<TranscriptHeader> {
+pub(super) fn read_header(path: &Path, key: Option<&EncryptionKey>) -> Option<TranscriptHeader> {
     let mut head = Vec::new();
-    let read = source::read_pieces(path, |piece| {
+    let read = read_pieces(path, key, |piece| {
         head.extend_from_slice(&piece[..piece.len().min(HEADER_BYTES)]);
         head.len() < HEADER_BYTES // Go on reading?
     });
@@ -223,11 +228,12 @@ fn split_databases(found: Vec<Transcript>) -> (Vec<Transcript>, Vec<store::Error
 /// transcripts.
 fn sort_by_start(
     found: Vec<Transcript>,
+    key: Option<&EncryptionKey>,
     is_wanted: impl Fn(&SessionOrigin) -> bool,
 ) -> Vec<Transcript> {
     let mut dated: Vec<(Timestamp, Transcript)> = Vec::new();
     for transcript in found {
-        if let Some(origin) = read_session_origin(&transcript)
+        if let Some(origin) = read_session_origin(&transcript, key)
             && is_wanted(&origin)
         {
             dated.push((origin.started, transcript));
@@ -283,7 +289,8 @@ fn read_file(
     project: &ProjectReader,
     transcript: &Transcript,
 ) -> Result<Option<ParsedTranscript>, Error> {
-    let Some(header) = read_header(&transcript.path) else { return Ok(None) };
+    let key = project.config.key.as_ref();
+    let Some(header) = read_header(&transcript.path, key) else { return Ok(None) };
     let origin = transcript_origin(
         &transcript.path,
         project.place.root.to_string_lossy().into_owned(),
@@ -296,7 +303,7 @@ fn read_file(
 
     // Each piece is folded at once, which bounds the memory: transcripts can be hundreds of
     // megabytes.
-    source::read_pieces(&transcript.path, |piece| {
+    read_pieces(&transcript.path, key, |piece| {
         n_bytes += piece.len() as u64;
         splitter.feed(piece, |line| reader.read_line(&mut events, line));
         observe_events(&mut pad, &mut events);
@@ -320,10 +327,11 @@ fn read_file(
 /// Adds the events that only the journal has to the host's record: notes and validations.
 fn add_journal_events(
     journal: &Transcript,
+    key: Option<&EncryptionKey>,
     mut parsed: ParsedTranscript,
 ) -> Result<ParsedTranscript, Error> {
     let mut bytes = Vec::new();
-    source::read_pieces(&journal.path, |piece| {
+    read_pieces(&journal.path, key, |piece| {
         bytes.extend_from_slice(piece);
         true // Go on reading.
     })?;
@@ -336,13 +344,33 @@ fn add_journal_events(
 }
 
 /// Reads when and where a session was started; `None` if the file is not a transcript.
-fn read_session_origin(transcript: &Transcript) -> Option<SessionOrigin> {
+fn read_session_origin(
+    transcript: &Transcript,
+    key: Option<&EncryptionKey>,
+) -> Option<SessionOrigin> {
     let Some(session) = &transcript.session else {
-        return read_header(&transcript.path).map(|it| it.origin);
+        return read_header(&transcript.path, key).map(|it| it.origin);
     };
     let sessions = store::read_host_sessions(&transcript.path).ok()?;
     let row = sessions.into_iter().find(|it| it.id == *session)?;
     Some(SessionOrigin { started: row.created, folder: Some(row.directory) })
+}
+
+/// Reads a file in pieces; `on_piece` returns whether to go on. With a key, our own journals are read
+/// as a whole, because their lines may be sealed. Files of hosts never are.
+fn read_pieces(
+    path: &Path,
+    key: Option<&EncryptionKey>,
+    mut on_piece: impl FnMut(&[u8]) -> bool,
+) -> Result<(), Error> {
+    let is_journal = path.extension().is_some_and(|it| it == store::JOURNAL_EXTENSION);
+    if key.is_none() || !is_journal {
+        return Ok(source::read_pieces(path, on_piece)?);
+    }
+    let text = store::read_journal(path, key, JournalPart::Whole);
+    let text = text.map_err(|it| source::Error::from_io(path, it))?;
+    on_piece(text.as_bytes());
+    Ok(())
 }
 
 /// Folds events into a scratchpad, with secrets masked, and leaves the buffer empty. Everything that

@@ -65,7 +65,7 @@ impl TranscriptTail {
     /// Detects the format; `None` if the file does not exist yet or its format is not recognised
     /// yet.
     fn new_parser(&self) -> Option<(TranscriptReader, LineSplitter)> {
-        let format = read_header(&self.path)?.format;
+        let format = read_header(&self.path, None)?.format;
         let origin = transcript_origin(&self.path, self.project_root.clone(), None);
         Some((TranscriptReader::new(format, origin), LineSplitter::new(format.layout())))
     }

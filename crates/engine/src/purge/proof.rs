@@ -8,6 +8,7 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use model::Memory;
@@ -99,8 +100,16 @@ pub(crate) fn search_files(
     let mut proof = ErasureProof { pieces: pieces.len(), ..ErasureProof::default() };
     let mut pending = vec![root.to_owned()];
     while let Some(dir) = pending.pop() {
-        for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
-            let path = entry.path();
+        let unreadable = |it| Error::from(source::Error::from_io(&dir, it));
+        let entries = match fs::read_dir(&dir) {
+            Ok(entries) => entries,
+            // Everything was erased, or another process removed the folder after the listing.
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            // A folder that cannot be listed may hold the text, so there is no proof.
+            Err(error) => return Err(unreadable(error)),
+        };
+        for entry in entries {
+            let path = entry.map_err(unreadable)?.path();
             if path.is_dir() {
                 if !excluded.contains(&path) {
                     pending.push(path);

@@ -132,7 +132,7 @@ impl TranscriptFixture {
     /// Learns every file, as `waylore learn --from` does.
     fn learn_transcripts(&self, project: &mut Project) -> LearnedTranscripts {
         let (mut states, mut notices) = (Vec::new(), Vec::new());
-        for transcript in transcripts_at_paths(&self.files).unwrap() {
+        for transcript in transcripts_at_paths(&self.files, None).unwrap() {
             let parsed = project.session_history().read_transcript(&transcript).unwrap().unwrap();
             let learned = self.run(project.learner().learn_session(&parsed.pad)).unwrap();
             states.push(learned.state);

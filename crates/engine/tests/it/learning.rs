@@ -265,7 +265,7 @@ fn a_hosts_database_is_learned_session_by_session() {
     let mut project = fixture.open_project();
     let database = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/opencode.db");
     let learn = |project: &mut Project| {
-        let found = transcripts_at_paths(std::slice::from_ref(&database)).unwrap();
+        let found = transcripts_at_paths(std::slice::from_ref(&database), None).unwrap();
         let mut states = Vec::new();
         for it in &found {
             let parsed = project.session_history().read_transcript(it).unwrap().unwrap();
@@ -285,7 +285,7 @@ fn a_session_that_a_host_reports_is_learned_from_the_hosts_database() {
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project();
     let database = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/opencode.db");
-    let found = transcripts_at_paths(std::slice::from_ref(&database)).unwrap();
+    let found = transcripts_at_paths(std::slice::from_ref(&database), None).unwrap();
     let opencode = find_host("opencode").unwrap();
 
     // The events that the hook of a host with a database delivers.

@@ -286,7 +286,7 @@ fn learn_files(parent: &ClaudeCodeFile, subagent: Option<&ClaudeCodeFile>) -> Ve
     if let Some(subagent) = subagent {
         subagent.write(&folder.join(PARENT).join("subagents/agent-a7.jsonl"));
     }
-    for it in transcripts_at_paths(&[folder]).unwrap() {
+    for it in transcripts_at_paths(&[folder], None).unwrap() {
         let parsed = project.session_history().read_transcript(&it).unwrap().unwrap();
         fixture.run(project.learner().learn_session(&parsed.pad)).unwrap();
     }
