@@ -18,12 +18,14 @@ impl<'a> SessionJournal<'a> {
     }
 
     /// Appends events of one session to its journal, with secrets masked. Registers the project if
-    /// it is new. Syncs the journal to disk if one of the events ends a step.
+    /// it is new. Syncs the journal to disk if one of the events ends a step or records
+    /// a note.
     pub async fn record_events(&mut self, events: &[EventEnvelope]) -> Result<(), Error> {
         learn::record_events(self.project, events).await
     }
 
-    /// Appends events without waiting for the disk. Returns whether one of them ended a step; the
+    /// Appends events without waiting for the disk. Returns whether one of them ended a step or
+    /// recorded a note; the
     /// caller should then call [`sync`](Self::sync). Fails if the project is not registered yet.
     pub fn append_events(&mut self, events: &[EventEnvelope]) -> Result<bool, Error> {
         learn::append_events(self.project, events)

@@ -121,6 +121,8 @@ pub async fn run(config: Config) -> Result<DaemonExit, Error> {
 pub async fn run_stdio(config: Config) -> std::io::Result<()> {
     let daemon = Arc::new(Daemon::new(config));
     background_worker::start_worker(&daemon)?;
+    let syncing_daemon = Arc::clone(&daemon);
+    let sync_task = tokio::spawn(async move { syncing_daemon.sync_journals_forever().await });
     let served =
         connection::serve_connection(Arc::clone(&daemon), tokio::io::stdin(), tokio::io::stdout())
             .await;
@@ -129,6 +131,7 @@ pub async fn run_stdio(config: Config) -> std::io::Result<()> {
         tokio::time::sleep(POLL_INTERVAL).await;
     }
     drain(&daemon).await;
+    sync_task.abort();
     served
 }
 

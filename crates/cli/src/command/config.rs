@@ -52,6 +52,10 @@ enum ConfigAction {
         for_project: bool,
     },
     /// Encrypt or decrypt all data
+    ///
+    /// Databases, backups, the code graph, and the records of running sessions. Not encrypted: names
+    /// and sizes of files, a memory while it is open in an editor, and the copies of host settings that
+    /// `waylore disconnect` restores.
     Encryption {
         /// Location of the key, or `off`
         state: encryption::EncryptionSwitch,

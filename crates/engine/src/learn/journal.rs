@@ -98,7 +98,7 @@ pub fn journalled_session_root(
 }
 
 /// Appends events of one session to its journal, with secrets masked. Registers the project if it
-/// is new. If an event ends a step, the journal is on disk when this returns.
+/// is new. If an event ends a step or records a note, the journal is on disk when this returns.
 pub(crate) async fn record_events(
     project: &mut Project,
     events: &[EventEnvelope],
@@ -111,7 +111,7 @@ pub(crate) async fn record_events(
 }
 
 /// Appends events of one session of a registered project, without waiting for the disk. Returns
-/// whether an event ended a step; the caller should then call [`sync_journal`].
+/// whether an event ended a step or recorded a note; the caller should then call [`sync_journal`].
 pub(crate) fn append_events(project: &Project, events: &[EventEnvelope]) -> Result<bool, Error> {
     project.require_memory_enabled()?;
     let Some(first) = events.first() else { return Ok(false) };
@@ -132,7 +132,8 @@ pub(crate) fn append_events(project: &Project, events: &[EventEnvelope]) -> Resu
         // the time of this marker file first, and read the journals only if it has changed.
         store.journal_writer().mark_note_recorded()?;
     }
-    Ok(ends_step)
+    // The agent was told that its note is recorded.
+    Ok(ends_step || records_note)
 }
 
 /// Writes the journal of a session through to the disk (fsync).

@@ -116,6 +116,11 @@ pub(crate) fn search_files(
                 }
                 continue;
             }
+            // Sockets and pipes hold no text. The socket of a daemon that was killed stays behind, and
+            // a pipe would block.
+            if path.exists() && !path.is_file() {
+                continue;
+            }
             // Reads databases in a way that does not disturb the locks of open connections.
             let bytes = match store::read_open_database(&path) {
                 Ok(bytes) => bytes,
