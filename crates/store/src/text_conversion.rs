@@ -33,7 +33,7 @@ pub fn convert_text_files(
         rewrite_file(&path, |bytes| {
             let opened = new.open_lines(old.open_lines(bytes).as_bytes());
             let lines = opened.lines().filter(|it| !holds_sealed_line(it) && !it.is_empty());
-            let lines: String = lines.map(|it| format!("{it}\n")).collect();
+            let lines: String = lines.flat_map(|it| [it, "\n"]).collect();
             new.seal_lines(&lines).map(|it| Some(it.into_bytes()))
         })?;
     }

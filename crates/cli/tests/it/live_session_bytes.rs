@@ -75,7 +75,7 @@ fn use_mcp(sandbox: &Sandbox) {
         call(1, "record_memory", json!({ "content": content, "type": "gotcha" })),
         call(2, "search_memory", json!({ "query": format!("{CANARY}query {}", token()) })),
     ];
-    let input: String = messages.iter().map(|it| format!("{it}\n")).collect();
+    let input: String = messages.iter().map(|it| it.to_string() + "\n").collect();
     let output = sandbox.run_with_input(&["mcp"], input.as_bytes()).expect_code(0, "mcp");
     assert!(!output.out.contains("\"isError\":true"), "{}", output.out);
 }
