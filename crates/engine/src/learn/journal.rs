@@ -182,7 +182,8 @@ pub(crate) fn transcript_unfinished_since(
     session: SessionId,
 ) -> Option<SystemTime> {
     let store = reader.project_store_reader().filter(StoreReader::exists)?;
-    let source = session_source(&store.journals().path_of(session));
+    let key = reader.config.key.as_ref();
+    let source = session_source(&store.journals().path_of(session), key);
     match source {
         SessionSource::HostTranscript { path } => unfinished_since(Path::new(&path)),
         SessionSource::HostDatabase { .. } | SessionSource::JournalOnly => None,

@@ -144,7 +144,8 @@ fn host_record_of(transcript: &Transcript, key: Option<&EncryptionKey>) -> Optio
 /// Returns the time of the last change of a transcript that its host has not finished; `None` if it
 /// is complete, or if nothing in it tells.
 pub fn unfinished_since(path: &Path) -> Option<SystemTime> {
-    let format = read_header(path)?.format;
+    // Files of hosts are never sealed.
+    let format = read_header(path, None)?.format;
     let mut file = File::open(path).ok()?;
     let metadata = file.metadata().ok()?;
     let tail_start = metadata.len().saturating_sub(TAIL_BYTES);
