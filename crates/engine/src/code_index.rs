@@ -29,6 +29,7 @@ pub use live_index::IndexPass;
 pub use map::{MapEdit, MappedModule, ModuleMap};
 pub use queries::{
     DependencyReport, ImpactReport, IndexFreshness, ReachedSymbol, RouteEdge, SymbolRoute,
+    UnknownReceivers,
 };
 pub(crate) use queries::{IndexState, LoadedGraph, read_index_state};
 pub use refine::{RefineReport, read_scip_file};

@@ -12,6 +12,7 @@ use source::SkipReason;
 use store::{Store, StoreReader};
 
 use crate::backups::list_backups;
+use crate::code_index::queries::load_query_graph;
 use crate::code_index::{IndexState, read_index_state};
 use crate::learn::failed_sessions;
 use crate::memory_texts::list_memories_with_secrets;
@@ -227,7 +228,13 @@ fn check_git(project: &Project) -> Option<HealthCheck> {
 async fn check_index(project: &Project) -> HealthCheck {
     let name = "code index";
     match read_index_state(project).await {
-        Ok(IndexState::Complete) => good(name, "complete".to_owned()),
+        Ok(IndexState::Complete) => match load_query_graph(project).await {
+            Ok((_, freshness)) => good(name, format_completeness(freshness.n_partly_parsed)),
+            Err(error) => {
+                let fix = "`waylore index` builds it again";
+                problem(name, HealthLevel::Warning, error.to_string(), fix)
+            }
+        },
         Ok(IndexState::Missing) => {
             let detail = "the code is not indexed: there is no module map, and notes are not checked against symbols".to_owned();
             problem(name, HealthLevel::Warning, detail, "`waylore index` reads it")
@@ -243,6 +250,15 @@ async fn check_index(project: &Project) -> HealthCheck {
             error.to_string(),
             "`waylore index` builds it again",
         ),
+    }
+}
+
+/// A complete index, with the number of files that the grammar could not parse completely.
+fn format_completeness(n_partly_parsed: usize) -> String {
+    match n_partly_parsed {
+        0 => "complete".to_owned(),
+        1 => "complete; 1 file understood in part".to_owned(),
+        n => format!("complete; {n} files understood in part"),
     }
 }
 

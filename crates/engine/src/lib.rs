@@ -83,7 +83,7 @@ pub use code_graph::{CodeGraph, CodeIndexer};
 pub use code_index::{
     CodeWatch, DependencyReport, FollowUpReport, HistoryReport, ImpactReport, IndexFreshness,
     IndexPass, IndexReport, MapEdit, MappedModule, ModuleMap, ReachedSymbol, RefineReport,
-    RouteEdge, SymbolRoute, read_scip_file,
+    RouteEdge, SymbolRoute, UnknownReceivers, read_scip_file,
 };
 pub use correction::{CorrectionResult, MemoryCorrection};
 pub use doctor::{DoctorMode, HealthCheck, HealthLevel};

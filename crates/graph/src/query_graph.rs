@@ -18,14 +18,16 @@ mod find_target;
 mod traversal;
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+
+use model::hasher::FastBuildHasher;
 
 use crate::facts::{DefFlags, DefId, DefKind, FileFacts};
 use crate::facts_builder::to_index;
 use crate::ids::{FileId, NodeId};
-use crate::resolve::{EdgeKind, FileEdges, ResolutionKind};
+use crate::resolve::{EdgeKind, FileEdges, ResolutionKind, hash_member_name};
 
-pub use find_target::{TargetLookup, find_target};
+pub use find_target::{TargetLookup, find_target, suggest_targets};
 pub(crate) use traversal::edge_weight;
 pub use traversal::{
     NeighbourFile, PathStep, ReachedNode, find_dependencies, find_impact, find_neighbours,
@@ -127,6 +129,9 @@ pub struct QueryGraph {
     pub n_external: u64,
     /// The number of calls without a target.
     pub n_unresolved: u64,
+    /// Calls of a member of an unknown value, by the hash of the member's name: the positions in
+    /// `files` with the number of calls, in file order.
+    unknown_receivers: HashMap<u32, Vec<(u32, u32)>, FastBuildHasher>,
 }
 
 /// A description of a file or a definition.
@@ -169,7 +174,11 @@ impl QueryGraph {
         }
         // Second pass: translate the ends of the edges to nodes.
         let mut edges = Vec::with_capacity(all_edges.iter().map(|it| it.edges.len()).sum());
-        for (file, file_edges) in graph.files.iter().zip(&all_edges) {
+        for (position, (file, file_edges)) in graph.files.iter().zip(&all_edges).enumerate() {
+            for (hash, n_calls) in &file_edges.unknown_receivers {
+                let calls = graph.unknown_receivers.entry(*hash).or_default();
+                calls.push((to_index(position), *n_calls));
+            }
             graph.n_external += u64::from(file_edges.n_external);
             graph.n_unresolved += u64::from(file_edges.n_unresolved);
             for edge in &file_edges.edges {
@@ -206,6 +215,21 @@ impl QueryGraph {
 
     pub fn n_edges(&self) -> usize {
         self.outgoing.edges.len()
+    }
+
+    /// The number of files that the grammar of their language could not parse completely.
+    pub fn n_partly_parsed(&self) -> usize {
+        self.files.iter().filter(|it| it.outline.n_syntax_errors > 0).count()
+    }
+
+    /// Calls of a member with this name whose object is unknown, so that they may mean any member of
+    /// that name: the paths of the files and the number of calls, most calls first.
+    pub fn unknown_receivers_of(&self, name: &str) -> Vec<(&str, u32)> {
+        let calls = self.unknown_receivers.get(&hash_member_name(name));
+        let to_path = |it: &(u32, u32)| (&*self.files[it.0 as usize].path, it.1);
+        let mut files: Vec<(&str, u32)> = calls.into_iter().flatten().map(to_path).collect();
+        files.sort_by_key(|it| Reverse(it.1));
+        files
     }
 
     /// The edges from a node to the nodes it refers to.

@@ -68,8 +68,8 @@ use python::{find_in_python_module, find_in_star_imports, find_submodule, resolv
 use rust::{find_in_rust_module, find_rust_name, resolve_rust_module};
 
 pub use codec::{EdgeCounts, EncodedFileEdges, decode_edges, decode_keys};
-pub(crate) use edges::resolve_file;
 pub use edges::{EdgeKind, FileEdges, SymbolEdge};
+pub(crate) use edges::{hash_member_name, resolve_file};
 pub use references::ResolvedReference;
 pub(crate) use references::resolve_references;
 pub(crate) use value::{AbstractValue, LookupResult, ModuleRef, TypeEnv};

@@ -61,6 +61,11 @@ impl SymbolGraph {
         self.index.facts(file)
     }
 
+    /// Returns whether the grammar could not parse a file completely.
+    pub fn is_partly_parsed(&self, file: FileId) -> bool {
+        self.index.get(file).is_some_and(|it| it.facts.n_syntax_errors > 0)
+    }
+
     pub fn n_symbols(&self, file: FileId) -> usize {
         self.index.get(file).map_or(0, |it| it.facts.defs.len())
     }

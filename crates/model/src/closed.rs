@@ -41,7 +41,7 @@ impl std::fmt::Display for UnknownWord {
 impl std::error::Error for UnknownWord {}
 
 /// Levenshtein distance (Wagner and Fischer 1974), with a single row of the table.
-fn edit_distance(left: &[u8], right: &[u8]) -> usize {
+pub fn edit_distance(left: &[u8], right: &[u8]) -> usize {
     let right = &right[..right.len().min(MAX_COMPARED_BYTES)];
     // `row[j]` is the distance of the part of `left` so far to `right[..j]`.
     let mut row: Vec<usize> = (0..=right.len()).collect();

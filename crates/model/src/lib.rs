@@ -39,7 +39,7 @@ mod vendored;
 
 mod event;
 
-pub use closed::UnknownWord;
+pub use closed::{UnknownWord, edit_distance};
 pub use content_channel::{ChannelGuard, ContentChannel, ContentChannelRow};
 pub use cpu::{CpuLevel, InstructionSet};
 pub use deprecation::Deprecation;

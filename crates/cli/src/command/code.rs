@@ -29,6 +29,57 @@ pub(crate) fn format_symbol(symbol: &SymbolInfo) -> String {
     )
 }
 
+/// Prints reached symbols by file, the file with the nearest symbol first, at most `limit` symbols.
+pub(crate) fn print_by_file(out: &Output, reached: &[&ReachedSymbol], limit: usize) {
+    let mut files: Vec<&str> = Vec::new();
+    for it in reached {
+        let path = it.symbol.path.as_str();
+        if !files.contains(&path) {
+            files.push(path);
+        }
+    }
+    let mut n_left = limit;
+    for file in files {
+        let in_file: Vec<&&ReachedSymbol> =
+            reached.iter().filter(|it| it.symbol.path == file).collect();
+        if n_left == 0 {
+            break;
+        }
+        out.print_line(&format!("{BOLD_STYLE}{file}{BOLD_STYLE:#}  {}", in_file.len()));
+        for it in in_file.iter().take(n_left) {
+            out.print_line(&format!("  {}", format_reached(it)));
+        }
+        n_left = n_left.saturating_sub(in_file.len());
+    }
+    if reached.len() > limit {
+        out.print_line(&format!("  … and {} more; -n shows more", reached.len() - limit));
+    }
+}
+
+/// `Server.run  calls (line 12)`: a symbol below the heading of its file.
+fn format_reached(reached: &ReachedSymbol) -> String {
+    let name = if reached.symbol.name.is_empty() { "(file)" } else { &reached.symbol.name };
+    let steps = match reached.depth {
+        1 => String::new(),
+        n => format!(", {n} steps through {}", reached.via),
+    };
+    let guess = guess_note(reached.resolution);
+    let line = reached.line;
+    format!("{name}  {DIM_STYLE}{} (line {line}{steps}{guess}){DIM_STYLE:#}", reached.kind)
+}
+
+/// The note beside an edge that is not certain.
+fn guess_note(resolution: engine::ResolutionKind) -> &'static str {
+    match resolution {
+        // The only method with that name; the type of the value is not known.
+        engine::ResolutionKind::Unique => ", guessed by name",
+        // One of several overloads.
+        engine::ResolutionKind::Overload => ", ambiguous by name",
+        // By scope, import, type or a precise index: certain enough to say nothing.
+        _ => "",
+    }
+}
+
 /// Prints reached symbols by depth, nearest first, at most `limit` of them.
 pub(crate) fn print_by_depth(out: &Output, reached: &[ReachedSymbol], limit: usize) {
     let mut heading_depth = 0;
@@ -41,14 +92,7 @@ pub(crate) fn print_by_depth(out: &Output, reached: &[ReachedSymbol], limit: usi
             let steps = format_count(heading_depth as usize, "step", "steps");
             out.print_line(&format!("{steps} away: {n_at_depth}"));
         }
-        let guess = match it.resolution {
-            // The only method with that name; the type of the value is not known.
-            engine::ResolutionKind::Unique => ", guessed by name",
-            // One of several overloads.
-            engine::ResolutionKind::Overload => ", ambiguous by name",
-            // By scope, import, type or a precise index: certain enough to say nothing.
-            _ => "",
-        };
+        let guess = guess_note(it.resolution);
         // The symbol before it on the way; at depth 1 that is the target itself.
         let via = if it.depth > 1 { format!(" through {}", it.via) } else { String::new() };
         out.print_line(&format!(
@@ -69,6 +113,10 @@ pub(crate) fn warn_if_stale(out: &Output, freshness: &IndexFreshness) {
         let waiting = format_count(freshness.n_unresolved, "file waits", "files wait");
         out.warn(&format!("the index is incomplete ({waiting}); results may be missing"));
         out.hint("`waylore index` continues where it was interrupted");
+    }
+    if freshness.n_partly_parsed > 0 {
+        let files = format_count(freshness.n_partly_parsed, "file", "files");
+        out.say(&format!("{files} understood in part; references in them may be missing"));
     }
     if !freshness.changed_files.is_empty() {
         let named = freshness.changed_files.iter().take(MAX_NAMED_FILES);

@@ -64,6 +64,10 @@ pub(crate) async fn run(args: IndexArgs, command: &mut CommandContext<'_>) -> an
     for (_, line) in report.summary_lines() {
         out.print_line(&line);
     }
+    if report.code.n_partly_parsed > 0 {
+        let files = format_count(report.code.n_partly_parsed, "file", "files");
+        out.say(&format!("{files} understood in part: definitions and references may be missing"));
+    }
     for (why, n) in &report.code.skipped {
         out.say(&format!("skipped: {} ({why})", format_count(*n, "file", "files")));
     }

@@ -4,7 +4,7 @@
 
 use engine::{
     CodeChunk, HistoryReport, IndexFreshness, IndexReport, NeighbourFile, ReachedSymbol,
-    RefineReport, SymbolInfo,
+    RefineReport, SymbolInfo, UnknownReceivers,
 };
 use serde_json::{Value, json};
 
@@ -41,6 +41,13 @@ pub(crate) fn reached_json(reached: &ReachedSymbol) -> Value {
     })
 }
 
+/// Calls of a method with the name of the target on values of unknown type: they may reach it.
+pub(crate) fn unknown_receivers_json(unknown: &UnknownReceivers) -> Value {
+    let files: Vec<Value> =
+        unknown.files.iter().map(|(path, n)| json!({ "path": path, "calls": n })).collect();
+    json!({ "name": unknown.name, "calls": unknown.n_calls(), "files": files })
+}
+
 /// Reasons why a result may be incomplete or outdated.
 pub(crate) fn freshness_json(freshness: &IndexFreshness) -> Value {
     json!({
@@ -49,6 +56,8 @@ pub(crate) fn freshness_json(freshness: &IndexFreshness) -> Value {
         "waiting": freshness.n_unresolved,
         // Files in the result that changed since they were indexed.
         "changed": freshness.changed_files,
+        // Files of the index that the grammar could not parse completely.
+        "understood_in_part": freshness.n_partly_parsed,
     })
 }
 
@@ -86,6 +95,8 @@ pub(crate) fn index_json(report: &IndexReport) -> Value {
         "unresolved_calls": report.n_unresolved,
         // Calls into libraries outside the project.
         "foreign_calls": report.n_foreign,
+        // Files that the grammar could not parse completely.
+        "understood_in_part": report.n_partly_parsed,
         "skipped": skipped,
         "complete": !report.is_partial,
         "database_bytes": report.size,

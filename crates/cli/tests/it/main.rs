@@ -34,6 +34,7 @@ mod hooks;
 mod host_dialects;
 mod hostile_input;
 mod identity;
+mod impact;
 mod indexing;
 mod init;
 mod kill;

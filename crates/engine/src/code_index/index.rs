@@ -28,6 +28,8 @@ pub struct IndexReport {
     pub n_unresolved: u64,
     /// Calls into libraries outside the repository.
     pub n_foreign: u64,
+    /// Files of the index that the grammar of their language could not parse completely.
+    pub n_partly_parsed: usize,
     /// Number of skipped files by reason.
     pub skipped: Vec<(&'static str, usize)>,
     /// Indexing was stopped before its end.
@@ -143,6 +145,7 @@ pub(super) fn add_graph_totals(graph: &SymbolGraph, report: &mut IndexReport) {
     for (id, _) in graph.files() {
         report.n_files += 1;
         report.n_symbols += graph.n_symbols(id);
+        report.n_partly_parsed += usize::from(graph.is_partly_parsed(id));
         if let Some(edges) = graph.encoded_edges(id) {
             let counts = edges.counts();
             report.n_edges += counts.n_edges;

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use graph::{
-    CodeChunk, EdgeKind, NeighbourFile, NodeId, QueryGraph, ReachedNode, ResolutionKind,
+    CodeChunk, DefKind, EdgeKind, NeighbourFile, NodeId, QueryGraph, ReachedNode, ResolutionKind,
     SymbolInfo, TargetLookup, fingerprint,
 };
 use model::ProjectPath;
@@ -31,6 +31,8 @@ pub struct IndexFreshness {
     pub is_partial: bool,
     /// Files of the answer that changed since they were indexed, or are gone.
     pub changed_files: Vec<String>,
+    /// Files of the index that the grammar of their language could not parse completely.
+    pub n_partly_parsed: usize,
 }
 
 /// The state of the stored code index.
@@ -78,9 +80,26 @@ pub struct ReachedSymbol {
 pub struct ImpactReport {
     pub targets: Vec<SymbolInfo>,
     pub reached: Vec<ReachedSymbol>,
+    /// Calls that may reach a target but are not among `reached`.
+    pub unknown_receivers: UnknownReceivers,
     /// Memories about the files of the targets.
     pub memories: Vec<RatedMemory>,
     pub freshness: IndexFreshness,
+}
+
+/// Calls of a method with the name of a target on a value of unknown type.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UnknownReceivers {
+    /// The name of the method; empty if no target is a method.
+    pub name: String,
+    /// Files with the number of such calls, most calls first.
+    pub files: Vec<(String, u32)>,
+}
+
+impl UnknownReceivers {
+    pub fn n_calls(&self) -> u32 {
+        self.files.iter().map(|it| it.1).sum()
+    }
 }
 
 /// Symbols that a target uses.
@@ -138,10 +157,11 @@ pub(crate) async fn query_impact(
     depth: u32,
 ) -> Result<ImpactReport, Error> {
     let (graph, mut freshness) = load_query_graph(reader).await?;
-    let nodes = resolve_target(&graph, &freshness, target)?;
+    let nodes = resolve_target(reader, &graph, &freshness, target)?;
     let reached = graph::find_impact(&graph, &nodes, depth);
     let reached = to_reached_symbols(&graph, &reached, EdgeDirection::ToUsers);
     let targets = symbol_infos(&graph, &nodes);
+    let unknown_receivers = find_unknown_receivers(&graph, &targets);
     let files: BTreeSet<&str> = targets.iter().map(|it| it.path.as_str()).collect();
     let mut memories = Vec::new();
     for path in &files {
@@ -154,7 +174,17 @@ pub(crate) async fn query_impact(
     // A changed user may no longer refer to the target, so its file is checked as well.
     let reached_files = reached.iter().map(|it| it.symbol.path.as_str());
     check_freshness(reader, &mut freshness, files.into_iter().chain(reached_files)).await?;
-    Ok(ImpactReport { targets, reached, memories, freshness })
+    Ok(ImpactReport { targets, reached, unknown_receivers, memories, freshness })
+}
+
+/// The unresolved calls that may mean a target, if the target is a method or a field.
+fn find_unknown_receivers(graph: &QueryGraph, targets: &[SymbolInfo]) -> UnknownReceivers {
+    let is_member = |it: &&SymbolInfo| matches!(it.kind, Some(DefKind::Method | DefKind::Field));
+    let Some(member) = targets.iter().find(is_member) else { return UnknownReceivers::default() };
+    let name = member.name.rsplit('.').next().unwrap_or(&member.name);
+    let calls = graph.unknown_receivers_of(name);
+    let files = calls.into_iter().map(|(path, n)| (path.to_owned(), n)).collect();
+    UnknownReceivers { name: name.to_owned(), files }
 }
 
 /// Finds the symbols that a file or a symbol uses.
@@ -164,7 +194,7 @@ pub(crate) async fn query_dependencies(
     depth: u32,
 ) -> Result<DependencyReport, Error> {
     let (graph, mut freshness) = load_query_graph(reader).await?;
-    let nodes = resolve_target(&graph, &freshness, target)?;
+    let nodes = resolve_target(reader, &graph, &freshness, target)?;
     let reached = graph::find_dependencies(&graph, &nodes, depth);
     let reached = to_reached_symbols(&graph, &reached, EdgeDirection::ToUsed);
     let targets = symbol_infos(&graph, &nodes);
@@ -180,7 +210,7 @@ pub(crate) async fn list_neighbours(
     let (graph, mut freshness) = load_query_graph(reader).await?;
     let mut files = Vec::new();
     for path in paths {
-        let nodes = resolve_target(&graph, &freshness, path)?;
+        let nodes = resolve_target(reader, &graph, &freshness, path)?;
         files.extend(nodes.iter().map(|it| graph.path_of(*it).to_owned()));
     }
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
@@ -194,7 +224,7 @@ pub(crate) async fn list_symbols(
     path: &str,
 ) -> Result<(Vec<SymbolInfo>, IndexFreshness), Error> {
     let (graph, mut freshness) = load_query_graph(reader).await?;
-    let nodes = resolve_target(&graph, &freshness, path)?;
+    let nodes = resolve_target(reader, &graph, &freshness, path)?;
     // All nodes of one target are in one file.
     let path = graph.path_of(nodes[0]).to_owned();
     check_freshness(reader, &mut freshness, std::iter::once(path.as_str())).await?;
@@ -208,8 +238,8 @@ pub(crate) async fn query_route(
     to: &str,
 ) -> Result<SymbolRoute, Error> {
     let (graph, freshness) = load_query_graph(reader).await?;
-    let start = resolve_target(&graph, &freshness, from)?;
-    let end = resolve_target(&graph, &freshness, to)?;
+    let start = resolve_target(reader, &graph, &freshness, from)?;
+    let end = resolve_target(reader, &graph, &freshness, to)?;
     let Some(path) = graph::shortest_path(&graph, &start, &end) else {
         return Err(Error::nothing_to_do(format!("no path leads from `{from}` to `{to}`")));
     };
@@ -264,7 +294,9 @@ pub(crate) async fn load_query_graph(
         *lock(&reader.loaded_graph) = Some(loaded.clone());
         loaded
     };
-    Ok((graph, IndexFreshness { n_unresolved, is_partial, changed_files: Vec::new() }))
+    let n_partly_parsed = graph.n_partly_parsed();
+    let changed_files = Vec::new();
+    Ok((graph, IndexFreshness { n_unresolved, is_partial, changed_files, n_partly_parsed }))
 }
 
 /// Frees the memory of the loaded graph. The next query loads it again.
@@ -312,17 +344,22 @@ fn is_unchanged(root: &Path, indexed: &GraphStamp) -> bool {
 /// Finds the nodes that a text names. A name of several symbols is refused with a list of them,
 /// unless they are parts of one symbol.
 fn resolve_target(
+    reader: &ProjectReader,
     graph: &QueryGraph,
     freshness: &IndexFreshness,
     text: &str,
 ) -> Result<Vec<NodeId>, Error> {
+    let text = &to_project_target(&reader.place.root, text)?;
     let nodes = match graph::find_target(graph, text) {
         TargetLookup::Found(nodes) => nodes,
         TargetLookup::NoSymbol { path } => {
             let what = format!("`{path}` defines no such symbol: `{text}`");
+            let hint = format!("`waylore symbols {path}` lists what it defines");
+            let in_file = |it: &String| it.starts_with(&format!("{path}:"));
+            let close = graph::suggest_targets(graph, text);
             return Err(Error::refuse(
                 what,
-                format!("`waylore symbols {path}` lists what it defines"),
+                did_you_mean(close.into_iter().filter(in_file), &hint),
             ));
         }
         TargetLookup::NotFound => {
@@ -333,7 +370,8 @@ fn resolve_target(
             } else {
                 "name it as `path`, `path:symbol`, `path:line` or `symbol`; `waylore index` reads new files"
             };
-            return Err(Error::refuse(what, hint));
+            let close = graph::suggest_targets(graph, text).into_iter();
+            return Err(Error::refuse(what, did_you_mean(close, hint)));
         }
     };
 
@@ -351,6 +389,33 @@ fn resolve_target(
         return Err(Error::refuse(what, "name one of them as `path:symbol`"));
     }
     Ok(nodes)
+}
+
+/// A hint that names similar targets, if there are any.
+fn did_you_mean(close: impl Iterator<Item = String>, hint: &str) -> String {
+    let close: Vec<String> = close.map(|it| format!("`{it}`")).collect();
+    if close.is_empty() {
+        hint.to_owned()
+    } else {
+        format!("did you mean {}? {hint}", close.join(" or "))
+    }
+}
+
+/// Makes the path of a written target relative to the root: `/home/me/app/src/a.rs:run` becomes
+/// `src/a.rs:run`. A target without an absolute path and without `.` or `..` stays as it is, because
+/// the end of a path, or a symbol, is enough.
+fn to_project_target(root: &Path, text: &str) -> Result<String, Error> {
+    let has_drive = text.as_bytes().get(1) == Some(&b':') && text.contains('\\');
+    let is_path = text.starts_with(['/', '\\']) || text.starts_with("./") || has_drive;
+    if !is_path && !text.starts_with("../") {
+        return Ok(text.trim_end_matches('/').to_owned());
+    }
+    // The symbol or line stands after the last colon behind the file name.
+    let name_start = text.rfind(['/', '\\']).map_or(0, |it| it + 1);
+    let path_end = text[name_start..].find(':').map_or(text.len(), |it| name_start + it);
+    let (path, suffix) = text.split_at(path_end);
+    let path = source::relative_path(root, Path::new(path), root)?;
+    Ok(format!("{path}{suffix}"))
 }
 
 fn symbol_infos(graph: &QueryGraph, nodes: &[NodeId]) -> Vec<SymbolInfo> {

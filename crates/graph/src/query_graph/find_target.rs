@@ -13,9 +13,14 @@
 //! definitions of one file. In C and C++ a *declaration* (a prototype in a header) and its
 //! definition are two nodes, joined by an edge.
 
+use model::edit_distance;
+
 use super::traversal::is_declaration_edge;
 use super::{NodeId, QueryGraph};
 use crate::facts::DefId;
+
+/// Most suggestions for a target that names nothing.
+const MAX_SUGGESTIONS: usize = 3;
 
 /// The result of looking up a written target.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +58,48 @@ pub fn find_target(graph: &QueryGraph, text: &str) -> TargetLookup {
         found if found.is_empty() => TargetLookup::NotFound,
         found => TargetLookup::Found(without_declarations(graph, found)),
     }
+}
+
+/// The symbols or paths whose name is closest to a text that names nothing, most similar first. The
+/// last part of the text counts: the symbol of `path:symbol`, else the file name.
+pub fn suggest_targets(graph: &QueryGraph, text: &str) -> Vec<String> {
+    let written = text.rsplit([':', '/', '.', '#']).find(|it| !it.is_empty()).unwrap_or(text);
+    let file_name = text.rsplit('/').next().unwrap_or(text);
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for file in &graph.files {
+        let own_name = file.path.rsplit('/').next().unwrap_or(&file.path);
+        if let Some(distance) = typo_distance(own_name, file_name) {
+            found.push((distance, file.path.to_string()));
+        }
+        // The strings of an outline are the names of its definitions, each once.
+        let near = |name: &str| typo_distance(name, written);
+        let close: Vec<(usize, usize)> = (0..)
+            .zip(file.outline.strings.iter())
+            .filter_map(|(id, name)| near(name).map(|it| (id, it)))
+            .collect();
+        for (id, distance) in close {
+            let defs = file.outline.defs_with_ids().filter(|it| it.1.name.index() == id);
+            let named =
+                defs.map(|it| format!("{}:{}", file.path, file.outline.qualified_name(it.0)));
+            found.extend(named.map(|it| (distance, it)));
+        }
+    }
+    found.sort();
+    found.dedup();
+    found.into_iter().take(MAX_SUGGESTIONS).map(|it| it.1).collect()
+}
+
+/// The edit distance between a name and a text that may be a misspelling of it; `None` if they
+/// differ too much. Letters in another case are no difference.
+fn typo_distance(name: &str, written: &str) -> Option<usize> {
+    let max_distance = name.len().max(3) / 3;
+    // Cheaper than the distance, and most names fail here.
+    if written.len() < 3 || name.len().abs_diff(written.len()) > max_distance {
+        return None;
+    }
+    let (name, written) = (name.to_ascii_lowercase(), written.to_ascii_lowercase());
+    let distance = edit_distance(name.as_bytes(), written.as_bytes());
+    (distance <= max_distance).then_some(distance)
 }
 
 /// Drops the declarations whose definition is among the nodes: the two are one symbol. Only C and

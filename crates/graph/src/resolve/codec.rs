@@ -3,6 +3,7 @@
 //! ```text
 //! n_external, n_unresolved, n_edges
 //! per edge: from definition?, to file, to definition?, kind, resolution, line
+//! number of names of unresolved members; per name: hash, number of calls
 //! ```
 //!
 //! Numbers are variable-length integers; the two kinds are one byte each, the position of the
@@ -71,6 +72,11 @@ fn encode_edges(edges: &FileEdges) -> Box<[u8]> {
         writer.write_byte(edge.resolution as u8);
         writer.write_u32(edge.line);
     }
+    writer.write_len(edges.unknown_receivers.len());
+    for (hash, n_calls) in &edges.unknown_receivers {
+        writer.write_u32(*hash);
+        writer.write_u32(*n_calls);
+    }
     writer.bytes.into()
 }
 
@@ -91,6 +97,9 @@ pub fn decode_edges(bytes: &[u8]) -> Option<FileEdges> {
             resolution: *ResolutionKind::ALL.get(usize::from(reader.read_byte()?))?,
             line: reader.read_u32()?,
         });
+    }
+    for _ in 0..reader.read_len()? {
+        decoded.unknown_receivers.push((reader.read_u32()?, reader.read_u32()?));
     }
     reader.is_empty().then_some(decoded)
 }

@@ -21,7 +21,7 @@
 //! an update finds the files to resolve again. `reset_steps` starts a new limit of resolution
 //! steps.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use model::closed;
 use model::hasher::FastBuildHasher;
@@ -34,7 +34,7 @@ use super::references::resolve_references_with_alternatives;
 use super::{
     AbstractValue, EvalContext, LookupResult, ModuleRef, ResolutionKind, Resolver, resolve_module,
 };
-use crate::facts::{DefFlags, DefId, DefKind, ExportEntry, ImportKind, RefKind, Term};
+use crate::facts::{DefFlags, DefId, DefKind, ExportEntry, FnvHasher, ImportKind, RefKind, Term};
 use crate::file_index::{DefQuery, DefRef, FileIndex, LookupKey};
 use crate::ids::FileId;
 use crate::lang::{LanguageFamily, SourceLanguage};
@@ -82,6 +82,18 @@ pub struct FileEdges {
     pub n_external: u32,
     /// The number of calls without a target.
     pub n_unresolved: u32,
+    /// Those of them that call a member of an unknown value, `x.run()`: the hash of the member's name
+    /// ([`hash_member_name`]) and the number of calls, sorted.
+    pub unknown_receivers: Vec<(u32, u32)>,
+}
+
+/// The hash by which unresolved calls of a member are counted. Two names with one hash are counted
+/// together, which is rare and only affects a number.
+pub(crate) fn hash_member_name(name: &str) -> u32 {
+    let mut hasher = FnvHasher::default();
+    hasher.write_bytes(name.as_bytes());
+    // The upper half is the better mixed one.
+    (hasher.0 >> 32) as u32
 }
 
 /// Collects the edges of a file, each once.
@@ -124,7 +136,7 @@ pub(crate) fn resolve_file(index: &FileIndex, file: FileId) -> FileEdges {
     let Some(own_file) = index.with_references(file) else { return FileEdges::default() };
     let resolver = Resolver::new(index, &own_file);
     let mut acc = EdgeCollector { file, seen: HashSet::default(), edges: Vec::new() };
-    let (n_external, n_unresolved) = add_reference_edges(&mut acc, &resolver);
+    let counts = add_reference_edges(&mut acc, &resolver);
     add_import_edges(&mut acc, &resolver);
     add_base_edges(&mut acc, &resolver);
     if own_file.facts.lang.family() == LanguageFamily::C {
@@ -134,11 +146,22 @@ pub(crate) fn resolve_file(index: &FileIndex, file: FileId) -> FileEdges {
     // The edges are stored, so their order must not depend on the order of evaluation.
     acc.edges.sort_unstable();
     let lookup_keys = resolver.view.into_keys();
-    FileEdges { edges: acc.edges, lookup_keys, n_external, n_unresolved }
+    let ReferenceCounts { n_external, n_unresolved, unknown_receivers } = counts;
+    let unknown_receivers = unknown_receivers.into_iter().collect();
+    FileEdges { edges: acc.edges, lookup_keys, n_external, n_unresolved, unknown_receivers }
 }
 
-/// Adds the edges of all references. Returns the number of external and of unresolved ones.
-fn add_reference_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) -> (u32, u32) {
+/// References of a file without an edge.
+#[derive(Default)]
+struct ReferenceCounts {
+    n_external: u32,
+    n_unresolved: u32,
+    /// By the hash of the name, in its order.
+    unknown_receivers: BTreeMap<u32, u32>,
+}
+
+/// Adds the edges of all references and counts those without a target.
+fn add_reference_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) -> ReferenceCounts {
     let indexed = resolver.view.file(acc.file);
     let targets = resolve_references_with_alternatives(resolver, acc.file);
     // Alternatives come first. Of two equal edges the collector keeps the first, so the weaker
@@ -148,14 +171,18 @@ fn add_reference_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) -> (u32
         let evidence = (ResolutionKind::Overload, reference.position.line);
         acc.add_between(reference.enclosing_def, to, EdgeKind::Calls, evidence);
     }
-    let (mut n_external, mut n_unresolved) = (0, 0);
+    let mut counts = ReferenceCounts::default();
     for (reference, outcome) in indexed.refs.iter().zip(&targets.references) {
         let Some((to, resolution)) = outcome.target else {
             // The total of unresolved references covers calls only.
             if outcome.is_external {
-                n_external += 1;
+                counts.n_external += 1;
             } else if reference.kind == RefKind::Call {
-                n_unresolved += 1;
+                counts.n_unresolved += 1;
+                if let Term::Member(_, name) = indexed.facts.term(reference.term) {
+                    let hash = hash_member_name(resolver.string_text(indexed, name));
+                    *counts.unknown_receivers.entry(hash).or_default() += 1;
+                }
             }
             continue;
         };
@@ -169,7 +196,7 @@ fn add_reference_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) -> (u32
         let evidence = (resolution, reference.position.line);
         acc.add_between(reference.enclosing_def, to, kind, evidence);
     }
-    (n_external, n_unresolved)
+    counts
 }
 
 /// Adds an edge to every imported file and to every imported symbol.

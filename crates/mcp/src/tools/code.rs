@@ -39,10 +39,21 @@ pub(super) async fn analyze_impact(call: ToolCallContext<'_>) -> Result<ToolOutp
     let args: GraphArgs = parse_arguments(call.arguments)?;
     let report = call.project.code_graph().impact(&args.target, args.depth()).await?;
     let head = format!("A change to {} affects", symbol_names(&report.targets));
-    let mut text = format_reached(&head, &report.reached, &report.freshness);
+    // Tests come last: what is cut off at the limit is a test first.
+    let (tests, code): (Vec<&ReachedSymbol>, Vec<&ReachedSymbol>) =
+        report.reached.iter().partition(|it| it.symbol.is_test);
+    let ordered: Vec<ReachedSymbol> = code.into_iter().chain(tests).cloned().collect();
+    let mut text = format_reached(&head, &ordered, &report.freshness);
+    let n_unknown = report.unknown_receivers.n_calls();
+    if n_unknown > 0 {
+        let name = neutralize_foreign_text(&report.unknown_receivers.name);
+        let n_files = report.unknown_receivers.files.len();
+        text.push_str(&format_unknown_receivers(&name, n_unknown, n_files));
+    }
     let mut data = json!({
         "targets": report.targets.iter().map(symbol_json).collect::<Vec<_>>(),
-        "affected": reached_symbols_json(&report.reached),
+        "affected": reached_symbols_json(&ordered),
+        "unknown_receivers": n_unknown,
         "n_affected": report.reached.len(),
         "lacks": freshness_warnings(&report.freshness),
     });
@@ -92,6 +103,14 @@ fn format_reached(head: &str, reached: &[ReachedSymbol], freshness: &IndexFreshn
     lines.join("\n")
 }
 
+/// The line about calls that may reach the target although their receiver is unknown.
+fn format_unknown_receivers(name: &str, n_calls: u32, n_files: usize) -> String {
+    format!(
+        "\n{n_calls} more calls of `{name}` in {n_files} files have a receiver of unknown type and may be \
+         users, too; search for `.{name}(`."
+    )
+}
+
 /// Warnings if the index is incomplete or stale.
 fn freshness_warnings(freshness: &IndexFreshness) -> Vec<String> {
     let mut res = Vec::new();
@@ -102,6 +121,10 @@ fn freshness_warnings(freshness: &IndexFreshness) -> Vec<String> {
         let changed: Vec<String> =
             freshness.changed_files.iter().map(|it| neutralize_foreign_text(it)).collect();
         res.push(format!("Changed since indexing: {}.", changed.join(", ")));
+    }
+    if freshness.n_partly_parsed > 0 {
+        let n = freshness.n_partly_parsed;
+        res.push(format!("{n} files of the index were understood in part (syntax errors)."));
     }
     res
 }

@@ -155,6 +155,8 @@ pub fn impact_json(report: &ImpactReport) -> Value {
     json!({
         "targets": report.targets.iter().map(symbol_json).collect::<Vec<_>>(),
         "concerned": report.reached.iter().map(reached_json).collect::<Vec<_>>(),
+        // Calls of the target's name whose receiver is unknown, so that they may reach it.
+        "unknown_receivers": report.unknown_receivers.n_calls(),
         "memories": memories,
         "freshness": freshness_json(&report.freshness),
     })
@@ -239,6 +241,7 @@ fn freshness_json(freshness: &IndexFreshness) -> Value {
         "is_partial": freshness.is_partial,
         "waiting": freshness.n_unresolved,
         "changed": freshness.changed_files,
+        "understood_in_part": freshness.n_partly_parsed,
     })
 }
 
