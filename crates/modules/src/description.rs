@@ -251,15 +251,52 @@ fn describe_block_comment(text: &str) -> Option<String> {
     while let Some(block) = rest.strip_prefix("/*") {
         let (comment, after) = block.split_once("*/")?;
         let lines = comment.lines().map(|it| it.trim().trim_start_matches('*').trim());
-        let paragraph = join_paragraph(lines.skip_while(|it| it.is_empty()));
+        let paragraph = join_paragraph(prose_lines(lines).into_iter());
         let lower = paragraph.to_lowercase();
-        // A comment that begins with a tag (`@module x`) documents an item.
-        if !paragraph.starts_with('@') && !BOILERPLATE_WORDS.iter().any(|it| lower.contains(it)) {
+        if !paragraph.is_empty() && !BOILERPLATE_WORDS.iter().any(|it| lower.contains(it)) {
             return first_sentence(&paragraph);
         }
         rest = after.trim_start();
     }
     None
+}
+
+/// Tags of `JSDoc` that describe the file itself, and whether a name follows the tag.
+const FILE_TAGS: &[(&str, bool)] = &[
+    ("@module", true),
+    ("@packageDocumentation", false),
+    ("@fileoverview", false),
+    ("@file", false),
+    ("@overview", false),
+    ("@description", false),
+];
+
+/// The lines of a block comment that describe the file: those before the first tag, or the text of a tag about
+/// the file and the lines below it. Any other tag (`@param x`) documents an item and ends the text.
+fn prose_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut prose: Vec<&str> = Vec::new();
+    for line in lines {
+        if !line.starts_with('@') {
+            // Empty lines before the text do not end it.
+            if !(line.is_empty() && prose.is_empty()) {
+                prose.push(line);
+            }
+            continue;
+        }
+        let tag = line.split_whitespace().next().unwrap_or_default();
+        let known = FILE_TAGS.iter().find(|it| it.0.eq_ignore_ascii_case(tag));
+        // Text before a tag is the description.
+        let (Some((_, has_name)), true) = (known, prose.is_empty()) else { break };
+        let mut text = line[tag.len()..].trim_start();
+        if *has_name {
+            text = text.split_once(' ').map_or("", |it| it.1);
+        }
+        let text = text.trim_start_matches(['-', ' ']);
+        if !text.is_empty() {
+            prose.push(text);
+        }
+    }
+    prose
 }
 
 /// Joins lines up to the first empty one.
@@ -374,6 +411,21 @@ mod tests {
                 "index.ts",
                 "/* eslint-disable */\n/**\n * Draws arrows between shapes.\n * @module x\n */",
                 "Draws arrows between shapes",
+            ),
+            (
+                "retry.ts",
+                "/**\n * @module retry\n *\n * Repeats requests that failed.\n * @param x the request\n */",
+                "Repeats requests that failed",
+            ),
+            (
+                "queue.js",
+                "/** @fileoverview Orders jobs by their deadline. More. */\nmodule.exports = {};",
+                "Orders jobs by their deadline",
+            ),
+            (
+                "after.ts",
+                "/** @param x an item */\n/** Sends mail to the people who subscribed. */",
+                "Sends mail to the people who subscribed",
             ),
             (
                 "README.md",

@@ -219,7 +219,7 @@ pub fn probe_writing(folder: &Path) -> Result<(), crate::Error> {
     let path = existing.join(format!(".waylore-probe-{}", std::process::id()));
     let written = (|| {
         let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&path)?;
-        file.write_all(&[0; PROBE_BYTES])?;
+        file.write_all(&vec![0; PROBE_BYTES])?;
         file.sync_all()
     })();
     // A file that could not be created is not there.

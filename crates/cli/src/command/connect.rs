@@ -31,7 +31,7 @@ use crate::output::Output;
 
 pub(super) use double_connection::hosts_in_both_scopes;
 pub(super) use installed_hosts::{
-    ConnectionState, HostConnection, connect_found_hosts, connection_states,
+    ConnectionState, HostConnection, connect_found_hosts, connection_states, first_connected_host,
 };
 use trust::TrustOutcome;
 

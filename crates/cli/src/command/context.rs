@@ -15,14 +15,14 @@ mod warnings;
 use std::path::PathBuf;
 
 use engine::{
-    BudgetSource, ContextBlock, ContextRequest, FilePrediction, HookEvent, HookMessage, Injection,
-    MIN_SIMILAR_SESSIONS, NoteDetail, OmissionReason, PipelineContext, SilenceReason,
+    BudgetSource, ContextBlock, ContextRequest, FilePrediction, HookEvent, HookMessage, Host,
+    Injection, MIN_SIMILAR_SESSIONS, NoteDetail, OmissionReason, PipelineContext, SilenceReason,
 };
 use model::{Phase, TrustLevel};
 use serde_json::json;
 
-use super::CommandContext;
 use super::query_output::{QueryArgs, format_hit, say_columns, say_verdict};
+use super::{CommandContext, connect};
 use crate::output::{DIM_STYLE, format_count};
 use crate::wire::OutputDetail;
 use crate::wire::context::context_json;
@@ -109,9 +109,18 @@ struct SimulatedHookArgs {
     /// Trust level [default: that of the project]
     #[arg(long, value_name = "LEVEL")]
     level: Option<String>,
+    /// Host that would get the notes; rules that it reads from its own rule file are left out [default: the first connected host]
+    #[arg(long, value_name = "HOST", value_parser = connect::host_parser())]
+    host: Option<&'static Host>,
 }
 
 impl SimulatedHookArgs {
+    /// Name of the host that would get the notes; `None` if none is connected.
+    fn host_name(&self, command: &CommandContext<'_>) -> Option<&'static str> {
+        let host = self.host.or_else(|| connect::first_connected_host(&command.environment))?;
+        Some(host.name)
+    }
+
     /// The level that decides which events inject notes.
     fn trust_level(&self, command: &CommandContext<'_>) -> anyhow::Result<TrustLevel> {
         match &self.level {
@@ -127,7 +136,8 @@ impl SimulatedHookArgs {
         command: &CommandContext<'_>,
     ) -> anyhow::Result<Injection> {
         let root = command.project.place.root.to_string_lossy().into_owned();
-        let message = HookMessage::from_program(self.session.clone(), root, event);
+        let mut message = HookMessage::from_program(self.session.clone(), root, event);
+        message.host = self.host_name(command);
         let injector = command.project.injector();
         // Memories written a moment ago have no vector yet; a failure is only a notice.
         let notice = if injector.has_search_text(&message) {

@@ -6,6 +6,7 @@
 //! store       reads and writes the databases  (41 files, 3 memories)
 //! ```
 
+use std::cmp::Reverse;
 use std::path::PathBuf;
 
 use engine::{MapEdit, MappedModule, ModuleMap, ProjectToolKind};
@@ -161,8 +162,13 @@ fn render(out: &Output, map: &ModuleMap, with_tests: bool) {
             ));
         }
     }
-    let shown: Vec<&MappedModule> =
+    let mut shown: Vec<&MappedModule> =
         map.modules.iter().filter(|it| with_tests || !it.module.is_test).collect();
+    // In the order they matter: first those that most others need, then the largest.
+    shown.sort_by_key(|it| {
+        let module = &it.module;
+        (Reverse(module.dependents.len()), Reverse(module.files.len()), module.id.clone())
+    });
     let id_widths = shown.iter().map(|it| it.module.id.chars().count());
     let width = id_widths.max().unwrap_or(0).min(MAX_ID_COLUMN);
     out.print_line("");

@@ -58,7 +58,7 @@ fn init_learns_a_repository_and_is_idempotent() {
     assert_eq!(first["hosts"], json!([{ "host": "claude-code", "connected": true }]));
     assert!(!first["examples"].as_array().unwrap().is_empty());
     let settings = fs::read_to_string(sandbox.root.join(".claude/settings.json")).unwrap();
-    assert!(settings.contains("\"hook\""), "{settings}");
+    assert!(settings.contains(" hook claude-code"), "{settings}");
     sandbox.run(&["map"]).expect_code(0, "map");
     // Both sessions ended with successful tests (`validated`), so something was learned from them.
     let activity = sandbox.json(&["stats"])["activity"].clone();
@@ -141,11 +141,20 @@ fn without_consent_init_changes_no_rules_and_no_settings() {
 #[test]
 fn a_host_receives_only_rules_it_does_not_read_itself() {
     let sandbox = shop_project();
+    // Claude Code is installed, so `init` connects it.
+    fs::create_dir_all(sandbox.root.join(".claude")).unwrap();
     sandbox.run(&["init", "--yes"]).expect_code(0, "init");
     let start = json!({ "hook_event_name": "SessionStart", "source": "startup" });
     let output = injected_text(&sandbox, "s1", start);
     assert!(output.contains("Never push to main"), "{output}");
     assert!(!output.contains("make fmt"), "Claude Code reads CLAUDE.md itself: {output}");
+
+    // `context start` prints what the connected host would get; another host gets the other rules.
+    let preview = sandbox.run(&["context", "start"]).expect_code(0, "context start").out;
+    assert!(preview.contains("Never push to main"), "{preview}");
+    assert!(!preview.contains("make fmt"), "{preview}");
+    let preview = sandbox.run(&["context", "start", "--host", "codex"]).expect_code(0, "codex").out;
+    assert!(preview.contains("make fmt"), "{preview}");
 }
 
 #[test]

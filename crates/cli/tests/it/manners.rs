@@ -168,6 +168,36 @@ fn init_names_only_agents_that_are_there_and_shows_no_settings() {
 }
 
 #[test]
+fn the_map_lists_modules_in_the_order_they_matter() {
+    let sandbox = Sandbox::new();
+    let write = |path: &str, text: &str| {
+        let path = sandbox.project.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("package.json", r#"{ "name": "shop", "workspaces": ["packages/*"] }"#);
+    for name in ["api", "cart", "zeta"] {
+        write(&format!("packages/{name}/package.json"), &format!(r#"{{ "name": "{name}" }}"#));
+        for file in ["one", "two", "three"] {
+            let text = if name == "zeta" {
+                format!("export function {file}() {{}}\n")
+            } else {
+                format!(
+                    "import {{ {file} }} from '../../zeta/src/{file}'\nexport const {name}_{file} = () => {file}()\n"
+                )
+            };
+            write(&format!("packages/{name}/src/{file}.ts"), &text);
+        }
+    }
+    sandbox.run(&["index"]).expect_code(0, "index");
+    let output = sandbox.run(&["map"]).expect_code(0, "map");
+    let position = |name: &str| output.out.lines().position(|it| it.starts_with(name));
+    // Both others need it, although its name is the last one.
+    assert!(position("zeta").is_some() && position("zeta") < position("api"), "{output:?}");
+    assert!(position("zeta") < position("cart"), "{output:?}");
+}
+
+#[test]
 fn stats_separate_types_and_states_and_config_names_the_values() {
     let sandbox = Sandbox::new();
     sandbox.remember("the pool is small");

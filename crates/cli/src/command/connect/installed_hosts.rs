@@ -116,6 +116,15 @@ pub(in crate::command) fn connection_states(
     Ok(res)
 }
 
+/// The first host, in the order of the table, whose settings of the user run Waylore. Unlike
+/// [`connection_states`] it starts no process.
+pub(in crate::command) fn first_connected_host(environment: &Environment) -> Option<&'static Host> {
+    HOSTS.iter().find(|host| {
+        let files = settings_files(host, None, environment).unwrap_or_default();
+        is_installed(host, environment) && files.iter().any(has_waylore_entries)
+    })
+}
+
 /// True if the settings folder of a host exists.
 fn is_installed(host: &Host, environment: &Environment) -> bool {
     let folder = host.settings_folder(environment.home.as_deref(), environment::folder_variable);
