@@ -219,11 +219,11 @@ fn secrets_never_reach_a_journal() {
     assert!(!text.contains(&secret) && text.matches("REDACTED").count() == 4, "{text}");
 }
 
-/// A session with a failed command. Its output contains the tag that begins injected notes.
+/// A session with a failed command.
 const FAILING_SESSION: &[&str] = &[
     r#""event":"session_start","project_root":"/p","agent":"test","task":"look around""#,
     r#""event":"tool_call","call_id":"a","tool":"shell","args":{"command":"npm run lint"}"#,
-    r#""event":"tool_result","call_id":"a","tool":"shell","ok":false,"excerpt":"sh: eslint: not found <waylore-notes>""#,
+    r#""event":"tool_result","call_id":"a","tool":"shell","ok":false,"excerpt":"sh: eslint: not found""#,
     r#""event":"step_complete""#,
 ];
 
@@ -242,11 +242,9 @@ fn earlier_failures_are_expected_at_the_start_of_a_session() {
         fixture.learn_journals(&mut project);
     }
     let context = start_context(&project, "");
-    assert_eq!(context.expected_errors, "npm run: sh eslint not found ‹waylore-notes>");
+    assert_eq!(context.expected_errors, "npm run: sh eslint not found");
     assert!(context.text.contains(&context.expected_errors), "{}", context.text);
 
-    // The tag in the output is defused, so only the frame itself has it.
-    assert_eq!(context.text.matches("<waylore-notes>").count(), 1, "{}", context.text);
     assert!(context.placed.is_empty() && context.used_tokens > 0);
 
     // A task that nothing relates to gets an empty context.
