@@ -10,13 +10,15 @@ use std::path::{Path, PathBuf};
 use model::{
     Actor, Event, EventEnvelope, Memory, MemoryId, MemoryScope, MemoryType, PerMille, ProjectPath,
     RecordedNote, Relation, RelationKind, RelationTarget, SessionEnd, SessionId, SessionStart,
+    StatedPayload,
 };
 use store::{AuditAction, StoreChange, WriteBatch};
 
 use crate::editing::{clean_reason, refuse_if_forgotten, user_batch};
 use crate::injection::shown_notes;
-use crate::learn::{list_journals, record_events};
+use crate::learn::{external_source, list_journals, record_events};
 use crate::lookup::find_by_id;
+use crate::payload_admission::admit_payload;
 use crate::remember::resolve_files;
 use crate::text_admission::{OnSecret, admit_content, admit_labels, mask_label};
 use crate::{Error, LocatedMemory, Notebook, Project, ProjectReader};
@@ -44,6 +46,10 @@ pub struct AgentNote {
     pub tags: Vec<String>,
     pub files: Vec<PathBuf>,
     pub modules: Vec<String>,
+    /// The scope; if absent, the modules decide it.
+    pub scope: Option<MemoryScope>,
+    /// The data of the type; needs a given type.
+    pub payload: Option<StatedPayload>,
 }
 
 /// A note in the journal. It is not a memory yet.
@@ -55,6 +61,8 @@ pub struct RecordedAgentNote {
     pub n_redacted: usize,
     /// Named files that do not exist in the project.
     pub missing_files: Vec<ProjectPath>,
+    /// The external text that the session read before. The note then waits for the user's review.
+    pub external_source: Option<String>,
 }
 
 /// Journals a note; learning decides later whether it becomes a memory. The note goes into the
@@ -72,6 +80,13 @@ pub(crate) async fn record_note(
         Some(slug) => MemoryType::parse(slug, &project.config.types)?,
         None => MemoryType::Core(promote::suggest_type(&admitted.text).kind),
     };
+    if note.payload.is_some() && note.kind.is_none() {
+        return Err(Error::refuse(
+            "a payload needs a type",
+            "name the type whose fields these are",
+        ));
+    }
+    let payload = admit_payload(&kind, note.payload.as_ref(), project.now)?;
     let root = project.place.root.clone();
     let (files, missing_files) = resolve_files(project, &note.files, &root)?;
     let modules = admit_labels("module", &note.modules)?;
@@ -79,11 +94,11 @@ pub(crate) async fn record_note(
         kind: kind.clone(),
         content: admitted.text,
         // Without modules the note is about the project.
-        scope: (!modules.is_empty()).then_some(MemoryScope::Module),
+        scope: note.scope.or((!modules.is_empty()).then_some(MemoryScope::Module)),
         tags: admit_labels("tag", &note.tags)?,
         files,
         modules,
-        payload: None,
+        payload: payload.map(|it| it.to_json()),
         step: None,
     };
 
@@ -106,14 +121,19 @@ pub(crate) async fn record_note(
         kind,
         n_redacted: admitted.n_redacted,
         missing_files,
+        external_source: external_source(project, journal_session),
     })
 }
 
-/// Journals the end of the agent's own session.
+/// Journals the end of the agent's own session, if it has a journal: without a note there is nothing
+/// to learn.
 pub(crate) async fn end_agent_session(
     project: &mut Project,
     session: &AgentSession,
 ) -> Result<(), Error> {
+    if !list_journals(project).iter().any(|it| it.session == session.id) {
+        return Ok(());
+    }
     let end = Event::SessionEnd(SessionEnd { outcome: None, steps: None });
     let events = [new_event(project, session.id, "end", end)];
     record_events(project, &events).await

@@ -82,9 +82,9 @@ pub(crate) use failed_sessions::{failed_sessions, has_failed_before};
 pub(crate) use file_prediction::{predict_files, rank_task_files, read_costs};
 pub(crate) use inbox::{clear_project_inbox, import_inbox_session, open_inbox};
 pub(crate) use journal::{
-    append_events, close_journal, journal_parent, journal_transcripts, journalled_event_ids,
-    learn_finished_subtasks, learn_from_journal, list_journals, record_events, sync_journal,
-    transcript_unfinished_since,
+    append_events, close_journal, external_source, journal_parent, journal_transcripts,
+    journalled_event_ids, learn_finished_subtasks, learn_from_journal, list_journals,
+    record_events, sync_journal, transcript_unfinished_since,
 };
 pub(crate) use load::load_visits;
 pub(crate) use module_lookup::load_module_lookup;

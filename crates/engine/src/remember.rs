@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use model::{
     Actor, HybridTimestamp, MAX_LABEL, Memory, MemoryFlags, MemoryId, MemoryScope, MemorySource,
-    MemoryType, PerMille, ProjectPath, SoftStates, SymbolAnchor, UsageCounters, Visibility,
+    MemoryType, Payload, PerMille, ProjectPath, SoftStates, StatedPayload, SymbolAnchor,
+    UsageCounters, Visibility,
 };
 use promote::TypeSuggestion;
 use store::WriteBatch;
@@ -16,13 +17,14 @@ use store::WriteBatch;
 use crate::anchor::split_anchors;
 use crate::draft_resolution::{DraftResolution, TypeOrigin, insert_draft, resolve_draft};
 use crate::lookup::notebooks_in_scope;
+use crate::payload_admission::admit_payload;
 use crate::text_admission::{OnSecret, admit_content, admit_labels, mask_label, refuse_secret};
 use crate::{Error, Notebook, NotebookScope, Project, ProjectReader};
 
 /// Initial confidence of a user's statement.
 const USER_CONFIDENCE: PerMille = PerMille::new(900);
 /// Longest stored branch name, in characters.
-const MAX_BRANCH_CHARS: usize = 4 * MAX_LABEL;
+pub(crate) const MAX_BRANCH_CHARS: usize = 4 * MAX_LABEL;
 
 /// A statement that a user wants to have remembered.
 #[derive(Clone, Debug)]
@@ -35,6 +37,8 @@ pub struct NewMemory {
     /// As typed, relative to `cwd`. `path:symbol` and `path:line` anchor the memory to a symbol.
     pub files: Vec<PathBuf>,
     pub modules: Vec<String>,
+    /// The data of the type; needs a given type.
+    pub payload: Option<StatedPayload>,
     pub cwd: PathBuf,
     pub pinned: bool,
     pub on_secret: OnSecret,
@@ -97,6 +101,7 @@ struct AdmittedStatement {
     anchors: Vec<SymbolAnchor>,
     tags: Vec<String>,
     modules: Vec<String>,
+    payload: Option<Payload>,
 }
 
 /// Stores a user's statement.
@@ -224,6 +229,13 @@ fn admit_statement(reader: &ProjectReader, new: &NewMemory) -> Result<AdmittedSt
         let suggestion = promote::suggest_type(&admitted.text);
         (MemoryType::Core(suggestion.kind), Some(suggestion))
     };
+    if new.payload.is_some() && new.kind.is_none() {
+        return Err(Error::refuse(
+            "a payload needs a type",
+            "name the type whose fields these are",
+        ));
+    }
+    let payload = admit_payload(&kind, new.payload.as_ref(), reader.now)?;
     let (paths, anchors) = split_anchors(reader, &new.files, &new.cwd)?;
     let (files, missing_files) = resolve_files(reader, &paths, &new.cwd)?;
     Ok(AdmittedStatement {
@@ -236,6 +248,7 @@ fn admit_statement(reader: &ProjectReader, new: &NewMemory) -> Result<AdmittedSt
         anchors,
         tags: admit_labels("tag", &new.tags)?,
         modules: admit_labels("module", &new.modules)?,
+        payload,
     })
 }
 
@@ -255,6 +268,7 @@ fn draft_statement(
     if new.scope == NotebookScope::Project {
         draft.anchors.clone_from(&statement.anchors);
     }
+    draft.payload.clone_from(&statement.payload);
     draft.flags.pinned = new.pinned;
     draft.flags.needs_review = promote::detect_instruction(&statement.text).is_some();
     draft

@@ -57,6 +57,12 @@ impl<'a> SessionJournal<'a> {
         agent::record_note(self.project, session, note, event_id).await
     }
 
+    /// Returns the first external text that a journalled session has read. Notes that it records
+    /// after that wait for the user's review.
+    pub fn external_source(&self, session: SessionId) -> Option<String> {
+        learn::external_source(self.project, session)
+    }
+
     /// Journals the end of an agent's session.
     pub async fn end_agent_session(&mut self, session: &AgentSession) -> Result<(), Error> {
         agent::end_agent_session(self.project, session).await

@@ -106,11 +106,11 @@ const TOOL_TABLE: &[McpToolRow] = &[
     },
     McpToolRow {
         name: "record_memory",
-        description: "Record something a later session should know, as one self-contained statement. It goes to the scratchpad of the session and becomes a memory only if later evidence confirms it.",
-        input_properties: r#"{"content":{"type":"string"},"type":{"type":"string","description":"gotcha, decision, preference, pattern, requirement, error_pattern, module_insight, dead_end; suggested when absent"},"files":{"type":"array","items":{"type":"string"}},"modules":{"type":"array","items":{"type":"string"}},"tags":{"type":"array","items":{"type":"string"}}}"#,
+        description: "Record something a later session should know, as one self-contained statement. It goes to the scratchpad of the session and becomes a memory only if later evidence confirms it; after web or other outside content it waits for review by the user.",
+        input_properties: r#"{"content":{"type":"string"},"type":{"type":"string","description":"gotcha, decision, preference, pattern, requirement, module_insight, or one with a payload; suggested when absent"},"files":{"type":"array","items":{"type":"string"}},"modules":{"type":"array","items":{"type":"string"}},"tags":{"type":"array","items":{"type":"string"}},"scope":{"type":"string","enum":["global","module","work_unit","session"]},"payload":{"type":"object","description":"Fields by type: dead_end tried, why_failed, used_instead?; error_pattern message, tool?, resolution?; workflow_recipe task_pattern, steps; prefetch_pattern always, often?; causal_dependency from, to; e2e_observation kind, tool, app_state?; task_calibration module, avg_actual, avg_planned; context_cost module, avg_tokens; work_unit_outcome succeeded, failure_reason?; work_state any"}}"#,
         required: &["content"],
         output_properties: Some(
-            r#"{"recorded_in":{"type":"string"},"session":{"type":"string"},"type":{"type":"string"}}"#,
+            r#"{"recorded_in":{"type":"string"},"session":{"type":"string"},"type":{"type":"string"},"needs_review":{"type":"boolean"}}"#,
         ),
         writes: true,
         function: |call| Box::pin(memory::record_memory(call)),

@@ -64,7 +64,8 @@ pub use methodology::{METHODOLOGIES, Methodology, RoleHandover};
 pub use path::{PathError, ProjectPath};
 pub use payload::{
     CausalDependency, ContextCost, DeadEnd, E2eKind, E2eObservation, ErrorPattern, Payload,
-    PayloadError, PrefetchPattern, RecipeStep, TaskCalibration, WorkUnitOutcome, WorkflowRecipe,
+    PayloadError, PrefetchPattern, RecipeStep, StatedPayload, TaskCalibration, WorkUnitOutcome,
+    WorkflowRecipe,
 };
 pub use permille::PerMille;
 pub use phase::Phase;

@@ -25,6 +25,10 @@ pub enum Payload {
     ContextCost(ContextCost),
 }
 
+/// The fields of a payload as a person or an agent states them, not validated yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatedPayload(pub Value);
+
 /// A recurring error and its fix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

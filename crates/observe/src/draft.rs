@@ -18,7 +18,9 @@ mod files;
 mod statements;
 mod workflow;
 
-use model::{MemoryKind, MemoryType, Payload, ProjectPath, SessionId, SignalKind, Timestamp};
+use model::{
+    MemoryKind, MemoryScope, MemoryType, Payload, ProjectPath, SessionId, SignalKind, Timestamp,
+};
 
 use crate::ModuleLookup;
 use crate::evidence::Evidence;
@@ -58,6 +60,8 @@ pub struct MemoryDraft {
     pub modules: Vec<String>,
     pub tags: Vec<String>,
     pub payload: Option<Payload>,
+    /// The scope that the agent stated; else the modules decide it.
+    pub scope: Option<MemoryScope>,
     /// The sessions behind a draft of `synthesis`, which no sighting shows by itself. Empty in the drafts of
     /// this file, whose sessions are those of the sightings.
     pub sessions: Vec<SessionId>,
@@ -118,6 +122,7 @@ impl MemoryDraft {
             modules: Vec::new(),
             tags: Vec::new(),
             payload: None,
+            scope: None,
             sessions: Vec::new(),
         }
     }

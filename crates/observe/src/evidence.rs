@@ -9,8 +9,9 @@
 //! `{"command":"make e2e","number":400}`. The only conversions are [`Evidence::to_fields`] and
 //! [`Evidence::from_fields`]: together they are the definition of the stored format.
 
-use model::{ProjectPath, SignalKind};
+use model::{MemoryScope, ProjectPath, SignalKind};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::pattern_key::{PatternKey, PatternParts, TestTiming};
 
@@ -137,6 +138,10 @@ pub enum Evidence {
         /// Slug of the memory type that the agent chose.
         kind_slug: Option<String>,
         tags: Vec<String>,
+        modules: Vec<String>,
+        scope: Option<MemoryScope>,
+        /// As the agent stated it; `draft/statements.rs` completes it.
+        payload: Option<Value>,
     },
     /// Stored fields that do not have the form of their signal: damaged, or written by a newer
     /// version. They are shown, and no memory is composed of them.
@@ -186,6 +191,13 @@ pub struct EvidenceFields {
     /// A second number, for `step_overrun` only.
     #[serde(skip_serializing_if = "is_zero")]
     other: u64,
+    /// Modules, scope and payload of a recorded note.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    modules: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<MemoryScope>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payload: Option<Value>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
@@ -274,8 +286,13 @@ impl Evidence {
             }
             Self::CausalStatement { sentence, from, to, .. } => vec![sentence, from, to],
             Self::UserCorrection { sentence, .. } => vec![sentence],
-            Self::Recorded { content, kind_slug, tags, .. } => {
-                std::iter::once(content).chain(kind_slug).chain(tags).collect()
+            Self::Recorded { content, kind_slug, tags, modules, payload, .. } => {
+                let mut acc: Vec<&mut String> = vec![content];
+                acc.extend(kind_slug.iter_mut().chain(tags).chain(modules));
+                if let Some(payload) = payload {
+                    add_json_texts(&mut acc, payload);
+                }
+                acc
             }
             Self::Other(fields) => fields.texts_mut(),
         }
@@ -341,9 +358,10 @@ impl Evidence {
             Self::UserCorrection { files, sentence } => {
                 (acc.files, acc.text) = (files, Some(sentence));
             }
-            Self::Recorded { files, content, kind_slug, tags } => {
+            Self::Recorded { files, content, kind_slug, tags, modules, scope, payload } => {
                 (acc.files, acc.text) = (files, Some(content));
                 (acc.query, acc.steps) = (kind_slug, tags);
+                (acc.modules, acc.scope, acc.payload) = (modules, scope, payload);
             }
             Self::Other(fields) => acc = *fields,
         }
@@ -424,10 +442,26 @@ impl Evidence {
                 Self::CausalStatement { files, sentence: text?, from, to }
             }
             SignalKind::UserCorrection => Self::UserCorrection { files, sentence: text? },
-            SignalKind::Recorded => {
-                Self::Recorded { files, content: text?, kind_slug: query, tags: steps }
-            }
+            SignalKind::Recorded => Self::Recorded {
+                files,
+                content: text?,
+                kind_slug: query,
+                tags: steps,
+                modules: fields.modules,
+                scope: fields.scope,
+                payload: fields.payload,
+            },
         })
+    }
+}
+
+/// Adds every text of a JSON value, also those in lists and objects. Names of fields are no texts.
+fn add_json_texts<'a>(acc: &mut Vec<&'a mut String>, value: &'a mut Value) {
+    match value {
+        Value::String(text) => acc.push(text),
+        Value::Array(items) => items.iter_mut().for_each(|it| add_json_texts(acc, it)),
+        Value::Object(fields) => fields.values_mut().for_each(|it| add_json_texts(acc, it)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -482,103 +516,14 @@ impl EvidenceFields {
             &mut self.after,
             &mut self.query,
         ];
-        optional.into_iter().flatten().chain(&mut self.steps).collect()
+        let texts = optional.into_iter().flatten().chain(&mut self.steps).chain(&mut self.modules);
+        let mut acc: Vec<&mut String> = texts.collect();
+        if let Some(payload) = &mut self.payload {
+            add_json_texts(&mut acc, payload);
+        }
+        acc
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use expect_test::{Expect, expect};
-
-    /// Rows as databases of earlier versions hold them: signal, key, evidence.
-    #[rustfmt::skip]
-    const STORED: &[(SignalKind, &str, &str)] = &[
-        (SignalKind::FileAccess, "src", r#"{"files":["src/a.rs","src/b.rs"],"number":1}"#),
-        (SignalKind::CoAccess, "a.rs|b.rs", r#"{"files":["b.rs","a.rs"]}"#),
-        (SignalKind::ErrorRetry, "d8fff5f3b283d0f8", r#"{"files":["a.go"],"command":"mise run lint","message":"error: missing t.Parallel","normalised":"<path> error: missing t.parallel","worked":"mise run lint","text":"The linter requires it.","number":2}"#),
-        (SignalKind::ErrorRetry, "d8fff5f3b283d0f8", r#"{"command":"make","message":"error: no rule","worked":"make all"}"#),
-        (SignalKind::ErrorRetry, "d8fff5f3b283d0f8", r#"{"command":"make","message":"error: no rule"}"#),
-        (SignalKind::ErrorRetry, "missing src/a.rs", r#"{"files":["src/a.rs","src/deep/a.rs"]}"#),
-        (SignalKind::Backtrack, "a.rs", r#"{"files":["a.rs"],"text":"The cache must stay."}"#),
-        (SignalKind::Backtrack, "a.rs", r#"{"files":["a.rs"]}"#),
-        (SignalKind::ReadAbandon, "a.rs→b.rs", r#"{"files":["a.rs","b.rs"]}"#),
-        (SignalKind::RepeatedGrep, "func computetotal", r#"{"files":["src/total.rs"],"before":"getTotals","query":"func computeTotal"}"#),
-        (SignalKind::Sequence, "finish a change", r#"{"steps":["mise run test","git commit"]}"#),
-        (SignalKind::Sequence, "change api", r#"{"steps":["edit api","edit web","go test","git commit"]}"#),
-        (SignalKind::TimeAnomaly, "make e2e", r#"{"command":"make e2e","number":400}"#),
-        (SignalKind::SelfCorrection, "7bf05bbaea576780", r#"{"files":["src/total.ts"],"text":"Rounding happens per line.","before":"I was wrong."}"#),
-        (SignalKind::ExternalReference, "token scope", r#"{"files":[".goreleaser.yaml"],"query":"Token scope"}"#),
-        (SignalKind::GlobIgnore, "**/*.rs", r#"{"files":["src/f7.rs"],"query":"**/*.rs","number":30}"#),
-        (SignalKind::ImportChase, "a.ts→b.ts", r#"{"files":["a.ts","b.ts"]}"#),
-        (SignalKind::TestOrder, "src first", r#"{"text":"first"}"#),
-        (SignalKind::ConfigTouch, "a.rs→Cargo.toml", r#"{"files":["a.rs","Cargo.toml"]}"#),
-        (SignalKind::StepOverrun, "src", r#"{"number":12,"other":6}"#),
-        (SignalKind::ParallelConflict, "a.rs", r#"{"files":["a.rs"],"number":2}"#),
-        (SignalKind::ContextTokenSpike, "big.json", r#"{"files":["big.json"],"number":7500}"#),
-        (SignalKind::DeadEnd, "b92d4bb74028f605", r#"{"files":["src/a.rs"],"text":"This approach won't work.","before":"I patched it.","after":"Let me use a fork."}"#),
-        (SignalKind::DeadEnd, "taken back 00000000-0005-7101-8101-010101010101", r#"{"files":["a.rs"],"text":"Revert \"x\"","before":"Add a cache"}"#),
-        (SignalKind::CausalStatement, "schema.sql→row.rs", r#"{"files":["schema.sql"],"text":"Whenever you change `schema.sql` you must also update `row.rs`.","steps":["schema.sql","row.rs"]}"#),
-        (SignalKind::UserCorrection, "e8b2b8e8e5495ab3", r#"{"text":"always run `mise run fmt`"}"#),
-        (SignalKind::Recorded, "2f85016ecccfb5e5", r#"{"text":"Totals round per line.","query":"gotcha","steps":["money"]}"#),
-    ];
-
-    #[test]
-    fn stored_rows_are_parsed_and_written_unchanged() {
-        for (signal, key, stored) in STORED {
-            let evidence = Evidence::parse(&PatternKey::from_stored(*signal, *key), stored);
-            assert!(!matches!(evidence, Evidence::Other(_)), "{signal}: {stored}");
-            assert_eq!(evidence.to_json(), *stored, "{signal}");
-        }
-        for signal in SignalKind::ALL {
-            assert!(STORED.iter().any(|it| it.0 == *signal), "no stored row of {signal}");
-        }
-    }
-
-    #[test]
-    fn masking_reaches_every_text_and_no_path() {
-        // The variant and its stored fields are masked separately; both must give the same row.
-        for (signal, key, stored) in STORED {
-            let key = PatternKey::from_stored(*signal, *key);
-            let mut evidence = Evidence::parse(&key, stored);
-            let mut fields: EvidenceFields = serde_json::from_str(stored).unwrap();
-            // The text of `test_order` is not masked: it is one of our own two words, `first` or `after`.
-            if *signal != SignalKind::TestOrder {
-                fields.texts_mut().into_iter().for_each(|it| it.push('*'));
-                evidence.map_texts(|it| it.push('*'));
-            }
-            assert_eq!(evidence.to_fields(), fields, "{signal}");
-        }
-    }
-
-    /// Checks the JSON and the summary of a row that does not have the form of its signal.
-    fn check_other(signal: SignalKind, stored: &str, expect: Expect) {
-        let evidence = Evidence::parse(&PatternKey::from_stored(signal, "k"), stored);
-        assert!(matches!(evidence, Evidence::Other(_)), "{evidence:?}");
-        expect.assert_eq(&format!("{} {}", evidence.to_json(), evidence.summary_line()));
-    }
-
-    #[test]
-    fn fields_that_do_not_fit_their_signal_are_only_shown() {
-        check_other(
-            SignalKind::CoAccess,
-            r#"{"files":["a.rs"],"text":"said"}"#,
-            expect![[r#"{"files":["a.rs"],"text":"said"} said · a.rs"#]],
-        );
-        check_other(SignalKind::DeadEnd, "not JSON", expect!["{} "]);
-        check_other(
-            SignalKind::Recorded,
-            r#"{"command":"make","added_later":7}"#,
-            expect![[r#"{"command":"make"} command: make"#]],
-        );
-    }
-
-    #[test]
-    fn a_summary_line_names_every_detail() {
-        // The row with the most fields.
-        let (signal, key, stored) = STORED[2];
-        let evidence = Evidence::parse(&PatternKey::from_stored(signal, key), stored);
-        expect!["The linter requires it. · command: mise run lint · message: error: missing t.Parallel · then: mise run lint · a.go"]
-            .assert_eq(&evidence.summary_line());
-    }
-}
+mod tests;

@@ -39,6 +39,7 @@ mod draft;
 mod file_prediction;
 mod memory_use;
 mod modules;
+mod payload_fields;
 mod prefetch;
 mod savings;
 mod synthesis;
@@ -60,6 +61,7 @@ pub use memory_use::{is_cited, was_followed};
 pub use modules::ModuleLookup;
 pub use path_rules::{folder_of, is_test_pair, is_test_path};
 pub use pattern_key::{PatternKey, PatternParts, TestTiming};
+pub use payload_fields::{complete_payload, payload_fields};
 pub use prefetch::{
     CommitEvidence, PastSession, PredictionInputs, TaskDescription, rank_likely_files,
 };

@@ -9,7 +9,7 @@
 
 use model::{
     ProjectPath, SessionBehaviour, SessionId, SessionOutcome, SessionType, Timestamp, ToolKind,
-    ValidationBasis, ValidationKind, infer_session_type,
+    ValidationBasis, ValidationKind, WorkUnit, infer_session_type,
 };
 
 use crate::Scratchpad;
@@ -23,6 +23,10 @@ pub struct SessionOverview {
     /// The session that started this one as a subagent.
     pub parent: Option<SessionId>,
     pub agent: String,
+    /// Absolute path of the folder that it worked in; empty if it is not known.
+    pub root: String,
+    /// The unit of planned work that the host named.
+    pub work_unit: Option<WorkUnit>,
     pub kind: SessionType,
     pub task: String,
     pub started: Timestamp,
@@ -77,6 +81,8 @@ pub fn summarise_session(pad: &Scratchpad) -> Option<SessionOverview> {
         id: pad.session?,
         parent: pad.parent,
         agent: pad.agent.clone(),
+        root: pad.root.clone(),
+        work_unit: pad.work_unit.clone(),
         kind: pad.declared_type.unwrap_or_else(|| infer_session_type(summarise_behaviour(pad))),
         task: pad.task.clone(),
         started: pad.started.unwrap_or_default(),

@@ -313,12 +313,16 @@ async fn answer_dependencies(daemon: &Daemon, line: &str) -> RequestResult {
 async fn answer_record(daemon: &Daemon, line: &str) -> RequestResult {
     let request: RecordRequest = parse_fields(line)?;
     let note: RecordedNote = parse_fields(line)?;
+    let note = engine::admit_note(note, (daemon.config.now)())?;
     // The same note sent twice gets the same id, and the journal drops the second.
     let default_id = format!("record {}", fingerprint_text(&note.content));
     let live_session = daemon.get_or_restore_session(request.session_id).await?;
     let event_id = request.event_id.unwrap_or(default_id);
     journal_event(daemon, &live_session, event_id, Event::Record(note)).await?;
-    Ok(json!({ "kept": "scratchpad" }))
+    let mut project =
+        live_session.open_project.writable_handle(&daemon.config, PolicyFreshness::Recent).await?;
+    let needs_review = project.session_journal().external_source(request.session_id).is_some();
+    Ok(json!({ "kept": "scratchpad", "needs_review": needs_review }))
 }
 
 async fn answer_validate(daemon: &Daemon, request: &ValidateRequest) -> RequestResult {

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use engine::{MemoryNovelty, NewMemory, NotebookScope, OnDuplicate, OnSecret, RememberResult};
+use model::StatedPayload;
 use serde_json::{Value, json};
 
 use super::CommandContext;
@@ -38,6 +39,12 @@ pub(crate) struct RememberArgs {
     /// Module it applies to; repeatable
     #[arg(short, long = "module", value_name = "NAME")]
     modules: Vec<String>,
+    /// Field of the type, as `tried=a cache`; JSON values are read as such; repeatable
+    #[arg(long = "field", value_name = "NAME=VALUE", requires = "kind")]
+    fields: Vec<String>,
+    /// All fields of the type as one JSON object
+    #[arg(long, value_name = "JSON", requires = "kind", conflicts_with = "fields")]
+    payload: Option<String>,
     /// Store it for you in every project instead of this one
     #[arg(long)]
     user: bool,
@@ -70,6 +77,7 @@ pub(crate) async fn run(
         tags: args.tags,
         files,
         modules: args.modules,
+        payload: stated_payload(args.payload.as_deref(), &args.fields)?,
         cwd: command.base.clone(),
         pinned: args.pin,
         on_secret: if args.redact { OnSecret::Redact } else { command.settings.on_secret() },
@@ -127,6 +135,33 @@ fn with_symbols(
     }
     res.extend(places);
     Ok(res)
+}
+
+/// The payload that --payload or --field states.
+fn stated_payload(
+    payload: Option<&str>,
+    fields: &[String],
+) -> anyhow::Result<Option<StatedPayload>> {
+    if let Some(text) = payload {
+        let value = serde_json::from_str(text).map_err(|it| {
+            usage_error(
+                &format!("--payload is no JSON: {it}"),
+                "give an object, {\"tried\": \"…\"}",
+            )
+        })?;
+        return Ok(Some(StatedPayload(value)));
+    }
+    let mut acc = serde_json::Map::new();
+    for field in fields {
+        let Some((name, value)) = field.split_once('=') else {
+            let hint = "give each field as --field name=value";
+            return Err(usage_error(&format!("`{field}` has no value"), hint));
+        };
+        // Numbers, lists and `true` are JSON; everything else is a text.
+        let parsed = serde_json::from_str(value);
+        acc.insert(name.trim().to_owned(), parsed.unwrap_or_else(|_| json!(value)));
+    }
+    Ok((!acc.is_empty()).then_some(StatedPayload(Value::Object(acc))))
 }
 
 fn render(result: &RememberResult, mode: WriteMode, command: &CommandContext<'_>) {

@@ -56,6 +56,7 @@ mod protocol;
 mod providers;
 mod purge;
 #[cfg(unix)]
+mod records;
 mod safety;
 #[cfg(unix)]
 mod session_files;

@@ -32,7 +32,7 @@ pub(crate) fn rpc_request(id: usize, method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
-fn tool_call(id: usize, tool: &str, arguments: Value) -> Value {
+pub(crate) fn tool_call(id: usize, tool: &str, arguments: Value) -> Value {
     rpc_request(id, "tools/call", json!({ "name": tool, "arguments": arguments }))
 }
 
@@ -46,7 +46,7 @@ fn initialize_request() -> Value {
 
 /// Runs the server on standard input and output with an `initialize` request, which has the id 0, and
 /// these messages, numbered from 1. Returns the answers; the index of an answer is its id.
-fn run_server(sandbox: &Sandbox, args: &[&str], messages: &[Value]) -> Vec<Value> {
+pub(crate) fn run_server(sandbox: &Sandbox, args: &[&str], messages: &[Value]) -> Vec<Value> {
     let mut input = format!("{}\n", initialize_request());
     input.extend(messages.iter().map(|it| format!("{it}\n")));
     let output = sandbox.run_with_input(args, input.as_bytes());
@@ -58,7 +58,7 @@ fn run_server(sandbox: &Sandbox, args: &[&str], messages: &[Value]) -> Vec<Value
 }
 
 /// The text of a tool's answer.
-fn answer_text(answer: &Value) -> &str {
+pub(crate) fn answer_text(answer: &Value) -> &str {
     answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"))
 }
 

@@ -78,8 +78,9 @@ async fn filter_for_checkout(
         let user_excluded = user_excluded_memories(reader).await?;
         memories.retain(|it| !user_excluded.contains(&it.id));
     }
-    // Listing branches runs git, so it is skipped if no memory belongs to one.
-    if memories.iter().any(|it| it.branch.is_some()) {
+    // Listing branches runs git, so it is skipped if no memory belongs to another branch.
+    let current = source::read_head(&reader.place).branch;
+    if memories.iter().any(|it| it.branch.is_some() && it.branch != current) {
         let unmerged = list_unmerged_branches(reader).await;
         memories.retain(|it| it.branch.as_ref().is_none_or(|it| !unmerged.contains(it)));
     }

@@ -8,6 +8,10 @@ use model::{
 };
 use observe::{MemoryDraft, SessionOverview};
 use promote::PromotionVerdict;
+use source::GitHead;
+
+use crate::remember::MAX_BRANCH_CHARS;
+use crate::text_admission::mask_label;
 
 /// Most sessions stored as provenance of one memory.
 pub(super) const MAX_PROVENANCE: usize = 50;
@@ -24,6 +28,8 @@ pub(super) struct MemoryParts {
     /// Random part of the id.
     pub(super) entropy: [u8; 10],
     pub(super) anchors: Vec<SymbolAnchor>,
+    /// The branch and commit at the end of the session, as far as they are known.
+    pub(super) head: GitHead,
 }
 
 /// Builds the memory of a draft; `None` if the verdict dropped it. The signal decides the author: a
@@ -40,7 +46,7 @@ pub(super) fn memory_from_draft(
     };
     let is_recorded = signal == SignalKind::Recorded;
     let agent = || Actor::Agent(session.agent.clone());
-    let MemoryParts { project, entropy, anchors } = parts;
+    let MemoryParts { project, entropy, anchors, head } = parts;
     Some(Memory {
         // Ids sort by their time. The end of the session is used instead of `now`, so that the
         // order is the same whenever the session is learned.
@@ -55,18 +61,22 @@ pub(super) fn memory_from_draft(
         } else {
             MemorySource::ObserverInferred
         },
-        scope: if draft.modules.is_empty() { MemoryScope::Global } else { MemoryScope::Module },
+        scope: draft.scope.unwrap_or(if draft.modules.is_empty() {
+            MemoryScope::Global
+        } else {
+            MemoryScope::Module
+        }),
         visibility: Visibility::Personal,
         confidence: *confidence,
         tags: draft.tags,
         files: draft.files,
         modules: draft.modules,
         anchors,
-        work_unit: None,
+        work_unit: session.work_unit.clone(),
         session: Some(session.id),
         provenance: vec![session.id],
-        commit: None,
-        branch: None,
+        commit: head.commit,
+        branch: head.branch.map(|it| mask_label(&it, MAX_BRANCH_CHARS)),
         relations: Vec::new(),
         half_life_days: None,
         flags: MemoryFlags {
@@ -96,6 +106,8 @@ pub(super) mod tests {
             id: SessionId::new(Timestamp(ended), [7; 10]),
             parent: None,
             agent: "claude-code".to_owned(),
+            root: String::new(),
+            work_unit: None,
             kind: SessionType::Build,
             task: "add a retry".to_owned(),
             started: Timestamp(ended - 1_000),
@@ -129,6 +141,7 @@ pub(super) mod tests {
             modules: Vec::new(),
             tags: Vec::new(),
             payload: None,
+            scope: None,
             sessions: Vec::new(),
         };
         // The id is derived from the text, so that memories with different texts have different
@@ -137,7 +150,8 @@ pub(super) mod tests {
         for (position, byte) in text.bytes().enumerate() {
             entropy[position % 10] ^= byte;
         }
-        let parts = MemoryParts { project: None, entropy, anchors: Vec::new() };
+        let head = GitHead::default();
+        let parts = MemoryParts { project: None, entropy, anchors: Vec::new(), head };
         memory_from_draft(&session(10_000), draft, SignalKind::SelfCorrection, &verdict, parts)
             .unwrap()
     }

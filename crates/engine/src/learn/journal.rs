@@ -22,9 +22,10 @@ use store::{
 };
 
 use super::candidates::MAX_SUBTASKS_LEARNED_AT_END;
-use super::observed::SessionExtent;
+use super::observed::{MAX_EXTERNAL_CHARS, SessionExtent};
 use super::transcript::unfinished_since;
 use super::{LearnedSession, learn_extent, learn_session, read_transcript};
+use crate::text_admission::mask_label;
 use crate::{Error, NotebookScope, Project, ProjectReader};
 
 /// Bytes at the end of a journal that are searched for the last event; an event line is far
@@ -221,6 +222,16 @@ pub(crate) fn close_journal(project: &Project, learned: &LearnedSession) -> Resu
         store.journal_writer().remove(learned.session.id)?;
     }
     Ok(())
+}
+
+/// Returns the first source of external text that a journalled session has read. What it records after
+/// that waits for the user's review. `None` also if the host's transcript cannot be read: learning
+/// judges the note later in any case, and the note itself must not be lost for that.
+pub(crate) fn external_source(reader: &ProjectReader, session: SessionId) -> Option<String> {
+    let store = reader.project_store_reader().filter(StoreReader::exists)?;
+    let transcript = Transcript::of_file(store.journals().path_of(session));
+    let parsed = read_transcript(reader, &transcript).ok().flatten()?;
+    parsed.pad.external.map(|it| mask_label(&it.source, MAX_EXTERNAL_CHARS))
 }
 
 /// Lists the journalled sessions of this project with their states.

@@ -20,7 +20,7 @@ use std::collections::HashMap;
 
 use model::{
     Deprecation, DropReason, Memory, MemoryId, PerMille, Relation, RelationKind, RelationTarget,
-    SignalKind, SoftStates,
+    SignalKind, SoftStates, Timestamp,
 };
 use observe::{SessionOverview, Sighting};
 use promote::{MAX_EARNED_CONFIDENCE, MemoryStatement, PromotionVerdict, StatementRelation};
@@ -338,6 +338,7 @@ fn confirm_memory(
         after.states = SoftStates::default();
     }
     let is_same_pattern = judged.memory == Some(old.id);
+    let fresh_head = (fresh.commit.clone(), fresh.branch.clone());
     let mut effect = LessonEffect::Confirmed;
 
     // The draft of the same pattern has newer numbers. A merely similar sentence is no reason to
@@ -350,6 +351,7 @@ fn confirm_memory(
         (after.payload, after.files, after.modules) = (fresh.payload, fresh.files, fresh.modules);
         effect = LessonEffect::Updated;
     }
+    follow_head(&mut after, session.ended, fresh_head);
     let min_confidence = match rule {
         ConfidenceRule::TakeHigher => old.confidence.get(),
         ConfidenceRule::TakeClearlyHigher => {
@@ -371,6 +373,24 @@ fn confirm_memory(
     let signal = Some(judged.sighting.signal());
     let learned = Some(LearnedMemory { signal, memory: after, effect });
     SightingOutcome { sighting: judged.sighting, changes, learned, dropped: None, memory: None }
+}
+
+/// Moves a confirmed memory to the commit of a later session: its files are as the session saw them. A
+/// memory that holds on two branches belongs to neither alone.
+fn follow_head(
+    memory: &mut Memory,
+    confirmed_at: Timestamp,
+    head: (Option<String>, Option<String>),
+) {
+    let (Some(commit), branch) = head else { return };
+    if memory.branch == branch || memory.commit.is_none() {
+        // A session that is learned late does not move it back.
+        if confirmed_at >= memory.updated_at {
+            memory.commit = Some(commit);
+        }
+    } else if branch.is_some() {
+        memory.branch = None;
+    }
 }
 
 /// Inserts the new memory. `changes` holds what must be written before it.

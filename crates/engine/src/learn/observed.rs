@@ -22,7 +22,7 @@ const MAX_CLOCK_LEAD_MS: i64 = 30 * DAY_MS;
 /// Longest stored task, in characters.
 pub(super) const MAX_TASK_CHARS: usize = 400;
 /// Longest stored name of an external source, in characters.
-const MAX_EXTERNAL_CHARS: usize = 200;
+pub(super) const MAX_EXTERNAL_CHARS: usize = 200;
 /// Most failed calls stored per session.
 const MAX_FAILED_CALLS: usize = 200;
 /// Longest stored command of a failed call, in characters.

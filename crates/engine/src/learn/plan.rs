@@ -265,7 +265,12 @@ mod tests {
         let mut fresh = Vec::new();
         // The random part of each id; 9 upwards, because the session has the bytes 1.
         for (judged, id_byte) in drafts.judged.iter().zip(9..) {
-            let parts = MemoryParts { project: None, entropy: [id_byte; 10], anchors: Vec::new() };
+            let parts = MemoryParts {
+                project: None,
+                entropy: [id_byte; 10],
+                anchors: Vec::new(),
+                head: source::GitHead::default(),
+            };
             let (signal, verdict) = (judged.sighting.signal(), &judged.verdict);
             let draft = judged.draft.clone();
             let memory =

@@ -10,9 +10,11 @@
 //! [`plan_lesson`](super::plan::plan_lesson), which takes the result, is pure.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use model::{Memory, MemoryId, MemoryKind, MemoryType, SignalKind};
 use observe::{MemoryDraft, SessionOverview};
+use source::GitHead;
 use store::{MemoryFilter, StoreReader};
 
 use super::candidates::JudgedSighting;
@@ -48,6 +50,7 @@ pub(super) async fn load_related(
     drafts: &LessonDrafts,
 ) -> Result<RelatedMemories, Error> {
     let store = reader.project_store_reader().expect("loading a lesson registers the project");
+    let head = session_head(reader, session);
 
     // The memories that earlier sessions made from the same patterns.
     let mut ids: Vec<MemoryId> = Vec::new();
@@ -66,7 +69,7 @@ pub(super) async fn load_related(
     // work unit), so that the same sessions and bytes give the same ids.
     let mut fresh = Vec::new();
     for judged in &drafts.judged {
-        fresh.push(load_fresh(reader, &store, session, judged, &known).await?);
+        fresh.push(load_fresh(reader, &store, session, judged, &known, &head).await?);
     }
     let mut syntheses = Vec::new();
     for module_drafts in drafts.syntheses.clone() {
@@ -82,7 +85,7 @@ pub(super) async fn load_related(
     };
     let mut work_unit = None;
     if let Some(draft) = drafts.work_unit_outcome.clone() {
-        let parts = load_parts(reader, &draft);
+        let parts = load_parts(reader, &draft, &head);
         let verdict = outcome_verdict(&draft.content);
         // The signal only decides the author; any observed one makes it the observer.
         let signal = SignalKind::CoAccess;
@@ -111,8 +114,9 @@ pub(super) async fn load_syntheses(
     source: SynthesisSource,
 ) -> Result<Vec<FreshMemory>, Error> {
     let mut acc = Vec::new();
+    let head = session_head(reader, session);
     for draft in drafts {
-        let parts = load_parts(reader, &draft);
+        let parts = load_parts(reader, &draft, &head);
         // Never `None`: a synthesis always has the verdict to keep it.
         let Some(memory) = synthesis_from_draft(session, draft, source, parts) else { continue };
         // Syntheses are matched by the subject of their payload, which a search for words can miss.
@@ -131,9 +135,10 @@ async fn load_fresh(
     session: &SessionOverview,
     judged: &JudgedSighting,
     known: &HashMap<MemoryId, Memory>,
+    head: &GitHead,
 ) -> Result<Option<FreshMemory>, Error> {
     let Some(draft) = judged.draft.clone().filter(|_| judged.is_kept()) else { return Ok(None) };
-    let parts = load_parts(reader, &draft);
+    let parts = load_parts(reader, &draft, head);
     let signal = judged.sighting.signal();
     let memory = memory_from_draft(session, draft, signal, &judged.verdict, parts);
     let Some(memory) = memory else { return Ok(None) };
@@ -148,13 +153,29 @@ async fn load_fresh(
 
 /// Reads the parts of a memory that need I/O: random bytes and the anchors of the symbols that the
 /// draft names.
-fn load_parts(reader: &ProjectReader, draft: &MemoryDraft) -> MemoryParts {
+fn load_parts(reader: &ProjectReader, draft: &MemoryDraft, head: &GitHead) -> MemoryParts {
     MemoryParts {
         project: reader.state.id(),
         // Anchors hash the symbols as they are now, which may be later than the session.
         anchors: anchors_in_text(reader, &draft.content, &draft.files),
         entropy: (reader.config.random)(),
+        head: head.clone(),
     }
+}
+
+/// Reads the branch and commit that were checked out when the session ended; empty if the reflog of its
+/// working tree does not reach back to it.
+fn session_head(reader: &ProjectReader, session: &SessionOverview) -> GitHead {
+    // A session in another worktree has a head of its own. If its folder is gone or was moved, the
+    // present place of the project stands for it.
+    let root = Path::new(&session.root);
+    let own_place = if session.root.is_empty() || root == reader.place.root {
+        None
+    } else {
+        source::locate_project(root, None).ok().filter(|it| it.key_dir == reader.place.key_dir)
+    };
+    let place = own_place.as_ref().unwrap_or(&reader.place);
+    source::read_head_at(place, session.ended.0 / 1000).unwrap_or_default()
 }
 
 async fn list_kind(

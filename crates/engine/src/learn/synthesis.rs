@@ -328,6 +328,8 @@ pub(super) fn overview_from_row(row: SessionRow) -> SessionOverview {
         id: row.id,
         parent: row.parent,
         agent: row.agent,
+        root: String::new(),
+        work_unit: None,
         kind: row.kind,
         task: row.task,
         started: row.started,
@@ -370,6 +372,7 @@ fn draft_insight(module: &str, insight: &SynthesisedNote) -> MemoryDraft {
         modules: vec![module.to_owned()],
         tags: Vec::new(),
         payload: None,
+        scope: None,
         sessions: Vec::new(),
     }
 }

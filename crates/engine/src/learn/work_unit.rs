@@ -100,7 +100,10 @@ pub(super) fn plan_outcome_change(
     let FreshMemory { memory: mut fresh, similar } = fresh;
     fresh.scope = MemoryScope::WorkUnit;
     fresh.work_unit = Some(report.unit);
-    let earlier = similar.into_iter().find(|it| it.work_unit == fresh.work_unit && is_active(it));
+    // A note of an agent about the unit keeps its own words.
+    let is_earlier =
+        |it: &Memory| it.work_unit == fresh.work_unit && it.source == fresh.source && is_active(it);
+    let earlier = similar.into_iter().find(is_earlier);
     match earlier {
         None => Some(StoreChange::Insert(Box::new(fresh))),
         Some(earlier) => {
@@ -162,6 +165,7 @@ fn compose_outcome(
         modules: edited_modules,
         tags: Vec::new(),
         payload: Some(payload),
+        scope: None,
         sessions: Vec::new(),
     }
 }

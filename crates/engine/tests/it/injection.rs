@@ -38,6 +38,7 @@ fn project_with_gotcha(fixture: &LearningFixture) -> Project {
         tags: Vec::new(),
         files: vec!["a.rs:verify".into()],
         modules: Vec::new(),
+        payload: None,
         cwd: root,
         pinned: false,
         on_secret: OnSecret::Refuse,

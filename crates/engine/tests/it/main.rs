@@ -50,6 +50,7 @@ mod edit_outcome;
 mod failed_sessions;
 mod history_index;
 mod learned_patterns;
+mod learned_places;
 mod learning;
 mod masking;
 mod synthesis;

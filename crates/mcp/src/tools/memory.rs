@@ -8,7 +8,7 @@ use engine::{
     AgentNote, DisabledStages, MemoryFilter, RelevanceVerdict, SearchHit, SearchPurpose,
     SearchQuery,
 };
-use model::RelationKind;
+use model::{MemoryScope, RelationKind, StatedPayload};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -111,12 +111,17 @@ struct RecordArgs {
     modules: Vec<String>,
     #[serde(default)]
     tags: Vec<String>,
+    scope: Option<String>,
+    payload: Option<Value>,
 }
 
 pub(super) async fn record_memory(call: ToolCallContext<'_>) -> Result<ToolOutput, ToolError> {
-    let RecordArgs { content, r#type: kind, files, modules, tags } =
+    let RecordArgs { content, r#type: kind, files, modules, tags, scope, payload } =
         parse_arguments(call.arguments)?;
-    let note = AgentNote { content, kind, tags, files, modules };
+    let scope = scope.map(|it| MemoryScope::parse(&it)).transpose();
+    let scope = scope.map_err(|it| ToolError::Arguments(it.to_string()))?;
+    let payload = payload.map(StatedPayload);
+    let note = AgentNote { content, kind, tags, files, modules, scope, payload };
     let recorded =
         call.project.session_journal().record_note(&call.session, note, call.note_id).await?;
     let mut text = format!(
@@ -124,6 +129,12 @@ pub(super) async fn record_memory(call: ToolCallContext<'_>) -> Result<ToolOutpu
          learning from the session confirms it.",
         recorded.kind
     );
+    if let Some(source) = &recorded.external_source {
+        text = format!(
+            "{text} This session has read outside content ({source}), so the note is not used until \
+             the user approves it with `waylore review`."
+        );
+    }
     if recorded.n_redacted > 0 {
         text.push_str(" Text that looked like a secret was masked.");
     }
@@ -136,6 +147,7 @@ pub(super) async fn record_memory(call: ToolCallContext<'_>) -> Result<ToolOutpu
         "recorded_in": "scratchpad",
         "session": recorded.session.to_string(),
         "type": recorded.kind.slug(),
+        "needs_review": recorded.external_source.is_some(),
     });
     Ok(ToolOutput { text, data })
 }

@@ -8,6 +8,7 @@ use model::{CausalDependency, DeadEnd, MemoryKind, MemoryType, Payload, PerMille
 
 use super::{MemoryDraft, SessionSighting, quote_paths};
 use crate::evidence::Evidence;
+use crate::payload_fields::complete_payload;
 use crate::sentences::names_code;
 use crate::statements::extract_fact;
 
@@ -146,32 +147,26 @@ pub(super) fn draft_preference(seen: &[SessionSighting]) -> Option<MemoryDraft> 
     Some(draft.with_files(files.clone()))
 }
 
-/// A note that the agent recorded.
+/// A note that the agent recorded, with everything that it stated.
 pub(super) fn draft_note(seen: &[SessionSighting]) -> Option<MemoryDraft> {
-    let Evidence::Recorded { files, content, kind_slug, tags } = &seen.last()?.evidence else {
+    let last = seen.last()?;
+    let Evidence::Recorded { files, content, kind_slug, tags, modules, scope, payload } =
+        &last.evidence
+    else {
         return None;
     };
     let draft = MemoryDraft::new(MemoryKind::ModuleInsight, content.clone());
     let mut draft = draft.with_files(files.clone());
-    // The agent's choice of type, if it is known and can be made of text alone.
-    let chosen = kind_slug.as_deref().and_then(|it| MemoryType::from_slug(it).ok());
-    let needs_payload = |it: &MemoryType| {
-        matches!(
-            it.core_kind(),
-            Some(
-                MemoryKind::PrefetchPattern
-                    | MemoryKind::WorkflowRecipe
-                    | MemoryKind::TaskCalibration
-                    | MemoryKind::ContextCost
-                    | MemoryKind::WorkUnitOutcome
-            )
-        )
-    };
-    if let Some(kind) = chosen
-        && !needs_payload(&kind)
-    {
+    // The agent's choice of type; a slug that is not known, from a newer version, leaves an insight.
+    if let Some(kind) = kind_slug.as_deref().and_then(|it| MemoryType::from_slug(it).ok()) {
+        // The payload was validated when the note was recorded. One that does not fit now is damaged;
+        // the text of the note holds without it.
+        let complete = |kind| complete_payload(kind, payload.as_ref()?, last.at).ok();
+        draft.payload = kind.core_kind().and_then(complete);
         draft.kind = kind;
     }
     draft.tags.clone_from(tags);
+    draft.modules.clone_from(modules);
+    draft.scope = *scope;
     Some(draft)
 }

@@ -16,6 +16,9 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
             content: note.content.clone(),
             kind_slug: Some(note.kind.slug().to_owned()),
             tags: note.tags.clone(),
+            modules: note.modules.clone(),
+            scope: note.scope,
+            payload: note.payload.clone(),
         };
         let key = PatternKey::recorded(&note.content);
         // The position decides whether the note is tainted: written after external text was read.

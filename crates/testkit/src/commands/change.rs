@@ -38,6 +38,7 @@ pub(super) fn teach(
         tags: line.options("tag"),
         files: line.path_options("file"),
         modules: line.options("module"),
+        payload: None,
         cwd: world.cwd.clone(),
         pinned: line.has_switch("pin"),
         on_secret: on_secret(line),

@@ -73,6 +73,7 @@ fn statement(content: &str) -> NewMemory {
         tags: Vec::new(),
         files: Vec::new(),
         modules: Vec::new(),
+        payload: None,
         cwd: std::path::PathBuf::new(),
         pinned: false,
         on_secret: OnSecret::Refuse,
