@@ -205,7 +205,7 @@ fn a_note_after_outside_content_waits_for_review_and_the_agent_is_told() {
         (&banned["payload"]["tried"], &banned["scope"]),
         (&json!("retry at once"), &json!("session"))
     );
-    let waiting = sandbox.run(&["review"]);
+    let waiting = sandbox.run(&["review", "--json"]);
     assert!(waiting.out.contains("banned"), "{waiting:?}");
     drop(daemon);
 }
