@@ -82,7 +82,7 @@ fn a_rewritten_file_lowers_the_confidence_of_a_learned_memory() {
     learn_note(&fixture, &mut project);
     let mut before = note(&fixture, &project);
     let reasons = fixture.run(async { Ok(project.retriever().check_staleness(&mut before).await) });
-    assert_eq!((reasons.len(), before.current_confidence), (0, before.memory.confidence));
+    assert!(reasons.is_empty(), "{reasons:?}");
 
     write_lines(&root, "other");
     git(&root, START + 30 * MINUTE_MS, &["commit", "-qam", "rewrite"]);
