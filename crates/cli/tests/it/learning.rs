@@ -35,6 +35,7 @@ const UNVALIDATED_SESSION: &str = "user change the wire\nedit src/api.rs\nedit w
 ///
 /// - `user TEXT`, `say TEXT`: a message of the user or of the assistant
 /// - `edit PATH`, `read PATH`, `run COMMAND`: a successful tool call
+/// - `call TOOL`: a successful call of a tool by the host's name for it
 /// - `fail COMMAND: MESSAGE`: a command that fails with this message
 fn claude_transcript(sandbox: &Sandbox, session: u8, day: u8, script: &str) -> String {
     let id = format!("019a0000-0000-7000-8000-0000000000{session:02}");
@@ -67,6 +68,7 @@ fn claude_transcript(sandbox: &Sandbox, session: u8, day: u8, script: &str) -> S
             "edit" => push_tool_call("Edit", file_path(), None),
             "read" => push_tool_call("Read", file_path(), None),
             "run" => push_tool_call("Bash", json!({ "command": rest }), None),
+            "call" => push_tool_call(rest, json!({}), None),
             "fail" => {
                 let (command, message) = rest.split_once(": ").unwrap();
                 push_tool_call("Bash", json!({ "command": command }), Some(message));
@@ -348,4 +350,23 @@ fn files_for_a_task_come_from_similar_sessions() {
     let predicted =
         sandbox.json(&["context", "files", "--task", "change the wire", "--file", "src/api.rs"]);
     assert_eq!(predicted["files"], json!(["web/wire.ts", "docs/guide.md"]), "{predicted}");
+}
+
+/// The results of an MCP server are external text, until the user (not the project) trusts the server.
+#[test]
+fn a_server_that_the_user_trusts_does_not_hold_back_what_is_learned_after_it() {
+    let script = "user round the totals\nedit src/total.rs\ncall mcp__docs__search\n\
+        say Actually, `src/total.rs` rounds per line, never on the sum.\nrun cargo test\n";
+    let live_after = |is_trusted: bool| {
+        let sandbox = Sandbox::new();
+        let set = ["config", "set", "trust.mcp_servers", "docs"];
+        sandbox.run(&[&set[..], &["--for-project"]].concat()).expect_code(2, "not by a project");
+        if is_trusted {
+            sandbox.run(&set).expect_code(0, "by the user");
+        }
+        write_transcript(&sandbox, 1, 1, script);
+        sandbox.run(&["learn"]).expect_code(0, "learn");
+        sandbox.json(&["list", "--status", "live"])["memories"].as_array().unwrap().len()
+    };
+    assert_eq!((live_after(false), live_after(true)), (0, 1));
 }
