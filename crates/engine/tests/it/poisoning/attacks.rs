@@ -257,6 +257,7 @@ fn statement(fixture: &LearningFixture) -> NewMemory {
         tags: Vec::new(),
         files: Vec::new(),
         modules: Vec::new(),
+        payload: None,
         cwd: fixture.root(),
         pinned: false,
         on_secret: OnSecret::Redact,
