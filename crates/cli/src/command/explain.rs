@@ -262,7 +262,7 @@ fn format_effort(session: &engine::SessionSummary) -> String {
     };
     let mut parts = vec![count(session.steps.into(), "step", "steps")];
     if session.tokens > 0 {
-        parts.push(count(session.tokens.into(), "token", "tokens"));
+        parts.push(count(session.tokens, "token", "tokens"));
     }
     parts.push(count(session.retries.into(), "error", "errors"));
     parts.join(", ")
