@@ -78,10 +78,10 @@ impl TermLookup<'_> {
 pub const WARNING_KINDS: [MemoryKind; 3] =
     [MemoryKind::Gotcha, MemoryKind::ErrorPattern, MemoryKind::DeadEnd];
 
-/// Warnings about some files, with the quiet periods that ranking needs.
+/// Memories about some files, with the quiet periods that ranking needs.
 #[derive(Clone, Debug, Default)]
 pub struct FileWarnings {
-    /// Newest first, without duplicates.
+    /// Those of the types that warn first, then the newest, without duplicates.
     pub memories: Vec<Memory>,
     pub quiet: QuietPeriods,
 }
@@ -173,8 +173,9 @@ const SELECT_WARNINGS: Query = Query::shared(
         "SELECT ",
         columns!(),
         " FROM memories WHERE n IN (SELECT n FROM memory_files WHERE file = ?1) \
-         AND type IN (?2, ?3, ?4) AND deleted_at IS NULL AND deprecated_at IS NULL \
-         AND tainted = 0 AND stale_at IS NULL AND needs_review = 0 ORDER BY n DESC LIMIT ?5"
+         AND deleted_at IS NULL AND deprecated_at IS NULL \
+         AND tainted = 0 AND stale_at IS NULL AND needs_review = 0 \
+         ORDER BY type IN (?2, ?3, ?4) DESC, n DESC LIMIT ?5"
     ),
 );
 

@@ -37,6 +37,7 @@ mod identity;
 mod impact;
 mod indexing;
 mod init;
+mod injection_log;
 mod kill;
 mod learning;
 #[cfg(unix)]

@@ -1,5 +1,5 @@
-//! Warnings about files that an agent touches: the memories about these files that are gotchas, error
-//! patterns or dead ends.
+//! Warnings about files that an agent touches: the memories about these files, whatever their type;
+//! gotchas, error patterns and dead ends first.
 //!
 //! Runs after every tool call that touches files, so it must be fast: one query per notebook (the
 //! project's and the user's), no vectors, no keyword search, git only if a memory belongs to a branch.
@@ -9,9 +9,9 @@
 
 use std::collections::HashSet;
 
-use model::{MemoryId, Phase, ProjectPath};
+use model::{Memory, MemoryId, Phase, ProjectPath};
 use recall::{DisabledStages, SearchPurpose};
-use store::FileWarnings;
+use store::{FileWarnings, WARNING_KINDS};
 use tokio::task;
 
 use crate::lookup::user_excluded_memories;
@@ -59,7 +59,15 @@ pub(crate) async fn find_file_warnings(
     }
     let (phase, purpose) = (Phase::Implement, SearchPurpose::File);
     let hits = rank_equally_relevant(&candidates, phase, purpose, &DisabledStages::default());
-    Ok(WarningSelection { selected: hits.into_iter().map(|it| it.rated).collect(), excluded })
+    let mut selected: Vec<RatedMemory> = hits.into_iter().map(|it| it.rated).collect();
+    // Every memory about the file may matter, but a warning prevents a mistake. The sort is stable.
+    selected.sort_by_key(|it| !is_warning(&it.memory));
+    Ok(WarningSelection { selected, excluded })
+}
+
+/// True for the types that warn: gotchas, error patterns, dead ends.
+pub(super) fn is_warning(memory: &Memory) -> bool {
+    WARNING_KINDS.iter().any(|it| Some(*it) == memory.kind.core_kind())
 }
 
 /// Drops warnings that do not apply to this project or to the checked-out branch, and assesses the

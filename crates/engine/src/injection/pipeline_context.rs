@@ -21,6 +21,8 @@ use crate::{Error, ProjectReader, RatedMemory};
 
 /// Candidates of one type.
 const CANDIDATES_PER_TYPE: u32 = 30;
+/// Files that a task names, of which the memories are candidates.
+const MAX_NAMED_FILES: usize = 20;
 /// Candidates of one type in one module or file.
 const CANDIDATES_PER_PLACE: u32 = 100;
 /// Calibration of a task that takes as many steps as planned: actual steps per planned step, per
@@ -51,8 +53,15 @@ pub(crate) async fn build_pipeline_context(
     request: &ContextRequest,
 ) -> Result<ContextBlock, Error> {
     let stage = request.pipeline.unwrap_or(PipelineContext::Plan);
-    let request = &ContextRequest { pipeline: Some(stage), ..request.clone() };
-    let (text, purpose) = (search_text(request), SearchPurpose::Start);
+    let mut request = ContextRequest { pipeline: Some(stage), ..request.clone() };
+    let (text, purpose) = (search_text(&request), SearchPurpose::Start);
+    // A plan that names a file must know what is bound to the file, whatever the words match.
+    for file in files_named_in(&text) {
+        if !request.files.contains(&file) {
+            request.files.push(file);
+        }
+    }
+    let request = &request;
     let mut candidates = ContextCandidates::from_hits(Vec::new());
     let mut known = HashSet::new();
     for section in stage.row().sections {
@@ -129,6 +138,19 @@ impl MatchedRecipe {
 fn search_text(request: &ContextRequest) -> String {
     let parts = [request.task.trim(), request.failure_report.trim()];
     parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// The project paths in a text, as far as they are spelled out: `src/auth.rs` or `Makefile.toml`.
+fn files_named_in(text: &str) -> Vec<ProjectPath> {
+    let is_separator = |it: char| it.is_whitespace() || "`'\"()[]<>{},;:!?".contains(it);
+    let words =
+        text.split(is_separator).map(|it| it.trim_end_matches('.').trim_start_matches("./"));
+    let is_path = |it: &&str| it.contains(['/', '.']) && it.contains(char::is_alphabetic);
+    let mut files: Vec<ProjectPath> =
+        words.filter(is_path).filter_map(|it| ProjectPath::parse(it).ok()).collect();
+    files.dedup();
+    files.truncate(MAX_NAMED_FILES);
+    files
 }
 
 /// Filters for memories of a type about the request's modules and files.

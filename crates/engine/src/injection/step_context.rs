@@ -24,7 +24,7 @@ use store::ShownEntry;
 
 use super::context_candidates::{live_filter, search_related};
 use super::context_request::ContextRequest;
-use super::file_warnings::find_file_warnings;
+use super::file_warnings::{find_file_warnings, is_warning};
 use super::injection_log::GivenBlock;
 use super::missing_references::reject_missing_references;
 use super::note_format::{format_capped, format_text};
@@ -184,7 +184,9 @@ async fn offer_file_warnings(
 ) -> Result<(), Error> {
     let shown = shown_memory_ids(shown);
     let warnings = find_file_warnings(reader, &request.step_files, &shown).await?;
-    acc.extend(warnings.selected.iter().map(|it| offer_memory(reader, StepReason::Touched, it)));
+    // Between two steps only a warning is worth an interruption; the tool result had the others.
+    let urgent = warnings.selected.iter().filter(|it| is_warning(&it.memory));
+    acc.extend(urgent.map(|it| offer_memory(reader, StepReason::Touched, it)));
     Ok(())
 }
 
