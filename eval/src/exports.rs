@@ -7,7 +7,7 @@
 
 mod blanking;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 use ::graph::{FileFacts, SourceLanguage, extract_facts, language_of_path};
@@ -37,7 +37,7 @@ const DEFINITION_PATTERNS: &[DefinitionPattern] = {
         row(&[TypeScript, Tsx, JavaScript], r"(?m)^export (?:default )?(?:declare )?(?:abstract )?(?:async )?(?:function\s*\*?|class|interface|type|enum|const enum|const|let|var|namespace) +(?P<name>[A-Za-z_$][\w$]*)\b"),
         row(&[JavaScript], r"(?m)^(?:module\.)?exports\.(?P<name>[A-Za-z_$][\w$]*) = (?:async )?function\b"),
         row(&[Python], r"(?m)^(?:async )?(?:def|class) +(?P<name>\w+)"),
-        row(&[Rust], r#"(?m)^[ \t]*pub (?:default |const |unsafe |async |extern +)*(?:fn|struct|enum|trait|type|mod|union|static|const) +(?P<name>[A-Za-z_]\w*)\b"#),
+        row(&[Rust], r"(?m)^[ \t]*pub (?:default |const |unsafe |async |extern +)*(?:fn|struct|enum|trait|type|mod|union|static|const) +(?P<name>[A-Za-z_]\w*)\b"),
         row(&[Go], r"(?m)^func (?:\([^)]*\) )?(?P<name>[A-Z]\w*)"),
         row(&[Go], r"(?m)^(?:type|var|const) (?P<name>[A-Z]\w*)"),
         row(&[Java], concat!(r"(?m)^[ \t]*(?:public |protected )", modifiers!(), r"(?:class|interface|enum|record|@interface) +(?P<name>\w+)")),
@@ -144,7 +144,7 @@ fn count_definitions(
 ) -> Vec<CountedDefinition> {
     let blanked = blank_comments_and_strings(lang, text);
     // Ordered and without duplicates: two patterns may match one definition.
-    let mut counted = BTreeMap::new();
+    let mut counted = BTreeSet::new();
     for (_, pattern) in patterns.iter().filter(|it| it.0.contains(&lang)) {
         for captures in pattern.captures_iter(&blanked) {
             let Some(name) = captures.name("name") else { continue };
@@ -154,10 +154,10 @@ fn count_definitions(
                 continue;
             }
             let line = blanked[..name.start()].matches('\n').count();
-            counted.insert((u32::try_from(line).unwrap_or(u32::MAX), name.as_str().to_owned()), ());
+            counted.insert((u32::try_from(line).unwrap_or(u32::MAX), name.as_str().to_owned()));
         }
     }
-    counted.into_keys().collect()
+    counted.into_iter().collect()
 }
 
 /// The definitions of the graph by line and name, and names that are exported without one.

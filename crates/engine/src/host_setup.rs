@@ -121,7 +121,8 @@ fn record_new_folders(path: &Path, backup_dir: &Path) -> Result<(), Error> {
     if missing.is_empty() {
         return Ok(());
     }
-    let lines: String = missing.iter().map(|it| format!("{}\n", it.display())).collect();
+    let lines: Vec<String> = missing.iter().map(|it| it.display().to_string()).collect();
+    let lines = lines.join("\n") + "\n";
     Ok(write_private_file(&new_folders_path(backup_dir), lines.as_bytes())?)
 }
 

@@ -29,6 +29,7 @@ use crate::safety::detect_instruction;
 
 /// A draft that may become a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each read by one rule")]
 pub struct PromotionCandidate {
     pub signal: SignalKind,
     /// Identifies the pattern, and breaks ties between equal scores.

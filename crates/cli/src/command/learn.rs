@@ -161,7 +161,7 @@ fn wait_for_hosts(transcripts: &[Transcript]) {
     while !pending.is_empty() {
         #[expect(clippy::disallowed_methods, reason = "the host does not tell when it is done")]
         std::thread::sleep(TRANSCRIPT_POLL_INTERVAL);
-        pending.retain(|it| is_being_written(&it));
+        pending.retain(|it| is_being_written(it));
     }
 }
 

@@ -144,10 +144,7 @@ fn stated_payload(
 ) -> anyhow::Result<Option<StatedPayload>> {
     if let Some(text) = payload {
         let value = serde_json::from_str(text).map_err(|it| {
-            usage_error(
-                &format!("--payload is no JSON: {it}"),
-                "give an object, {\"tried\": \"…\"}",
-            )
+            usage_error(format!("--payload is no JSON: {it}"), "give an object, {\"tried\": \"…\"}")
         })?;
         return Ok(Some(StatedPayload(value)));
     }
@@ -155,7 +152,7 @@ fn stated_payload(
     for field in fields {
         let Some((name, value)) = field.split_once('=') else {
             let hint = "give each field as --field name=value";
-            return Err(usage_error(&format!("`{field}` has no value"), hint));
+            return Err(usage_error(format!("`{field}` has no value"), hint));
         };
         // Numbers, lists and `true` are JSON; everything else is a text.
         let parsed = serde_json::from_str(value);

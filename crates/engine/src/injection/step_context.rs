@@ -212,7 +212,7 @@ fn offer_sibling_notes(
         match objection {
             Some(objection) => withheld.push((candidate, objection)),
             None => {
-                acc.push((candidate, NoteOffer { reason, kind, confidence: PerMille::ZERO, line }))
+                acc.push((candidate, NoteOffer { reason, kind, confidence: PerMille::ZERO, line }));
             }
         }
     }

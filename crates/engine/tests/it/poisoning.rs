@@ -51,7 +51,7 @@ fn unescape(text: &str) -> String {
 
 /// The canaries in a text. Characters that are not letters may have been put between theirs.
 fn canaries_in<'a>(text: &str, payloads: &'a [Payload]) -> Vec<&'a str> {
-    let letters: String = text.chars().filter(|it| it.is_ascii_alphanumeric()).collect();
+    let letters: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
     if !letters.contains("zq") {
         return Vec::new();
     }

@@ -197,7 +197,7 @@ fn unit_ranges(source: &[u8]) -> Vec<Range> {
     }
     if let Some(last) = units.last_mut() {
         let last_line = source.rsplit(|it| *it == b'\n').next().unwrap_or_default();
-        let row = source.iter().filter(|it| **it == b'\n').count();
+        let row = source.split(|it| *it == b'\n').count() - 1;
         last.end_point = Point { row, column: last_line.len() };
     }
     units

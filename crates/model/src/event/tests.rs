@@ -216,7 +216,7 @@ fn tool_args() -> impl Strategy<Value = ToolArgs> {
     (vec(path(), 0..3), lines, text(), text(), text(), text(), text(), any::<bool>()).prop_map(
         |(paths, lines, query, command, url, removed, added, vendored)| {
             let lines = lines.map(|(first, last)| LineSpan { first, last });
-            ToolArgs { paths, lines, query, command, url, removed, added, vendored }
+            ToolArgs { paths, lines, vendored, query, command, url, removed, added }
         },
     )
 }

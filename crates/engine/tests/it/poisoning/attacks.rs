@@ -155,10 +155,14 @@ fn attack_commits(fixture: &LearningFixture, project: &mut Project, payloads: &[
     for (nth, Payload { text, .. }) in payloads.iter().enumerate() {
         let (message, body) =
             (format!("fix: {text}"), format!("pub fn pay() -> u32 {{ {nth} }}\n"));
-        stream.push_str(&format!(
+        let commit = format!(
             "commit refs/heads/main\ncommitter A <a@x.test> {} +0000\ndata {}\n{message}\nM 644 inline {FILE}\ndata {}\n{body}\nM 644 inline src/ledger.rs\ndata {}\n{body}\n",
-            START / 1_000 - 100_000 + i64::try_from(nth).unwrap() * 60, message.len(), body.len(), body.len()
-        ));
+            START / 1_000 - 100_000 + i64::try_from(nth).unwrap() * 60,
+            message.len(),
+            body.len(),
+            body.len()
+        );
+        stream.push_str(&commit);
     }
     let git = |args: &[&str], input: Option<&str>| {
         use std::io::Write;
