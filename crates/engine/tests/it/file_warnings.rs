@@ -15,7 +15,7 @@ use expect_test::expect;
 use crate::check;
 
 #[test]
-fn only_warnings_about_the_file_that_were_not_shown_yet_are_listed() {
+fn memories_about_the_file_that_were_not_shown_yet_are_listed_warnings_first() {
     check(
         r"
             write a.rs
