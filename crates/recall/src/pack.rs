@@ -562,14 +562,14 @@ mod tests {
         check(
             &items,
             &request,
-            expect![[r"
-                Recipes that worked:
+            expect![[r#"
+                Mind when touching these files:
                 - one, two
-                Recent outcomes:
+                Changes together:
                 - it failed
                 - it worked
-                = 23 of 100
-            "]],
+                = 26 of 100
+            "#]],
         );
     }
 

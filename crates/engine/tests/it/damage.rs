@@ -54,6 +54,7 @@ fn a_damaged_memory_is_withheld_and_reported() {
             Bad project notebook: memory m1 is damaged and withheld: its content does not match its hash (and 1 more)
             Warning project backups: there are none
             Warning user backups: there are none
+            Warning code index: the code is not indexed: there is no module map, and notes are not checked against symbols
             ! memory m1 is damaged and withheld: its content does not match its hash
         "#]],
     );
@@ -113,6 +114,7 @@ fn a_backup_repairs_damage() {
             > doctor --fix
             brought back 1 damaged memories from a backup, exactly as they were saved
             rebuilt the search index from the memories
+            Warning code index: the code is not indexed: there is no module map, and notes are not checked against symbols
             > list
             m1 module_insight 0.90 "the launch code is hidden under the mat"
         "#]],

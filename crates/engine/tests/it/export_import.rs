@@ -136,7 +136,7 @@ fn a_dry_run_imports_nothing_and_registers_no_project() {
             m1 added
             nothing written
             > doctor
-            nothing
+            Warning code index: the code is not indexed: there is no module map, and notes are not checked against symbols
             > list
             nothing
             > import

@@ -71,7 +71,7 @@ fn files_outside_the_project_are_refused() {
             > list
             nothing
             > doctor
-            nothing
+            Warning code index: the code is not indexed: there is no module map, and notes are not checked against symbols
         "#]],
     );
 }
@@ -282,7 +282,7 @@ fn reading_creates_no_notebook() {
             > settings
             nothing
             > doctor
-            nothing
+            Warning code index: the code is not indexed: there is no module map, and notes are not checked against symbols
             > export
             0 memories, 0 with a past, 0 settings
         "#]],

@@ -178,7 +178,7 @@ fn a_project_can_be_purged() {
             > list
             m2 preference 0.90 "prefer tabs over spaces" user
             > doctor
-            nothing
+            Warning code index: the code is not indexed: there is no module map, and notes are not checked against symbols
             > purge project
             error: nothing is stored for this project
             > teach the pool has 8 connections
@@ -393,6 +393,7 @@ fn stored_secrets_are_found_and_purged_in_every_text_of_every_project() {
             Bad project secrets: what looks like a secret is stored in m1, m2, m3
             Warning user backups: there are none
             Bad user secrets: what looks like a secret is stored in m4
+            Warning code index: the code is not indexed: there is no module map, and notes are not checked against symbols
             > purge secrets
             purged m4 m1 m2 m3, not found anywhere
             > list --all
@@ -406,6 +407,7 @@ fn stored_secrets_are_found_and_purged_in_every_text_of_every_project() {
             > doctor
             Warning project backups: there are none
             Warning user backups: there are none
+            Warning code index: the code is not indexed: there is no module map, and notes are not checked against symbols
         "#]],
     );
 }

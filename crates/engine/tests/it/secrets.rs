@@ -308,6 +308,7 @@ fn branch_names_folder_names_and_keys_are_searched_for_secrets() {
             > doctor
             Warning project backups: there are none
             Warning user backups: there are none
+            Warning code index: the code is not indexed: there is no module map, and notes are not checked against symbols
         "#]],
     );
 }
