@@ -107,7 +107,7 @@ const TOOL_TABLE: &[McpToolRow] = &[
     McpToolRow {
         name: "record_memory",
         description: "Record something a later session should know, as one self-contained statement. It goes to the scratchpad of the session and becomes a memory only if later evidence confirms it; after outside content it waits for the user's review.",
-        input_properties: r#"{"content":{"type":"string"},"type":{"type":"string","description":"gotcha, decision, preference, pattern, requirement, module_insight, or one with a payload; suggested when absent"},"files":{"type":"array","items":{"type":"string"}},"modules":{"type":"array","items":{"type":"string"}},"tags":{"type":"array","items":{"type":"string"}},"scope":{"type":"string","description":"global, module, work_unit or session"},"payload":{"type":"object","description":"Fields of the type, as dead_end tried, why_failed, used_instead?; error_pattern message, resolution?; workflow_recipe task_pattern, steps. A wrong one is answered with the fields"}}"#,
+        input_properties: r#"{"content":{"type":"string"},"type":{"type":"string","description":"gotcha, decision, preference, requirement, error_pattern, dead_end, workflow_recipe …; suggested when absent"},"files":{"type":"array","items":{"type":"string"}},"modules":{"type":"array","items":{"type":"string"}},"tags":{"type":"array","items":{"type":"string"}},"scope":{"type":"string"},"payload":{"type":"object","description":"fields of the type (dead_end: tried, why_failed); a wrong one is answered with them"}}"#,
         required: &["content"],
         output_properties: Some(
             r#"{"recorded_in":{"type":"string"},"session":{"type":"string"},"type":{"type":"string"},"needs_review":{"type":"boolean"}}"#,

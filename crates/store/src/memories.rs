@@ -373,7 +373,7 @@ const SELECT_QUIET_SPANS: Query =
 /// Number of all memories, in any status.
 const COUNT_MEMORIES: Query = Query::shared("count_memories", "SELECT count(*) FROM memories");
 /// Number of memories that are neither forgotten nor deprecated.
-const COUNT_ACTIVE_MEMORIES: Query = Query::shared(
+const COUNT_ACTIVE_MEMORIES: Query = Query::local(
     "count_active_memories",
     "SELECT count(*) FROM memories WHERE deleted_at IS NULL AND deprecated_at IS NULL",
 );

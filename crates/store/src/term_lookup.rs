@@ -135,7 +135,7 @@ const SELECT_TERM_MATCHES: Query = Query::local(
 const COUNT_MATCHES: Query =
     Query::shared("count_matches", "SELECT count(*) FROM memories_fts WHERE memories_fts MATCH ?1");
 /// Texts of forgotten memories, with tags and files in their stored form.
-const SELECT_FORGOTTEN_TEXTS: Query = Query::shared(
+const SELECT_FORGOTTEN_TEXTS: Query = Query::local(
     "forgotten_texts",
     "SELECT n, content, tags, files FROM memories WHERE deleted_at IS NOT NULL ORDER BY n",
 );

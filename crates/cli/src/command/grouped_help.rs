@@ -20,6 +20,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         &[
             "doctor",
             "stats",
+            "injections",
             "config",
             "learn",
             "embed",
