@@ -13,10 +13,10 @@ const ORDINARY_PATHS: &[&str] = &[
     "packages/auth/token=refresh/password_reset.test.ts",
     "secrets/api_key_rotation.md",
     "config/password=default.yml",
-    "/home/a/.claude/projects/-home-a-shop/0198c7d2-6f3e-7a41-9c55-2b1d4e6f8a90.jsonl",
+    "/home/user/.claude/projects/-home-user-shop/0198c7d2-6f3e-7a41-9c55-2b1d4e6f8a90.jsonl",
     "toolu_01A09q90qw90lq917835lq9",
     "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-    "C:/Users/a/AppData/Local/Temp/tmp7f3c1a9b",
+    "C:/Users/user/AppData/Local/Temp/tmp7f3c1a9b",
     "rollout-2026-11-16T09-12-44-0198c7d2-6f3e-7a41-9c55-2b1d4e6f8a90.jsonl",
 ];
 
