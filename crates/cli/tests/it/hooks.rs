@@ -321,6 +321,7 @@ fn connect_adds_hooks_and_disconnect_restores_the_original_bytes() {
     let user_servers = "{\"numStartups\":1, \"mcpServers\": {\"db\":{\"command\":\"db\"}}}";
     let user_settings = "{ \"model\":\"opus\",\n\t\"hooks\": {\"Stop\": [ ]} }";
     fs::write(&servers, user_servers).unwrap();
+    fs::create_dir_all(settings.parent().unwrap()).unwrap();
     fs::write(&settings, user_settings).unwrap();
     connect();
     disconnect();
