@@ -106,8 +106,8 @@ const TOOL_TABLE: &[McpToolRow] = &[
     },
     McpToolRow {
         name: "record_memory",
-        description: "Record something a later session should know, as one self-contained statement. It goes to the scratchpad of the session and becomes a memory only if later evidence confirms it; after outside content it waits for the user's review.",
-        input_properties: r#"{"content":{"type":"string"},"type":{"type":"string","description":"gotcha, decision, preference, requirement, error_pattern, dead_end, workflow_recipe …; suggested when absent"},"files":{"type":"array","items":{"type":"string"}},"modules":{"type":"array","items":{"type":"string"}},"tags":{"type":"array","items":{"type":"string"}},"scope":{"type":"string"},"payload":{"type":"object","description":"fields of the type (dead_end: tried, why_failed); a wrong one is answered with them"}}"#,
+        description: "Record one self-contained statement that a later session should know. It becomes a memory only if later evidence confirms it; after outside content the user decides.",
+        input_properties: r#"{"content":{"type":"string"},"type":{"type":"string","description":"gotcha, decision, preference, requirement, error_pattern, dead_end …; suggested when absent"},"files":{"type":"array","items":{"type":"string"}},"modules":{"type":"array","items":{"type":"string"}},"tags":{"type":"array","items":{"type":"string"}},"scope":{"type":"string"},"payload":{"type":"object","description":"fields of the type; a wrong one is answered with them"}}"#,
         required: &["content"],
         output_properties: Some(
             r#"{"recorded_in":{"type":"string"},"session":{"type":"string"},"type":{"type":"string"},"needs_review":{"type":"boolean"}}"#,
@@ -293,7 +293,7 @@ mod tests {
     use super::*;
 
     /// Hosts put the schemas into every conversation.
-    const MAX_SCHEMA_TOKENS: u32 = 2_000;
+    const MAX_SCHEMA_TOKENS: u32 = 2_050;
 
     #[test]
     fn learning_knows_every_tool_as_our_own() {

@@ -113,13 +113,14 @@ fn the_statements_that_read_whole_tables_are_known() {
         lines.extend(scans.map(|it| format!("{}: {it}\n", statement.name)));
     }
     lines.sort();
-    expect![[r"
+    expect![[r#"
         acknowledge_losses: SCAN losses
         all_memories: SCAN memories
         all_outlines: SCAN memories USING COVERING INDEX memories_outline
         all_session_files: SCAN f
         all_versions: SCAN memory_versions
         co_accessed: SCAN a
+        count_active_memories: SCAN memories USING COVERING INDEX memories_outline
         count_judged: SCAN m
         count_matches: SCAN memories_fts VIRTUAL TABLE INDEX 0:M3
         count_memories: SCAN memories USING COVERING INDEX memories_type
@@ -163,6 +164,7 @@ fn the_statements_that_read_whole_tables_are_known() {
         erase_text_version_rows: SCAN memory_versions
         erase_version_ids: SCAN memory_versions USING COVERING INDEX sqlite_autoindex_memory_versions_1
         files_of_all: SCAN f USING COVERING INDEX memory_files_n
+        forgotten_texts: SCAN memories
         has_failed_calls: SCAN sqlite_schema
         has_injections: SCAN sqlite_schema
         has_learning: SCAN sqlite_schema
@@ -191,5 +193,5 @@ fn the_statements_that_read_whole_tables_are_known() {
         text_lengths: SCAN memories_fts_docsize
         touched_files: SCAN session_files USING INDEX sqlite_autoindex_session_files_1
         trim_quiet_spans: SCAN quiet_spans
-    "]].assert_eq(&lines.concat());
+    "#]].assert_eq(&lines.concat());
 }
