@@ -113,7 +113,7 @@ fn the_statements_that_read_whole_tables_are_known() {
         lines.extend(scans.map(|it| format!("{}: {it}\n", statement.name)));
     }
     lines.sort();
-    expect![[r#"
+    expect![[r"
         acknowledge_losses: SCAN losses
         all_memories: SCAN memories
         all_outlines: SCAN memories USING COVERING INDEX memories_outline
@@ -193,5 +193,5 @@ fn the_statements_that_read_whole_tables_are_known() {
         text_lengths: SCAN memories_fts_docsize
         touched_files: SCAN session_files USING INDEX sqlite_autoindex_session_files_1
         trim_quiet_spans: SCAN quiet_spans
-    "#]].assert_eq(&lines.concat());
+    "]].assert_eq(&lines.concat());
 }
