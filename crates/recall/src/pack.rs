@@ -562,14 +562,14 @@ mod tests {
         check(
             &items,
             &request,
-            expect![[r#"
+            expect![[r"
                 Mind when touching these files:
                 - one, two
                 Changes together:
                 - it failed
                 - it worked
                 = 26 of 100
-            "#]],
+            "]],
         );
     }
 
