@@ -83,7 +83,7 @@ pub struct FileEdges {
     /// The number of calls without a target.
     pub n_unresolved: u32,
     /// Those of them that call a member of an unknown value, `x.run()`: the hash of the member's name
-    /// ([`hash_member_name`]) and the number of calls, sorted.
+    /// (`hash_member_name`) and the number of calls, sorted.
     pub unknown_receivers: Vec<(u32, u32)>,
 }
 
