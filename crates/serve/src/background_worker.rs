@@ -32,7 +32,7 @@ const EMBEDDINGS_PER_BATCH: usize = 64;
 /// A session without events for this long (one hour) counts as ended.
 const SESSION_SILENCE_MILLIS: i64 = 3_600_000;
 /// A transcript without an end that its host has not changed for this long gets none any more.
-const TRANSCRIPT_SILENCE: Duration = Duration::from_secs(5);
+const TRANSCRIPT_SILENCE: Duration = Duration::from_secs(20);
 /// Pause between two looks at a transcript that is being written.
 const TRANSCRIPT_POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Threads of an indexing pass. One, because the agent that works at the same time needs the others.

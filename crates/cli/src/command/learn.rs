@@ -47,7 +47,7 @@ pub(crate) struct LearnArgs {
 }
 
 /// A transcript without an end that its host has not changed for this long gets none any more.
-const TRANSCRIPT_SILENCE: Duration = Duration::from_secs(5);
+const TRANSCRIPT_SILENCE: Duration = Duration::from_secs(20);
 /// Pause between two looks at a transcript that is being written.
 const TRANSCRIPT_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
