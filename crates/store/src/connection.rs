@@ -13,6 +13,7 @@
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -233,6 +234,7 @@ fn try_connect(
     flags: OpenFlags,
     key: Option<&EncryptionKey>,
 ) -> Result<Db, Error> {
+    initialize_library();
     // Taken before opening: if the file is replaced in between, the connection counts as outdated.
     let file = os::file_identity(path);
     let conn =
@@ -246,6 +248,14 @@ fn try_connect(
     }
     configure_connection(&db)?;
     Ok(db)
+}
+
+/// Opens the first connection of the process in one thread. Two threads that opened the first ones at
+/// the same time could run a pragma before the cipher extension was registered, and crash.
+fn initialize_library() {
+    static INITIALIZED: Once = Once::new();
+    // An error is reported by the connection that is opened next.
+    INITIALIZED.call_once(|| drop(Connection::open_in_memory()));
 }
 
 /// Sets what happens to the log if this connection is the last to close.
