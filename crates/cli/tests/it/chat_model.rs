@@ -27,7 +27,7 @@ pub(crate) type RunSession<'a> = &'a dyn Fn(&str, ModelScript) -> Vec<Value>;
 pub(crate) struct SessionRun {
     /// The agent's requests to the model.
     pub(crate) requests: Vec<Value>,
-    /// What the host printed.
+    /// Standard output and standard error of the host.
     pub(crate) printed: String,
 }
 
