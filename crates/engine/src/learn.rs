@@ -73,7 +73,9 @@ pub use learned::{
 };
 pub use savings::ToolCallSavings;
 pub use subagents::{SiblingNote, SiblingNotes, frame_sibling_notes};
-pub use transcript::{ParsedTranscript, transcripts_at_paths, unfinished_since};
+pub use transcript::{
+    ParsedTranscript, TRANSCRIPT_POLL_INTERVAL, is_being_written, transcripts_at_paths,
+};
 pub use transcript_tail::TranscriptTail;
 
 pub(crate) use expected_errors::describe_expected_errors;
@@ -82,9 +84,9 @@ pub(crate) use failed_sessions::{failed_sessions, has_failed_before};
 pub(crate) use file_prediction::{predict_files, rank_task_files, read_costs};
 pub(crate) use inbox::{clear_project_inbox, import_inbox_session, open_inbox};
 pub(crate) use journal::{
-    append_events, close_journal, external_source, journal_parent, journal_transcripts,
-    journalled_event_ids, learn_finished_subtasks, learn_from_journal, list_journals,
-    record_events, sync_journal, transcript_unfinished_since,
+    append_events, close_journal, external_source, is_transcript_being_written, journal_parent,
+    journal_transcripts, journalled_event_ids, learn_finished_subtasks, learn_from_journal,
+    list_journals, record_events, sync_journal,
 };
 pub(crate) use load::load_visits;
 pub(crate) use module_lookup::load_module_lookup;

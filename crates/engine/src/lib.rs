@@ -107,8 +107,8 @@ pub use learn::{
     ContributingSession, DroppedCandidate, ExplainedSighting, Explanation, InboxSession,
     JournalState, JudgingStrictness, LearnedMemory, LearnedSession, LessonEffect, LessonState,
     ParsedTranscript, SessionExplanation, SessionFile, SessionSummary, SiblingNote, SiblingNotes,
-    ToolCallSavings, TranscriptTail, frame_sibling_notes, journalled_session_root, list_inbox,
-    store_in_inbox, transcripts_at_paths, unfinished_since,
+    TRANSCRIPT_POLL_INTERVAL, ToolCallSavings, TranscriptTail, frame_sibling_notes,
+    is_being_written, journalled_session_root, list_inbox, store_in_inbox, transcripts_at_paths,
 };
 pub use learner::Learner;
 pub use lookup::{LocatedMemory, RatedMemory};

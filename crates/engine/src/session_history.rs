@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use model::SessionId;
 use source::Transcript;
@@ -44,10 +43,10 @@ impl<'a> SessionHistory<'a> {
         learn::has_failed_before(self.reader, session)
     }
 
-    /// Returns the time of the last change of a session's transcript if its host has not finished
-    /// it; learning would then miss the last calls.
-    pub fn transcript_unfinished_since(&self, session: SessionId) -> Option<SystemTime> {
-        learn::transcript_unfinished_since(self.reader, session)
+    /// Returns whether the host is still writing the transcript of a session; learning would then
+    /// miss the last calls.
+    pub fn is_transcript_being_written(&self, session: SessionId) -> bool {
+        learn::is_transcript_being_written(self.reader, session)
     }
 
     /// Returns the notes that the siblings of a running session have recorded so far, oldest

@@ -31,10 +31,6 @@ const MAX_QUEUED_JOBS: usize = 1_024;
 const EMBEDDINGS_PER_BATCH: usize = 64;
 /// A session without events for this long (one hour) counts as ended.
 const SESSION_SILENCE_MILLIS: i64 = 3_600_000;
-/// A transcript without an end that its host has not changed for this long gets none any more.
-const TRANSCRIPT_SILENCE: Duration = Duration::from_secs(20);
-/// Pause between two looks at a transcript that is being written.
-const TRANSCRIPT_POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Threads of an indexing pass. One, because the agent that works at the same time needs the others.
 const INDEX_THREADS: usize = 1;
 const MAINTENANCE_INTERVAL: Duration = Duration::from_hours(24);
@@ -343,14 +339,10 @@ async fn learn_journal(
     project: &mut Project,
     session: SessionId,
 ) -> Result<Vec<LearnedSession>, engine::Error> {
-    let is_being_written = |project: &Project| {
-        let changed = project.session_history().transcript_unfinished_since(session);
-        // A time in the future (the clock was set back) has no age: it is not waited for.
-        let age = changed.and_then(|it| it.elapsed().ok());
-        age.is_some_and(|it| it < TRANSCRIPT_SILENCE)
-    };
-    while is_being_written(project) && !daemon.background.progress.is_stopped() {
-        tokio::time::sleep(TRANSCRIPT_POLL_INTERVAL).await;
+    while project.session_history().is_transcript_being_written(session)
+        && !daemon.background.progress.is_stopped()
+    {
+        tokio::time::sleep(engine::TRANSCRIPT_POLL_INTERVAL).await;
     }
     project.learner().learn_from_journal(session).await
 }

@@ -8,7 +8,6 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use engine::{
     JudgingStrictness, LearnedMemory, LearnedSession, LessonEffect, LessonState, ParsedTranscript,
@@ -45,11 +44,6 @@ pub(crate) struct LearnArgs {
     #[arg(long, hide = true)]
     wait: bool,
 }
-
-/// A transcript without an end that its host has not changed for this long gets none any more.
-const TRANSCRIPT_SILENCE: Duration = Duration::from_secs(20);
-/// Pause between two looks at a transcript that is being written.
-const TRANSCRIPT_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Totals over all sessions.
 #[derive(Default)]
@@ -150,18 +144,15 @@ fn find_transcripts(
     Ok(res)
 }
 
-/// Waits for transcripts whose end is missing and that were changed in the last seconds.
+/// Waits for transcripts that their hosts are still writing.
 fn wait_for_hosts(transcripts: &[Transcript]) {
-    let is_being_written = |it: &&Transcript| {
-        let changed = engine::unfinished_since(&it.path);
-        changed.and_then(|it| it.elapsed().ok()).is_some_and(|it| it < TRANSCRIPT_SILENCE)
-    };
+    let is_pending = |it: &&Transcript| engine::is_being_written(&it.path);
     // Only the files that are being written now are read again.
-    let mut pending: Vec<&Transcript> = transcripts.iter().filter(is_being_written).collect();
+    let mut pending: Vec<&Transcript> = transcripts.iter().filter(is_pending).collect();
     while !pending.is_empty() {
         #[expect(clippy::disallowed_methods, reason = "the host does not tell when it is done")]
-        std::thread::sleep(TRANSCRIPT_POLL_INTERVAL);
-        pending.retain(|it| is_being_written(it));
+        std::thread::sleep(engine::TRANSCRIPT_POLL_INTERVAL);
+        pending.retain(is_pending);
     }
 }
 

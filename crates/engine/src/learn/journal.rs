@@ -23,7 +23,7 @@ use store::{
 
 use super::candidates::MAX_SUBTASKS_LEARNED_AT_END;
 use super::observed::{MAX_EXTERNAL_CHARS, SessionExtent};
-use super::transcript::unfinished_since;
+use super::transcript::is_being_written;
 use super::{LearnedSession, learn_extent, learn_session, read_transcript};
 use crate::text_admission::mask_label;
 use crate::{Error, NotebookScope, Project, ProjectReader};
@@ -176,18 +176,15 @@ pub(crate) async fn learn_from_journal(
     failure.map_or(Ok(acc), Err)
 }
 
-/// Returns the time of the last change of the host's transcript of a journalled session, if the host
-/// has not finished it.
-pub(crate) fn transcript_unfinished_since(
-    reader: &ProjectReader,
-    session: SessionId,
-) -> Option<SystemTime> {
-    let store = reader.project_store_reader().filter(StoreReader::exists)?;
+/// Returns whether the host is still writing the transcript of a journalled session.
+pub(crate) fn is_transcript_being_written(reader: &ProjectReader, session: SessionId) -> bool {
+    let Some(store) = reader.project_store_reader().filter(StoreReader::exists) else {
+        return false;
+    };
     let key = reader.config.key.as_ref();
-    let source = session_source(&store.journals().path_of(session), key);
-    match source {
-        SessionSource::HostTranscript { path } => unfinished_since(Path::new(&path)),
-        SessionSource::HostDatabase { .. } | SessionSource::JournalOnly => None,
+    match session_source(&store.journals().path_of(session), key) {
+        SessionSource::HostTranscript { path } => is_being_written(Path::new(&path)),
+        SessionSource::HostDatabase { .. } | SessionSource::JournalOnly => false,
     }
 }
 

@@ -9,7 +9,7 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::Duration;
 
 use agents::{
     LineSplitter, OpenCodeMessage, OpenCodePart, OpenCodeReader, OpenCodeSession, ReadCounts,
@@ -25,6 +25,10 @@ use super::journal::session_source;
 use super::subagent_taint::trace_taint;
 use crate::{Error, ProjectReader};
 
+/// Pause between two looks at a transcript that is being written.
+pub const TRANSCRIPT_POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// A transcript without an end that its host has not changed for this long gets none any more.
+const TRANSCRIPT_SILENCE: Duration = Duration::from_secs(20);
 /// Bytes at the beginning of a file that are read to recognise its format and start.
 const HEADER_BYTES: usize = 128 << 10;
 /// Bytes at the end of a file that are read to find its last record.
@@ -141,9 +145,16 @@ fn host_record_of(transcript: &Transcript, key: Option<&EncryptionKey>) -> Optio
     }
 }
 
-/// Returns the time of the last change of a transcript that its host has not finished; `None` if it
-/// is complete, or if nothing in it tells.
-pub fn unfinished_since(path: &Path) -> Option<SystemTime> {
+/// Returns whether a host is still writing a transcript: the end that its format demands is missing,
+/// and the file changed a short time ago. Learning would miss the last calls. A file that cannot be
+/// read is not waited for.
+pub fn is_being_written(path: &Path) -> bool {
+    age_of_unfinished(path).is_some_and(|age| age < TRANSCRIPT_SILENCE)
+}
+
+/// The time since the last change of a transcript without its end; `None` if it is complete, if its
+/// format has no end, or if the change lies in the future (the clock was set back).
+fn age_of_unfinished(path: &Path) -> Option<Duration> {
     // Files of hosts are never sealed.
     let format = read_header(path, None)?.format;
     let mut file = File::open(path).ok()?;
@@ -153,7 +164,11 @@ pub fn unfinished_since(path: &Path) -> Option<SystemTime> {
     file.seek(SeekFrom::Start(tail_start)).and_then(|_| file.read_to_end(&mut tail)).ok()?;
     let tail = String::from_utf8_lossy(&tail);
     let last_line = tail.lines().last().unwrap_or_default();
-    if format.is_unfinished_after(last_line) { metadata.modified().ok() } else { None }
+    if format.is_unfinished_after(last_line) {
+        metadata.modified().ok()?.elapsed().ok()
+    } else {
+        None
+    }
 }
 
 /// Reads the header of a transcript file; `None` if the file is not a transcript.
