@@ -77,7 +77,7 @@ fn generate_events(n: usize, n_files: usize) -> Vec<EventEnvelope> {
         let text =
             "All tests pass. Let me look at the next file, which has the totals and a few helpers."
                 .to_owned();
-        push(Event::Reasoning(AgentReasoning { text, step: None }));
+        push(Event::Reasoning(AgentReasoning { text, thinking: false, step: None }));
         turn += 1;
     }
     acc.truncate(n);

@@ -176,21 +176,27 @@ impl EventLog {
     pub(crate) fn push_reasoning(&mut self, id: &str, text: &str) {
         let text = truncate_speech(text);
         if !text.trim().is_empty() {
-            self.push_event(id, Event::Reasoning(AgentReasoning { text, step: None }));
+            self.push_event(
+                id,
+                Event::Reasoning(AgentReasoning { text, thinking: false, step: None }),
+            );
         }
     }
 
     pub(crate) fn push_user_message(&mut self, id: &str, text: &str) {
         let text = truncate_speech(&strip_own_notes(text));
         if !text.trim().is_empty() {
-            self.push_event(id, Event::UserMessage(UserMessage { text, interrupts: false }));
+            self.push_event(id, Event::UserMessage(UserMessage { text, ..UserMessage::default() }));
         }
     }
 
     /// The user stopped the agent. Unlike a message, an interrupt counts without any text.
     pub(crate) fn push_interrupt(&mut self, id: &str, text: &str) {
         let text = truncate_speech(&strip_own_notes(text));
-        self.push_event(id, Event::UserMessage(UserMessage { text, interrupts: true }));
+        self.push_event(
+            id,
+            Event::UserMessage(UserMessage { text, interrupts: true, ..UserMessage::default() }),
+        );
     }
 
     pub(crate) fn push_session_end(&mut self) {

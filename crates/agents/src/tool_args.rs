@@ -80,6 +80,7 @@ pub(crate) fn parse_args(tool: &mut Tool, input: &Value, resolver: &PathResolver
         url: input["url"].as_str().map(truncate_argument),
         removed,
         added,
+        names: Vec::new(),
     }
 }
 

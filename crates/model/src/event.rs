@@ -19,7 +19,7 @@ use crate::{SessionId, Timestamp, UnknownWord, closed};
 pub use body::{
     AgentReasoning, ContextCompaction, LineSpan, MAX_EXCERPT, RecordedNote, SessionEnd,
     SessionStart, StepComplete, TextExcerpt, TokenUsage, ToolArgs, ToolCall, ToolResult,
-    UserMessage, ValidationResult,
+    UserMessage, UserMessageKind, ValidationResult,
 };
 
 /// The longest line that is read, in bytes.

@@ -47,7 +47,7 @@ pub use event::{
     AgentReasoning, ContextCompaction, Event, EventEnvelope, EventError, EventKind, LineSpan,
     MAX_EVENT_ID_BYTES, MAX_EVENT_LINE_BYTES, MAX_EXCERPT, RecordedNote, SessionEnd, SessionStart,
     StepComplete, TextExcerpt, TokenUsage, ToolArgs, ToolCall, ToolResult, UserMessage,
-    ValidationResult,
+    UserMessageKind, ValidationResult,
 };
 pub use id::{MemoryId, ProjectId, SessionId};
 pub use injection::{InjectionMoment, NoteSubject};

@@ -84,13 +84,21 @@ impl ScriptBuilder {
     /// Adds an event that is not a call; `false` if the verb is none of these.
     fn push_message(&mut self, verb: &str, rest: &str) -> bool {
         let user = |text: &str, interrupts| {
-            Event::UserMessage(UserMessage { text: text.to_owned(), interrupts })
+            Event::UserMessage(UserMessage {
+                text: text.to_owned(),
+                interrupts,
+                ..UserMessage::default()
+            })
         };
         match verb {
             "user" => self.push(user(rest, false)),
             "interrupt" => self.push(user("", true)),
             "say" => {
-                self.push(Event::Reasoning(AgentReasoning { text: rest.to_owned(), step: None }));
+                self.push(Event::Reasoning(AgentReasoning {
+                    text: rest.to_owned(),
+                    thinking: false,
+                    step: None,
+                }));
             }
             "compact" => self.push(Event::Compaction(ContextCompaction {})),
             "tick" => self.at += rest.parse::<i64>().unwrap(),

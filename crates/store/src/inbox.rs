@@ -172,7 +172,8 @@ mod tests {
     }
 
     fn event(text: &str) -> MaskedEvent {
-        let event = Event::UserMessage(UserMessage { text: text.to_owned(), interrupts: false });
+        let event =
+            Event::UserMessage(UserMessage { text: text.to_owned(), ..UserMessage::default() });
         let (id, at) = (text.to_owned(), Timestamp(1));
         MaskedEvent::new(EventEnvelope { id, session: session(1), at, event }).unwrap()
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{
     MemoryScope, MemoryType, Methodology, Phase, ProjectPath, SessionId, SessionOutcome,
-    SessionType, Tool, ValidationKind, WorkUnit,
+    SessionType, Tool, ValidationKind, WorkUnit, closed,
 };
 
 /// A session began.
@@ -46,13 +46,42 @@ pub struct SessionStart {
     pub transcript: Option<String>,
 }
 
-/// A user message; stored only as task text and for corrections.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+closed! {
+    /// The way in which a person's words reached the agent.
+    #[derive(Default)]
+    pub enum UserMessageKind : "kind of user message" {
+        /// Typed while the agent waited.
+        #[default]
+        Prompt = "prompt",
+        /// Typed while the agent worked; the host delivers it at the agent's next step.
+        Queued = "queued",
+        /// Why the person did not allow a call.
+        Refusal = "refusal",
+        /// The answer to a question of the agent, a choice or free text.
+        Answer = "answer",
+        /// A plan of the agent that the person accepted. Agreed to, not written, by the person.
+        AcceptedPlan = "accepted_plan",
+    }
+}
+
+impl UserMessageKind {
+    fn is_prompt(&self) -> bool {
+        *self == Self::Prompt
+    }
+}
+
+/// Words of a person: a message, an answer, a reason for a refusal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserMessage {
     pub text: String,
     /// The user interrupted the agent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interrupts: bool,
+    #[serde(default, skip_serializing_if = "UserMessageKind::is_prompt")]
+    pub kind: UserMessageKind,
+    /// For an answer the question, for a refusal or an accepted plan the id of the call, if the host names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_to: Option<String>,
 }
 
 /// A tool is about to run.
@@ -97,6 +126,9 @@ pub struct ToolArgs {
     /// Fingerprint of the text that it adds. An edit with both swapped reverts this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub added: Option<String>,
+    /// Identifiers in the text that an edit removes or adds, in order of appearance and each once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
 }
 
 /// Lines of a file, counted from 1, both ends included.
@@ -134,6 +166,9 @@ pub struct ToolResult {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentReasoning {
     pub text: String,
+    /// A thought that the host shows as such, not a message to the user.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub thinking: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
 }

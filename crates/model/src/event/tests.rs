@@ -77,6 +77,27 @@ fn known_fields_are_kept_and_normalised() {
 }
 
 #[test]
+fn the_kind_of_a_message_and_of_a_text_is_written_only_if_it_is_not_the_usual_one() {
+    // A prompt, a message of the agent and an edit keep the form that older journals have.
+    for unchanged in [
+        r#""event":"user_message","text":"a","interrupts":true"#,
+        r#""event":"reasoning","text":"b","step":2"#,
+        r#""event":"tool_call","call_id":"c","tool":"edit","args":{"paths":["a.rs"],"added":"e07b9d13"}"#,
+        r#""event":"user_message","text":"no","kind":"answer","reply_to":"Delete it?""#,
+        r#""event":"user_message","text":"use B","kind":"refusal""#,
+        r#""event":"reasoning","text":"hm","thinking":true"#,
+        r#""event":"tool_call","call_id":"c","tool":"edit","args":{"names":["foo_bar"]}"#,
+    ] {
+        let line = format!(r#"{{"event_id":"e1","session_id":"{SESSION}","at":5,{unchanged}}}"#);
+        assert_eq!(EventEnvelope::parse_line(&line).unwrap().to_line(), line);
+    }
+    check(
+        r#""event":"user_message","text":"a","kind":"prompt","reply_to":null"#,
+        expect![[r#""event":"user_message","text":"a"}"#]],
+    );
+}
+
+#[test]
 fn a_line_that_is_no_event_gives_an_error_with_the_reason() {
     // An unknown event.
     check(
@@ -147,8 +168,10 @@ fn an_excerpt_is_truncated_between_characters() {
 
 #[test]
 fn a_line_end_in_a_text_is_escaped() {
-    let event =
-        Event::UserMessage(UserMessage { text: "a\nb\r\u{2028}".to_owned(), interrupts: false });
+    let event = Event::UserMessage(UserMessage {
+        text: "a\nb\r\u{2028}".to_owned(),
+        ..UserMessage::default()
+    });
     let session = SESSION.parse().unwrap();
     let line = EventEnvelope { id: "e".to_owned(), session, at: Timestamp(0), event }.to_line();
     assert!(!line.contains(['\n', '\r']), "{line}");
@@ -213,10 +236,11 @@ fn session_start() -> impl Strategy<Value = Event> {
 fn tool_args() -> impl Strategy<Value = ToolArgs> {
     let text = || option::of(".*");
     let lines = option::of((any::<u32>(), any::<u32>()));
-    (vec(path(), 0..3), lines, text(), text(), text(), text(), text(), any::<bool>()).prop_map(
-        |(paths, lines, query, command, url, removed, added, vendored)| {
+    let edit = (text(), text(), vec(".*", 0..3));
+    (vec(path(), 0..3), lines, text(), text(), text(), edit, any::<bool>()).prop_map(
+        |(paths, lines, query, command, url, (removed, added, names), vendored)| {
             let lines = lines.map(|(first, last)| LineSpan { first, last });
-            ToolArgs { paths, lines, vendored, query, command, url, removed, added }
+            ToolArgs { paths, lines, vendored, query, command, url, removed, added, names }
         },
     )
 }
@@ -277,10 +301,15 @@ fn small_events() -> impl Strategy<Value = Event> {
     let usage = (any::<u64>(), any::<u64>(), any::<u64>())
         .prop_map(|(input, output, cached)| TokenUsage { input, output, cached });
     prop_oneof![
-        (".*", any::<bool>())
-            .prop_map(|(text, interrupts)| Event::UserMessage(UserMessage { text, interrupts })),
+        (".*", any::<bool>(), any_of(UserMessageKind::ALL), option::of(".*")).prop_map(
+            |(text, interrupts, kind, reply_to)| {
+                Event::UserMessage(UserMessage { text, interrupts, kind, reply_to })
+            }
+        ),
         Just(Event::Compaction(ContextCompaction {})),
-        (".*", step()).prop_map(|(text, step)| Event::Reasoning(AgentReasoning { text, step })),
+        (".*", any::<bool>(), step()).prop_map(|(text, thinking, step)| {
+            Event::Reasoning(AgentReasoning { text, thinking, step })
+        }),
         (step(), option::of(usage))
             .prop_map(|(step, usage)| Event::StepComplete(StepComplete { step, usage })),
         (any_of(ValidationKind::ALL), any::<bool>(), option::of(work_unit())).prop_map(

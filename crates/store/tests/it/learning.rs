@@ -19,7 +19,7 @@ use crate::kit::{NOW, TestBench, files_containing, id, memory, path};
 
 /// A message of the user, as a journal accepts it.
 fn event(text: &str) -> MaskedEvent {
-    let message = UserMessage { text: text.to_owned(), interrupts: false };
+    let message = UserMessage { text: text.to_owned(), ..UserMessage::default() };
     let event = Event::UserMessage(message);
     MaskedEvent::new(EventEnvelope { id: "e".into(), session: session(1), at: NOW, event }).unwrap()
 }

@@ -124,13 +124,17 @@ const fn fields(kind: EventKind) -> &'static str {
              methodology. `parent` is the session that started this one as a subagent."
         }
         EventKind::UserMessage => {
-            "Needs `text`. `interrupts` means that the user stopped the agent."
+            "Needs `text`. `interrupts` means that the user stopped the agent. `kind` says how the words came: `prompt` \
+             (if absent), `queued` while the agent worked, `refusal` of a call, `answer` to a question of the agent, \
+             `accepted_plan`. `reply_to` is the question, or the id of the call."
         }
-        EventKind::Reasoning => "Needs `text`.",
+        EventKind::Reasoning => {
+            "Needs `text`. `thinking` says that the host shows it as a thought, not as a message to the user."
+        }
         EventKind::ToolCall => {
             "Needs `call_id` and `tool`. `args` may hold `paths`, `lines`, `query`, `command`, `url`, and for edits \
-             `removed` and `added`: fingerprints of the text taken out and put in. `planning` says that the host is in \
-             its plan mode."
+             `removed` and `added`: fingerprints of the text taken out and put in, and `names`: the identifiers in \
+             both. `planning` says that the host is in its plan mode."
         }
         EventKind::ToolResult => {
             "Needs `call_id`, `tool` and `ok`. `size` counts the bytes of the whole answer, `excerpt` is its \
@@ -155,7 +159,7 @@ fn example(kind: EventKind) -> Event {
         EventKind::SessionStart => session_start(),
         EventKind::UserMessage => Event::UserMessage(UserMessage {
             text: "Round totals per line, not at the end".to_owned(),
-            interrupts: false,
+            ..UserMessage::default()
         }),
         EventKind::ToolCall => Event::ToolCall(ToolCall {
             call_id: "c7".to_owned(),
@@ -183,6 +187,7 @@ fn example(kind: EventKind) -> Event {
         }),
         EventKind::Reasoning => Event::Reasoning(AgentReasoning {
             text: "I was wrong about the rounding: it happens per line, not per cart.".to_owned(),
+            thinking: false,
             step: Some(7),
         }),
         EventKind::StepComplete => Event::StepComplete(StepComplete {
