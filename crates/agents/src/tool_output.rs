@@ -5,7 +5,7 @@
 //! The readers of all formats and the hook messages share these functions, because the wordings are
 //! those of the tools and models, not of one host.
 
-use model::{MAX_EXCERPT, ProjectPath, TextExcerpt, Tool};
+use model::{MAX_EXCERPT, ProjectPath, TextExcerpt, Tool, elide_middle};
 use serde_json::Value;
 
 use crate::path_resolver::PathResolver;
@@ -14,7 +14,6 @@ use crate::path_resolver::PathResolver;
 const MAX_LISTED_PATHS: usize = 200;
 /// Bytes of an excerpt that come from the end of the output, where commands report their errors.
 const EXCERPT_TAIL_BYTES: usize = 1400;
-const EXCERPT_GAP: &str = "\n[…]\n";
 /// Longest line beginning that is taken for a path, in bytes.
 const MAX_PATH_BYTES: usize = 300;
 /// Listed paths that a new one is compared with.
@@ -67,13 +66,7 @@ fn append_text(acc: &mut String, content: &Value) {
 /// Beginning and end of a text, within the size of an excerpt.
 pub(crate) fn make_excerpt(text: &str) -> TextExcerpt {
     let text = text.replace('\0', "\u{fffd}");
-    if text.len() <= MAX_EXCERPT {
-        return TextExcerpt::new(text);
-    }
-    let head =
-        &text[..text.floor_char_boundary(MAX_EXCERPT - EXCERPT_TAIL_BYTES - EXCERPT_GAP.len())];
-    let tail = &text[text.ceil_char_boundary(text.len() - EXCERPT_TAIL_BYTES)..];
-    TextExcerpt::new([head, EXCERPT_GAP, tail].concat())
+    TextExcerpt::new(elide_middle(&text, MAX_EXCERPT, EXCERPT_TAIL_BYTES))
 }
 
 /// Number of matches of a successful search or list.

@@ -77,7 +77,7 @@ pub use session::{
 pub use signal::{DropReason, SignalKind, SignalRow};
 pub use text::{
     MAX_CITATION, MAX_CONTENT, MAX_LABEL, NOTES_TAG, TextError, clean_label, clean_text,
-    fingerprint_text, is_invisible,
+    elide_middle, fingerprint_text, is_invisible,
 };
 pub use time::{HybridTimestamp, Timestamp};
 pub use tool::{ExternalContent, FileTouch, OWN_SERVER_TOOLS, Tool, ToolKind, ToolRow};

@@ -3,6 +3,8 @@
 //! A body text is checked and rejected if it is unusable ([`clean_text`]); a label is made usable
 //! ([`clean_label`]).
 
+use std::borrow::Cow;
+
 /// The tag around injected notes.
 pub const NOTES_TAG: &str = "waylore-notes";
 /// The longest `content` of a memory, in bytes.
@@ -11,6 +13,9 @@ pub const MAX_CONTENT: usize = 2048;
 pub const MAX_CITATION: usize = 40;
 /// The longest tag, module name or other label, in characters.
 pub const MAX_LABEL: usize = 120;
+
+/// Stands for the left out middle of a long text.
+const ELISION_MARK: &str = "\n[…]\n";
 
 /// Reasons to reject a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +76,18 @@ pub fn clean_label(text: &str, limit: usize) -> String {
     truncated
 }
 
+/// A text of at most `limit` bytes: a longer one is replaced by its beginning and its last `tail` bytes, with a
+/// mark between them. The end of a long text often says what its beginning is about.
+pub fn elide_middle(text: &str, limit: usize, tail: usize) -> Cow<'_, str> {
+    if text.len() <= limit {
+        return Cow::Borrowed(text);
+    }
+    let head = limit.saturating_sub(tail + ELISION_MARK.len());
+    let head = &text[..text.floor_char_boundary(head)];
+    let tail = &text[text.ceil_char_boundary(text.len() - tail.min(text.len()))..];
+    Cow::Owned([head, ELISION_MARK, tail].concat())
+}
+
 /// Stable hash of a text, equal on every machine and in every version. Not collision resistant
 /// against an attacker.
 pub fn fingerprint_text(text: &str) -> String {
@@ -97,6 +114,15 @@ mod tests {
         assert_eq!(clean_text("a\0b", 10), Err(TextError::Nul { at: 1 }));
         assert_eq!(clean_text(" \u{200b}\n", 10), Err(TextError::Empty));
         assert_eq!(clean_text("abc", 2), Err(TextError::TooLong { bytes: 3, limit: 2 }));
+    }
+
+    #[test]
+    fn a_long_text_keeps_both_ends() {
+        assert_eq!(elide_middle("short", 5, 2), "short");
+        let text = format!("begin{}end", "é".repeat(100));
+        let elided = elide_middle(&text, 40, 11);
+        assert_eq!(elided, "beginéééééééé\n[…]\nééééend");
+        assert!(elided.len() <= 40);
     }
 
     #[test]

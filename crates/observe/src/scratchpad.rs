@@ -18,6 +18,7 @@
 mod call;
 mod external_text;
 mod fold;
+mod message;
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -27,6 +28,7 @@ use model::{
 };
 
 pub use call::{CallEffects, CallState, LoggedCall, LoggedTouch};
+pub use message::LoggedMessage;
 
 use crate::strings::{SessionStrings, StringId};
 
@@ -200,19 +202,6 @@ pub enum StatementKind {
     Preference,
 }
 
-/// A message of the user, or the refusal of a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoggedMessage {
-    /// The number of calls before it.
-    pub call: u32,
-    /// Id of the event; of a refusal, the id of the call.
-    pub event: String,
-    pub is_interrupt: bool,
-    /// It objects to what the agent did just before.
-    pub is_objection: bool,
-    pub text: String,
-}
-
 /// A list of files that a call returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileListing {
@@ -281,7 +270,7 @@ impl Scratchpad {
         self.extend_time_span(envelope.at);
         match &envelope.event {
             Event::SessionStart(start) => fold::add_session_start(self, start),
-            Event::UserMessage(message) => fold::add_user_message(self, &envelope.id, message),
+            Event::UserMessage(it) => message::add_user_message(self, &envelope.id, it),
             Event::ToolCall(call) => fold::add_call(self, call, envelope.at),
             Event::ToolResult(result) => fold::add_result(self, result, envelope.at),
             Event::Reasoning(it) => fold::add_reasoning(self, &envelope.id, &it.text),

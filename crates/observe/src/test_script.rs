@@ -3,7 +3,8 @@
 //!
 //! | line | event |
 //! |---|---|
-//! | `user TEXT`, `interrupt` | a message of the user; an interruption |
+//! | `user TEXT`, `queued TEXT`, `interrupt` | a message of the user; one typed while the agent works; an interruption |
+//! | `answer QUESTION → TEXT`, `plan TEXT` | an answer to the agent; a plan that the user accepted |
 //! | `say TEXT` | a text of the agent |
 //! | `read FILE`, `read FILE: CONTENT` | a read |
 //! | `edit FILE`, `write FILE` | an edit; a new file |
@@ -11,7 +12,7 @@
 //! | `grep QUERY → FILE`, `list PATTERN → FILE FILE` | a search or a list, and the files it returned |
 //! | `run COMMAND` | a command that succeeds |
 //! | `fail COMMAND: OUTPUT`, `failread FILE: OUTPUT` | a command or a read that fails |
-//! | `refuse FILE` | an edit that the user refused |
+//! | `refuse FILE`, `refuse FILE: REASON` | an edit that the user refused, and why |
 //! | `web URL` | a fetched page |
 //! | `commit` | `git commit` |
 //! | `compact`, `tokens N`, `tick MS` | a compaction; input tokens of a step; time that passes |
@@ -19,7 +20,7 @@
 use model::{
     AgentReasoning, ContextCompaction, Event, EventEnvelope, ProjectPath, SessionId, SessionStart,
     StepComplete, TextExcerpt, Timestamp, TokenUsage, Tool, ToolArgs, ToolCall, ToolResult,
-    UserMessage,
+    UserMessage, UserMessageKind,
 };
 
 use crate::Scratchpad;
@@ -93,6 +94,12 @@ impl ScriptBuilder {
         match verb {
             "user" => self.push(user(rest, false)),
             "interrupt" => self.push(user("", true)),
+            "queued" => self.push_words(UserMessageKind::Queued, None, rest),
+            "plan" => self.push_words(UserMessageKind::AcceptedPlan, None, rest),
+            "answer" => {
+                let (question, answer) = rest.split_once(" → ").unwrap_or(("", rest));
+                self.push_words(UserMessageKind::Answer, Some(question.to_owned()), answer);
+            }
             "say" => {
                 self.push(Event::Reasoning(AgentReasoning {
                     text: rest.to_owned(),
@@ -128,7 +135,11 @@ impl ScriptBuilder {
             "write" => self.add_call(Tool::Write, with_paths(rest), silent()),
             "refuse" => {
                 let refused = ScriptResult { failed: true, rejected: true, ..silent() };
-                self.add_call(Tool::Edit, with_paths(rest), refused);
+                let call_id = self.next_call_id();
+                self.add_call(Tool::Edit, with_paths(subject), refused);
+                if !output.is_empty() {
+                    self.push_words(UserMessageKind::Refusal, Some(call_id), output);
+                }
             }
             "swap" => {
                 let words: Vec<&str> = rest.split(' ').collect();
@@ -156,9 +167,18 @@ impl ScriptBuilder {
         true
     }
 
+    fn push_words(&mut self, kind: UserMessageKind, reply_to: Option<String>, text: &str) {
+        let text = text.to_owned();
+        self.push(Event::UserMessage(UserMessage { text, interrupts: false, kind, reply_to }));
+    }
+
+    fn next_call_id(&self) -> String {
+        format!("c{}", self.events.len())
+    }
+
     /// Adds a call and its result.
     fn add_call(&mut self, tool: Tool, args: ToolArgs, result: ScriptResult<'_>) {
-        let call_id = format!("c{}", self.events.len());
+        let call_id = self.next_call_id();
         self.push(Event::ToolCall(ToolCall {
             call_id: call_id.clone(),
             tool: tool.clone(),

@@ -7,17 +7,17 @@
 //! the error.
 
 use model::{
-    ProjectPath, SessionStart, Timestamp, Tool, ToolCall, ToolKind, ToolResult, UserMessage,
-    ValidationKind, ValidationResult,
+    ProjectPath, SessionStart, Timestamp, Tool, ToolCall, ToolKind, ToolResult, ValidationKind,
+    ValidationResult,
 };
 
 use super::external_text::{mark_external, mark_external_result};
+use super::message::{MAX_TASK_BYTES, add_rejected_call};
 use super::{
-    CallEffects, CallState, ErrorOccurrence, FailedCall, FileListing, LoggedCall, LoggedMessage,
-    LoggedTouch, MAX_CALLS, MAX_ERRORS, MAX_IMPORT_CHASES, MAX_LISTINGS, MAX_MESSAGES,
-    MAX_PENDING_CALLS, MAX_REMEMBERED_EDITS, MAX_REVERTED_EDITS, MAX_STATEMENTS, MAX_SUBTASKS,
-    MAX_VALIDATIONS, RecentRead, RevertedEdit, Scratchpad, SessionStatement, StatementKind,
-    hash_text,
+    CallEffects, CallState, ErrorOccurrence, FailedCall, FileListing, LoggedCall, LoggedTouch,
+    MAX_CALLS, MAX_ERRORS, MAX_IMPORT_CHASES, MAX_LISTINGS, MAX_PENDING_CALLS,
+    MAX_REMEMBERED_EDITS, MAX_REVERTED_EDITS, MAX_STATEMENTS, MAX_SUBTASKS, MAX_VALIDATIONS,
+    RecentRead, RevertedEdit, Scratchpad, SessionStatement, StatementKind, hash_text,
 };
 use crate::fingerprint::recognise_error;
 use crate::sentences::split_sentences;
@@ -26,8 +26,6 @@ use crate::statements::{self, MAX_SENTENCE_BYTES};
 use crate::strings::StringId;
 use crate::{expected_errors, import_words, memory_use};
 
-/// The longest stored user message, in bytes.
-const MAX_MESSAGE_BYTES: usize = 2048;
 /// Files that one call may touch.
 const MAX_TOUCHED_FILES: usize = 50;
 /// Calls after a read within which the read of an import counts as following it.
@@ -53,7 +51,7 @@ pub(super) fn add_session_start(pad: &mut Scratchpad, start: &SessionStart) {
     pad.declared_type = pad.declared_type.or(start.session_type);
     pad.planned_steps = pad.planned_steps.or(start.planned_steps);
     if let Some(task) = start.task.as_ref().filter(|_| pad.task.is_empty()) {
-        pad.task = truncate(task, MAX_MESSAGE_BYTES);
+        pad.task = truncate(task, MAX_TASK_BYTES);
     }
 }
 
@@ -66,26 +64,6 @@ pub(super) fn add_validation(pad: &mut Scratchpad, validation: &ValidationResult
         }
     } else if pad.validations.len() < MAX_VALIDATIONS {
         pad.validations.push(validation.clone());
-    }
-}
-
-pub(super) fn add_user_message(pad: &mut Scratchpad, event: &str, message: &UserMessage) {
-    // Without a declared task, the first message is the task.
-    if pad.task.is_empty() && !message.interrupts {
-        pad.task = truncate(&message.text, MAX_MESSAGE_BYTES);
-    }
-    for preference in statements::standing_preferences(&message.text) {
-        add_statement(pad, StatementKind::Preference, event, preference, ["", ""]);
-    }
-    if pad.messages.len() < MAX_MESSAGES {
-        pad.messages.push(LoggedMessage {
-            call: pad.n_calls,
-            event: event.to_owned(),
-            is_interrupt: message.interrupts,
-            // Before the first call there is nothing to object to.
-            is_objection: pad.n_calls > 0 && statements::is_objection(&message.text),
-            text: truncate(&message.text, MAX_MESSAGE_BYTES),
-        });
     }
 }
 
@@ -123,7 +101,7 @@ pub(super) fn add_reasoning(pad: &mut Scratchpad, event: &str, text: &str) {
     pad.last_sentence = truncate(last_sentence, MAX_SENTENCE_BYTES);
 }
 
-fn add_statement(
+pub(super) fn add_statement(
     pad: &mut Scratchpad,
     kind: StatementKind,
     event: &str,
@@ -294,7 +272,7 @@ pub(super) fn add_result(pad: &mut Scratchpad, result: &ToolResult, at: Timestam
     let call = *call;
     mark_external_result(pad, call, result, at);
     match call.state {
-        CallState::Rejected => add_refusal(pad, result),
+        CallState::Rejected => add_rejected_call(pad, result),
         CallState::Failed => add_failure(pad, call_number, call, result),
         CallState::Ok if call.has_hidden_failure => add_failure(pad, call_number, call, result),
         CallState::Ok if call.tool == ToolKind::List => add_listing(pad, call_number, call, result),
@@ -303,20 +281,6 @@ pub(super) fn add_result(pad: &mut Scratchpad, result: &ToolResult, at: Timestam
         }
         // The output of other tools is not searched. The state was set above, so it is not pending.
         CallState::Ok | CallState::Pending => {}
-    }
-}
-
-/// Adds the refusal of a call as a message in which the user objects.
-fn add_refusal(pad: &mut Scratchpad, result: &ToolResult) {
-    if pad.messages.len() < MAX_MESSAGES {
-        pad.messages.push(LoggedMessage {
-            call: pad.n_calls,
-            event: result.call_id.clone(),
-            is_interrupt: false,
-            is_objection: true,
-            // Hosts put the user's reason, if there is one, after words of their own.
-            text: String::new(),
-        });
     }
 }
 
@@ -443,6 +407,6 @@ fn to_project_path(root: &str, path: &str) -> Option<String> {
     ProjectPath::parse(relative).ok().map(|it| it.as_str().to_owned())
 }
 
-fn truncate(text: &str, limit: usize) -> String {
+pub(super) fn truncate(text: &str, limit: usize) -> String {
     text[..text.floor_char_boundary(limit)].to_owned()
 }
