@@ -101,6 +101,9 @@ pub(crate) struct MemoryWire {
     /// Derived from text from outside the project; not shown to agents until the user confirms it.
     #[serde(default)]
     tainted: bool,
+    /// A claim that is not sure; not shown to agents until it is confirmed. Absent if false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    candidate: bool,
     #[serde(default)]
     deprecated_at: Option<i64>,
     #[serde(default)]
@@ -215,6 +218,7 @@ impl From<&Memory> for MemoryWire {
             user_verified: memory.flags.user_verified,
             pinned: memory.flags.pinned,
             tainted: memory.flags.tainted,
+            candidate: memory.flags.candidate,
             deprecated_at: to_millis(memory.states.deprecated_at),
             deprecated_reason: memory.states.deprecated_reason.clone(),
             stale_at: to_millis(memory.states.stale_at),
@@ -278,6 +282,7 @@ impl MemoryWire {
                 user_verified: self.user_verified,
                 pinned: self.pinned,
                 tainted: self.tainted,
+                candidate: self.candidate,
             },
             states: SoftStates {
                 deprecated_at: to_timestamp(self.deprecated_at),

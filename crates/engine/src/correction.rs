@@ -138,6 +138,7 @@ async fn confirm_memory(
     after.flags.user_verified = true;
     after.flags.needs_review = false;
     after.flags.tainted = false;
+    after.flags.candidate = false;
     after.states.stale_at = None;
     // The user confirmed the memory for the code as it is now.
     after.anchors = refresh_anchors(project, after.anchors);

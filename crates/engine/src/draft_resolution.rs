@@ -16,8 +16,8 @@
 //! `learn/novelty.rs`; the search and comparison helpers are shared.
 
 use model::{
-    Deprecation, Memory, MemoryScope, PerMille, Relation, RelationKind, RelationTarget,
-    SymbolAnchor, words,
+    Deprecation, Memory, MemoryScope, MemoryStatus, PerMille, Relation, RelationKind,
+    RelationTarget, SymbolAnchor, words,
 };
 use promote::{MAX_EARNED_CONFIDENCE, MemoryStatement, StatementRelation};
 use store::{AuditAction, MemoryFilter, StoreChange, StoreReader, WriteBatch};
@@ -69,7 +69,7 @@ pub(crate) async fn resolve_draft(
     draft: Memory,
     type_origin: TypeOrigin,
 ) -> Result<DraftResolution, Error> {
-    let known = similar_memories(store, &draft.content, MAX_COMPARED_MEMORIES).await?;
+    let known = similar_with_candidates(store, &draft.content).await?;
     let statements: Vec<MemoryStatement<'_>> = known.iter().map(statement_of).collect();
     let Some((nearest, relation)) = promote::find_nearest(&statement_of(&draft), &statements)
     else {
@@ -83,6 +83,10 @@ pub(crate) async fn resolve_draft(
         // The stored memory is tainted, and a merge would taint the user's own statement.
         StatementRelation::Same | StatementRelation::Near { .. } if old.flags.tainted => {
             supersede(old, draft, "the same, but from outside and not confirmed".to_owned())
+        }
+        // The user's own words, not the similar ones of a claim that was never sure.
+        StatementRelation::Near { .. } if old.flags.candidate && !is_held => {
+            supersede(old, draft, "much the same, but not confirmed".to_owned())
         }
         // Also if it is held: it states the same, and `merge` takes over the need for review.
         StatementRelation::Same => merge(old, draft, MergeKind::Same, type_origin),
@@ -112,6 +116,25 @@ pub(crate) async fn similar_memories(
     let (expression, filter) = (any_term_expression(&terms), MemoryFilter::active(limit));
     let hits = store.memories().search(expression, filter).await?;
     Ok(hits.into_iter().map(|it| it.memory).collect())
+}
+
+/// Searches for active memories and candidates that share words with a text. Each group has its own
+/// limit, so that many candidates do not hide a memory.
+pub(crate) async fn similar_with_candidates(
+    store: &StoreReader,
+    text: &str,
+) -> Result<Vec<Memory>, Error> {
+    let mut similar = similar_memories(store, text, MAX_COMPARED_MEMORIES).await?;
+    let terms = words::query_keywords(text);
+    if !terms.is_empty() && store.exists() {
+        let filter = MemoryFilter {
+            statuses: vec![MemoryStatus::Candidate],
+            ..MemoryFilter::active(MAX_COMPARED_MEMORIES)
+        };
+        let hits = store.memories().search(any_term_expression(&terms), filter).await?;
+        similar.extend(hits.into_iter().map(|it| it.memory));
+    }
+    Ok(similar)
 }
 
 /// Returns the part of a memory that duplicate detection compares.
@@ -212,6 +235,7 @@ fn merge(
     if merge_kind == MergeKind::Same || takes_text {
         merged.flags.user_verified = true;
         merged.flags.needs_review = draft.flags.needs_review;
+        merged.flags.candidate = false;
         merged.states.stale_at = None;
     }
     let changes = vec![StoreChange::Replace(Box::new(merged.clone()))];

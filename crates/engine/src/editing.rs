@@ -167,6 +167,7 @@ pub(crate) async fn restore_memory(
     // An earlier version does not bring back trust that the memory has lost since.
     after.flags.tainted |= memory.flags.tainted;
     after.flags.needs_review |= memory.flags.needs_review;
+    after.flags.candidate |= memory.flags.candidate;
     after.states.deleted_at = None;
     after.states.deprecated_at = None;
     after.states.deprecated_reason = None;

@@ -14,6 +14,7 @@ mod related;
 mod session_index;
 
 // Deciding, without I/O.
+mod candidate_promotion;
 mod candidates;
 mod couplings;
 mod fresh_memory;

@@ -3,8 +3,8 @@
 //!
 //! `recall::frame` keeps a text from leaving its block. That does not help against a text that asks its
 //! reader for something, so this boundary also withholds text that reads like an instruction
-//! (`promote::detect_instruction`), unless the user has confirmed it, and tainted text always. Only the
-//! text is replaced, by [`WITHHELD_TEXT`]: the note keeps its id, with which the agent can refer the user
+//! (`promote::detect_instruction`), unless the user has confirmed it, and the text of tainted memories
+//! and candidates always. Only the text is replaced, by [`WITHHELD_TEXT`]: the note keeps its id, with which the agent can refer the user
 //! to it. Selection for unasked notes asks [`is_withheld`] beforehand and leaves such a note out.
 
 use model::Memory;
@@ -13,7 +13,7 @@ use recall::frame;
 pub use recall::frame::{FramedNote, NOTES_FOOTER, NOTES_HEADER};
 
 /// Replacement for a withheld text.
-pub const WITHHELD_TEXT: &str = "(withheld: it reads like an instruction or comes from outside; the user can read it with `waylore review`)";
+pub const WITHHELD_TEXT: &str = "(withheld: it is not confirmed, reads like an instruction or comes from outside; the user can read it with `waylore review`)";
 
 /// Source of a text that a model may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub enum TextOrigin {
     Unconfirmed,
     /// It derives from text outside the project and waits for the user.
     Tainted,
+    /// A claim that is not sure and waits for a confirmation.
+    Candidate,
 }
 
 impl TextOrigin {
@@ -31,6 +33,8 @@ impl TextOrigin {
     pub fn of_memory(memory: &Memory) -> Self {
         if memory.flags.tainted {
             Self::Tainted
+        } else if memory.flags.candidate {
+            Self::Candidate
         // A user's statement that reads like an instruction waits for a second look, marked for review.
         } else if memory.flags.user_verified && !memory.flags.needs_review {
             Self::User
@@ -45,7 +49,7 @@ pub fn is_withheld(text: &str, origin: TextOrigin) -> bool {
     match origin {
         TextOrigin::User => false,
         TextOrigin::Unconfirmed => promote::detect_instruction(text).is_some(),
-        TextOrigin::Tainted => true,
+        TextOrigin::Tainted | TextOrigin::Candidate => true,
     }
 }
 

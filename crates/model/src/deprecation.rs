@@ -21,6 +21,8 @@ pub enum Deprecation {
     /// The memory was learned from behaviour, and later sessions behaved differently. If they behave like that
     /// again, the observer may revive it.
     PatternFaded,
+    /// A candidate that was not confirmed in time. The observer may revive it.
+    Unconfirmed,
     /// The rule was removed from the rules file at this path.
     RuleRemoved { path: String },
     /// A person flagged the memory; the reason in their words.
@@ -28,6 +30,7 @@ pub enum Deprecation {
 }
 
 const PATTERN_FADED: &str = "superseded by later sessions, which did otherwise";
+const UNCONFIRMED: &str = "a candidate that was not confirmed in time";
 const SUPERSEDED_BY_PREFIX: &str = "superseded by #";
 const DUPLICATE_SUFFIX: &str = ", which says the same";
 const RULE_REMOVED_PREFIX: &str = "no longer in ";
@@ -49,6 +52,9 @@ impl Deprecation {
     pub fn parse(text: &str) -> Self {
         if text == PATTERN_FADED {
             return Self::PatternFaded;
+        }
+        if text == UNCONFIRMED {
+            return Self::Unconfirmed;
         }
         if let Some(path) = text.strip_prefix(RULE_REMOVED_PREFIX) {
             return Self::RuleRemoved { path: path.to_owned() };
@@ -74,6 +80,7 @@ impl fmt::Display for Deprecation {
             Self::SupersededBy(id) => write!(f, "{SUPERSEDED_BY_PREFIX}{id}"),
             Self::DuplicateOf(id) => write!(f, "{SUPERSEDED_BY_PREFIX}{id}{DUPLICATE_SUFFIX}"),
             Self::PatternFaded => f.write_str(PATTERN_FADED),
+            Self::Unconfirmed => f.write_str(UNCONFIRMED),
             Self::RuleRemoved { path } => write!(f, "{RULE_REMOVED_PREFIX}{path}"),
             Self::ByPerson(reason) => f.write_str(reason),
         }
@@ -92,6 +99,7 @@ mod tests {
             Deprecation::superseded_by(id),
             Deprecation::duplicate_of(id),
             Deprecation::PatternFaded,
+            Deprecation::Unconfirmed,
             Deprecation::RuleRemoved { path: "AGENTS.md".to_owned() },
             Deprecation::ByPerson("we use sqlite now, superseded by #1234abcd".to_owned()),
         ];

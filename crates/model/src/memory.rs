@@ -61,7 +61,7 @@ pub struct Memory {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "four independent flags, each a column and a checkbox"
+    reason = "independent flags, each stored and tested by itself"
 )]
 pub struct MemoryFlags {
     /// The user has not confirmed it yet.
@@ -72,6 +72,9 @@ pub struct MemoryFlags {
     pub pinned: bool,
     /// Derived from external content; never injected until the user approves it.
     pub tainted: bool,
+    /// A claim that is not sure: never told to an agent until the user, a second session or a model
+    /// confirms it. Unlike `needs_review`, use does not clear it and time drops it.
+    pub candidate: bool,
 }
 
 /// States that can be undone, each with the time at which it began.
@@ -142,6 +145,8 @@ closed! {
         /// Derived from external content; needs approval by the user. Unlike `needs_review`, use
         /// never clears it. Ranks before `stale`, so that unapproved text never looks merely outdated.
         Tainted = "tainted",
+        /// A claim that is not sure yet; shown in `waylore review`, never told to an agent.
+        Candidate = "candidate",
         /// The cited code changed or was removed.
         Stale = "stale",
         /// Used, but the user has not confirmed it yet.
@@ -160,6 +165,8 @@ impl Memory {
             MemoryStatus::Deprecated
         } else if self.flags.tainted {
             MemoryStatus::Tainted
+        } else if self.flags.candidate {
+            MemoryStatus::Candidate
         } else if self.states.stale_at.is_some() {
             MemoryStatus::Stale
         } else if self.flags.needs_review {

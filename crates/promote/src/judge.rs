@@ -85,8 +85,18 @@ pub struct SessionFacts {
 /// The verdict on a candidate: it becomes a memory with these properties, or it is dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PromotionVerdict {
-    Keep { confidence: PerMille, score: PerMille, needs_review: bool, tainted: bool },
-    Dropped { reason: DropReason, detail: String },
+    Keep {
+        confidence: PerMille,
+        score: PerMille,
+        needs_review: bool,
+        tainted: bool,
+        /// It is not sure enough to be told to an agent, and waits for a confirmation.
+        candidate: bool,
+    },
+    Dropped {
+        reason: DropReason,
+        detail: String,
+    },
 }
 
 /// The minimum score of a memory kind.
@@ -230,6 +240,7 @@ fn check_score(
         score,
         needs_review: gate.needs_review || candidate.tainted,
         tainted: candidate.tainted,
+        candidate: false,
     })
 }
 

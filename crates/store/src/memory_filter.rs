@@ -27,7 +27,8 @@ pub struct MemoryFilter {
 }
 
 impl MemoryFilter {
-    /// Matches all memories that are neither forgotten nor deprecated.
+    /// Matches all memories that are neither forgotten nor deprecated, without candidates: those
+    /// are not memories yet, and a caller that wants them names their status.
     pub fn active(limit: u32) -> Self {
         use MemoryStatus::{Live, NeedsReview, Stale, Tainted};
         Self {
@@ -52,11 +53,12 @@ impl MemoryFilter {
 }
 
 /// SQL: the status of a row as its position in `MemoryStatus::ALL`. The first state that applies
-/// counts, as in `Memory::status`.
+/// counts, as in `Memory::status`. A candidate has the second bit of `needs_review`, see
+/// `memory_row::review_bits`.
 macro_rules! status_position {
     () => {
         "(CASE WHEN deleted_at IS NOT NULL THEN 0 WHEN deprecated_at IS NOT NULL THEN 1 WHEN tainted = 1 THEN 2 \
-         WHEN stale_at IS NOT NULL THEN 3 WHEN needs_review = 1 THEN 4 ELSE 5 END)"
+         WHEN needs_review >= 2 THEN 3 WHEN stale_at IS NOT NULL THEN 4 WHEN needs_review = 1 THEN 5 ELSE 6 END)"
     };
 }
 pub(crate) use status_position;

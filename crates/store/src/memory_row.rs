@@ -12,7 +12,7 @@ mod cells;
 #[cfg(test)]
 mod tests;
 
-use model::{Memory, MemoryId, Timestamp, UsageCounters};
+use model::{Memory, MemoryFlags, MemoryId, Timestamp, UsageCounters};
 use rusqlite::Row;
 use rusqlite::types::{Value, ValueRef};
 
@@ -176,7 +176,7 @@ pub(crate) fn to_values(memory: &Memory) -> Vec<Value> {
             Column::HalfLifeDays,
             memory.half_life_days.map_or(Value::Null, |it| Value::Integer(i64::from(it))),
         ),
-        (Column::NeedsReview, flag(flags.needs_review)),
+        (Column::NeedsReview, Value::Integer(review_bits(flags))),
         (Column::UserVerified, flag(flags.user_verified)),
         (Column::Pinned, flag(flags.pinned)),
         (Column::Tainted, flag(flags.tainted)),
@@ -202,6 +202,19 @@ pub(crate) fn to_values(memory: &Memory) -> Vec<Value> {
     values.push(Value::Blob(hash.to_vec()));
     values.extend(count_values(memory.id, &memory.counters));
     values
+}
+
+/// The bit of `needs_review` that marks a memory to review.
+const REVIEW_BIT: i64 = 1;
+/// The bit of `needs_review` that marks a candidate.
+// A column of its own would be in the hash of no row that exists, and missing in the backups of
+// older schemas, which erasing rewrites with the same statements.
+const CANDIDATE_BIT: i64 = 2;
+
+/// Encodes the two flags that the column `needs_review` holds.
+fn review_bits(flags: &MemoryFlags) -> i64 {
+    let bit = |is_set: bool, bit: i64| if is_set { bit } else { 0 };
+    bit(flags.needs_review, REVIEW_BIT) | bit(flags.candidate, CANDIDATE_BIT)
 }
 
 /// Encodes the counts of a memory and their hash: the columns from `AccessCount` to the last.

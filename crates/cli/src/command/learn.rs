@@ -326,6 +326,7 @@ const fn effect_word(effect: LessonEffect) -> &'static str {
         LessonEffect::Created => "made",
         LessonEffect::Updated => "updated",
         LessonEffect::Confirmed => "confirmed",
+        LessonEffect::Promoted => "promoted",
         LessonEffect::Superseded(_) => "supersedes",
     }
 }
@@ -364,6 +365,7 @@ fn render(totals: &LearnTotals, args: &LearnArgs, out: &Output) {
             LessonEffect::Superseded(old) => {
                 format!("{GOOD_STYLE}+{GOOD_STYLE:#} instead of #{}", old.short())
             }
+            LessonEffect::Promoted => format!("{GOOD_STYLE}^{GOOD_STYLE:#}"),
             LessonEffect::Updated | LessonEffect::Confirmed => "~".to_owned(),
         };
         out.print_line(&format!(

@@ -42,7 +42,7 @@ pub(crate) struct MemoryFilterArgs {
     /// Only created on this branch
     #[arg(long, value_name = "BRANCH")]
     branch: Option<String>,
-    /// Only in this status: live, needs_review, tainted, stale, deprecated, forgotten
+    /// Only in this status: live, needs_review, candidate, tainted, stale, deprecated, forgotten
     #[arg(short, long, value_name = "STATUS")]
     status: Option<String>,
     /// All statuses, including forgotten
@@ -76,7 +76,7 @@ impl MemoryFilterArgs {
             (Some(status), _) if status == "forgotten" => vec![MemoryStatus::Deleted],
             (Some(status), _) => vec![MemoryStatus::parse(status).map_err(unknown_word)?],
             (None, true) => MemoryStatus::ALL.to_vec(),
-            // Neither forgotten nor deprecated.
+            // Neither forgotten, deprecated nor a candidate.
             (None, false) => MemoryFilter::active(limit).statuses,
         };
         let kind = match &self.kind {

@@ -160,6 +160,7 @@ pub(crate) fn status_note(status: MemoryStatus) -> Option<&'static str> {
     match status {
         MemoryStatus::Live => None,
         MemoryStatus::NeedsReview => Some("needs review"),
+        MemoryStatus::Candidate => Some("candidate"),
         MemoryStatus::Tainted => Some("external, not confirmed"),
         MemoryStatus::Stale => Some("stale"),
         MemoryStatus::Deprecated => Some("deprecated"),

@@ -41,7 +41,8 @@ pub(super) fn memory_from_draft(
     verdict: &PromotionVerdict,
     parts: MemoryParts,
 ) -> Option<Memory> {
-    let PromotionVerdict::Keep { confidence, needs_review, tainted, .. } = verdict else {
+    let PromotionVerdict::Keep { confidence, needs_review, tainted, candidate, .. } = verdict
+    else {
         return None;
     };
     let is_recorded = signal == SignalKind::Recorded;
@@ -82,6 +83,7 @@ pub(super) fn memory_from_draft(
         flags: MemoryFlags {
             needs_review: *needs_review,
             tainted: *tainted,
+            candidate: *candidate,
             ..MemoryFlags::default()
         },
         states: SoftStates::default(),
@@ -133,6 +135,7 @@ pub(super) mod tests {
             score: confidence,
             needs_review: false,
             tainted: false,
+            candidate: false,
         };
         let draft = MemoryDraft {
             kind: MemoryType::Core(model::MemoryKind::Gotcha),

@@ -64,6 +64,8 @@ pub enum LessonEffect {
     Updated,
     /// An existing memory says the same; this session became further evidence for it.
     Confirmed,
+    /// A candidate became a live memory.
+    Promoted,
     /// The memory replaces one that it contradicts.
     Superseded(MemoryId),
 }

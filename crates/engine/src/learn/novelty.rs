@@ -12,6 +12,9 @@
 //! | "the limit is 3" | superseded: deprecated in favour of the new memory |
 //! | nothing similar | the draft becomes a new memory |
 //!
+//! A stored *candidate* (a claim that was not sure) that says the same becomes live, see
+//! `candidate_promotion`.
+//!
 //! The output is one [`SightingOutcome`] per sighting, with the changes to write. A memory is
 //! *faded* if learning itself deprecated it because the evidence no longer supports its pattern; it
 //! may return. *Tainted* means derived from text outside the project, which earns no trust.
@@ -26,6 +29,7 @@ use observe::{SessionOverview, Sighting};
 use promote::{MAX_EARNED_CONFIDENCE, MemoryStatement, PromotionVerdict, StatementRelation};
 use store::StoreChange;
 
+use super::candidate_promotion::{doubt, is_expired_candidate, is_promoted, promote_candidate};
 use super::candidates::JudgedSighting;
 use super::couplings::{fade_pattern, is_faded};
 use super::fresh_memory::{FreshMemory, MAX_PROVENANCE};
@@ -226,12 +230,13 @@ fn resolve_kept(
 
     // Case 1: the pattern has a memory already.
     if let Some(old) = judged.memory.and_then(|it| planned.get(it)) {
-        if is_confirmed_before(before, old.id) {
+        if is_confirmed_before(before, old.id) && !is_promoted(session, old, &fresh, sessions) {
             return drop_duplicate(old, judged);
         }
         // The draft was composed from all sightings of the pattern, so its confidence includes
         // them.
-        return confirm_memory(session, judged, old.clone(), fresh, ConfidenceRule::TakeHigher);
+        let rule = ConfidenceRule::TakeHigher;
+        return confirm_memory(session, judged, old.clone(), fresh, rule, sessions);
     }
 
     // Case 2: a new pattern that no other memory can state.
@@ -246,11 +251,11 @@ fn resolve_kept(
     similar.extend(learned_before.map(|it| planned.current(it.memory.clone())));
     // A tainted memory waits for the user; merging with it would hold back a statement that is not tainted.
     similar.retain(|it| is_active(it) && (fresh.flags.tainted || !it.flags.tainted));
-    let statements: Vec<MemoryStatement<'_>> = similar.iter().map(statement_of).collect();
-    match promote::find_nearest(&statement_of(&fresh), &statements) {
+    match nearest_statement(&fresh, &similar) {
         Some((nth, StatementRelation::Same | StatementRelation::Near { .. })) => {
             let old = similar.swap_remove(nth);
-            if is_confirmed_before(before, old.id) {
+            if is_confirmed_before(before, old.id) && !is_promoted(session, &old, &fresh, sessions)
+            {
                 return drop_duplicate(&old, judged);
             }
             let mut fresh = fresh;
@@ -261,7 +266,7 @@ fn resolve_kept(
                 fresh.confidence = fresh.confidence.max(raised.at_most(MAX_EARNED_CONFIDENCE));
                 rule = ConfidenceRule::TakeHigher;
             }
-            confirm_memory(session, judged, old, fresh, rule)
+            confirm_memory(session, judged, old, fresh, rule, sessions)
         }
         Some((nth, StatementRelation::Contradicts { conflict })) => {
             supersede_memory(judged, similar.swap_remove(nth), fresh, &conflict.to_string())
@@ -270,6 +275,20 @@ fn resolve_kept(
             create_memory(judged, fresh, LessonEffect::Created, Vec::new())
         }
     }
+}
+
+/// The memory that is nearest to a new one, by position. A candidate is nearest only if no other memory
+/// is related, so that it never hides one that is told.
+fn nearest_statement(fresh: &Memory, known: &[Memory]) -> Option<(usize, StatementRelation)> {
+    let nearest_among = |candidates: bool| {
+        let positions = (0..known.len()).filter(|it| known[*it].flags.candidate == candidates);
+        let positions: Vec<usize> = positions.collect();
+        let statements: Vec<MemoryStatement<'_>> =
+            positions.iter().map(|it| statement_of(&known[*it])).collect();
+        let (nth, relation) = promote::find_nearest(&statement_of(fresh), &statements)?;
+        Some((positions[nth], relation))
+    };
+    nearest_among(false).or_else(|| nearest_among(true))
 }
 
 /// Deprecates the memory of a pattern that all sessions together no longer support.
@@ -319,8 +338,9 @@ fn confirm_memory(
     old: Memory,
     fresh: Memory,
     rule: ConfidenceRule,
+    sessions: &SessionIndex,
 ) -> SightingOutcome {
-    let was_faded = is_faded(&old);
+    let was_faded = is_faded(&old) || is_expired_candidate(&old);
 
     // A memory that the user removed must not return. One that learning deprecated may.
     if !is_active(&old) && !was_faded {
@@ -339,13 +359,23 @@ fn confirm_memory(
     }
     let is_same_pattern = judged.memory == Some(old.id);
     let fresh_head = (fresh.commit.clone(), fresh.branch.clone());
+    let fresh_confidence = fresh.confidence;
+    let is_raising = !fresh.flags.tainted && fresh.flags.candidate <= old.flags.candidate;
     let mut effect = LessonEffect::Confirmed;
 
     // The draft of the same pattern has newer numbers. A merely similar sentence is no reason to
     // reword the memory.
-    // Tainted text never replaces untainted.
-    let launders = fresh.flags.tainted && !old.flags.tainted;
-    if is_same_pattern && !launders && !has_user_wording(&old) && old.content != fresh.content {
+    // Tainted text never replaces untainted, nor an unsure claim a sure one.
+    let launders =
+        fresh.flags.tainted && !old.flags.tainted || fresh.flags.candidate && !old.flags.candidate;
+    if is_promoted(session, &old, &fresh, sessions) {
+        promote_candidate(&mut after, &fresh);
+        effect = LessonEffect::Promoted;
+    } else if is_same_pattern
+        && !launders
+        && !has_user_wording(&old)
+        && old.content != fresh.content
+    {
         (after.content, after.summary, after.citation) =
             (fresh.content, fresh.summary, fresh.citation);
         (after.payload, after.files, after.modules) = (fresh.payload, fresh.files, fresh.modules);
@@ -359,9 +389,9 @@ fn confirm_memory(
         }
     };
 
-    // Text from outside the project never raises a confidence.
-    if fresh.confidence.get() >= min_confidence && !fresh.flags.tainted {
-        after.confidence = fresh.confidence;
+    // Neither text from outside the project nor an unsure claim raises a confidence.
+    if is_raising && fresh_confidence.get() >= min_confidence {
+        after.confidence = fresh_confidence;
     }
     let mut changes = Vec::new();
 
@@ -413,9 +443,9 @@ fn supersede_memory(
     conflict: &str,
 ) -> SightingOutcome {
     // Three reasons to keep the old memory: the user wrote, confirmed or pinned it; the new one derives
-    // from text outside the project; or only the new one waits for the user's review. If both wait, the
+    // from text outside the project; or the new one is less sure. If both wait for the user's review, the
     // later statement is the one to review.
-    let is_less_certain = fresh.flags.needs_review && !old.flags.needs_review;
+    let is_less_certain = doubt(&fresh) > doubt(&old);
     if is_user_protected(&old) || fresh.flags.tainted || is_less_certain {
         let detail = format!("contradicts #{} ({conflict})", old.id.short());
         return drop_sighting(judged, DropReason::Novelty, detail);

@@ -26,7 +26,7 @@ use super::synthesis::{
 };
 use super::work_unit::{MAX_STORED_OUTCOMES, outcome_verdict};
 use crate::anchor::anchors_in_text;
-use crate::draft_resolution::{MAX_COMPARED_MEMORIES, similar_memories};
+use crate::draft_resolution::{MAX_COMPARED_MEMORIES, similar_memories, similar_with_candidates};
 use crate::{Error, ProjectReader};
 
 /// The memories built from a lesson's drafts, and the stored memories to compare them with.
@@ -146,7 +146,7 @@ async fn load_fresh(
     let similar = if is_stored || !needs_comparison(signal) {
         Vec::new()
     } else {
-        similar_memories(store, &memory.content, MAX_COMPARED_MEMORIES).await?
+        similar_with_candidates(store, &memory.content).await?
     };
     Ok(Some(FreshMemory { memory, similar }))
 }

@@ -252,6 +252,7 @@ pub(super) fn synthesis_from_draft(
         needs_review: true,
         // Numbers and paths carry no external text; only an answer of the model can.
         tainted: session.external.is_some() && source == SynthesisSource::StatisticsAndModel,
+        candidate: false,
     };
     let mut sessions = draft.sessions.clone();
     // Keeps the last sessions, which are the newest.

@@ -87,6 +87,7 @@ pub(super) fn outcome_verdict(content: &str) -> PromotionVerdict {
         // The name of a unit holds no address.
         needs_review: promote::detect_instruction(content).is_some() || content.contains("://"),
         tainted: false,
+        candidate: false,
     }
 }
 

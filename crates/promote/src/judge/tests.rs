@@ -35,7 +35,7 @@ fn facts(kind: SessionType) -> SessionFacts {
 /// `keep CONFIDENCE score SCORE [review] [tainted]`, or `REASON: DETAIL`.
 fn show(verdict: &PromotionVerdict) -> String {
     match verdict {
-        PromotionVerdict::Keep { confidence, score, needs_review, tainted } => {
+        PromotionVerdict::Keep { confidence, score, needs_review, tainted, .. } => {
             let review = if *needs_review { " review" } else { "" };
             let tainted = if *tainted { " tainted" } else { "" };
             format!("keep {confidence} score {score}{review}{tainted}")

@@ -169,13 +169,14 @@ pub(super) const SELECT_SESSION_FILES: Query = Query::shared(
 );
 /// Number of memories learned by observation, and of those that a person rejected.
 // Rejected means deleted or deprecated through the actions `forget` or `flag`. A memory that a
-// newer one superseded, or that faded unused, was not rejected by a person.
+// newer one superseded, or that faded unused, was not rejected by a person. Candidates
+// (`needs_review` of 2 and more) are expected to be wrong at times, and do not count.
 pub(super) const COUNT_JUDGED: Query = Query::shared(
     "count_judged",
     "SELECT count(*), coalesce(sum((deleted_at IS NOT NULL OR (deprecated_at IS NOT NULL AND \
      coalesce(deprecated_reason, '') NOT LIKE 'superseded%')) AND EXISTS (SELECT 1 FROM changes c JOIN audit a \
      ON a.batch = c.batch WHERE c.id = m.id AND a.action IN ('forget', 'flag'))), 0) \
-     FROM memories m WHERE source = 'observer_inferred'",
+     FROM memories m WHERE source = 'observer_inferred' AND needs_review < 2",
 );
 /// File pairs that sessions accessed together and that became a memory.
 pub(super) const SELECT_COUPLED_FILES: Query = Query::shared(

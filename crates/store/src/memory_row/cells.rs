@@ -12,7 +12,7 @@ use rusqlite::Row;
 use rusqlite::types::ValueRef;
 use serde_json::Value as Json;
 
-use super::{MemoryColumn as Column, hash_counts};
+use super::{CANDIDATE_BIT, MemoryColumn as Column, REVIEW_BIT, hash_counts};
 
 /// The cells of one memory in a row, by column.
 pub(super) struct RowCells<'a, 'r> {
@@ -24,6 +24,7 @@ pub(super) struct RowCells<'a, 'r> {
 impl RowCells<'_, '_> {
     pub(super) fn memory(&self) -> Option<Memory> {
         let kind = MemoryType::from_slug(self.text(Column::Type)?).ok()?;
+        let (needs_review, candidate) = self.review_flags()?;
         Some(Memory {
             id: MemoryId::from_bytes(self.blob(Column::Id)?)?,
             project: self
@@ -50,10 +51,11 @@ impl RowCells<'_, '_> {
                 u32::try_from(it.number(column)?).ok()
             })?,
             flags: MemoryFlags {
-                needs_review: self.flag(Column::NeedsReview)?,
+                needs_review,
                 user_verified: self.flag(Column::UserVerified)?,
                 pinned: self.flag(Column::Pinned)?,
                 tainted: self.flag(Column::Tainted)?,
+                candidate,
             },
             states: SoftStates {
                 deprecated_at: self.nullable(Column::DeprecatedAt, Self::timestamp)?,
@@ -133,6 +135,13 @@ impl RowCells<'_, '_> {
 
     fn flag(&self, column: Column) -> Option<bool> {
         Some(self.number(column)? != 0)
+    }
+
+    /// Decodes the flags `needs_review` and `candidate`, which share a column.
+    fn review_flags(&self) -> Option<(bool, bool)> {
+        let bits = self.number(Column::NeedsReview)?;
+        let is_known = (0..=(REVIEW_BIT | CANDIDATE_BIT)).contains(&bits);
+        is_known.then_some((bits & REVIEW_BIT != 0, bits & CANDIDATE_BIT != 0))
     }
 
     fn timestamp(&self, column: Column) -> Option<Timestamp> {

@@ -12,7 +12,7 @@ INSERT INTO meta (key, value) VALUES ('seq', 0), ('hlc', 0), ('last_used', 0), (
 
 -- One row per memory, in its current version. `n` is the row number that all lookup tables use. `short` is the end of
 -- the id, which people type. `hash` covers the columns before it except `n` and `short`; `counts_hash` covers the
--- counters. Lists and structures are JSON.
+-- counters. Lists and structures are JSON. `needs_review` is 1 for a memory to review, plus 2 for a candidate.
 CREATE TABLE memories (
   n                 INTEGER PRIMARY KEY,
   id                BLOB NOT NULL UNIQUE CHECK (length(id) = 16),

@@ -89,6 +89,7 @@ fn each_status_can_be_filtered_alone() {
             MemoryStatus::Deprecated => it.states.deprecated_at = Some(NOW),
             MemoryStatus::Stale => it.states.stale_at = Some(NOW),
             MemoryStatus::Tainted => (it.flags.tainted, it.flags.needs_review) = (true, true),
+            MemoryStatus::Candidate => it.flags.candidate = true,
             MemoryStatus::NeedsReview => it.flags.needs_review = true,
             MemoryStatus::Live => {}
         }
@@ -113,14 +114,15 @@ fn each_status_can_be_filtered_alone() {
 fn every_query_computes_the_same_status() {
     let bench = TestBench::new();
     let store = bench.open();
-    // Every combination of the five flags.
-    for n in 0..32_u32 {
+    // Every combination of the six flags.
+    for n in 0..64_u32 {
         let mut it = memory(n, "the wren sings");
         let has = |bit: u32| n & (1 << bit) != 0;
         it.states.deleted_at = has(0).then_some(NOW);
         it.states.deprecated_at = has(1).then_some(NOW);
         it.states.stale_at = has(2).then_some(NOW);
         (it.flags.tainted, it.flags.needs_review) = (has(3), has(4));
+        it.flags.candidate = has(5);
         bench.insert(&store, it);
     }
     let counts = bench.block_on(store.memories().count_by_status()).unwrap();
@@ -133,7 +135,7 @@ fn every_query_computes_the_same_status() {
         assert_eq!(counted, listed.len() as u64, "{status}");
         n_listed += listed.len();
     }
-    assert_eq!(n_listed, 32);
+    assert_eq!(n_listed, 64);
 }
 
 #[test]

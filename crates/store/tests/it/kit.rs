@@ -195,6 +195,7 @@ pub(crate) fn full_memory(n: u32, word: &str) -> Memory {
             user_verified: true,
             pinned: true,
             tainted: false,
+            candidate: false,
         },
         states: SoftStates {
             deprecated_at: Some(NOW),

@@ -62,6 +62,8 @@ const FIXTURES: &[(&str, Open)] = &[
     ("user-6.db", TestBench::open),
     ("memory-6.db", open_project),
     ("user-7.db", TestBench::open),
+    ("memory-7.db", open_project),
+    ("user-8.db", TestBench::open),
 ];
 
 /// The contents of a fixture, from a store that was filled just now.

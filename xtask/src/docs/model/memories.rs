@@ -123,6 +123,10 @@ const fn status(status: MemoryStatus) -> &'static str {
         MemoryStatus::Tainted => {
             "based on external text; not shown to agents until a person approves it"
         }
+        MemoryStatus::Candidate => {
+            "a claim that is not sure: never told to an agent; a person, a second session or a model confirms it, \
+             or it is dropped after 60 days"
+        }
         MemoryStatus::NeedsReview => "not injected until it was confirmed or has proven useful",
         MemoryStatus::Live => "active",
     }
