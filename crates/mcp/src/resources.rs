@@ -10,6 +10,7 @@
 
 use engine::model_text::{TextOrigin, neutralize_text};
 use engine::{Error, Explanation, Project, SessionExplanation, model_text};
+use model::SignalKind;
 use rmcp::model::{Resource, ResourceTemplate};
 
 /// Prefix of all resource URIs.
@@ -96,7 +97,12 @@ fn format_session(explanation: &SessionExplanation) -> Vec<String> {
     }
     for sighting in &explanation.sightings {
         let text = sighting.evidence.quoted_text().unwrap_or_default();
-        let origin = if sighting.tainted { TextOrigin::Tainted } else { TextOrigin::Unconfirmed };
+        let origin = match sighting.signal {
+            _ if sighting.tainted => TextOrigin::Tainted,
+            // Most claims are candidates, which no agent is told of.
+            SignalKind::Claim => TextOrigin::Candidate,
+            _ => TextOrigin::Unconfirmed,
+        };
         res.push(format!("seen: {} {}", sighting.signal, neutralize_text(&text, origin)));
     }
     res

@@ -11,7 +11,7 @@ use crate::{MemoryKind, PerMille, closed};
 // closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
 // The text after the colon is the enum's name in error messages.
 closed! {
-    /// A kind of pattern. The last four and `self_correction` are statements, the others are behaviour.
+    /// A kind of pattern. The last five and `self_correction` are statements, the others are behaviour.
     pub enum SignalKind : "signal" {
         FileAccess = "file_access",
         CoAccess = "co_access",
@@ -38,6 +38,9 @@ closed! {
         UserCorrection = "user_correction",
         /// The agent asked to remember something.
         Recorded = "recorded",
+        /// Something stated at a moment of the session, with what came of it; unlike the other
+        /// statements, a scorer weighed it and no wording alone decided.
+        Claim = "claim",
     }
 }
 
@@ -85,6 +88,7 @@ impl SignalKind {
             Self::CausalStatement   => row(800, Causal,       1, true,  "the agent or the user stated that one change requires another"),
             Self::UserCorrection    => row(900, Preference,   1, true,  "the user corrected the agent"),
             Self::Recorded          => row(830, Insight,      1, true,  "the agent recorded a note"),
+            Self::Claim             => row(700, Insight,      1, true,  "something stated by a person, a tool or the agent, with what came of it"),
         }
     }
 }

@@ -106,6 +106,7 @@ pub fn compose_draft(
         (SignalKind::CausalStatement, _) => statements::draft_causal_statement(seen),
         (SignalKind::UserCorrection, _) => statements::draft_preference(seen),
         (SignalKind::Recorded, _) => statements::draft_note(seen),
+        (SignalKind::Claim, _) => statements::draft_claim(seen),
         // The order of tests does not say how to work, and a page that was read does not say what it
         // contains: both are only counted.
         (SignalKind::TestOrder | SignalKind::ExternalReference, _) => None,

@@ -9,11 +9,15 @@
 //! `{"command":"make e2e","number":400}`. The only conversions are [`Evidence::to_fields`] and
 //! [`Evidence::from_fields`]: together they are the definition of the stored format.
 
-use model::{MemoryScope, ProjectPath, SignalKind};
+mod claim;
+
+use model::{MemoryScope, PerMille, ProjectPath, SignalKind, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::pattern_key::{PatternKey, PatternParts, TestTiming};
+
+pub use claim::{ClaimEvidence, ClaimSource, TellCue};
 
 /// The details of one sighting. A variant is named after its signal. Two signals have a second variant:
 /// `error_retry` has `MovedFile`, and `dead_end` has `RevertedSession`.
@@ -143,6 +147,7 @@ pub enum Evidence {
         /// As the agent stated it; `draft/statements.rs` completes it.
         payload: Option<Value>,
     },
+    Claim(Box<ClaimEvidence>),
     /// Stored fields that do not have the form of their signal: damaged, or written by a newer
     /// version. They are shown, and no memory is composed of them.
     Other(Box<EvidenceFields>),
@@ -188,7 +193,7 @@ pub struct EvidenceFields {
     /// A count, a duration or a size.
     #[serde(skip_serializing_if = "is_zero")]
     number: u64,
-    /// A second number, for `step_overrun` only.
+    /// A second number: the planned steps of `step_overrun`, the time of a claim in milliseconds.
     #[serde(skip_serializing_if = "is_zero")]
     other: u64,
     /// Modules, scope and payload of a recorded note.
@@ -294,6 +299,13 @@ impl Evidence {
                 }
                 acc
             }
+            Self::Claim(claim) => {
+                let ClaimEvidence { text, quote, tell_at, outcome, .. } = claim.as_mut();
+                let mut acc = vec![text, quote];
+                acc.extend(outcome);
+                acc.extend(tell_at.iter_mut().map(TellCue::text_mut));
+                acc
+            }
             Self::Other(fields) => fields.texts_mut(),
         }
     }
@@ -362,6 +374,13 @@ impl Evidence {
                 (acc.files, acc.text) = (files, Some(content));
                 (acc.query, acc.steps) = (kind_slug, tags);
                 (acc.modules, acc.scope, acc.payload) = (modules, scope, payload);
+            }
+            Self::Claim(claim) => {
+                (acc.files, acc.text, acc.before) =
+                    (claim.files, Some(claim.text), Some(claim.quote));
+                (acc.after, acc.number) = (claim.outcome, u64::from(claim.score.get()));
+                acc.steps = claim.tell_at.iter().map(TellCue::to_stored).collect();
+                acc.other = claim.said_at.map_or(0, |it| it.0.unsigned_abs());
             }
             Self::Other(fields) => acc = *fields,
         }
@@ -451,6 +470,19 @@ impl Evidence {
                 scope: fields.scope,
                 payload: fields.payload,
             },
+            SignalKind::Claim => {
+                let PatternParts::Claim { source, .. } = key.parts() else { return None };
+                Self::Claim(Box::new(ClaimEvidence {
+                    source,
+                    text: text?,
+                    quote: before?,
+                    files,
+                    tell_at: steps.iter().map(|it| TellCue::parse(it)).collect::<Option<_>>()?,
+                    outcome: after,
+                    score: PerMille::new(u16::try_from(number).ok()?),
+                    said_at: i64::try_from(fields.other).ok().filter(|it| *it > 0).map(Timestamp),
+                }))
+            }
         })
     }
 }

@@ -50,7 +50,7 @@ mod test_script;
 
 pub use config_files::is_config;
 pub use draft::{MemoryDraft, SessionSighting, SupportCounts, compose_draft};
-pub use evidence::{CommandFix, Evidence};
+pub use evidence::{ClaimEvidence, ClaimSource, CommandFix, Evidence, TellCue};
 pub use expected_errors::{MAX_EXPECTED_ERRORS_BYTES, format_expected_errors};
 pub use file_prediction::{FilePrediction, MIN_SIMILAR_SESSIONS, PredictedFile, predict_files};
 pub use fingerprint::{RecognisedError, is_generic_message, normalise_message, recognise_error};

@@ -8,6 +8,8 @@
 
 use model::{ProjectPath, SessionId, SignalKind};
 
+use crate::evidence::ClaimSource;
+
 /// The longest key text, in bytes.
 const MAX_KEY_BYTES: usize = 400;
 
@@ -45,6 +47,8 @@ pub enum PatternParts<'a> {
     MissingFile(&'a str),
     /// A session whose edits were reverted later (`dead_end`).
     RevertedSession(&'a str),
+    /// A claim of a source, given the fingerprint of its words (`claim`).
+    Claim { source: ClaimSource, fingerprint: &'a str },
     /// A fingerprint, query, command or path that is only compared as a whole.
     Whole(&'a str),
 }
@@ -182,6 +186,11 @@ impl PatternKey {
         Self::new(SignalKind::Recorded, model::fingerprint_text(content))
     }
 
+    /// A claim, given the fingerprint of its normalised words.
+    pub fn claim(source: ClaimSource, fingerprint: &str) -> Self {
+        Self::new(SignalKind::Claim, format!("{source} {fingerprint}"))
+    }
+
     pub const fn signal(&self) -> SignalKind {
         self.signal
     }
@@ -216,6 +225,10 @@ impl PatternKey {
             SignalKind::DeadEnd => {
                 text.strip_prefix(REVERTED_SESSION_PREFIX).map(PatternParts::RevertedSession)
             }
+            SignalKind::Claim => text.split_once(' ').and_then(|(source, fingerprint)| {
+                let source = ClaimSource::from_slug(source)?;
+                Some(PatternParts::Claim { source, fingerprint })
+            }),
             // The other signals have keys that are only compared as a whole.
             _ => None,
         };
@@ -304,6 +317,7 @@ mod tests {
                 "e8b2b8e8e5495ab3",
             ),
             (PatternKey::recorded("Totals round per line."), "2f85016ecccfb5e5"),
+            (PatternKey::claim(ClaimSource::Person, "2f85016ecccfb5e5"), "person 2f85016ecccfb5e5"),
         ]
     }
 

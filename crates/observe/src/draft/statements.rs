@@ -25,6 +25,13 @@ pub(super) fn draft_corrected_fact(seen: &[SessionSighting]) -> Option<MemoryDra
     Some(MemoryDraft::new(kind, fact.clone()).with_files(files.clone()))
 }
 
+/// A claim as it was cut in the latest session.
+pub(super) fn draft_claim(seen: &[SessionSighting]) -> Option<MemoryDraft> {
+    let Evidence::Claim(claim) = &seen.last()?.evidence else { return None };
+    let draft = MemoryDraft::new(MemoryKind::ModuleInsight, claim.text.clone());
+    Some(draft.with_files(claim.files.clone()))
+}
+
 /// A reverted edit, if the agent said why.
 pub(super) fn draft_reverted_edit(seen: &[SessionSighting]) -> Option<MemoryDraft> {
     // The latest session whose reason is clear without the conversation around it.
