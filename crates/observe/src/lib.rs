@@ -17,8 +17,8 @@ mod path_rules;
 mod strings;
 
 mod config_files;
+mod error_line;
 mod expected_errors;
-mod fingerprint;
 mod import_words;
 mod sentences;
 pub mod shell;
@@ -50,10 +50,12 @@ mod test_script;
 
 pub use config_files::is_config;
 pub use draft::{MemoryDraft, SessionSighting, SupportCounts, compose_draft};
+pub use error_line::{
+    ErrorKind, RecognisedError, ToolFamily, is_generic_message, normalise_message, recognise_error,
+};
 pub use evidence::{ClaimEvidence, ClaimSource, CommandFix, Evidence, TellCue};
 pub use expected_errors::{MAX_EXPECTED_ERRORS_BYTES, format_expected_errors};
 pub use file_prediction::{FilePrediction, MIN_SIMILAR_SESSIONS, PredictedFile, predict_files};
-pub use fingerprint::{RecognisedError, is_generic_message, normalise_message, recognise_error};
 pub use journal_fold::{
     FoldedJournal, JournalNote, JournalNotes, fold_journal, fold_journal_notes,
 };

@@ -8,7 +8,7 @@
 use model::{MemoryKind, Payload, PayloadError, Timestamp};
 use serde_json::{Map, Value, json};
 
-use crate::fingerprint::{normalise_message, recognise_error};
+use crate::error_line::{normalise_message, recognise_error};
 
 /// The fields that a statement of a kind may have, for messages and tool descriptions: those before the
 /// semicolon are required. `None` if the kind has no payload.

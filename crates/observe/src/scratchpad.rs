@@ -30,6 +30,7 @@ use model::{
 pub use call::{CallEffects, CallState, LoggedCall, LoggedTouch};
 pub use message::LoggedMessage;
 
+use crate::error_line::{ErrorKind, ToolFamily};
 use crate::strings::{SessionStrings, StringId};
 
 /// Calls that are logged; later ones are only counted. A million events have fewer.
@@ -159,6 +160,10 @@ pub struct ErrorOccurrence {
     pub fingerprint: String,
     pub normalised_message: String,
     pub display_line: String,
+    pub family: ToolFamily,
+    pub kind: ErrorKind,
+    /// The name that the error is about, if any.
+    pub subject: Option<String>,
     /// The sentence in which the agent explained it; empty if there is none.
     pub explanation: String,
     /// The position of the explanation; 0 if there is none.

@@ -10,8 +10,8 @@
 use model::{ErrorPattern, MemoryKind, Payload, ProjectPath};
 
 use super::{MemoryDraft, SessionSighting, quote_paths};
+use crate::error_line::is_generic_message;
 use crate::evidence::{CommandFix, Evidence};
-use crate::fingerprint::is_generic_message;
 use crate::statements;
 
 /// The longest command that is recommended as a fix, in bytes.

@@ -19,7 +19,7 @@ use super::{
     MAX_REMEMBERED_EDITS, MAX_REVERTED_EDITS, MAX_STATEMENTS, MAX_SUBTASKS, MAX_VALIDATIONS,
     RecentRead, RevertedEdit, Scratchpad, SessionStatement, StatementKind, hash_text,
 };
-use crate::fingerprint::recognise_error;
+use crate::error_line::recognise_error;
 use crate::sentences::split_sentences;
 use crate::shell::{self, ShellEffect};
 use crate::statements::{self, MAX_SENTENCE_BYTES};
@@ -317,6 +317,9 @@ fn add_failure(pad: &mut Scratchpad, call_number: u32, call: LoggedCall, result:
             fingerprint: error.fingerprint,
             normalised_message: error.normalised_message,
             display_line: error.display_line,
+            family: error.family,
+            kind: error.kind,
+            subject: error.subject,
             explanation: String::new(),
             explained_at: 0,
         });

@@ -206,7 +206,7 @@ mod tests {
             ErrorRetry,
             &format!("{failure}{other_work}{failure}run make -k"),
             expect![[r#"
-                5b9a1bf64de38025 ×2 {"command":"make","message":"error: no rule to make `all`","normalised":"error: no rule to make <v>","worked":"make -k","number":1}
+                6236a22c1dd655a8 ×2 {"command":"make","message":"error: no rule to make `all`","normalised":"error: no rule to make 'all'","worked":"make -k","number":1}
             "#]],
         );
         // A fix that was found is not replaced by a later occurrence without one.
@@ -214,7 +214,7 @@ mod tests {
             ErrorRetry,
             &format!("{failure}run make -k\n{failure}read a.rs"),
             expect![[r#"
-                5b9a1bf64de38025 ×2 {"command":"make","message":"error: no rule to make `all`","normalised":"error: no rule to make <v>","worked":"make -k","number":1}
+                6236a22c1dd655a8 ×2 {"command":"make","message":"error: no rule to make `all`","normalised":"error: no rule to make 'all'","worked":"make -k","number":1}
             "#]],
         );
     }

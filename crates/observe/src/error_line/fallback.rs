@@ -1,0 +1,104 @@
+//! Finds the error line of a tool that no family describes: the first line with a word that names an error.
+
+/// Lines of an output that are searched for the error.
+const MAX_SEARCHED_LINES: usize = 200;
+/// Bytes of a line that are compared.
+const MAX_COMPARED_BYTES: usize = 400;
+
+/// Beginnings of lines that every run prints, in lower case.
+#[rustfmt::skip]
+const NOISE_PREFIXES: &[&str] = &[
+    "exit code", "=== run", "=== pause", "=== cont", "--- pass", "ok ", "ok\t", "pass", "> ", "$ ", "?   ", "running ", "compiling ", "finished ", "downloading ", "checking ",
+    "total", "note:", "warning:", "chunk id", "# ", "wall time", "[lint] $", "[fmt] $", "[test] $", "[build] $", "process exited", "npm warn", "debug", "info", "node:",
+];
+
+/// Words of lines that name an error, in lower case.
+#[rustfmt::skip]
+const ERROR_WORDS: &[&str] = &[
+    "error", "fail", "panic", "fatal", "undefined", "cannot", "can't", "could not", "couldn't", "not found", "no such", "denied", "exception", "invalid", "unexpected", "missing",
+    "mismatch", "unable", "not enough", "too many", "unknown", "conflict", "refused", "unused", "expected", "has not been", "is not", "must", "no matching", "timed out", "timeout", "not a ", "did not",
+];
+
+/// Beginnings of lines that only say that something failed; a line that names the error is preferred.
+const GENERIC_PREFIXES: &[&str] = &[
+    "fail",
+    "--- fail",
+    "error task failed",
+    "make: ***",
+    "npm err! code",
+    "elifecycle",
+    "error: test failed",
+    "error: command failed",
+    "command failed",
+];
+
+/// Phrases that contain an error word and report no error, in lower case.
+const HARMLESS_PHRASES: &[&str] =
+    &["no errors", "no failures", "error_test", "errors.go", "without error"];
+
+/// Counts that report no error, in lower case. The `0` must be the whole number: `10 failed` reports
+/// ten failures.
+const ZERO_COUNTS: &[&str] = &["0 error", "0 failed", "0 failures"];
+
+/// The first line that names an error, else the first line with words.
+pub(super) fn find_error_line(output: &str) -> Option<&str> {
+    let mut first_line_with_words = None;
+    let mut lines = output.lines().take(MAX_SEARCHED_LINES).peekable();
+    while let Some(line) = lines.next() {
+        // Quoted source, with a mark below the place of the error: the message is another line.
+        if lines.peek().is_some_and(|it| is_caret_line(it)) {
+            continue;
+        }
+        let line = line
+            .trim()
+            .trim_start_matches("<tool_use_error>")
+            .trim_end_matches("</tool_use_error>");
+        let lower = line[..line.floor_char_boundary(MAX_COMPARED_BYTES)].to_ascii_lowercase();
+        // Some runners print the command before they run it: `[lint] $ golangci-lint run`.
+        let is_echo = lower.starts_with('[') && lower.contains("] $ ");
+        let is_noise = NOISE_PREFIXES.iter().any(|it| lower.starts_with(it));
+        if line.len() < super::MIN_MESSAGE_BYTES || is_echo || is_noise || is_harmless(&lower) {
+            continue;
+        }
+        let names_error = ERROR_WORDS.iter().any(|it| lower.contains(it));
+        if names_error && !starts_generic(&lower) {
+            return Some(line);
+        }
+        // A generic line is better than none, but a later line may name the error.
+        if line.chars().any(char::is_alphabetic) {
+            first_line_with_words = first_line_with_words.or(Some(line));
+        }
+    }
+    first_line_with_words
+}
+
+/// Returns whether a line only marks a place in the line above it.
+fn is_caret_line(line: &str) -> bool {
+    let marks = line.trim();
+    marks.starts_with('^') && marks.chars().all(|it| matches!(it, '^' | '~'))
+}
+
+/// Returns whether a line in lower case reports that there was no error.
+fn is_harmless(lower: &str) -> bool {
+    if HARMLESS_PHRASES.iter().any(|it| lower.contains(it)) {
+        return true;
+    }
+    // Directly before the `0`, these make it the end of a larger number (`10 failed`), of a version
+    // (`1.0 failed`) or of an id (`a-0 failed`).
+    let is_part_of_word = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '-' | '_');
+    for count in ZERO_COUNTS {
+        for (start, _) in lower.match_indices(count) {
+            if !lower[..start].ends_with(is_part_of_word) {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// Returns whether a line in lower case begins with a generic phrase. Some runners put their own name in
+/// brackets before each line.
+pub(super) fn starts_generic(lower: &str) -> bool {
+    let bare = lower.strip_prefix('[').and_then(|it| it.split_once("] ")).map_or(lower, |it| it.1);
+    GENERIC_PREFIXES.iter().any(|it| bare.starts_with(it))
+}
