@@ -1,11 +1,12 @@
 //! Splits a stream of bytes into lines of bounded length.
 //!
 //! The caller feeds the bytes of a transcript and passes each line to `TranscriptReader`. One tool
-//! result can be 50 MB on one line. Long JSON strings are truncated while they stream by, so that a
-//! line stays valid JSON and is never held in memory as a whole. With a limit of four bytes:
+//! result can be 50 MB on one line. The middle of long JSON strings is left out while they stream by, so that
+//! a line stays valid JSON and is never held in memory as a whole: a command reports its error at the end of
+//! its output, and a user asks something behind a pasted log. With a limit of four bytes for each end:
 //!
 //! ```text
-//! {"a":"a long text","b":1}   →   {"a":"a lo","b":1}
+//! {"a":"a very long text","b":1}   →   {"a":"a ve\n[…]\ntext","b":1}
 //! ```
 //!
 //! A string is cut between two characters: `\u00e9` is copied whole or not at all, and so is a pair of
@@ -15,8 +16,14 @@
 
 use crate::transcript_format::RecordLayout;
 
-/// Longest string inside a line, in bytes of its source text; the rest of the string is dropped.
+/// Longest string inside a line, in bytes of its source text; the middle of a longer one is left out.
 pub const MAX_STRING_BYTES: usize = 64 << 10;
+/// Bytes from the end of a long string that are kept at least; twice as many at most.
+const STRING_TAIL_BYTES: usize = 8 << 10;
+/// Bytes from its beginning.
+const STRING_HEAD_BYTES: usize = MAX_STRING_BYTES - 2 * STRING_TAIL_BYTES;
+/// Stands for the middle, as source text of JSON.
+const ELISION_MARK: &str = "\\n[…]\\n";
 /// Longest line after its strings were truncated; a longer one is dropped.
 const MAX_LINE_BYTES: usize = model::MAX_EVENT_LINE_BYTES;
 /// Size of the pieces of a document.
@@ -29,6 +36,7 @@ pub struct LineSplitter {
     line: Vec<u8>,
     layout: RecordLayout,
     lexer: StringLexer,
+    tail: StringTail,
     /// Strings that were truncated.
     pub n_truncated: u64,
     /// Lines that were too long even then.
@@ -50,10 +58,17 @@ struct StringLexer {
     n_hex_digits: u8,
     /// The last escape was a high surrogate, whose low surrogate must not be dropped.
     after_high_surrogate: bool,
-    /// The current character is copied; decided at its first byte.
-    is_copied: bool,
-    /// A character of the current string was dropped.
-    is_truncated: bool,
+    /// The current character belongs to the end of a long string; decided at its first byte.
+    is_behind_head: bool,
+}
+
+/// The last characters of a long string. They are collected in two halves, of which the older one is dropped
+/// when the newer one is full.
+#[derive(Debug, Default)]
+struct StringTail {
+    older: Vec<u8>,
+    newer: Vec<u8>,
+    has_dropped: bool,
 }
 
 impl LineSplitter {
@@ -101,6 +116,7 @@ impl LineSplitter {
         }
         self.line.clear();
         self.lexer = StringLexer::default();
+        self.tail.clear();
         self.is_overlong = false;
     }
 
@@ -124,43 +140,74 @@ impl LineSplitter {
         }
     }
 
-    /// Adds a byte of JSON unless it is beyond the limit of its string.
+    /// Adds a byte of JSON; beyond the limit of its string it goes to the tail.
     fn push_byte(&mut self, byte: u8) {
         let lexer = &mut self.lexer;
         // Everything outside of strings is copied.
         if !lexer.in_string {
             lexer.in_string = byte == b'"';
-            (lexer.length, lexer.is_truncated) = (0, false);
+            (lexer.length, lexer.is_behind_head) = (0, false);
             self.line.push(byte);
             return;
         }
-        // An escape is copied whole or not at all, so the decision is made only between characters.
-        if !lexer.escaped && lexer.n_hex_digits == 0 {
+        if lexer.is_between_characters(byte) {
             if byte == b'"' {
                 lexer.in_string = false;
+                self.n_truncated += u64::from(self.tail.append_to(&mut self.line));
                 self.line.push(byte);
                 return;
             }
-            let completes_pair = lexer.after_high_surrogate && !lexer.is_truncated;
-            lexer.is_copied = lexer.length < MAX_STRING_BYTES || completes_pair;
-            if !lexer.is_copied && !lexer.is_truncated {
-                // The first character that is dropped.
-                self.n_truncated += 1;
-                lexer.is_truncated = true;
-            }
-            // Only another escape can be the low surrogate.
-            if byte != b'\\' {
+            // The two escapes of one character stay together.
+            if !lexer.after_high_surrogate || byte != b'\\' {
                 lexer.after_high_surrogate = false;
+                lexer.is_behind_head = lexer.length >= STRING_HEAD_BYTES;
+                self.tail.make_room();
             }
         }
         lexer.advance(byte);
-        if lexer.is_copied {
+        if lexer.is_behind_head {
+            self.tail.newer.push(byte);
+        } else {
             self.line.push(byte);
         }
     }
 }
 
+impl StringTail {
+    /// Called between two characters.
+    fn make_room(&mut self) {
+        if self.newer.len() >= STRING_TAIL_BYTES {
+            self.has_dropped |= !self.older.is_empty();
+            self.older = std::mem::take(&mut self.newer);
+        }
+    }
+
+    /// Moves the tail to the end of a line. Returns whether characters before it were dropped.
+    fn append_to(&mut self, line: &mut Vec<u8>) -> bool {
+        let has_dropped = self.has_dropped;
+        if has_dropped {
+            line.extend_from_slice(ELISION_MARK.as_bytes());
+        }
+        line.append(&mut self.older);
+        line.append(&mut self.newer);
+        self.clear();
+        has_dropped
+    }
+
+    fn clear(&mut self) {
+        self.older.clear();
+        self.newer.clear();
+        self.has_dropped = false;
+    }
+}
+
 impl StringLexer {
+    /// True if the next byte begins a character or ends the string. An escape is one character.
+    fn is_between_characters(&self, next: u8) -> bool {
+        let continues_utf8 = next & 0b1100_0000 == 0b1000_0000;
+        !self.escaped && self.n_hex_digits == 0 && !continues_utf8
+    }
+
     /// Follows escapes inside a string.
     fn advance(&mut self, byte: u8) {
         self.length += 1;
@@ -217,9 +264,32 @@ mod tests {
     fn a_document_is_split_into_pieces_whatever_its_lines() {
         let text = format!("{{\"a\": \"{}\",\n \"b\": 1}}\n", "x".repeat(MAX_STRING_BYTES * 3));
         let (lines, n_truncated) = split(RecordLayout::Document, text.as_bytes(), 4096);
-        assert!(lines.iter().all(|it| it.len() <= DOCUMENT_PIECE_BYTES));
+        // The tail of a string is added at once.
+        assert!(lines.iter().all(|it| it.len() <= DOCUMENT_PIECE_BYTES + 3 * STRING_TAIL_BYTES));
         let value: serde_json::Value = serde_json::from_slice(&lines.concat()).unwrap();
         assert_eq!((value["b"].as_u64(), n_truncated), (Some(1), 1));
+    }
+
+    #[test]
+    fn a_long_string_keeps_both_ends_and_a_shorter_one_is_whole() {
+        let string_after = |text: &str| {
+            let line = format!("{{\"a\":{}}}", serde_json::json!(text));
+            let (lines, n_truncated) = split(RecordLayout::Lines, line.as_bytes(), 1000);
+            let value: serde_json::Value = serde_json::from_slice(&lines[0]).unwrap();
+            (value["a"].as_str().unwrap().to_owned(), n_truncated)
+        };
+        for n_chars in [1, STRING_HEAD_BYTES / 2, STRING_HEAD_BYTES / 2 + 4_000] {
+            let text = format!("begin{}end", "é".repeat(n_chars));
+            assert_eq!(string_after(&text), (text, 0));
+        }
+        // Characters of two bytes, and escapes, are not cut.
+        for filling in ["é", "\n", "\u{1}", "x\"y"] {
+            let text = format!("begin{}end", filling.repeat(MAX_STRING_BYTES));
+            let (kept, n_truncated) = string_after(&text);
+            let (head, tail) = kept.split_once("\n[…]\n").unwrap();
+            assert!(text.starts_with(head) && text.ends_with(tail) && n_truncated == 1);
+            assert!(head.len() > 4_000 && tail.len() > 1_000, "{} {}", head.len(), tail.len());
+        }
     }
 
     #[test]
