@@ -10,12 +10,22 @@
 //! A subagent (an agent that the agent started) has a file of its own; older versions wrote its records
 //! into the parent's file, marked as a sidechain. Those are skipped there, because they belong to
 //! another session. A compaction replaces the conversation so far by a summary.
+//!
+//! User records also hold texts of the host, see [`typed_text`]; what the user says elsewhere is read by
+//! [`rejection`], [`message_queue`] and `user_replies`.
 
-use model::{ContextCompaction, Event, TokenUsage};
+mod message_queue;
+pub(crate) mod rejection;
+pub(crate) mod typed_text;
+
+use model::{ContextCompaction, Event, TokenUsage, UserMessageKind};
 use serde_json::Value;
 
 use crate::event_log::{CallOutcome, EventLog};
+use crate::user_replies::{self, AwaitedReply};
 use crate::{parse_time, tool_output};
+use message_queue::MessageQueue;
+use typed_text::{UserText, classify_user_text};
 
 /// State between two records.
 #[derive(Debug)]
@@ -24,27 +34,17 @@ pub(crate) struct ClaudeCodeState {
     subagent: Option<String>,
     /// The last record reported a compaction.
     just_compacted: bool,
+    queue: MessageQueue,
 }
 
 impl ClaudeCodeState {
-    pub(crate) const fn new(subagent: Option<String>) -> Self {
-        Self { subagent, just_compacted: false }
+    pub(crate) fn new(subagent: Option<String>) -> Self {
+        Self { subagent, just_compacted: false, queue: MessageQueue::default() }
     }
 }
 
-/// Part of the result of a call that the user rejected.
-const REJECTED_PHRASE: &str = "doesn't want to proceed";
-const INTERRUPT_PREFIX: &str = "[Request interrupted";
-/// Beginnings of user records that the host wrote, not the user.
-const HOST_NOTICE_PREFIXES: &[&str] = &[
-    "<command-",
-    "<local-command",
-    "<bash-",
-    "<system-reminder>",
-    "<task-notification>",
-    "Caveat: The messages below",
-    "This session is being continued",
-];
+/// Heading of the plan in the result of a call that asked for its approval.
+const PLAN_HEADING: &str = "## Approved Plan";
 
 /// Reads one line of the transcript.
 pub(crate) fn read_record(log: &mut EventLog, state: &mut ClaudeCodeState, record: &Value) {
@@ -76,8 +76,14 @@ pub(crate) fn read_record(log: &mut EventLog, state: &mut ClaudeCodeState, recor
     match record["type"].as_str().unwrap_or_default() {
         "system" if record["subtype"] == "compact_boundary" => push_compaction(log, state, id),
         "user" if has_flag("isCompactSummary") => push_compaction(log, state, id),
-        "user" => read_user(log, state, id, &record["message"]["content"]),
+        "user" => read_user(log, state, id, record),
         "assistant" => read_assistant(log, state, id, &record["message"]),
+        "queue-operation" => state.queue.read_operation(log, record),
+        "attachment" if record["attachment"]["type"] == "queued_command" => {
+            if is_from_user(&record["attachment"]) {
+                state.queue.read_attachment(log, id, &record["attachment"]);
+            }
+        }
         _ => log.counts.n_ignored += 1,
     }
 }
@@ -90,43 +96,109 @@ fn push_compaction(log: &mut EventLog, state: &mut ClaudeCodeState, id: &str) {
     state.just_compacted = true;
 }
 
+/// Completes the transcript.
+pub(crate) fn finish(log: &mut EventLog, state: &mut ClaudeCodeState) {
+    state.queue.finish(log);
+}
+
 /// Reads a user record: a prompt as one text, or blocks of text and tool results.
-fn read_user(log: &mut EventLog, state: &mut ClaudeCodeState, id: &str, content: &Value) {
+fn read_user(log: &mut EventLog, state: &mut ClaudeCodeState, id: &str, record: &Value) {
     state.just_compacted = false;
+    // A session that starts with an accepted plan has it in a field, and again in the text.
+    let plan = record["planContent"].as_str().unwrap_or_default();
+    if !plan.is_empty() {
+        user_replies::push_accepted_plan(log, &format!("{id}?"), "", plan);
+    }
+    let content = &record["message"]["content"];
     if let Some(text) = content.as_str() {
-        push_user_text(log, id, text);
+        read_user_text(log, state, id, record, text);
         return;
     }
+    // The result as an object belongs to the only result in the record.
+    let mut result = &record["toolUseResult"];
     for (nth, block) in content.as_array().into_iter().flatten().enumerate() {
         let id = block_id(id, nth);
         match block["type"].as_str().unwrap_or_default() {
-            "text" => push_user_text(log, &id, block["text"].as_str().unwrap_or_default()),
+            "text" => {
+                let text = block["text"].as_str().unwrap_or_default();
+                read_user_text(log, state, &id, record, text);
+            }
             "tool_result" => {
-                let text = tool_output::extract_text(&block["content"]);
-                let is_error = block["is_error"] == true;
-                let outcome = if is_error && text.contains(REJECTED_PHRASE) {
-                    CallOutcome::Rejected
-                } else {
-                    CallOutcome::from_success(!is_error)
-                };
-                log.push_result(block["tool_use_id"].as_str().unwrap_or_default(), outcome, &text);
+                read_result(log, record["toolDenialKind"].as_str(), block, result);
+                result = &Value::Null;
             }
             _ => log.counts.n_ignored += 1,
         }
     }
 }
 
-fn push_user_text(log: &mut EventLog, id: &str, text: &str) {
-    if text.starts_with(INTERRUPT_PREFIX) {
-        log.push_interrupt(id, text);
-    } else if is_user_written(text) {
-        log.push_user_message(id, text);
+/// Reads a text of a user record.
+fn read_user_text(
+    log: &mut EventLog,
+    state: &mut ClaudeCodeState,
+    id: &str,
+    record: &Value,
+    text: &str,
+) {
+    let was_queued = state.queue.read_prompt(text);
+    // Newer versions say who wrote a prompt.
+    if !is_from_user(record) || record["promptSource"] == "system" {
+        return;
+    }
+    match classify_user_text(text) {
+        UserText::Interrupt => log.push_interrupt(id),
+        UserText::AcceptedPlan(_) if record["planContent"].is_string() => {}
+        UserText::AcceptedPlan(plan) => user_replies::push_accepted_plan(log, id, "", plan),
+        UserText::Typed(_) if was_queued => {}
+        UserText::Typed(typed) => {
+            let is_queued = record["promptSource"] == "queued";
+            let kind = if is_queued { UserMessageKind::Queued } else { UserMessageKind::Prompt };
+            log.push_typed(id, kind, &typed);
+        }
+        UserText::Notice => {}
     }
 }
 
-/// True if the user wrote a text; the host puts its own notices into user records, too.
-pub(crate) fn is_user_written(text: &str) -> bool {
-    !HOST_NOTICE_PREFIXES.iter().any(|it| text.trim_start().starts_with(it))
+/// True unless the host names another author than the user, such as a background task or another agent.
+fn is_from_user(record: &Value) -> bool {
+    record["origin"]["kind"].as_str().is_none_or(|it| it == "human")
+}
+
+/// Reads the result of a call. `result` is the same as an object, as far as the host writes it.
+fn read_result(log: &mut EventLog, denial: Option<&str>, block: &Value, result: &Value) {
+    let call = block["tool_use_id"].as_str().unwrap_or_default();
+    let text = tool_output::extract_text(&block["content"]);
+    let outcome = rejection::find_outcome(block["is_error"] == true, denial, &text);
+    log.push_result(call, outcome, &text);
+    push_reply(log, call, outcome, &text, result);
+}
+
+/// Adds what the user said in the result of a call.
+pub(crate) fn push_reply(
+    log: &mut EventLog,
+    call: &str,
+    outcome: CallOutcome,
+    text: &str,
+    result: &Value,
+) {
+    let awaited = log.take_awaited_reply(call);
+    match (outcome, awaited) {
+        (CallOutcome::Rejected, _) => rejection::push_reason(log, call, text),
+        (CallOutcome::Ok, Some(AwaitedReply::Answers { questions })) => {
+            let asked =
+                if result["questions"].is_array() { &result["questions"] } else { &questions };
+            let (answers, notes) = (&result["answers"], &result["annotations"]);
+            user_replies::push_answers(log, call, asked, answers, notes);
+        }
+        (CallOutcome::Ok, Some(AwaitedReply::Approval { plan })) => {
+            // The user may have edited the plan; then only the result has it.
+            let approved = text.split_once(PLAN_HEADING).and_then(|(_, it)| it.split_once('\n'));
+            let plan =
+                approved.map(|(_, it)| it).or(result["plan"].as_str()).unwrap_or(plan.as_str());
+            user_replies::push_accepted_plan(log, &format!("{call}?"), call, plan);
+        }
+        _ => {}
+    }
 }
 
 /// Reads a record of the model: its token usage, then its texts and tool calls.
@@ -146,7 +218,7 @@ fn read_assistant(log: &mut EventLog, state: &mut ClaudeCodeState, id: &str, mes
         let id = block_id(id, nth);
         match block["type"].as_str().unwrap_or_default() {
             "text" => log.push_reasoning(&id, block["text"].as_str().unwrap_or_default()),
-            "thinking" => log.push_reasoning(&id, block["thinking"].as_str().unwrap_or_default()),
+            "thinking" => log.push_thought(&id, block["thinking"].as_str().unwrap_or_default()),
             "tool_use" => {
                 let name = block["name"].as_str().unwrap_or_default();
                 log.push_call(block["id"].as_str().unwrap_or_default(), name, &block["input"]);

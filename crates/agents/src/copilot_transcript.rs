@@ -2,12 +2,21 @@
 //! becomes events of the [`EventLog`], which collects what happened in the session; for example,
 //! `tool.execution_start` becomes a tool call. The host reports a failed command as a success; the exit
 //! code is part of the output text.
+//!
+//! An answer of the user is the result of the tool `ask_user`; the reason of a refusal is in the record that
+//! closes the request for a permission.
 
 use model::{ContextCompaction, Event};
 use serde_json::Value;
 
 use crate::event_log::{CallOutcome, EventLog};
+use crate::user_replies::{self, AwaitedReply};
 use crate::{parse_time, tool_output};
+
+/// Words of the host before an answer of the user.
+const ANSWER_PREFIXES: &[&str] = &["User responded: ", "User selected: ", "User answered: "];
+/// The user's own refusals among the results of a request for a permission; the others are those of rules.
+const REFUSAL_KINDS: &[&str] = &["denied-interactively-by-user", "reject"];
 
 pub(crate) fn read_record(log: &mut EventLog, record: &Value) {
     log.set_time(parse_time(&record["timestamp"]));
@@ -21,20 +30,49 @@ pub(crate) fn read_record(log: &mut EventLog, record: &Value) {
             let cwd = context["gitRoot"].as_str().or(context["cwd"].as_str()).unwrap_or_default();
             log.start_session(data["sessionId"].as_str(), None, cwd);
         }
-        "user.message" => log.push_user_message(id, text("content")),
+        "user.message" if is_typed(data) => log.push_user_message(id, text("content")),
         "assistant.message" => {
-            log.push_reasoning(id, text("reasoningText"));
+            log.push_thought(id, text("reasoningText"));
             log.push_reasoning(&format!("{id}#1"), text("content"));
         }
         "tool.execution_start" => {
             log.push_call(text("toolCallId"), text("toolName"), &data["arguments"]);
         }
         "tool.execution_complete" => read_completion(log, data),
-        "abort" => log.push_interrupt(id, ""),
+        "permission.completed" => read_permission(log, data),
+        "abort" => log.push_interrupt(id),
         "session.compaction_complete" => {
             log.push_event(id, Event::Compaction(ContextCompaction {}));
         }
         _ => log.counts.n_ignored += 1,
+    }
+}
+
+/// True for a message of the user. The host names the source of messages that a skill or itself adds.
+fn is_typed(data: &Value) -> bool {
+    data["source"].as_str().is_none_or(|it| it.is_empty() || it == "user")
+}
+
+/// Reads the result of a request for a permission. The call itself is completed in a record of its own.
+fn read_permission(log: &mut EventLog, data: &Value) {
+    let result = &data["result"];
+    let is_refusal = result["kind"].as_str().is_some_and(|it| REFUSAL_KINDS.contains(&it));
+    match result["feedback"].as_str().filter(|_| is_refusal) {
+        Some(reason) => {
+            let call = data["toolCallId"].as_str().unwrap_or_default();
+            user_replies::push_refusal(log, call, reason);
+        }
+        None => log.counts.n_ignored += 1,
+    }
+}
+
+/// Adds the answer to the question of a call, if it asked one.
+fn push_answer(log: &mut EventLog, call: &str, text: &str) {
+    if let Some(AwaitedReply::Answers { questions }) = log.take_awaited_reply(call)
+        && let Some(answer) = ANSWER_PREFIXES.iter().find_map(|it| text.strip_prefix(it))
+    {
+        let question = questions[0]["question"].as_str().unwrap_or_default();
+        user_replies::push_answer(log, call, 0, question, answer);
     }
 }
 
@@ -50,12 +88,22 @@ fn read_completion(log: &mut EventLog, data: &Value) {
     // A command that ran and failed is a success to the host.
     let outcome = if success {
         CallOutcome::from_success(tool_output::find_exit_code(text).unwrap_or(0) == 0)
-    } else if text.to_lowercase().contains("denied") {
+    } else if is_refused(&result["code"], text) {
         CallOutcome::Rejected
     } else {
         CallOutcome::Failed
     };
-    log.push_result(data["toolCallId"].as_str().unwrap_or_default(), outcome, text);
+    let call = data["toolCallId"].as_str().unwrap_or_default();
+    log.push_result(call, outcome, text);
+    push_answer(log, call, text);
+}
+
+/// Returns whether an error says that a call was not allowed.
+fn is_refused(code: &Value, text: &str) -> bool {
+    let text = text.to_lowercase();
+    matches!(code.as_str(), Some("denied" | "rejected"))
+        || text.contains("denied")
+        || text.starts_with("the user rejected")
 }
 
 /// A result without the context that hooks added to it and the sentence that introduces it.

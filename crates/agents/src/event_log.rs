@@ -19,13 +19,15 @@ use std::collections::HashMap;
 
 use model::{
     AgentReasoning, Event, EventEnvelope, MAX_EVENT_ID_BYTES, SessionEnd, SessionId, SessionStart,
-    StepComplete, Timestamp, TokenUsage, Tool, ToolCall, ToolResult, UserMessage,
+    StepComplete, Timestamp, TokenUsage, Tool, ToolCall, ToolResult, UserMessage, UserMessageKind,
+    elide_middle,
 };
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::own_notes::strip_own_notes;
 use crate::path_resolver::PathResolver;
+use crate::user_replies::AwaitedReply;
 use crate::{tool_args, tool_names, tool_output};
 
 /// Longest user message or reasoning text stored, in bytes.
@@ -80,6 +82,8 @@ pub(crate) struct EventLog {
     now: Timestamp,
     /// Calls without a result yet, by call id.
     open_calls: HashMap<String, Tool>,
+    /// What the calls without a result ask the user, by call id.
+    awaited_replies: HashMap<String, AwaitedReply>,
     /// Latest token usage of the current step, with the id of that step.
     usage: Option<(String, TokenUsage)>,
     /// Events so far, including those already taken from `acc`.
@@ -108,6 +112,7 @@ impl EventLog {
             parent: None,
             now: Timestamp(0),
             open_calls: HashMap::new(),
+            awaited_replies: HashMap::new(),
             usage: None,
             n_events: 0,
             acc: Vec::new(),
@@ -173,30 +178,41 @@ impl EventLog {
         self.acc.push(EventEnvelope { id, session, at: self.now, event });
     }
 
+    /// A message of the agent.
     pub(crate) fn push_reasoning(&mut self, id: &str, text: &str) {
-        let text = truncate_speech(text);
+        self.push_agent_text(id, text, false);
+    }
+
+    /// A thought of the agent, which the host shows apart from its messages.
+    pub(crate) fn push_thought(&mut self, id: &str, text: &str) {
+        self.push_agent_text(id, text, true);
+    }
+
+    fn push_agent_text(&mut self, id: &str, text: &str, thinking: bool) {
+        let text = bound_speech(text);
         if !text.trim().is_empty() {
-            self.push_event(
-                id,
-                Event::Reasoning(AgentReasoning { text, thinking: false, step: None }),
-            );
+            self.push_event(id, Event::Reasoning(AgentReasoning { text, thinking, step: None }));
         }
     }
 
+    /// A message that the user typed while the agent waited.
     pub(crate) fn push_user_message(&mut self, id: &str, text: &str) {
-        let text = truncate_speech(&strip_own_notes(text));
+        self.push_typed(id, UserMessageKind::Prompt, text);
+    }
+
+    /// Text that the user typed.
+    pub(crate) fn push_typed(&mut self, id: &str, kind: UserMessageKind, text: &str) {
+        let text = bound_speech(&strip_own_notes(text));
         if !text.trim().is_empty() {
-            self.push_event(id, Event::UserMessage(UserMessage { text, ..UserMessage::default() }));
+            let message = UserMessage { text, kind, ..UserMessage::default() };
+            self.push_event(id, Event::UserMessage(message));
         }
     }
 
-    /// The user stopped the agent. Unlike a message, an interrupt counts without any text.
-    pub(crate) fn push_interrupt(&mut self, id: &str, text: &str) {
-        let text = truncate_speech(&strip_own_notes(text));
-        self.push_event(
-            id,
-            Event::UserMessage(UserMessage { text, interrupts: true, ..UserMessage::default() }),
-        );
+    /// The user stopped the agent. Hosts mark that with words of their own, which are not the user's.
+    pub(crate) fn push_interrupt(&mut self, id: &str) {
+        let message = UserMessage { interrupts: true, ..UserMessage::default() };
+        self.push_event(id, Event::UserMessage(message));
     }
 
     pub(crate) fn push_session_end(&mut self) {
@@ -205,7 +221,17 @@ impl EventLog {
 
     /// A call of the tool that the host names `tool_name`.
     pub(crate) fn push_call(&mut self, call_id: &str, tool_name: &str, input: &Value) -> Tool {
+        if let Some(reply) = AwaitedReply::from_call(tool_name, input)
+            && self.awaited_replies.len() < MAX_OPEN_CALLS
+        {
+            self.awaited_replies.insert(call_id.to_owned(), reply);
+        }
         self.push_tool_call(call_id, tool_names::find_host_tool(self.agent, tool_name), input)
+    }
+
+    /// What a call asked the user, if it did.
+    pub(crate) fn take_awaited_reply(&mut self, call_id: &str) -> Option<AwaitedReply> {
+        self.awaited_replies.remove(call_id)
     }
 
     /// A call of a known tool. Returns the tool, which the arguments may have made more specific.
@@ -282,7 +308,8 @@ pub fn derive_session_id(host_id: &str) -> SessionId {
     SessionId(uuid::Builder::from_custom_bytes(Uuid::from_u128(bits).into_bytes()).into_uuid())
 }
 
-/// Bounds a text and replaces NUL characters.
-fn truncate_speech(text: &str) -> String {
-    text[..text.floor_char_boundary(MAX_SPEECH_BYTES)].replace('\0', "\u{fffd}")
+/// Bounds a text and replaces NUL characters. Of a longer text both ends stay: what the user asks stands
+/// before or after a pasted log.
+pub(crate) fn bound_speech(text: &str) -> String {
+    elide_middle(text, MAX_SPEECH_BYTES, MAX_SPEECH_BYTES / 2).replace('\0', "\u{fffd}")
 }

@@ -12,7 +12,15 @@ use model::TokenUsage;
 use serde_json::Value;
 
 use crate::event_log::{CallOutcome, EventLog};
+use crate::user_replies::{self, AwaitedReply};
 use crate::{parse_time, tool_output};
+
+/// The notice that the host records when the user stops the agent.
+const INTERRUPT_NOTICE: &str = "Request cancelled.";
+/// Words of the host before the reason why the user did not accept a plan, and behind it.
+const PLAN_REJECTION_PREFIX: &str = "Plan rejected.";
+const PLAN_REASON_MARK: &str = "User feedback: ";
+const PLAN_REASON_END: &str = "\n\nThe plan is stored at:";
 
 /// Reads the header or a message.
 pub(crate) fn read_record(log: &mut EventLog, record: &Value) {
@@ -41,7 +49,7 @@ fn read_message(log: &mut EventLog, message: &Value) {
         "gemini" => {
             for (nth, thought) in message["thoughts"].as_array().into_iter().flatten().enumerate() {
                 let text = thought["description"].as_str().unwrap_or_default();
-                log.push_reasoning(&format!("{id}~{nth}"), text);
+                log.push_thought(&format!("{id}~{nth}"), text);
             }
             log.push_reasoning(id, &text);
             for call in message["toolCalls"].as_array().into_iter().flatten() {
@@ -53,6 +61,7 @@ fn read_message(log: &mut EventLog, message: &Value) {
                 log.record_usage(id, TokenUsage { input, output: tokens("output"), cached });
             }
         }
+        "info" if text.trim() == INTERRUPT_NOTICE => log.push_interrupt(id),
         _ => log.counts.n_ignored += 1,
     }
 }
@@ -63,6 +72,7 @@ fn read_call(log: &mut EventLog, call: &Value) {
     log.push_call(id, call["name"].as_str().unwrap_or_default(), &call["args"]);
     let text = strip_host_wrappers(&tool_output::extract_text(&call["result"]));
     let outcome = match call["status"].as_str().unwrap_or_default() {
+        "success" if text.starts_with(PLAN_REJECTION_PREFIX) => CallOutcome::Rejected,
         "success" => {
             // A command that ran and failed is a success to the host.
             let is_failure = tool_output::find_exit_code(&text).is_some_and(|it| it != 0);
@@ -73,6 +83,20 @@ fn read_call(log: &mut EventLog, call: &Value) {
         _ => CallOutcome::Failed,
     };
     log.push_result(id, outcome, &text);
+    match log.take_awaited_reply(id) {
+        Some(AwaitedReply::Answers { questions }) => {
+            let answers: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
+            user_replies::push_answers(log, id, &questions, &answers["answers"], &Value::Null);
+        }
+        // The plan itself is in a file that the agent wrote; only a reason against it is in the result.
+        Some(AwaitedReply::Approval { .. }) if outcome == CallOutcome::Rejected => {
+            if let Some((_, reason)) = text.split_once(PLAN_REASON_MARK) {
+                let reason = reason.split_once(PLAN_REASON_END).map_or(reason, |(it, _)| it);
+                user_replies::push_refusal(log, id, reason);
+            }
+        }
+        Some(AwaitedReply::Approval { .. }) | None => {}
+    }
 }
 
 fn is_tool_response(content: &Value) -> bool {

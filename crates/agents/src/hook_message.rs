@@ -162,7 +162,13 @@ pub(crate) fn parse_json_body(input: &[u8], declared_event: Option<&str>) -> Opt
     Some(body)
 }
 
-/// The beginning of a text, up to the size limit of a message.
+/// A prompt or an output within the size limit of a message. Of a longer one both ends stay: what the user asks
+/// stands before or after a pasted log, and the error of a command at its end.
+pub(crate) fn bound_text(text: &str) -> String {
+    model::elide_middle(text, MAX_TEXT_BYTES, MAX_TEXT_BYTES / 2).into_owned()
+}
+
+/// The beginning of a command or an argument, up to the size limit of a message.
 pub(crate) fn truncate_text(text: &str) -> String {
     text[..text.floor_char_boundary(MAX_TEXT_BYTES)].to_owned()
 }

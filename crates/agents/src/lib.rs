@@ -19,6 +19,7 @@ mod path_resolver;
 mod tool_args;
 mod tool_names;
 mod tool_output;
+mod user_replies;
 
 mod transcript_format;
 mod transcript_reader;
@@ -65,3 +66,5 @@ extern crate self as agents;
 mod fuzzed;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod user_words_tests;

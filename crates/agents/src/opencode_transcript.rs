@@ -12,9 +12,13 @@ use serde_json::Value;
 
 use crate::event_log::{CallOutcome, EventLog, ReadCounts};
 use crate::tool_output;
+use crate::user_replies::{self, AwaitedReply};
 
-/// Part of the host's error for a call that the user did not allow.
-pub(crate) const REJECTED_PHRASE: &str = "rejected permission";
+/// Parts of the host's error for a call that the user did not allow, or a question that was not answered.
+const REJECTED_PHRASES: &[&str] =
+    &["The user rejected permission to use", "The user dismissed this question"];
+/// Words of the host before the reason of the user.
+const REASON_MARK: &str = " with the following feedback: ";
 
 /// A row of the session table.
 #[derive(Clone, Debug)]
@@ -99,12 +103,43 @@ fn push_message(
             Err(_) => log.counts.n_damaged += 1,
         }
     }
+    // The user stopped the agent while it wrote this message.
+    if message["error"]["name"] == "MessageAbortedError" {
+        log.push_interrupt(&format!("{}!", row.id));
+    }
     let tokens = |name: &str| message["tokens"][name].as_u64().unwrap_or(0);
     if message["tokens"].is_object() {
         // The host counts cached tokens apart from `input`; our `input` includes them.
         let cached = message["tokens"]["cache"]["read"].as_u64().unwrap_or(0);
         let input = tokens("input") + cached;
         log.record_usage(&row.id, TokenUsage { input, output: tokens("output"), cached });
+    }
+}
+
+/// Returns whether an error says that the user did not allow a call.
+pub(crate) fn is_rejection(error: &str) -> bool {
+    REJECTED_PHRASES.iter().any(|it| error.contains(it))
+}
+
+/// Adds what the user said in the result of a call: why it was not allowed, or the answers to its questions.
+pub(crate) fn push_reply(
+    log: &mut EventLog,
+    call: &str,
+    outcome: CallOutcome,
+    output: &str,
+    answers: &Value,
+) {
+    let awaited = log.take_awaited_reply(call);
+    match (outcome, awaited) {
+        (CallOutcome::Rejected, _) => {
+            if let Some((_, reason)) = output.split_once(REASON_MARK) {
+                user_replies::push_refusal(log, call, reason);
+            }
+        }
+        (CallOutcome::Ok, Some(AwaitedReply::Answers { questions })) => {
+            user_replies::push_answers(log, call, &questions, answers, &Value::Null);
+        }
+        _ => {}
     }
 }
 
@@ -132,7 +167,8 @@ fn push_part(log: &mut EventLog, id: &str, role: Role, part: &Value) {
         // Text that the host generated in the name of the user.
         "text" if part["synthetic"] == true => log.counts.n_ignored += 1,
         "text" if role == Role::User => log.push_user_message(id, &unquote_prompt(text)),
-        "text" | "reasoning" => log.push_reasoning(id, text),
+        "text" => log.push_reasoning(id, text),
+        "reasoning" => log.push_thought(id, text),
         "compaction" => log.push_event(id, Event::Compaction(ContextCompaction {})),
         "tool" => {
             let (call, state) = (part["callID"].as_str().unwrap_or(id), &part["state"]);
@@ -155,10 +191,11 @@ fn push_call_result(log: &mut EventLog, call: &str, state: &Value) {
     let exit_code = state["metadata"]["exit"].as_i64().unwrap_or(0);
     let outcome = if !is_error && exit_code == 0 {
         CallOutcome::Ok
-    } else if output.contains(REJECTED_PHRASE) {
+    } else if is_rejection(&output) {
         CallOutcome::Rejected
     } else {
         CallOutcome::Failed
     };
     log.push_result(call, outcome, &output);
+    push_reply(log, call, outcome, &output, &state["metadata"]["answers"]);
 }

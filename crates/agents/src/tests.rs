@@ -6,7 +6,9 @@
 //! ```text
 //! start codex in /p                      a session, and the folder it was started in
 //! user go                                a user message
+//! answer (Which?) the first              words of another kind, and what they reply to
 //! say Looking.                           a text of the model
+//! think Let me see.                      a thought of the model
 //! call shell {"command":"cat a.ts"}      a tool call with its arguments
 //! failed shell "no such file"            its result: `ok`, `failed` or `rejected`, and an excerpt
 //! tokens 10 2 7                          input, output and cached tokens of a step
@@ -14,7 +16,7 @@
 //! ```
 
 use expect_test::{Expect, expect};
-use model::{Event, EventEnvelope};
+use model::{Event, EventEnvelope, UserMessageKind};
 use proptest::prelude::*;
 
 use crate::{
@@ -23,7 +25,7 @@ use crate::{
 };
 
 /// The events of a transcript, and the counts of damaged and ignored records as text.
-fn read(format: TranscriptFormat, text: &[u8]) -> (Vec<EventEnvelope>, String) {
+pub(crate) fn read(format: TranscriptFormat, text: &[u8]) -> (Vec<EventEnvelope>, String) {
     let origin =
         TranscriptOrigin { project: None, fallback_session_id: "file".to_owned(), subagent: None };
     read_as(format, origin, text)
@@ -49,7 +51,7 @@ fn read_as(
 
 /// One line per event. `say` is text of the model, `tokens` the input, output and cached tokens of a
 /// step; a result begins with `ok`, `failed` or `rejected`.
-fn show(events: &[EventEnvelope]) -> String {
+pub(crate) fn show(events: &[EventEnvelope]) -> String {
     let mut acc = String::new();
     for it in events {
         let line = match &it.event {
@@ -58,8 +60,16 @@ fn show(events: &[EventEnvelope]) -> String {
                 format!("start {} in {}{parent}", start.agent, start.project_root)
             }
             Event::UserMessage(message) if message.interrupts => "interrupt".to_owned(),
-            Event::UserMessage(message) => format!("user {}", message.text),
-            Event::Reasoning(reasoning) => format!("say {}", reasoning.text),
+            Event::UserMessage(message) if message.kind == UserMessageKind::Prompt => {
+                format!("user {}", message.text)
+            }
+            Event::UserMessage(message) => {
+                let reply_to = message.reply_to.as_deref().unwrap_or("–");
+                format!("{} ({reply_to}) {}", message.kind, message.text)
+            }
+            Event::Reasoning(reasoning) => {
+                format!("{} {}", if reasoning.thinking { "think" } else { "say" }, reasoning.text)
+            }
             Event::ToolCall(call) => {
                 let args = serde_json::to_string(&call.args).unwrap();
                 format!("call {} {}{args}", call.tool, if call.planning { "planning " } else { "" })
@@ -85,7 +95,7 @@ fn show(events: &[EventEnvelope]) -> String {
 }
 
 /// Detects the format of a transcript and compares its events and counts.
-fn check(text: &str, expect: Expect) {
+pub(crate) fn check(text: &str, expect: Expect) {
     let format = detect_format(text.as_bytes()).unwrap();
     let (events, counts) = read(format, text.as_bytes());
     expect.assert_eq(&format!("{}{counts}\n", show(&events)));
@@ -111,7 +121,7 @@ not json
         expect![[r#"
             start claude_code in /p
             user fix the total
-            say Let me see.
+            think Let me see.
             call read planning {"paths":["a.rs"]}
             ok read "fn a"
             tokens 10 2 7
@@ -188,7 +198,7 @@ fn copilot_is_read() {
         expect![[r#"
             start copilot in /p
             user why
-            say Let me look.
+            think Let me look.
             call shell {"command":"false"}
             failed shell "\n<exited with exit code 1>"
             call read {"paths":["a.json"]}
@@ -204,7 +214,7 @@ fn gemini_is_read_whole_or_by_lines() {
     let expected = expect![[r#"
         start gemini in 
         user hi
-        say I read first.
+        think I read first.
         say Done.
         call read {"paths":["src/a.py"]}
         ok read "x = 1"

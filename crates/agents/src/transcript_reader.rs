@@ -165,8 +165,10 @@ impl LineFormat {
         match self {
             Self::SpecStory(state) => specstory_transcript::finish(log, state),
             Self::Aider(state) => aider_transcript::finish(log, state),
-            Self::ClaudeCode(_) | Self::Codex(_) | Self::Copilot | Self::Gemini | Self::Journal => {
-            }
+            // The last messages of the user may still wait for the agent.
+            Self::ClaudeCode(state) => claude_code_transcript::finish(log, state),
+            Self::Codex(state) => codex_transcript::finish(log, state),
+            Self::Copilot | Self::Gemini | Self::Journal => {}
         }
     }
 }

@@ -15,9 +15,9 @@ use super::{
     FilePlace, HookProtocol, Host, HostPlugin, HostSetup, HostVersion, SettingsBase, SettingsError,
     SettingsFile, build_common_answer, hook_settings, shell,
 };
-use crate::claude_code_transcript::is_user_written;
+use crate::claude_code_transcript::typed_text::{UserText, classify_user_text};
 use crate::hook_message::{
-    EVENT_KEY, HookEvent, HookMessage, RefusedCall, SessionSource, truncate_text,
+    EVENT_KEY, HookEvent, HookMessage, RefusedCall, SessionSource, bound_text, truncate_text,
 };
 use crate::{tool_names, tool_output};
 
@@ -164,10 +164,10 @@ fn read_body(body: Value) -> Option<HookMessage> {
 /// The host also submits its own notices as prompts, for example when a subagent ends. They ask for
 /// nothing.
 fn prompt_event(text: &str) -> HookEvent {
-    if is_user_written(text) {
-        HookEvent::Prompt { text: truncate_text(text) }
-    } else {
-        HookEvent::Other
+    match classify_user_text(text) {
+        UserText::Typed(typed) => HookEvent::Prompt { text: bound_text(&typed) },
+        UserText::AcceptedPlan(_) => HookEvent::Prompt { text: bound_text(text) },
+        UserText::Interrupt | UserText::Notice => HookEvent::Other,
     }
 }
 
@@ -196,7 +196,7 @@ fn step_event(body: &Value) -> HookEvent {
         let tool = called_tool(call);
         if output.starts_with(REFUSED_CALL_PREFIX) {
             // A refused call touched nothing, so its arguments do not count.
-            refused = Some(RefusedCall { tool, output: truncate_text(&output) });
+            refused = Some(RefusedCall { tool, output: bound_text(&output) });
             continue;
         }
         paths.extend(text("file_path").or_else(|| text("notebook_path")));
@@ -215,7 +215,7 @@ fn failure_event(body: &Value) -> HookEvent {
     HookEvent::CallFailed {
         tool: called_tool(body),
         command: body["tool_input"]["command"].as_str().map(str::to_owned),
-        output: truncate_text(&tool_output::extract_text(&body["error"])),
+        output: bound_text(&tool_output::extract_text(&body["error"])),
     }
 }
 

@@ -16,7 +16,9 @@ use super::{
     start_log, toml_config,
 };
 use crate::event_log::{CallOutcome, EventLog};
-use crate::hook_message::{EVENT_KEY, HookEvent, HookMessage, SessionSource, truncate_text};
+use crate::hook_message::{
+    EVENT_KEY, HookEvent, HookMessage, SessionSource, bound_text, truncate_text,
+};
 use crate::{patch, tool_names, tool_output};
 
 const HOST_NAME: &str = "codex";
@@ -147,7 +149,7 @@ fn read_body(body: Value) -> Option<HookMessage> {
     let event = match event_name.as_str() {
         "SessionStart" => HookEvent::SessionStart { compacted: body["source"] == "compact" },
         "UserPromptSubmit" => {
-            HookEvent::Prompt { text: truncate_text(text("prompt").unwrap_or_default()) }
+            HookEvent::Prompt { text: bound_text(text("prompt").unwrap_or_default()) }
         }
         "PostToolUse" => tool_event(&body),
         "SessionEnd" => HookEvent::SessionEnd,
@@ -167,7 +169,7 @@ fn tool_event(body: &Value) -> HookEvent {
         }
         (Some("Bash"), Some(command)) => HookEvent::CommandEnded {
             command: truncate_text(command),
-            output: truncate_text(&tool_output::extract_text(&body["tool_response"])),
+            output: bound_text(&tool_output::extract_text(&body["tool_response"])),
         },
         // MCP tools, plans and web searches touch no files.
         _ => HookEvent::Other,

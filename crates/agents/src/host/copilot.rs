@@ -13,7 +13,7 @@ use super::{
     FilePlace, HookProtocol, Host, HostSetup, SettingsBase, SettingsError, SettingsFile,
     claude_code, runs_waylore, shell, start_log,
 };
-use crate::hook_message::{EVENT_KEY, HookEvent, HookMessage, SessionSource, truncate_text};
+use crate::hook_message::{EVENT_KEY, HookEvent, HookMessage, SessionSource, bound_text};
 use crate::{tool_names, tool_output};
 
 const HOST_NAME: &str = "copilot";
@@ -120,7 +120,7 @@ fn read_body(body: Value) -> Option<HookMessage> {
     let event = match event_name.as_str() {
         "sessionStart" => HookEvent::SessionStart { compacted: false },
         "userPromptSubmitted" => {
-            HookEvent::Prompt { text: truncate_text(text("prompt").unwrap_or_default()) }
+            HookEvent::Prompt { text: bound_text(text("prompt").unwrap_or_default()) }
         }
         "postToolUse" => tool_event(&body),
         "postToolUseFailure" => failure_event(&body, &result_text(&body)),
@@ -164,7 +164,7 @@ fn failure_event(body: &Value, output: &str) -> HookEvent {
     HookEvent::CallFailed {
         tool: tool.slug().into_owned(),
         command: body["toolArgs"]["command"].as_str().map(str::to_owned),
-        output: truncate_text(output),
+        output: bound_text(output),
     }
 }
 

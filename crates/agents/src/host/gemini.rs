@@ -13,7 +13,9 @@ use super::{
     build_common_answer, hook_settings, shell, start_log,
 };
 use crate::gemini_transcript::strip_host_wrappers;
-use crate::hook_message::{EVENT_KEY, HookEvent, HookMessage, SessionSource, truncate_text};
+use crate::hook_message::{
+    EVENT_KEY, HookEvent, HookMessage, SessionSource, bound_text, truncate_text,
+};
 use crate::{tool_names, tool_output};
 
 const HOST_NAME: &str = "gemini";
@@ -91,7 +93,7 @@ fn read_body(body: Value) -> Option<HookMessage> {
         // The host puts the context injected at the start before the first prompt.
         "BeforeAgent" => {
             let prompt = strip_host_wrappers(text("prompt").unwrap_or_default());
-            HookEvent::Prompt { text: truncate_text(&prompt) }
+            HookEvent::Prompt { text: bound_text(&prompt) }
         }
         "AfterTool" => tool_event(&body),
         "SessionEnd" => HookEvent::SessionEnd,
@@ -113,7 +115,7 @@ fn tool_event(body: &Value) -> HookEvent {
         return HookEvent::CallFailed {
             tool: tool.slug().into_owned(),
             command: input["command"].as_str().map(str::to_owned),
-            output: truncate_text(&output),
+            output: bound_text(&output),
         };
     }
     if tool == Tool::Shell
@@ -121,7 +123,7 @@ fn tool_event(body: &Value) -> HookEvent {
     {
         return HookEvent::CommandEnded {
             command: truncate_text(command),
-            output: truncate_text(&output),
+            output: bound_text(&output),
         };
     }
     let mut paths = Vec::new();

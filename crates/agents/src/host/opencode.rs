@@ -11,8 +11,10 @@ use serde_json::{Value, json};
 use super::mcp_servers::{self, JsonFlavor};
 use super::{FilePlace, HookProtocol, Host, HostSetup, SettingsBase, SettingsError, SettingsFile};
 use crate::event_log::{CallOutcome, EventLog};
-use crate::hook_message::{EVENT_KEY, HookEvent, HookMessage, SessionSource, truncate_text};
-use crate::opencode_transcript::{REJECTED_PHRASE, unquote_prompt};
+use crate::hook_message::{
+    EVENT_KEY, HookEvent, HookMessage, SessionSource, bound_text, truncate_text,
+};
+use crate::opencode_transcript::{is_rejection, push_reply, unquote_prompt};
 use crate::{json_spans, patch, tool_names};
 
 const HOST_NAME: &str = "opencode";
@@ -97,7 +99,7 @@ fn read_body(body: Value) -> Option<HookMessage> {
         "session.start" => HookEvent::SessionStart { compacted: body["compacted"] == true },
         "chat.message" => {
             let prompt = unquote_prompt(text("text").unwrap_or_default());
-            HookEvent::Prompt { text: truncate_text(&prompt) }
+            HookEvent::Prompt { text: bound_text(&prompt) }
         }
         "tool.execute.after" if has_failed(&body) => failure_event(&body),
         "tool.execute.after" => touch_event(&body),
@@ -129,7 +131,7 @@ fn has_failed(body: &Value) -> bool {
 }
 
 fn is_rejected(body: &Value) -> bool {
-    body["output"].as_str().is_some_and(|it| it.contains(REJECTED_PHRASE))
+    body["output"].as_str().is_some_and(is_rejection)
 }
 
 fn touch_event(body: &Value) -> HookEvent {
@@ -168,7 +170,7 @@ fn failure_event(body: &Value) -> HookEvent {
     HookEvent::CallFailed {
         tool: called_tool(body).slug().into_owned(),
         command: body["args"]["command"].as_str().map(str::to_owned),
-        output: truncate_text(body["output"].as_str().unwrap_or_default()),
+        output: bound_text(body["output"].as_str().unwrap_or_default()),
     }
 }
 
@@ -207,7 +209,10 @@ fn push_result(log: &mut EventLog, body: &Value, outcome: CallOutcome) {
     // Without an id the call could not be matched with its row in the database.
     let Some(id) = body["callID"].as_str() else { return };
     log.push_call(id, body["tool"].as_str().unwrap_or_default(), &body["args"]);
-    log.push_result(id, outcome, body["output"].as_str().unwrap_or_default());
+    let output = body["output"].as_str().unwrap_or_default();
+    log.push_result(id, outcome, output);
+    // The plugin does not report the answers to questions; the database has them.
+    push_reply(log, id, outcome, output, &Value::Null);
 }
 
 #[cfg(test)]

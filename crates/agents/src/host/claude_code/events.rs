@@ -9,9 +9,12 @@ use model::{EventEnvelope, Timestamp, fingerprint_text};
 use serde_json::Value;
 
 use super::REFUSED_CALL_PREFIX;
+use crate::claude_code_transcript::typed_text::{UserText, classify_user_text};
+use crate::claude_code_transcript::{push_reply, rejection};
 use crate::event_log::{CallOutcome, EventLog};
 use crate::hook_message::{HookMessage, SessionSource};
 use crate::tool_output;
+use crate::user_replies::push_accepted_plan;
 
 /// The session start and the events of a message that arrived at `at`.
 pub(super) fn build_events(
@@ -45,8 +48,10 @@ pub(super) fn build_events(
                 let output = tool_output::extract_text(response);
                 // A call that ran and failed was reported before, as `PostToolUseFailure`. Its result
                 // here has the same event id, so it is dropped as a repetition.
-                let is_success = !output.starts_with(REFUSED_CALL_PREFIX);
-                push_result(&mut log, call, CallOutcome::from_success(is_success), response);
+                let is_refused = output.starts_with(REFUSED_CALL_PREFIX);
+                let is_error = is_refused || rejection::is_rejection(&output);
+                let outcome = rejection::find_outcome(is_error, None, &output);
+                push_result(&mut log, call, outcome, response);
             }
         }
         "SessionEnd" => log.push_session_end(),
@@ -66,7 +71,12 @@ fn push_prompt(log: &mut EventLog, body: &Value, at: Timestamp) {
     let id = body["prompt_id"].as_str();
     // The time distinguishes two prompts with the same text.
     let id = id.map_or_else(|| fingerprint_text(&format!("{} {text}", at.0)), str::to_owned);
-    log.push_user_message(&format!("prompt {id}"), text);
+    let id = format!("prompt {id}");
+    match classify_user_text(text) {
+        UserText::Typed(typed) => log.push_user_message(&id, &typed),
+        UserText::AcceptedPlan(plan) => push_accepted_plan(log, &id, "", plan),
+        UserText::Interrupt | UserText::Notice => {}
+    }
 }
 
 /// A call; without an id it could not be matched with the transcript.
@@ -80,7 +90,9 @@ fn push_call(log: &mut EventLog, call: &Value) {
 fn push_result(log: &mut EventLog, call: &Value, outcome: CallOutcome, output: &Value) {
     push_call(log, call);
     if let Some(id) = call["tool_use_id"].as_str() {
-        log.push_result(id, outcome, &tool_output::extract_text(output));
+        let text = tool_output::extract_text(output);
+        log.push_result(id, outcome, &text);
+        push_reply(log, id, outcome, &text, output);
     }
 }
 
