@@ -69,13 +69,14 @@ pub use prefetch::{
 };
 pub use savings::{avoided_error, calls_to_fix};
 pub use scratchpad::{
-    CallEffects, CallState, ErrorOccurrence, EventAnomalies, ExternalSource, FailedCall,
-    FileListing, LoggedCall, LoggedMessage, LoggedTouch, MAX_CALLS, MAX_NOTES, RevertedEdit,
-    Scratchpad, SessionStatement, StatementKind, SubagentRecord, TokenTotals,
+    AgentReply, AgentText, CallEffects, CallState, EditedName, ErrorOccurrence, EventAnomalies,
+    ExternalSource, FailedCall, FileListing, LoggedCall, LoggedMessage, LoggedTouch, MAX_CALLS,
+    MAX_NOTES, RevertedEdit, Scratchpad, SessionStatement, Speaker, SpokenSentence, StatementKind,
+    SubagentRecord, TokenTotals, pad_words, states_cause,
 };
 pub use sentences::{code_words, names_code, split_sentences};
 pub use session::{FileActivity, SessionOverview, summarise_session};
-pub use sighting::Sighting;
+pub use sighting::{Sighting, find_named_files};
 pub use signal::{detect_sightings, parallel_conflicts, reverted_session};
 pub use strings::{SessionStrings, StringId};
 pub use synthesis::{

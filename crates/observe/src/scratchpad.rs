@@ -19,6 +19,7 @@ mod call;
 mod external_text;
 mod fold;
 mod message;
+mod spoken;
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -29,6 +30,9 @@ use model::{
 
 pub use call::{CallEffects, CallState, LoggedCall, LoggedTouch};
 pub use message::LoggedMessage;
+pub use spoken::{
+    AgentReply, AgentText, EditedName, Speaker, SpokenSentence, pad_words, states_cause,
+};
 
 use crate::error_line::{ErrorKind, ToolFamily};
 use crate::strings::{SessionStrings, StringId};
@@ -88,6 +92,13 @@ pub struct Scratchpad {
     pub failed_calls: Vec<FailedCall>,
     pub statements: Vec<SessionStatement>,
     pub messages: Vec<LoggedMessage>,
+    /// Sentences that may be claims, in order.
+    pub spoken_sentences: Vec<SpokenSentence>,
+    pub agent_texts: Vec<AgentText>,
+    /// The agent's first words after each message.
+    pub agent_replies: Vec<AgentReply>,
+    /// Identifiers in the texts of edits, in order.
+    pub edited_names: Vec<EditedName>,
     pub listings: Vec<FileListing>,
     pub reverted_edits: Vec<RevertedEdit>,
     /// Pairs of a file that was read and an import of it that was read soon after.
@@ -123,6 +134,10 @@ pub struct Scratchpad {
     recent_reads: VecDeque<RecentRead>,
     /// The last sentence of the agent.
     last_sentence: String,
+    /// A person has spoken since the agent's last message.
+    turn_ended: bool,
+    /// The message that the agent has not replied to yet: the calls before it, and its position.
+    unanswered_message: Option<(u32, u32)>,
 }
 
 /// The first source of external text in a session. Statements after it may repeat that text.
@@ -275,10 +290,16 @@ impl Scratchpad {
         self.extend_time_span(envelope.at);
         match &envelope.event {
             Event::SessionStart(start) => fold::add_session_start(self, start),
-            Event::UserMessage(it) => message::add_user_message(self, &envelope.id, it),
+            Event::UserMessage(message) => {
+                spoken::add_person_words(self, message);
+                message::add_user_message(self, &envelope.id, message);
+            }
             Event::ToolCall(call) => fold::add_call(self, call, envelope.at),
             Event::ToolResult(result) => fold::add_result(self, result, envelope.at),
-            Event::Reasoning(it) => fold::add_reasoning(self, &envelope.id, &it.text),
+            Event::Reasoning(it) => {
+                fold::add_reasoning(self, &envelope.id, &it.text);
+                spoken::add_text(self, it);
+            }
             Event::StepComplete(step) => self.tokens.add(step.usage.unwrap_or_default()),
             Event::Validation(validation) => fold::add_validation(self, validation),
             Event::Record(note) if self.notes.len() < MAX_NOTES => {

@@ -93,7 +93,7 @@ pub(crate) fn to_path_pair(
 }
 
 /// Files of the session that a sentence names, by path or by file name.
-pub(crate) fn find_named_files(pad: &Scratchpad, text: &str) -> Vec<ProjectPath> {
+pub fn find_named_files(pad: &Scratchpad, text: &str) -> Vec<ProjectPath> {
     let words = code_words(text);
     if words.is_empty() {
         return Vec::new();

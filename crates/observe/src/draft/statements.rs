@@ -7,7 +7,7 @@
 use model::{CausalDependency, DeadEnd, MemoryKind, MemoryType, Payload, PerMille, SessionId};
 
 use super::{MemoryDraft, SessionSighting, quote_paths};
-use crate::evidence::Evidence;
+use crate::evidence::{ClaimSource, Evidence};
 use crate::payload_fields::complete_payload;
 use crate::sentences::names_code;
 use crate::statements::extract_fact;
@@ -28,7 +28,13 @@ pub(super) fn draft_corrected_fact(seen: &[SessionSighting]) -> Option<MemoryDra
 /// A claim as it was cut in the latest session.
 pub(super) fn draft_claim(seen: &[SessionSighting]) -> Option<MemoryDraft> {
     let Evidence::Claim(claim) = &seen.last()?.evidence else { return None };
-    let draft = MemoryDraft::new(MemoryKind::ModuleInsight, claim.text.clone());
+    let kind = match claim.source {
+        ClaimSource::Person => MemoryKind::Preference,
+        ClaimSource::Failure => MemoryKind::ErrorPattern,
+        ClaimSource::Plan => MemoryKind::Decision,
+        ClaimSource::Agent | ClaimSource::History => MemoryKind::ModuleInsight,
+    };
+    let draft = MemoryDraft::new(kind, claim.text.clone());
     Some(draft.with_files(claim.files.clone()))
 }
 

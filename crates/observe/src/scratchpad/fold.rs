@@ -138,6 +138,7 @@ pub(super) fn add_call(pad: &mut Scratchpad, call: &ToolCall, at: Timestamp) {
     // The files that the call touches become one range of touches.
     let first_touch = u32::try_from(pad.touches.len()).unwrap_or(u32::MAX);
     add_named_touches(pad, call, call_number);
+    super::spoken::add_edited_names(pad, call_number, &call.args.names);
     add_command_touches(pad, &shell_effects, call_number);
     let n_touches = pad.touches.len() - first_touch as usize;
     // A search in the shell has its query in the command line.
