@@ -32,6 +32,7 @@ mod git_history;
 mod file_state;
 mod file_walk;
 mod file_watch;
+mod project_words;
 mod transcript_files;
 
 use std::io;
@@ -57,6 +58,7 @@ pub use git_history::{
 pub use project_match::{KnownLocation, MatchEvidence, ProjectMatch, match_project};
 pub use project_path::{exists_in_project, list_folder, read_text, relative_path};
 pub use project_place::{PlaceKind, ProjectPlace, SkippedGitDir, locate_project};
+pub use project_words::ProjectWords;
 pub use read::{list_files, read_file, read_small_text};
 pub use reflog::read_head_at;
 pub use repository_fingerprint::{RepositoryFingerprint, read_fingerprint};
