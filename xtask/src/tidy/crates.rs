@@ -31,17 +31,18 @@ const CRATE_TABLE: &[CrateRow] = &[
     uses("modules", &["model"]),
     uses("observe", &["model"]),
     uses("promote", &["model"]),
+    uses("claims",  &["model", "observe"]),
     uses("recall",  &["model"]),
     uses("agents",  &["model"]),
     uses("source",  &["model"]),
     uses("store",   &["model", "secrets"]),
     uses("infer",   &["model"]),
     uses("sync",    &["model", "store"]),
-    uses("engine",  &["model", "secrets", "graph", "history", "modules", "observe", "promote", "recall", "agents", "source", "store", "infer", "sync"]),
+    uses("engine",  &["model", "secrets", "graph", "history", "modules", "observe", "claims", "promote", "recall", "agents", "source", "store", "infer", "sync"]),
     uses("serve",   &["model", "engine"]),
     uses("mcp",     &["model", "engine"]),
     uses("cli",     &["model", "engine", "serve", "mcp"]),
-    uses("testkit", &["model", "secrets", "graph", "history", "modules", "observe", "promote", "recall", "agents", "source", "store", "infer", "sync", "engine"]),
+    uses("testkit", &["model", "secrets", "graph", "history", "modules", "observe", "claims", "promote", "recall", "agents", "source", "store", "infer", "sync", "engine"]),
 ];
 
 /// Folders of tools that measure and check the crates and may use any of them.
