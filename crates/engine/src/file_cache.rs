@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use model::Timestamp;
 use observe::JournalNotes;
-use source::FileStamp;
+use source::{FileStamp, ProjectWords};
 
 use crate::anchor::{SourceOutline, SymbolHashes};
 
@@ -33,6 +34,23 @@ impl FileCaches {
         let read_hashes = || Some(SourceOutline::read(root, file)?.symbol_hashes());
         let hashes = self.symbols.get_or_compute(&root.join(file), read_hashes)?;
         hashes.get(symbol).map(|it| format!("{it:016x}"))
+    }
+}
+
+/// The words of a project's files, kept for a while after they were read.
+#[derive(Default)]
+pub(crate) struct ProjectWordsCache(Mutex<Option<(Timestamp, Arc<ProjectWords>)>>);
+
+impl ProjectWordsCache {
+    /// The words, if they were read less than `valid_ms` before `now`.
+    pub(crate) fn get(&self, now: Timestamp, valid_ms: i64) -> Option<Arc<ProjectWords>> {
+        let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, words) = cached.as_ref()?;
+        (0..valid_ms).contains(&now.millis_since(*at)).then(|| Arc::clone(words))
+    }
+
+    pub(crate) fn set(&self, now: Timestamp, words: Arc<ProjectWords>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, words));
     }
 }
 

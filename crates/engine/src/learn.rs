@@ -26,7 +26,8 @@ mod synthesis;
 mod usage;
 mod work_unit;
 
-// Steps that read git, other sessions, or a language model.
+// Steps that read git, the project's files, other sessions, or a language model.
+mod claim_detection;
 mod consolidation;
 mod edit_outcome;
 mod rewording;

@@ -36,7 +36,7 @@ use crate::code_index::LoadedGraph;
 use crate::doctor::unregistered_projects;
 use crate::editing::user_batch;
 use crate::embedding_indexer::EmbeddingIndexer;
-use crate::file_cache::FileCaches;
+use crate::file_cache::{FileCaches, ProjectWordsCache};
 use crate::injector::Injector;
 use crate::learner::Learner;
 use crate::maintenance::Maintenance;
@@ -116,6 +116,8 @@ pub struct ProjectReader {
     pub(crate) indexes: Arc<Mutex<HashMap<PathBuf, SharedIndex>>>,
     /// Values derived from files, valid while the file is unchanged.
     pub(crate) file_caches: Arc<FileCaches>,
+    /// The words of the project's files, as learning last read them.
+    pub(crate) project_words: Arc<ProjectWordsCache>,
     /// The last answer of git about branches.
     pub(crate) branches: Arc<Mutex<Option<UnmergedBranches>>>,
     /// The project looks new although the data folder holds projects that the registry does not
@@ -309,6 +311,7 @@ impl Project {
             loaded_graph: Arc::default(),
             indexes: Arc::default(),
             file_caches: Arc::default(),
+            project_words: Arc::default(),
             branches: Arc::default(),
             has_unregistered_data: false,
             now,

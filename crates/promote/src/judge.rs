@@ -24,7 +24,7 @@ use model::{
     ValidationBasis, ValidationKind,
 };
 
-use crate::gate::{AdmissionRule, Gate, gate_for};
+use crate::gate::{AdmissionRule, Gate, GateCondition, gate_for};
 use crate::safety::detect_instruction;
 
 /// A draft that may become a memory.
@@ -161,9 +161,30 @@ fn pass_stages(
     facts: &SessionFacts,
 ) -> StageResult<PromotionVerdict> {
     let gate = gate_for(facts.kind);
+    if candidate.signal == SignalKind::Claim {
+        return keep_claim(candidate, &gate);
+    }
     let rule = check_gate(candidate, &gate, facts)?;
     check_content(candidate)?;
     check_score(candidate, &gate, rule, facts)
+}
+
+/// Keeps a claim as a candidate. What confirms it comes later, so that neither the outcome of the session
+/// nor a minimum decides: the scorer has chosen it among the claims of its session.
+fn keep_claim(candidate: &PromotionCandidate, gate: &Gate) -> StageResult<PromotionVerdict> {
+    if gate.condition == GateCondition::Never {
+        let detail = "nothing is learned from such a session";
+        return Err(drop_candidate(DropReason::Gate, detail));
+    }
+    check_content(candidate)?;
+    let confidence = compute_confidence(candidate, 0);
+    Ok(PromotionVerdict::Keep {
+        confidence,
+        score: compute_score(candidate, confidence),
+        needs_review: false,
+        tainted: candidate.tainted,
+        candidate: true,
+    })
 }
 
 /// The session must have succeeded, admit the signal, and be validated.
@@ -313,7 +334,8 @@ fn apply_budget(
     let mut ranked: Vec<((bool, PerMille), usize)> = Vec::new();
     for (nth, verdict) in acc.iter().enumerate() {
         let candidate = &candidates[nth];
-        if let PromotionVerdict::Keep { score, .. } = verdict
+        // Candidates cost nothing until they are confirmed; their number is limited where they are chosen.
+        if let PromotionVerdict::Keep { score, candidate: false, .. } = verdict
             && !candidate.has_memory
         {
             ranked.push(((candidate.is_explicit(), *score), nth));

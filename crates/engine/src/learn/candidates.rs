@@ -262,7 +262,11 @@ fn to_candidate(drafted: &DraftedSighting<'_>, session: &SessionOverview) -> Pro
         tainted: sighting.tainted,
         has_quorum: session_groups.has_quorum,
         is_in_finished_subtask: is_in_finished_subtask(sighting, session),
-        initial_confidence: is_stated.then_some(STATED_CONFIDENCE),
+        initial_confidence: match &sighting.evidence {
+            // The scorer's own probability.
+            Evidence::Claim(claim) => Some(claim.score),
+            _ => is_stated.then_some(STATED_CONFIDENCE),
+        },
         has_memory: earlier.iter().any(|it| it.memory.is_some()),
     }
 }

@@ -26,6 +26,7 @@ use store::{Milestone, SessionRow, ShownEntry, SightingRow, StoreReader};
 use super::candidates::{
     EditCounts, SightingsByPattern, counted_sightings, paired_files, pattern_keys,
 };
+use super::claim_detection::find_claims;
 use super::couplings::CouplingInputs;
 use super::observed::{ObservedSession, SessionExtent, StoredLesson, compare_with_stored};
 use super::protection::is_active;
@@ -119,6 +120,12 @@ pub(super) async fn load_lesson<'a>(
             return Ok(LoadedLesson::unchanged(row, vec![notice]));
         }
     };
+
+    // Claims are detected only now, because their weighing reads files and embeds sentences.
+    if extent == SessionExtent::Whole {
+        let claims = find_claims(project, pad, &observed.sightings).await?;
+        observed.sightings.extend(claims);
+    }
 
     // Other sessions: the same patterns, the same files, and modules that are due for synthesis.
     let session = &observed.session;
