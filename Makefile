@@ -30,7 +30,7 @@ docs: ## generate docs/reference from the tables in the code
 eval: ## measure quality on public data (DATA=folder)
 	cargo run --locked --release --package waylore-eval -- secrets --data "$(DATA)"
 	cargo run --locked --release --package waylore-eval -- recall --data "$(DATA)"
-	for task in signals errors prefetch worth-reading; do \
+	for task in signals errors prefetch insights; do \
 		cargo run --locked --release --package waylore-eval -- $$task --data "$(DATA)" || exit 1; done
 
 bench: ## measure speed against a baseline

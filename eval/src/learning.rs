@@ -1,6 +1,6 @@
 //! A project that learns from the transcripts of the data folder, through the engine.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use engine::{Config, LearnedSession, ModelSet, Project};
 use model::Timestamp;
@@ -16,9 +16,15 @@ pub(crate) struct LearningProject {
 
 impl LearningProject {
     pub(crate) async fn new() -> anyhow::Result<Self> {
+        Self::at(None).await
+    }
+
+    /// A project whose files are those of a clone; its data is temporary.
+    pub(crate) async fn at(clone: Option<&Path>) -> anyhow::Result<Self> {
         let dir = tempfile::tempdir()?;
-        let (project, sessions) = (dir.path().join("project"), dir.path().join("sessions"));
-        std::fs::create_dir(&project)?;
+        let (empty, sessions) = (dir.path().join("project"), dir.path().join("sessions"));
+        std::fs::create_dir(&empty)?;
+        let project = clone.unwrap_or(&empty).to_owned();
         std::fs::create_dir(&sessions)?;
         let config = Config {
             data: dir.path().join("data"),

@@ -12,6 +12,7 @@ mod exports;
 mod facts;
 mod graph;
 mod history;
+mod insights;
 mod learning;
 mod prefetch;
 mod recall;
@@ -21,7 +22,6 @@ mod secrets;
 mod signals;
 mod split_half;
 mod transcripts;
-mod worth_reading;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -66,9 +66,9 @@ const EVAL_TASKS: &[EvalTask] = &[
         run: prefetch::run,
     },
     EvalTask {
-        name: "worth-reading",
-        description: "learn from real sessions; every memory was read and tagged",
-        run: worth_reading::run,
+        name: "insights",
+        description: "what readers found worth keeping, covered by what is learned (--repos FOLDER of clones, --train [--on SET])",
+        run: insights::run,
     },
     EvalTask {
         name: "robustness",
