@@ -64,12 +64,6 @@ closed! {
     }
 }
 
-impl UserMessageKind {
-    fn is_prompt(&self) -> bool {
-        *self == Self::Prompt
-    }
-}
-
 /// Words of a person: a message, an answer, a reason for a refusal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserMessage {
@@ -77,7 +71,7 @@ pub struct UserMessage {
     /// The user interrupted the agent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interrupts: bool,
-    #[serde(default, skip_serializing_if = "UserMessageKind::is_prompt")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub kind: UserMessageKind,
     /// For an answer the question, for a refusal or an accepted plan the id of the call, if the host names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -126,7 +120,8 @@ pub struct ToolArgs {
     /// Fingerprint of the text that it adds. An edit with both swapped reverts this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub added: Option<String>,
-    /// Identifiers in the text that an edit removes or adds, in order of appearance and each once.
+    /// Identifiers in the lines that an edit removes or adds, each once: the distinctive ones first, such as
+    /// `parse_total`, then plain words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
 }
@@ -266,6 +261,11 @@ impl<'de> Deserialize<'de> for TextExcerpt {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         String::deserialize(from).map(Self::new)
     }
+}
+
+/// Returns whether a field has its default, which is not written.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Deserialises any word as a phase.
