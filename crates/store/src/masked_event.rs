@@ -152,6 +152,17 @@ mod tests {
     }
 
     #[test]
+    fn a_reply_names_its_call_and_hides_a_secret_of_its_question() {
+        let refusal = r#""event":"user_message","text":"no","kind":"refusal","reply_to":"call_7oIIgkG4W27U5SkASxzL9vTk""#;
+        assert!(masked(refusal).to_line().contains(refusal));
+        let password = ["hun", "terKx9vQ2zLw8Rt"].concat();
+        let answer = format!(
+            r#""event":"user_message","text":"yes","kind":"answer","reply_to":"Is password={password} right?""#
+        );
+        assert!(!masked(&answer).to_line().contains(&password));
+    }
+
+    #[test]
     fn an_event_without_secrets_keeps_its_line() {
         let event = masked(
             r#""event":"tool_call","call_id":"toolu_01A09q90qw90lq917835lq9","tool":"read","args":{"paths":["target/debug/libserde-7f3c1a9b0e5d2f48.rlib","config/password=default.yml"]}"#,
