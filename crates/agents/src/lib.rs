@@ -12,6 +12,7 @@ mod line_splitter;
 mod time;
 
 // From records to events.
+mod edit_names;
 mod event_log;
 mod own_notes;
 mod patch;

@@ -10,13 +10,13 @@
 //! ```
 //!
 //! Of an edit only fingerprints (hashes) of the removed and the added text are kept, by which a later
-//! edit that undoes it is recognised.
+//! edit that undoes it is recognised, and the names in the changed lines.
 
 use model::{LineSpan, ProjectPath, Tool, ToolArgs, fingerprint_text, is_vendored_path};
 use serde_json::Value;
 
-use crate::patch;
 use crate::path_resolver::PathResolver;
+use crate::{edit_names, patch};
 
 /// Shortest edited text that gets a fingerprint. Shorter texts recur by chance, so an edit that
 /// restores one is no undo.
@@ -33,6 +33,7 @@ const MAX_PATHS: usize = 100;
 const PATH_KEYS: &[&str] = &["file_path", "path", "filePath", "notebook_path", "absolute_path", "filename", "file", "dir_path", "target_file"];
 const QUERY_KEYS: &[&str] = &["pattern", "query", "regex", "search", "description"];
 const COMMAND_KEYS: &[&str] = &["command", "cmd", "code"];
+const PATCH_KEYS: &[&str] = &["patch", "input", "patchText"];
 const REMOVED_TEXT_KEYS: &[&str] = &["old_string", "old_str", "oldString"];
 const ADDED_TEXT_KEYS: &[&str] = &["new_string", "new_str", "newString", "content", "file_text"];
 
@@ -56,6 +57,7 @@ pub(crate) fn parse_args(tool: &mut Tool, input: &Value, resolver: &PathResolver
         *tool = Tool::Edit;
         return ToolArgs {
             paths: resolve_paths(&patch::patched_files(patched), resolver),
+            names: edit_names::names_in_patch(patched),
             ..ToolArgs::default()
         };
     }
@@ -66,8 +68,9 @@ pub(crate) fn parse_args(tool: &mut Tool, input: &Value, resolver: &PathResolver
     }
     // Of several edits in one call only the first is recorded.
     let edit = input["edits"].get(0).unwrap_or(input);
-    let (mut removed, mut added) = (None, None);
+    let (mut removed, mut added, mut names) = (None, None, Vec::new());
     if matches!(tool, Tool::Edit | Tool::Write) {
+        names = find_edit_names(input);
         removed = first_text(edit, REMOVED_TEXT_KEYS).and_then(edit_fingerprint);
         added = first_text(edit, ADDED_TEXT_KEYS).and_then(edit_fingerprint);
     }
@@ -80,14 +83,27 @@ pub(crate) fn parse_args(tool: &mut Tool, input: &Value, resolver: &PathResolver
         url: input["url"].as_str().map(truncate_argument),
         removed,
         added,
-        names: Vec::new(),
+        names,
     }
+}
+
+/// The names in the lines that a call changes, in all of its edits.
+fn find_edit_names(input: &Value) -> Vec<String> {
+    if let Some(patched) = first_text(input, PATCH_KEYS).filter(|it| patch::is_patch(it)) {
+        return edit_names::names_in_patch(patched);
+    }
+    let edits = input["edits"].as_array().map_or(std::slice::from_ref(input), Vec::as_slice);
+    let texts = |edit| {
+        let text = |keys| first_text(edit, keys).unwrap_or_default();
+        (text(REMOVED_TEXT_KEYS), text(ADDED_TEXT_KEYS))
+    };
+    edit_names::names_in_changes(edits.iter().map(texts))
 }
 
 /// The paths that arguments name: in a patch, as a single argument and in a list.
 fn find_paths(input: &Value, resolver: &PathResolver) -> Vec<ProjectPath> {
     let mut acc = Vec::new();
-    if let Some(text) = first_text(input, &["patch", "input", "patchText"])
+    if let Some(text) = first_text(input, PATCH_KEYS)
         && patch::is_patch(text)
     {
         acc = resolve_paths(&patch::patched_files(text), resolver);
@@ -116,6 +132,7 @@ fn parse_text_args(tool: &mut Tool, text: &str, resolver: &PathResolver) -> Tool
         *tool = Tool::Edit;
         return ToolArgs {
             paths: resolve_paths(&patch::patched_files(text), resolver),
+            names: edit_names::names_in_patch(text),
             ..ToolArgs::default()
         };
     }
@@ -226,7 +243,9 @@ mod tests {
         check(
             "Edit",
             r#"{"file_path":"/p/a.rs","old_string":"let total = sum(x);","new_string":"let total: u64 = sum(x);"}"#,
-            expect![[r#"edit {"paths":["a.rs"],"added":"9c94d13d4dcf253f"}"#]],
+            expect![[
+                r#"edit {"paths":["a.rs"],"added":"9c94d13d4dcf253f","names":["u64","let","total","sum"]}"#
+            ]],
         );
         check(
             "str_replace_editor",

@@ -85,7 +85,7 @@ fn claude_code_tells_the_plans_that_were_accepted() {
 {{"type":"user","uuid":"u4","message":{{"content":[{{"type":"tool_result","tool_use_id":"p2","is_error":true,"content":"The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nwithout the tax table"}}]}}}}
 "##
         ),
-        expect![[r##"
+        expect![[r#"
             start claude_code in /p
             user round the total
             accepted_plan (–) # Rounding
@@ -97,7 +97,7 @@ fn claude_code_tells_the_plans_that_were_accepted() {
             rejected other "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nwithout the tax table"
             refusal (p2) without the tax table
             0 damaged, 0 ignored
-        "##]],
+        "#]],
     );
 }
 
@@ -176,7 +176,7 @@ fn codex_tells_answers_plans_and_what_was_typed_while_the_agent_worked() {
 {{"type":"compacted","payload":{{"replacement_history":[{{"role":"user","content":[{{"text":"round it"}}]}},{{"role":"user","content":[{{"text":"said in an earlier file"}}]}},{{"role":"user","content":[{{"text":"<environment_context>"}}]}},{{"role":"assistant","content":[{{"text":"Done."}}]}}]}}}}
 "##
         ),
-        expect![[r##"
+        expect![[r#"
             start codex in /p
             user round it
             think Per line?
@@ -195,7 +195,7 @@ fn codex_tells_answers_plans_and_what_was_typed_while_the_agent_worked() {
             user said in an earlier file
             compaction
             0 damaged, 1 ignored
-        "##]],
+        "#]],
     );
 }
 

@@ -72,7 +72,7 @@ impl MessageQueue {
     pub(crate) fn read_attachment(&mut self, log: &mut EventLog, id: &str, attachment: &Value) {
         let text = tool_output::extract_text(&attachment["prompt"]);
         let is_prompt = attachment["commandMode"].as_str().unwrap_or("prompt") == "prompt";
-        let is_copy = self.read.iter().any(|it| *it == text);
+        let is_copy = self.read.contains(&text);
         let waiting = self.take_waiting(|it| it.text == text);
         if is_prompt && !is_copy {
             let id = id.to_owned();
