@@ -82,7 +82,7 @@ pub(crate) struct EventLog {
     now: Timestamp,
     /// Calls without a result yet, by call id.
     open_calls: HashMap<String, Tool>,
-    /// What the calls without a result ask the user, by call id.
+    /// Replies that calls without a result wait for, by call id.
     awaited_replies: HashMap<String, AwaitedReply>,
     /// Latest token usage of the current step, with the id of that step.
     usage: Option<(String, TokenUsage)>,
@@ -229,7 +229,7 @@ impl EventLog {
         self.push_tool_call(call_id, tool_names::find_host_tool(self.agent, tool_name), input)
     }
 
-    /// What a call asked the user, if it did.
+    /// The reply that a call waits for, if it asked the user.
     pub(crate) fn take_awaited_reply(&mut self, call_id: &str) -> Option<AwaitedReply> {
         self.awaited_replies.remove(call_id)
     }

@@ -158,6 +158,45 @@ mod tests {
     }
 
     #[test]
+    fn replies_of_the_user_have_the_ids_of_the_transcript() {
+        check(
+            r#""hook_event_name":"PostToolUse","tool_name":"AskUserQuestion","tool_use_id":"q1","tool_input":{"questions":[{"question":"Per line?"}]},"tool_response":{"questions":[{"question":"Per line?"}],"answers":{"Per line?":"Yes"}}"#,
+            expect![[r#"
+                start "session_start","project_root":"/p/sub","agent":"claude_code","host_session":"s1"}
+                q1 "tool_call","call_id":"q1","tool":"other","args":{}}
+                q1! "tool_result","call_id":"q1","tool":"other","ok":true,"size":0}
+                q1?0 "user_message","text":"Yes","kind":"answer","reply_to":"Per line?"}
+            "#]],
+        );
+        check(
+            r##""hook_event_name":"PostToolUse","tool_name":"ExitPlanMode","tool_use_id":"p1","tool_input":{"plan":"# Rounding"},"tool_response":{"plan":"# Rounding, edited"}"##,
+            expect![[r##"
+                start "session_start","project_root":"/p/sub","agent":"claude_code","host_session":"s1"}
+                p1 "tool_call","call_id":"p1","tool":"other","args":{}}
+                p1! "tool_result","call_id":"p1","tool":"other","ok":true,"size":0}
+                p1? "user_message","text":"# Rounding, edited","kind":"accepted_plan","reply_to":"p1"}
+            "##]],
+        );
+        check(
+            r#""hook_event_name":"PostToolBatch","tool_calls":[{"tool_name":"Bash","tool_use_id":"t3","tool_input":{"command":"make"},"tool_response":"The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse the cache"}]"#,
+            expect![[r#"
+                start "session_start","project_root":"/p/sub","agent":"claude_code","host_session":"s1"}
+                t3 "tool_call","call_id":"t3","tool":"shell","args":{"command":"make"}}
+                t3! "tool_result","call_id":"t3","tool":"shell","ok":false,"rejected":true,"size":109,"excerpt":"The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse the cache"}
+                t3? "user_message","text":"use the cache","kind":"refusal","reply_to":"t3"}
+            "#]],
+        );
+        // Prompts without a transcript: a notice of the host is none, a plan is no prompt.
+        check(
+            r##""hook_event_name":"UserPromptSubmit","prompt":"Implement the following plan:\n# Rounding","prompt_id":"9""##,
+            expect![[r##"
+                start "session_start","project_root":"/p/sub","agent":"claude_code","host_session":"s1"}
+                prompt 9 "user_message","text":"# Rounding","kind":"accepted_plan"}
+            "##]],
+        );
+    }
+
+    #[test]
     fn a_subagent_has_the_session_id_that_its_transcript_gives() {
         let input = r#"{"session_id":"s1","cwd":"/p","agent_id":"a7","hook_event_name":"SubagentStart","transcript_path":"/t.jsonl"}"#;
         let events = events(input, None);
