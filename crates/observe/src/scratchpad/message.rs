@@ -46,8 +46,14 @@ pub(super) fn add_user_message(pad: &mut Scratchpad, event: &str, message: &User
     if pad.task.is_empty() && !message.interrupts {
         pad.task = truncate(&message.text, MAX_TASK_BYTES);
     }
-    // The user agreed to a plan once; the agent wrote its sentences.
-    if message.kind != UserMessageKind::AcceptedPlan {
+    let states_preferences = match message.kind {
+        UserMessageKind::Prompt | UserMessageKind::Queued | UserMessageKind::Refusal => true,
+        // The answer may be a choice that the agent worded, after text from outside the project.
+        UserMessageKind::Answer => !pad.is_tainted(pad.n_events),
+        // The user agreed to a plan once; the agent wrote its sentences.
+        UserMessageKind::AcceptedPlan => false,
+    };
+    if states_preferences {
         for preference in statements::standing_preferences(&message.text) {
             add_statement(pad, StatementKind::Preference, event, preference, ["", ""]);
         }
@@ -193,10 +199,13 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_states_no_preferences_of_the_user() {
+    fn words_of_the_agent_state_no_preferences_of_the_user() {
         let sentence = "please always run `mise run fmt` before committing";
         assert_eq!(pad_from_script(&format!("answer How? → {sentence}")).statements.len(), 1);
         assert!(pad_from_script(&format!("plan {sentence}")).statements.is_empty());
+        // The agent may have offered it as a choice because a page says so.
+        let after_page = format!("web https://x.test\nanswer How? → {sentence}");
+        assert!(pad_from_script(&after_page).statements.is_empty());
     }
 
     #[test]
