@@ -61,6 +61,7 @@ mod export_import;
 mod repeated_import;
 mod rules;
 mod untrusted_imports;
+mod words_of_people;
 
 // Time, damage, and the limits of a project.
 mod clocks;
