@@ -14,6 +14,7 @@ mod graph;
 mod history;
 mod insights;
 mod learning;
+mod people;
 mod prefetch;
 mod recall;
 mod report;
@@ -69,6 +70,11 @@ const EVAL_TASKS: &[EvalTask] = &[
         name: "insights",
         description: "what readers found worth keeping, covered by what is learned (--repos FOLDER of clones, --train [--on SET])",
         run: insights::run,
+    },
+    EvalTask {
+        name: "people",
+        description: "wishes heard in the messages of people (--repo PART, --show N)",
+        run: people::run,
     },
     EvalTask {
         name: "robustness",

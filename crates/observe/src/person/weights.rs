@@ -1,0 +1,51 @@
+//! The weights: how much each trait of a sentence speaks for a standing rule and for a correction.
+//!
+//! The score of a sentence is the sum over its traits; a kind is heard if its threshold is reached. The
+//! numbers were set by hand on sentences of one repository (see `eval/src/people.rs`).
+
+use super::traits::SentenceTrait;
+
+/// The score from which on a sentence is a standing rule.
+pub(super) const MIN_RULE_SCORE: i32 = 550;
+/// The score from which on a sentence is a correction.
+pub(super) const MIN_CORRECTION_SCORE: i32 = 600;
+
+/// The weight of a trait for a standing rule and for a correction.
+#[rustfmt::skip]
+pub(super) const fn weights_of(it: SentenceTrait) -> (i32, i32) {
+    use SentenceTrait as T;
+    match it {
+        //                     rule  correction
+        T::Lasting         => ( 450,  150),
+        T::Habit           => ( 400,  250),
+        T::NegatedHabit    => ( 150,   50),
+        T::Prefer          => ( 400,  200),
+        T::Norm            => ( 200,  150),
+        T::Choice          => ( 150,   50),
+        T::Prohibition     => ( 250,  150),
+        T::Contrast        => ( 250,  300),
+        T::Reach           => ( 100,   50),
+        T::Occasion        => ( 350,    0),
+        T::Directive       => ( 150,    0),
+        T::GenericObject   => ( 150,   50),
+        T::Objection       => ( 100,  350),
+        T::Assertion       => (   0,  150),
+        T::Negation        => (   0,  100),
+        T::Reason          => (   0,  100),
+        T::NamesCode       => (   0,  100),
+        T::InRefusal       => (   0,  250),
+        T::InAnswer        => (   0,  100),
+        T::Question        => (-700, -700),
+        T::Unaddressed     => (-300,    0),
+        T::Specific        => (-150,    0),
+        T::Task            => (-300, -250),
+        T::Deictic         => (-250, -100),
+        T::Hedge           => (-350, -150),
+        T::Past            => (-250, -150),
+        T::Praise          => (-200, -200),
+        T::ListItem        => (-250, -150),
+        T::OpensTask       => (-100,    0),
+        T::Long            => (-200, -200),
+        T::VeryShort       => (-150, -300),
+    }
+}
