@@ -4,6 +4,7 @@
 //! Pure and synchronous. The crate reads no clock (`now` is always an argument), does no I/O, and knows no
 //! SQL and no scores. serde is derived only for stored formats (events, payloads, slugs).
 
+mod answered_claim;
 mod closed;
 mod cpu;
 mod id;
@@ -39,6 +40,7 @@ mod vendored;
 
 mod event;
 
+pub use answered_claim::{AnswerRefusal, AnsweredScope, QuoteSource};
 pub use closed::{UnknownWord, edit_distance};
 pub use content_channel::{ChannelGuard, ContentChannel, ContentChannelRow};
 pub use cpu::{CpuLevel, InstructionSet};

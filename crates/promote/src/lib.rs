@@ -23,6 +23,7 @@ mod safety;
 mod gate;
 mod judge;
 mod llm_wording;
+mod session_claims;
 
 mod trial_comparison;
 
@@ -41,6 +42,10 @@ pub use novelty::{
 };
 pub use rule::is_rule;
 pub use safety::{detect_instruction, is_plain_description};
+pub use session_claims::{
+    AnswerFacts, AnsweredClaim, CheckedClaim, ClaimVerdict, DossierLine, LineQuote, check_claims,
+    format_claims, parse_answer, parse_stored_claims,
+};
 pub use trial_comparison::{MIN_GROUP_SESSIONS, TrialComparison, compare_groups};
 pub use type_suggestion::{TypeSuggestion, suggest_type};
 pub use wording::{MAX_SUMMARY_CHARS, compose_citation, compose_summary};
