@@ -4,7 +4,7 @@
 //! its evidence. [`compose_draft`] gets all sightings of one pattern and calls the function for its signal;
 //! the functions are in the files below, by subject. The crate `promote` decides whether a draft becomes a
 //! memory. Example: a sighting in which `gh pr diff --stat` failed and `gh pr diff --name-only` succeeded
-//! → "`gh pr diff --stat` fails with “unknown flag: --stat”. What worked: `gh pr diff --name-only`."
+//! → "Use `gh pr diff --name-only` instead of `gh pr diff --stat`, which fails here with “unknown flag: --stat”."
 //!
 //! A memory is worth its tokens only if the next agent acts differently after reading it. So a draft
 //! names the command, the message, the fix, the right file, the right query or the corrected fact.
@@ -65,6 +65,9 @@ pub struct MemoryDraft {
     /// The sessions behind a draft of `synthesis`, which no sighting shows by itself. Empty in the drafts of
     /// this file, whose sessions are those of the sightings.
     pub sessions: Vec<SessionId>,
+    /// What happened in its session confirms it, so that no second session is needed: a failed command
+    /// succeeded after the fix.
+    pub is_confirmed: bool,
 }
 
 /// Composes a draft from all sightings of one pattern, oldest first; `None` if they contain nothing
@@ -125,6 +128,7 @@ impl MemoryDraft {
             payload: None,
             scope: None,
             sessions: Vec::new(),
+            is_confirmed: false,
         }
     }
 

@@ -15,6 +15,7 @@ use model::{MemoryScope, PerMille, ProjectPath, SignalKind, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::episode::EndingKind;
 use crate::pattern_key::{PatternKey, PatternParts, TestTiming};
 
 pub use claim::{ClaimEvidence, ClaimSource, TellCue};
@@ -42,6 +43,8 @@ pub enum Evidence {
         normalised_message: Option<String>,
         /// The sentence in which the agent explained the error.
         explanation: Option<String>,
+        /// Commands that succeeded shortly before the failure: a fix among them did not help.
+        preceding: Vec<String>,
         fix: Option<CommandFix>,
     },
     /// `error_retry` of a file that was looked for in the wrong place.
@@ -153,12 +156,21 @@ pub enum Evidence {
     Other(Box<EvidenceFields>),
 }
 
-/// The command that succeeded after an error.
+/// What ended an error, up to the command that succeeded after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandFix {
+    /// What the fix consists of. Rows of early versions do not say it.
+    pub kind: Option<EndingKind>,
+    /// The command that succeeded.
     pub command: String,
+    /// Commands that ran first and prepared it.
+    pub steps: Vec<String>,
     /// Files edited between the error and the fix.
     pub edited_files: Vec<ProjectPath>,
+    /// Identifiers in the text that these edits added or removed.
+    pub names: Vec<String>,
+    /// The words of a person who said what to do.
+    pub remedy: Option<String>,
     /// Calls from the error to the fix, the fixing one included; 0 in rows of early versions.
     pub n_calls: u64,
 }
@@ -203,6 +215,15 @@ pub struct EvidenceFields {
     scope: Option<MemoryScope>,
     #[serde(skip_serializing_if = "Option::is_none")]
     payload: Option<Value>,
+    /// Slug of the [`EndingKind`] of an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ending: Option<String>,
+    /// Identifiers in edits that fixed an error.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    names: Vec<String>,
+    /// Commands before an error.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    preceding: Vec<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
@@ -265,11 +286,21 @@ impl Evidence {
             | Self::StepOverrun { .. }
             | Self::ParallelConflict { .. }
             | Self::ContextTokenSpike { .. } => Vec::new(),
-            Self::ErrorRetry { command, message, normalised_message, explanation, fix } => {
+            Self::ErrorRetry {
+                command,
+                message,
+                normalised_message,
+                explanation,
+                preceding,
+                fix,
+            } => {
                 let mut acc = vec![command, message];
                 acc.extend(normalised_message);
                 acc.extend(explanation);
-                acc.extend(fix.as_mut().map(|it| &mut it.command));
+                acc.extend(preceding);
+                if let Some(CommandFix { command, steps, names, remedy, .. }) = fix {
+                    acc.extend(std::iter::once(command).chain(steps).chain(names).chain(remedy));
+                }
                 acc
             }
             Self::Backtrack { reason, .. } => reason.iter_mut().collect(),
@@ -317,13 +348,23 @@ impl Evidence {
         match self.clone() {
             Self::FileAccess { files, n_edits } => (acc.files, acc.number) = (files, n_edits),
             Self::CoAccess { first, second } => acc.files = vec![first, second],
-            Self::ErrorRetry { command, message, normalised_message, explanation, fix } => {
+            Self::ErrorRetry {
+                command,
+                message,
+                normalised_message,
+                explanation,
+                preceding,
+                fix,
+            } => {
                 (acc.command, acc.message) = (Some(command), Some(message));
                 (acc.normalised, acc.text) = (normalised_message, explanation);
-                // Files and the number belong to the fix; without one both stay empty.
+                acc.preceding = preceding;
+                // The other fields belong to the fix; without one they stay empty.
                 if let Some(fix) = fix {
                     acc.worked = Some(fix.command);
                     (acc.files, acc.number) = (fix.edited_files, fix.n_calls);
+                    acc.ending = fix.kind.map(|it| it.slug().to_owned());
+                    (acc.steps, acc.names, acc.after) = (fix.steps, fix.names, fix.remedy);
                 }
             }
             Self::MovedFile { wrong, right } => acc.files = vec![wrong, right],
@@ -407,10 +448,15 @@ impl Evidence {
                 message: fields.message?,
                 normalised_message: fields.normalised,
                 explanation: text,
+                preceding: fields.preceding,
                 fix: fields.worked.map(|command| CommandFix {
+                    kind: fields.ending.and_then(|it| EndingKind::from_slug(&it)),
                     command,
+                    steps,
                     edited_files: files,
                     n_calls: number,
+                    names: fields.names,
+                    remedy: after,
                 }),
             },
             SignalKind::Backtrack => Self::Backtrack { file: first_of(files)?, reason: text },
@@ -548,7 +594,8 @@ impl EvidenceFields {
             &mut self.after,
             &mut self.query,
         ];
-        let texts = optional.into_iter().flatten().chain(&mut self.steps).chain(&mut self.modules);
+        let lists = [&mut self.steps, &mut self.modules, &mut self.names, &mut self.preceding];
+        let texts = optional.into_iter().flatten().chain(lists.into_iter().flatten());
         let mut acc: Vec<&mut String> = texts.collect();
         if let Some(payload) = &mut self.payload {
             add_json_texts(&mut acc, payload);

@@ -17,6 +17,7 @@ mod path_rules;
 mod strings;
 
 mod config_files;
+mod episode;
 mod error_line;
 mod expected_errors;
 mod import_words;
@@ -51,6 +52,7 @@ mod test_script;
 
 pub use config_files::is_config;
 pub use draft::{MemoryDraft, SessionSighting, SupportCounts, compose_draft};
+pub use episode::{CommandIntent, EndingKind, EpisodeEnding, command_family};
 pub use error_line::{
     ErrorKind, RecognisedError, ToolFamily, is_generic_message, normalise_message, recognise_error,
 };

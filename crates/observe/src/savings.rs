@@ -11,8 +11,8 @@
 use model::{Memory, Timestamp};
 
 use crate::Scratchpad;
+use crate::episode::calls_until_fixed;
 use crate::memory_use::was_followed;
-use crate::signal::calls_until_fixed;
 
 /// Calls from an error to its fix in a session that was shown the fix at `shown_at`. `None` if the error
 /// did not occur before that, occurs again, or is never fixed.
@@ -26,7 +26,7 @@ pub fn calls_to_fix(pad: &Scratchpad, fingerprint: &str, shown_at: Timestamp) ->
     }
     // The last occurrence before the fix was shown is the one that it helped with.
     let error = before.last()?;
-    calls_until_fixed(pad, error.call)
+    calls_until_fixed(pad, error)
 }
 
 /// Returns whether a session that was shown a fix at `shown_at` followed it and never had the error.

@@ -10,7 +10,7 @@
 //!
 //! - [`command_head`], by which commands are compared: `go test`;
 //! - [`essential_command`], which a memory quotes: `go test -v ./...`;
-//! - [`normalise_command`], which is logged: the whole line, with single blanks.
+//! - [`normalise_command`], which is logged: all of it, with single blanks.
 
 mod command_split;
 mod effect_table;
@@ -20,11 +20,13 @@ mod network_table;
 use model::ContentChannel;
 use network_table::WRAPPERS;
 
+pub(crate) use command_split::is_assignment;
 pub use command_split::{SimpleCommand, split_commands};
 pub use network_reach::echoed_channel;
 
-/// The longest normalised command, in bytes. Its start identifies it.
-const MAX_COMMAND_BYTES: usize = 200;
+/// The longest normalised command, in bytes. Its start identifies it; a prefix of assignments and folders
+/// must leave room for the command itself.
+const MAX_COMMAND_BYTES: usize = 400;
 /// The longest essential command, in bytes: it is quoted in a memory.
 const MAX_ESSENTIAL_BYTES: usize = 160;
 
@@ -79,14 +81,14 @@ pub fn is_script_runner(command: &str) -> bool {
 }
 
 /// The name of a program in lower case, without its folder: `curl` of `/usr/bin/curl` and `curl.exe`.
-fn program_name(word: &str) -> String {
+pub(crate) fn program_name(word: &str) -> String {
     let name = word.rsplit(['/', '\\']).next().unwrap_or(word).to_ascii_lowercase();
     name.strip_suffix(".exe").map(str::to_owned).unwrap_or(name)
 }
 
 /// The words of the command that a wrapper runs. Wrappers can be nested: `sudo timeout 60 make`. A wrapper
 /// without a command is itself the program.
-fn strip_wrappers(words: &[String]) -> Vec<&str> {
+pub(crate) fn strip_wrappers(words: &[String]) -> Vec<&str> {
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
     // `docker compose exec web …` is `docker exec web …`.
     if matches!(words[..], ["docker" | "podman", "compose", ..]) {
@@ -155,9 +157,10 @@ pub fn reports_failure(output: &str) -> bool {
     })
 }
 
-/// The command on one line, truncated. Runs of white space become one blank.
+/// The command truncated, with single blanks. Line ends stay: they separate commands.
 pub fn normalise_command(command: &str) -> String {
-    let folded = command.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lines = command.lines().map(|it| it.split_whitespace().collect::<Vec<_>>().join(" "));
+    let folded = lines.filter(|it| !it.is_empty()).collect::<Vec<_>>().join("\n");
     folded[..folded.floor_char_boundary(MAX_COMMAND_BYTES)].to_owned()
 }
 
@@ -206,7 +209,7 @@ pub fn essential_command(command: &str) -> String {
 }
 
 /// The word with quotes if it needs them. [`split_commands`] removed the original ones.
-fn quote_word(word: &str) -> String {
+pub(crate) fn quote_word(word: &str) -> String {
     let is_plain = |it: char| it.is_alphanumeric() || "-_./:=@%+,~^*?[]!$<>".contains(it);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();

@@ -38,7 +38,6 @@ use crate::sighting::Sighting;
 use crate::{ModuleLookup, Scratchpad};
 
 pub use dead_end::reverted_session;
-pub(crate) use error_retry::calls_until_fixed;
 pub use parallel_conflict::parallel_conflicts;
 
 /// Adds the sightings of one signal. The lookup gives the module of a file; few detectors need it.

@@ -49,6 +49,9 @@ pub struct PromotionCandidate {
     pub is_in_finished_subtask: bool,
     /// The initial confidence of a note or a user's statement; others start from their signal's score.
     pub initial_confidence: Option<PerMille>,
+    /// What happened in this session confirms it, such as a failed command that succeeded after the fix: one
+    /// session with one occurrence is enough, and the rest of the session's work does not matter.
+    pub is_confirmed: bool,
     /// An earlier session made a memory from the pattern, which this one would confirm. The limits
     /// count new memories only.
     pub has_memory: bool,
@@ -202,15 +205,16 @@ fn check_gate(
         let detail = format!("{signal} is not learned from a {} session", facts.kind);
         return Err(drop_candidate(DropReason::Gate, detail));
     };
-    if candidate.occurrences < rule.min_occurrences {
+    if candidate.occurrences < rule.min_occurrences && !candidate.is_confirmed {
         let (n, needed) = (candidate.occurrences, rule.min_occurrences);
         let detail = format!("seen {n} of {needed} times in the session");
         return Err(drop_candidate(DropReason::Gate, detail));
     }
     // An approach that was given up has failed, and the user's word holds, whatever the session's outcome. A
-    // finished subtask has been validated by itself.
+    // finished subtask and a failure that was resolved have been validated by themselves.
     let holds_without_validation = candidate.is_dead_end()
         || signal == SignalKind::UserCorrection
+        || candidate.is_confirmed
         || candidate.is_in_finished_subtask;
     if !holds_without_validation
         && !gate.is_open(facts.validation_basis, &facts.reported_validations)
@@ -224,7 +228,8 @@ fn check_gate(
 /// Enough sessions must show the pattern, and the text must be useful and harmless.
 fn check_content(candidate: &PromotionCandidate) -> StageResult<()> {
     // Agents that agree independently are as good as several sessions.
-    let needed = if candidate.has_quorum { 1 } else { candidate.signal.row().sessions };
+    let is_enough = candidate.has_quorum || candidate.is_confirmed;
+    let needed = if is_enough { 1 } else { candidate.signal.row().sessions };
     if candidate.sessions < needed {
         let detail = format!("seen in {} of {needed} sessions", candidate.sessions);
         return Err(drop_candidate(DropReason::Frequency, detail));

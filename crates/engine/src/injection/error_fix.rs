@@ -3,14 +3,17 @@
 //! An error is recognised by its *fingerprint*, a hash of the message without its variable parts.
 //! Learning keeps the *sightings* of each fingerprint: how earlier sessions met this error and got past
 //! it. If the sightings became a memory, the memory is the fix. If not, because too few sessions have
-//! seen the error, the fix is worded from the sightings and marked as seen once. `hook_injection` calls
-//! [`select_fix`] at every failed call. The *shown log* lists what a session was shown; no fix is shown
+//! seen the error, the fix is worded from the sightings and marked as seen once. A fix is told only to the
+//! same intent (`pytest` and `python -m pytest` have one), and not if it is what has just failed.
+//! `hook_injection` calls [`select_fix`] at every failed call. The *shown log* lists what a session was shown; no fix is shown
 //! to a session twice.
 
 use std::collections::HashSet;
 
 use model::{MemoryId, MemoryKind, MemoryStatus, SessionOutcome};
-use observe::{Evidence, ModuleLookup, PatternKey, SessionSighting, SupportCounts};
+use observe::{
+    CommandIntent, EndingKind, Evidence, ModuleLookup, PatternKey, SessionSighting, SupportCounts,
+};
 use recall::SilenceReason;
 use store::{SessionRow, ShownEntry, SightingRow, StoreReader};
 
@@ -27,9 +30,34 @@ const UNCONFIRMED_REMARK: &str = "seen once";
 /// A tool call that failed, or may have failed.
 #[derive(Clone, Copy)]
 pub(super) struct ToolFailure<'a> {
-    /// The program of the shell command, or the name of the tool.
-    pub(super) program: &'a str,
+    pub(super) tool: &'a str,
+    /// The command line of a shell tool.
+    pub(super) command: Option<&'a str>,
     pub(super) output: &'a str,
+}
+
+impl ToolFailure<'_> {
+    /// Tells apart the errors of different commands and tools, as the log of a session does.
+    fn error_class(&self) -> String {
+        self.command.map_or_else(|| self.tool.to_owned(), observe::command_family)
+    }
+
+    /// Returns whether what an earlier session found out applies to this failure: it met the error with the
+    /// same intent, and its fix is not what has just failed.
+    fn is_answered_by(&self, evidence: &Evidence) -> bool {
+        let Some(line) = self.command else { return true };
+        let Evidence::ErrorRetry { command, fix, .. } = evidence else { return true };
+        let run = CommandIntent::of_line(line);
+        let is_same_intent =
+            run.last().is_some_and(|it| it.family == observe::command_family(command));
+        let has_run = |text: &String| run.iter().any(|it| it.text == *text);
+        let is_applied = fix.as_ref().is_some_and(|it| {
+            let is_other_command = it.kind == Some(EndingKind::OtherCommand);
+            (is_other_command && has_run(&it.command))
+                || (!it.steps.is_empty() && it.steps.iter().all(has_run))
+        });
+        is_same_intent && !is_applied
+    }
 }
 
 /// Selects the fix of the error in a tool's output, if the output names an error that is known.
@@ -38,14 +66,16 @@ pub(super) async fn select_fix(
     failed: ToolFailure<'_>,
     shown: &HashSet<ShownEntry>,
 ) -> Result<Injection, Error> {
-    let error = observe::recognise_error(failed.program, failed.output);
+    let error = observe::recognise_error(&failed.error_class(), failed.output);
     let store = reader.project_store_reader().filter(StoreReader::exists);
     let (Some(error), Some(store)) = (error, store) else {
         return Ok(Injection::silent_because(SilenceReason::NoRelevantMemory));
     };
     let fingerprint = error.fingerprint;
-    let pattern = PatternKey::error(&fingerprint).into_stored();
-    let sightings = store.learning().sightings_of_patterns(vec![pattern]).await?;
+    let key = PatternKey::error(&fingerprint);
+    let pattern = key.clone().into_stored();
+    let mut sightings = store.learning().sightings_of_patterns(vec![pattern]).await?;
+    sightings.retain(|it| failed.is_answered_by(&Evidence::parse(&key, &it.evidence)));
     // The latest sighting that became a memory, those that are not tainted first.
     let latest_memory = |tainted: bool| {
         sightings.iter().rev().filter(|it| it.tainted == tainted).find_map(|it| it.memory)

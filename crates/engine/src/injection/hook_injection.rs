@@ -48,6 +48,8 @@ const START_TOKENS: u32 = 1_000;
 const PROMPT_TOKENS: u32 = 800;
 /// Bytes up to which a prompt is too short to search with: `go on`, `yes please`.
 const MAX_TRIVIAL_PROMPT_BYTES: usize = 12;
+/// The tool of an event that is about a command.
+const SHELL_TOOL: &str = "shell";
 /// Warnings per event.
 const MAX_WARNINGS: usize = 4;
 
@@ -256,7 +258,7 @@ pub(crate) fn has_search_text(event: &HookEvent) -> bool {
 async fn fix_of_ended_command(event: &EventContext<'_>) -> Result<Injection, Error> {
     match &event.message.event {
         HookEvent::CommandEnded { command, output } if may_have_failed(command) => {
-            let failed = ToolFailure { program: &shell::command_head(command), output };
+            let failed = ToolFailure { tool: SHELL_TOOL, command: Some(command), output };
             select_fix(event.reader, failed, &event.shown).await
         }
         _ => Ok(Injection::silent_because(SilenceReason::NoRelevantMemory)),
@@ -274,7 +276,7 @@ async fn select_notes(event: &EventContext<'_>) -> Result<Injection, Error> {
             select_warnings(event, &paths).await
         }
         HookEvent::StepEnded { refused: Some(RefusedCall { tool, output }), .. } => {
-            select_fix(reader, ToolFailure { program: tool, output }, shown).await
+            select_fix(reader, ToolFailure { tool, command: None, output }, shown).await
         }
         // The files of its tools had an event of their own; those of its commands did not.
         HookEvent::StepEnded { refused: None, commands, .. } => {
@@ -282,9 +284,8 @@ async fn select_notes(event: &EventContext<'_>) -> Result<Injection, Error> {
             select_warnings(event, &paths).await
         }
         HookEvent::CallFailed { tool, command, output } => {
-            // A shell tool runs any program, so the program of its command identifies the error.
-            let program = command.as_deref().map_or_else(|| tool.clone(), shell::command_head);
-            select_fix(reader, ToolFailure { program: &program, output }, shown).await
+            let failed = ToolFailure { tool, command: command.as_deref(), output };
+            select_fix(reader, failed, shown).await
         }
         HookEvent::Prompt { text } => {
             let request = build_context_request(text, *level);

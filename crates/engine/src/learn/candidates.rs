@@ -267,6 +267,7 @@ fn to_candidate(drafted: &DraftedSighting<'_>, session: &SessionOverview) -> Pro
             Evidence::Claim(claim) => Some(claim.score),
             _ => is_stated.then_some(STATED_CONFIDENCE),
         },
+        is_confirmed: draft.as_ref().is_some_and(|it| it.is_confirmed),
         has_memory: earlier.iter().any(|it| it.memory.is_some()),
     }
 }

@@ -146,6 +146,7 @@ pub(super) mod tests {
             payload: None,
             scope: None,
             sessions: Vec::new(),
+            is_confirmed: false,
         };
         // The id is derived from the text, so that memories with different texts have different
         // ids.

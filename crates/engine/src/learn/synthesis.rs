@@ -375,6 +375,7 @@ fn draft_insight(module: &str, insight: &SynthesisedNote) -> MemoryDraft {
         payload: None,
         scope: None,
         sessions: Vec::new(),
+        is_confirmed: false,
     }
 }
 

@@ -168,6 +168,7 @@ fn compose_outcome(
         payload: Some(payload),
         scope: None,
         sessions: Vec::new(),
+        is_confirmed: false,
     }
 }
 

@@ -53,6 +53,7 @@ mod learned_patterns;
 mod learned_places;
 mod learning;
 mod masking;
+mod recurring_errors;
 mod synthesis;
 mod taint;
 

@@ -1,25 +1,34 @@
-//! Drafts about errors: the command, the message and the fix.
+//! Drafts about errors: the command, the message and what ended the error.
 //!
 //! The input is the sightings of one error, one per session, whose evidence has the failed command, the
-//! message, and the fix if there was one: the next command of the same program and subcommand that
-//! succeeded, with the files edited before it. An error is worth a memory only with a fix that another agent
-//! can repeat. There are two kinds:
-//! - a variant of the command that worked: `gh pr diff --stat` → `gh pr diff --name-only`;
-//! - an explanation by the agent, together with the files it then edited.
+//! message, and the fix if there was one (see `episode`). An error is worth a memory only with a fix that
+//! another agent can repeat:
+//!
+//! ```text
+//! Use `python -m pytest` instead of `pytest`, which fails here with “command not found”.
+//! `npm test` fails here with “Cannot find module dist/a.js” (3 sessions): run `npm run build` first.
+//! `npm test` fails here with “vi is not defined”. It was fixed in `src/a.test.ts` (`vi`, `vitest`).
+//! ```
+//!
+//! Another command, a missing step and a person's remedy are confirmed by the success that followed, so that
+//! one session is enough. An edit is so only if it says what to do the next time: it adds the name that the
+//! error misses, or changes a configuration.
 
 use model::{ErrorPattern, MemoryKind, Payload, ProjectPath};
 
-use super::{MemoryDraft, SessionSighting, quote_paths};
+use super::{MemoryDraft, SessionSighting, count_sessions, quote_paths};
+use crate::episode::{self, CommandIntent, EndingKind};
 use crate::error_line::is_generic_message;
 use crate::evidence::{CommandFix, Evidence};
 use crate::statements;
 
 /// The longest command that is recommended as a fix, in bytes.
 const MAX_FIX_BYTES: usize = 120;
-/// Words that a fix may add to the failed command; with more, the two have little in common.
-const MAX_ADDED_WORDS: usize = 3;
-/// Words that both commands must share: the program and the subcommand.
-const MIN_SHARED_WORDS: usize = 2;
+/// Identifiers of an edit that are named.
+const MAX_NAMES: usize = 3;
+/// From so many sessions on, the number in a draft is rounded down to tens: a memory is reworded whenever
+/// its draft changes.
+const MIN_ROUNDED_SESSIONS: u32 = 10;
 /// Share of an explanation's words that are in the message, in per cent. From here on it adds nothing.
 const REPEATED_PERCENT: usize = 60;
 /// The longest list marker, in bytes: `12. **`.
@@ -30,92 +39,191 @@ pub(super) fn draft_fixed_error(
     fingerprint: &str,
     seen: &[SessionSighting],
 ) -> Option<MemoryDraft> {
-    let Evidence::ErrorRetry { command, message, normalised_message, .. } = &seen.last()?.evidence
+    let Evidence::ErrorRetry { message: newest_message, normalised_message, .. } =
+        &seen.last()?.evidence
     else {
         return None;
     };
-    // The newest session gives the error, any session may give the fix.
-    let (resolution, files) = describe_fix(seen)?;
-    let content = format!("`{command}` fails with “{message}”. {resolution}");
+    // A message that says only that something failed does not show which error was fixed.
+    if is_generic_message(newest_message) {
+        return None;
+    }
+    let fixes = usable_fixes(seen);
+    let described = fixes.iter().find_map(|it| it.describe(count_sessions(seen)))?;
     let payload = Payload::ErrorPattern(ErrorPattern {
         fingerprint: fingerprint.to_owned(),
         tool: "shell".to_owned(),
-        message: normalised_message.clone().unwrap_or_else(|| message.clone()),
-        resolution: Some(resolution),
+        message: normalised_message.clone().unwrap_or_else(|| newest_message.clone()),
+        resolution: Some(described.resolution),
     });
-    let draft = MemoryDraft::new(MemoryKind::ErrorPattern, content);
-    Some(draft.with_files(files).with_payload(payload))
+    let mut draft = MemoryDraft::new(MemoryKind::ErrorPattern, described.content);
+    draft.is_confirmed = described.is_confirmed;
+    Some(draft.with_files(described.files).with_payload(payload))
 }
 
 /// An error that was fixed in its session.
 struct FixedError<'a> {
+    kind: EndingKind,
     command: &'a str,
     message: &'a str,
     explanation: Option<&'a str>,
     fix: &'a CommandFix,
 }
 
-/// Describes the fix of the latest session that has one, with the files it edited.
-fn describe_fix(seen: &[SessionSighting]) -> Option<(String, Vec<ProjectPath>)> {
-    let mut fixed_by_command: Vec<FixedError<'_>> = Vec::new();
-    let mut fixed_by_edit: Vec<FixedError<'_>> = Vec::new();
-    // The latest session first.
-    for sighting in seen.iter().rev() {
+/// The wording of a fix.
+struct FixDescription {
+    content: String,
+    resolution: String,
+    files: Vec<ProjectPath>,
+    is_confirmed: bool,
+}
+
+/// The fixes that no later session refuted: those by a command first, the latest first among equals.
+fn usable_fixes(seen: &[SessionSighting]) -> Vec<FixedError<'_>> {
+    let mut acc: Vec<FixedError<'_>> = Vec::new();
+    for (nth, sighting) in seen.iter().enumerate().rev() {
         // A session without a fix cannot describe one.
         let Evidence::ErrorRetry { command, message, explanation, fix: Some(fix), .. } =
             &sighting.evidence
         else {
             continue;
         };
-        let error = FixedError { command, message, explanation: explanation.as_deref(), fix };
-        if fix.edited_files.is_empty() {
-            fixed_by_command.push(error);
-        } else {
-            fixed_by_edit.push(error);
+        let Some(kind) = fix.kind.or_else(|| kind_of_early_row(command, fix)) else { continue };
+        if !seen[nth + 1..].iter().any(|it| refutes(kind, fix, &it.evidence)) {
+            let explanation = explanation.as_deref();
+            acc.push(FixedError { kind, command, message, explanation, fix });
         }
     }
-    // A variant of the command that succeeded without an edit is the clearest fix.
-    for FixedError { command, fix, .. } in fixed_by_command {
-        if is_command_variant(command, &fix.command) {
-            return Some((format!("What worked: `{}`.", fix.command), Vec::new()));
-        }
-    }
-    // Otherwise the agent's explanation, if an edit then fixed the error. A generic message does not show
-    // which error was explained.
-    for FixedError { message, explanation, fix, .. } in fixed_by_edit {
-        let Some(reason) = explanation.map(strip_list_marker) else { continue };
-        if explains_error(reason, message) && !is_generic_message(message) {
-            let (reason, files) = (end_sentence(reason), quote_paths(&fix.edited_files));
-            return Some((format!("{reason} It was fixed in {files}."), fix.edited_files.clone()));
-        }
-    }
-    None
+    // The sort is stable. A command can be repeated as it is; an edit must be understood.
+    acc.sort_by_key(|it| matches!(it.kind, EndingKind::Edit));
+    acc
 }
 
-/// Returns whether two commands differ only in options and paths: then these are the fix. So
-/// `gh pr diff 104 --name-only` is a variant of `gh pr diff 104 --stat`.
-fn is_command_variant(failed: &str, fixed: &str) -> bool {
-    let failed_words: Vec<&str> = failed.split(' ').collect();
-    let fixed_words: Vec<&str> = fixed.split(' ').collect();
-    let is_option_or_path = |it: &&str| it.starts_with('-') || it.contains(['/', '.']);
-    let removed: Vec<&&str> = failed_words.iter().filter(|it| !fixed_words.contains(it)).collect();
-    let added: Vec<&&str> = fixed_words.iter().filter(|it| !failed_words.contains(it)).collect();
-    // `mise run fmt` after `mise run lint` is another task.
-    let is_same_task = removed.iter().all(|it| is_option_or_path(it));
-    // `make` that fails and then succeeds does not show what fixed it.
-    let has_new_option = added.iter().any(|it| is_option_or_path(it));
-    let n_shared = failed_words.len() - removed.len();
-    let is_similar = added.len() <= MAX_ADDED_WORDS && n_shared >= MIN_SHARED_WORDS;
-    // `a | b`, `a; b` and `a && b` are several commands.
-    let is_one_command = !fixed.contains(['|', ';']) && !fixed.contains("&&");
-    // A path of one machine is wrong on others.
-    let has_local_path = ["/Users/", "/home/", "/tmp/"].iter().any(|it| fixed.contains(it));
-    is_same_task
-        && has_new_option
-        && is_similar
-        && is_one_command
-        && !has_local_path
-        && fixed.len() <= MAX_FIX_BYTES
+/// Returns whether a later session met the error although it had applied the fix. An edit of another session
+/// is not in place there, so that meeting the error again says nothing about it.
+fn refutes(kind: EndingKind, fix: &CommandFix, later: &Evidence) -> bool {
+    let Evidence::ErrorRetry { command, preceding, .. } = later else { return false };
+    matches!(kind, EndingKind::OtherCommand | EndingKind::MissingStep)
+        && episode::is_refuted(kind, &fix.command, &fix.steps, command, preceding)
+}
+
+/// The kind of a fix that was stored without one.
+fn kind_of_early_row(command: &str, fix: &CommandFix) -> Option<EndingKind> {
+    if !fix.edited_files.is_empty() {
+        return Some(EndingKind::Edit);
+    }
+    let failed = CommandIntent::main_of_line(command)?;
+    let passed = CommandIntent::main_of_line(&fix.command)?;
+    episode::is_variant(&failed, &passed).then_some(EndingKind::OtherCommand)
+}
+
+impl FixedError<'_> {
+    /// Words the fix; `None` if it cannot be repeated elsewhere.
+    fn describe(&self, n_sessions: u32) -> Option<FixDescription> {
+        let failure = self.failure(n_sessions);
+        let command = &self.fix.command;
+        let (content, resolution) = match self.kind {
+            EndingKind::OtherCommand => {
+                let resolution = format!("Use `{}` instead.", repeatable(command)?);
+                let content = format!("Use `{command}` instead of {}.", self.subject(n_sessions));
+                (content, resolution)
+            }
+            EndingKind::MissingStep => {
+                let steps: Option<Vec<String>> =
+                    self.fix.steps.iter().map(|it| Some(format!("`{}`", repeatable(it)?))).collect();
+                let steps = steps?.join(" and ");
+                let then = match repeatable(command).filter(|it| *it != self.command) {
+                    Some(command) => format!(", then `{command}`"),
+                    None => String::new(),
+                };
+                let step = format!("run {steps} first{then}.");
+                (format!("{failure}: {step}"), capitalise(&step))
+            }
+            EndingKind::Remedy => {
+                let remedy = end_sentence(self.fix.remedy.as_deref()?);
+                (format!("{failure}. A person said what helps: “{remedy}”"), remedy)
+            }
+            EndingKind::Edit => return self.describe_edit(&failure, n_sessions),
+        };
+        let files = self.fix.edited_files.clone();
+        Some(FixDescription { content, resolution, files, is_confirmed: true })
+    }
+
+    /// An edit says what to do the next time by the agent's explanation, by the names it added, or by the
+    /// configuration it changed; else only by the same files in several sessions.
+    fn describe_edit(&self, failure: &str, n_sessions: u32) -> Option<FixDescription> {
+        let files = &self.fix.edited_files;
+        let mut place = format!("It was fixed in {}", quote_paths(files));
+        let missed: Vec<&String> =
+            self.fix.names.iter().filter(|it| names_word(self.message, it)).collect();
+        let names: Vec<&String> =
+            if missed.is_empty() { self.fix.names.iter().collect() } else { missed.clone() };
+        if !names.is_empty() {
+            let names: Vec<String> =
+                names.iter().take(MAX_NAMES).map(|it| format!("`{it}`")).collect();
+            place = format!("{place} ({})", names.join(", "));
+        }
+        let reason = self.explanation.map(strip_list_marker);
+        let reason = reason.filter(|it| explains_error(it, self.message)).map(end_sentence);
+        let is_configured = !files.is_empty() && files.iter().all(|it| is_setting(it));
+        let is_confirmed = !missed.is_empty() || is_configured;
+        if reason.is_none() && !is_confirmed && n_sessions < 2 {
+            return None;
+        }
+        let resolution = match reason {
+            Some(reason) => format!("{reason} {place}."),
+            None => format!("{place}."),
+        };
+        let content = format!("{failure}. {resolution}");
+        Some(FixDescription { content, resolution, files: files.clone(), is_confirmed })
+    }
+
+    /// The command with its error, at the beginning of a sentence.
+    fn failure(&self, n_sessions: u32) -> String {
+        let (command, message) = (self.command, self.message);
+        format!("`{command}` fails here with “{message}”{}", session_count(n_sessions))
+    }
+
+    /// The command with its error, inside a sentence.
+    fn subject(&self, n_sessions: u32) -> String {
+        let (command, message) = (self.command, self.message);
+        format!("`{command}`, which fails here with “{message}”{}", session_count(n_sessions))
+    }
+}
+
+/// The number of sessions in brackets, if there are several.
+fn session_count(n_sessions: u32) -> String {
+    match n_sessions {
+        0 | 1 => String::new(),
+        it if it < MIN_ROUNDED_SESSIONS => format!(" ({it} sessions)"),
+        it => format!(" ({}+ sessions)", it - it % MIN_ROUNDED_SESSIONS),
+    }
+}
+
+/// A command that can be run elsewhere: short enough to be whole, without paths of one machine.
+fn repeatable(command: &str) -> Option<&str> {
+    let has_local_path = ["/Users/", "/home/", "/tmp/", "/var/", "C:\\"].iter().any(|it| command.contains(it));
+    let is_whole = command.len() <= MAX_FIX_BYTES && !command.ends_with('…') && !command.contains('\n');
+    (is_whole && !has_local_path && !command.is_empty()).then_some(command)
+}
+
+/// Returns whether a message contains a name as a whole word.
+fn names_word(message: &str, name: &str) -> bool {
+    let is_part = |it: char| it.is_alphanumeric() || it == '_';
+    message.match_indices(name).any(|(start, _)| {
+        !message[..start].ends_with(is_part) && !message[start + name.len()..].starts_with(is_part)
+    })
+}
+
+/// Returns whether a file configures a tool or the environment.
+fn is_setting(file: &ProjectPath) -> bool {
+    let name = file.as_str().rsplit('/').next().unwrap_or_default();
+    crate::is_config(file.as_str()) || name.starts_with(".env")
+}
+
+fn capitalise(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |it| it.to_uppercase().chain(chars).collect())
 }
 
 /// A sentence without the number or dash of a list before it: `2. **The …` becomes `The …`.

@@ -11,6 +11,7 @@ const STORED: &[(SignalKind, &str, &str)] = &[
     (SignalKind::ErrorRetry, "d8fff5f3b283d0f8", r#"{"files":["a.go"],"command":"mise run lint","message":"error: missing t.Parallel","normalised":"<path> error: missing t.parallel","worked":"mise run lint","text":"The linter requires it.","number":2}"#),
     (SignalKind::ErrorRetry, "d8fff5f3b283d0f8", r#"{"command":"make","message":"error: no rule","worked":"make all"}"#),
     (SignalKind::ErrorRetry, "d8fff5f3b283d0f8", r#"{"command":"make","message":"error: no rule"}"#),
+    (SignalKind::ErrorRetry, "d8fff5f3b283d0f8", r#"{"files":["src/a.ts"],"command":"npm test","message":"vi is not defined","worked":"npm test","after":"import it from vitest","steps":["npm ci"],"number":3,"ending":"remedy","names":["vi"],"preceding":["npm run build"]}"#),
     (SignalKind::ErrorRetry, "missing src/a.rs", r#"{"files":["src/a.rs","src/deep/a.rs"]}"#),
     (SignalKind::Backtrack, "a.rs", r#"{"files":["a.rs"],"text":"The cache must stay."}"#),
     (SignalKind::Backtrack, "a.rs", r#"{"files":["a.rs"]}"#),

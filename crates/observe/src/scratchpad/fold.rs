@@ -24,7 +24,7 @@ use crate::sentences::split_sentences;
 use crate::shell::{self, ShellEffect};
 use crate::statements::{self, MAX_SENTENCE_BYTES};
 use crate::strings::StringId;
-use crate::{expected_errors, import_words, memory_use};
+use crate::{episode, expected_errors, import_words, memory_use};
 
 /// Files that one call may touch.
 const MAX_TOUCHED_FILES: usize = 50;
@@ -300,16 +300,16 @@ fn add_failure(pad: &mut Scratchpad, call_number: u32, call: LoggedCall, result:
     if pad.errors.len() >= MAX_ERRORS || pad.failed_calls.len() >= MAX_ERRORS {
         return;
     }
-    // The same message from two programs is two errors.
-    let class = call.command.map_or_else(
-        || result.tool.slug().into_owned(),
-        |it| shell::command_head(pad.strings.text(it)),
-    );
+    let command = call.command.map(|it| pad.strings.text(it));
+    let tool = || result.tool.slug().into_owned();
+    let head = command.map_or_else(tool, shell::command_head);
+    // The same message from two programs is two errors, but not from two ways to start one.
+    let class = command.map_or_else(tool, episode::command_family);
     let output = result.excerpt.as_str();
     let output_start = expected_errors::output_start(output);
     // The start of the output is told to later sessions as it is, so external text must not be in it.
     if !pad.is_tainted(pad.n_events) {
-        pad.failed_calls.push(FailedCall { at: call.at, head: class.clone(), output_start });
+        pad.failed_calls.push(FailedCall { at: call.at, head, output_start });
     }
     if let Some(error) = recognise_error(&class, output) {
         pad.errors.push(ErrorOccurrence {

@@ -13,8 +13,12 @@ use std::str::Chars;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SimpleCommand {
     pub words: Vec<String>,
+    /// The assignments before the program, as they were written: `A=1` of `A=1 make`.
+    pub assignments: Vec<String>,
     /// It reads the output of the command before it.
     pub is_piped: bool,
+    /// It runs only if the command before it fails: `true` of `make || true`.
+    pub is_fallback: bool,
     /// The text of its here-documents and here-strings.
     pub here_document: Option<String>,
 }
@@ -24,7 +28,7 @@ pub(super) const MAX_LINE_BYTES: usize = 32 << 10;
 /// Words of one command; further ones are dropped.
 const MAX_WORDS: usize = 256;
 
-/// The simple commands of a line, in order. Leading assignments are left out.
+/// The simple commands of a line, in order. A command that only assigns is left out.
 pub fn split_commands(line: &str) -> Vec<SimpleCommand> {
     let line = &line[..line.floor_char_boundary(MAX_LINE_BYTES)];
     let mut acc = CommandSplitter::default();
@@ -68,7 +72,7 @@ pub fn split_commands(line: &str) -> Vec<SimpleCommand> {
             (None, '|') => {
                 let is_or = chars.next_if_eq(&'|').is_some();
                 acc.end_command(if is_or {
-                    CommandSeparator::Sequence
+                    CommandSeparator::Or
                 } else {
                     CommandSeparator::Pipe
                 });
@@ -101,8 +105,10 @@ pub fn split_commands(line: &str) -> Vec<SimpleCommand> {
 /// Separator after a simple command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CommandSeparator {
-    /// A line end, `;`, `&`, `&&` or `||`.
+    /// A line end, `;`, `&` or `&&`.
     Sequence,
+    /// `||`
+    Or,
     Pipe,
 }
 
@@ -111,6 +117,7 @@ enum CommandSeparator {
 struct CommandSplitter {
     commands: Vec<SimpleCommand>,
     words: Vec<String>,
+    assignments: Vec<String>,
     word: String,
     /// A part of the word was quoted or escaped, so that the word counts even if it is empty.
     is_word_quoted: bool,
@@ -118,6 +125,8 @@ struct CommandSplitter {
     open_quote: Option<char>,
     /// The current command follows a pipe.
     is_piped: bool,
+    /// The current command follows `||`.
+    is_fallback: bool,
     /// The next word is the input of the current command.
     expects_here_string: bool,
     here_string: Option<String>,
@@ -137,8 +146,11 @@ impl CommandSplitter {
             self.here_string = Some(word);
             return;
         }
-        // Assignments before the program, as in `A=1 make`, are left out.
+        // Assignments before the program, as in `A=1 make`, are no words of the command.
         if self.words.is_empty() && is_assignment(&word) {
+            if self.assignments.len() < MAX_WORDS {
+                self.assignments.push(word);
+            }
             return;
         }
         // The effects are decided by the first words.
@@ -153,9 +165,13 @@ impl CommandSplitter {
         // A pipe makes the next command a piped one, not this one.
         let next_is_piped = separator == CommandSeparator::Pipe;
         let is_piped = std::mem::replace(&mut self.is_piped, next_is_piped);
+        let next_is_fallback = separator == CommandSeparator::Or;
+        let is_fallback = std::mem::replace(&mut self.is_fallback, next_is_fallback);
+        let assignments = std::mem::take(&mut self.assignments);
         let here_document = self.here_string.take();
         if !words.is_empty() {
-            self.commands.push(SimpleCommand { words, is_piped, here_document });
+            let command = SimpleCommand { words, assignments, is_piped, is_fallback, here_document };
+            self.commands.push(command);
         }
     }
 
@@ -196,7 +212,7 @@ impl CommandSplitter {
 }
 
 /// Returns whether a word assigns a value to a variable: `A=1`, `A=`.
-fn is_assignment(word: &str) -> bool {
+pub(crate) fn is_assignment(word: &str) -> bool {
     let Some((name, _)) = word.split_once('=') else { return false };
     !name.is_empty() && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')
 }

@@ -3,136 +3,67 @@
 //! Input is the scratchpad, the log of one session, which has recognised the errors in the outputs. An error
 //! becomes a sighting, whose key, by which sessions are compared, is the fingerprint: a hash of the message
 //! without paths and numbers. There are two kinds of fix:
-//! - A failed command is fixed by the next command with the same head (program and subcommand) that
-//!   succeeded: `gh pr diff --stat` fails, `gh pr diff --name-only` succeeds.
+//! - What ended the failure of a command: another command, a step, an edit, a person's words. The failure
+//!   episodes (`episode`) find it.
 //! - The read of a missing file is fixed by the read of a file with the same name in another folder:
 //!   `src/a.rs` does not exist, `src/deep/a.rs` is read. Its key is the missing path.
 
-use std::collections::{HashMap, HashSet};
-
-use model::ToolKind;
-
+use crate::episode::{self, EpisodeEnding, FailureEpisode};
 use crate::evidence::{CommandFix, Evidence};
 use crate::pattern_key::PatternKey;
 use crate::scratchpad::{ErrorOccurrence, LoggedCall};
-use crate::sighting::{Sighting, to_path, to_path_pair};
+use crate::sighting::{Sighting, to_path_pair};
 use crate::strings::StringId;
-use crate::{ModuleLookup, Scratchpad, shell};
+use crate::{ModuleLookup, Scratchpad};
 
-/// Calls after an error within which its fix is searched.
-const FIX_WINDOW_CALLS: usize = 40;
 /// Calls after the read of a missing file within which the file must be found elsewhere.
 const MOVED_FILE_WINDOW_CALLS: usize = 8;
-/// Files edited before the fix that are recorded.
-const MAX_EDITED_FILES: usize = 4;
-
-/// The head (program and subcommand) of each command line, computed once.
-type CommandHeads = HashMap<StringId, String>;
 
 pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
     // Without an error, no command has to be parsed.
     if pad.errors.is_empty() {
         return;
     }
-    let heads = heads_of_calls(pad, &pad.calls);
-    let mut fixed_fingerprints: HashSet<&str> = HashSet::new();
+    // `Sighting::merge` counts the occurrences of an error and prefers the latest one with a fix.
+    for found in episode::find_episodes(pad) {
+        acc.push(sighting_of(pad, found));
+    }
     for error in &pad.errors {
-        // After an occurrence with a fix, later ones are only counted. An occurrence without a fix is added
-        // again and again, until one has a fix; `Sighting::merge` then prefers that one.
-        if fixed_fingerprints.contains(error.fingerprint.as_str()) {
-            count_repeat(acc, &PatternKey::error(&error.fingerprint));
-            continue;
-        }
         let call = &pad.calls[error.call as usize];
-        let command = match call.command {
-            Some(command) if call.tool == ToolKind::Shell => command,
-            // Of the errors of other tools, only a missing file has a fix that can be seen.
-            _ => {
-                detect_moved_file(acc, pad, error, call);
-                continue;
-            }
-        };
-        let fix = find_fix(pad, &heads, error.call, command);
-        if fix.is_some() {
-            fixed_fingerprints.insert(&error.fingerprint);
+        // Of the errors of other tools, only a missing file has a fix that can be seen.
+        if call.command.is_none() {
+            detect_moved_file(acc, pad, error, call);
         }
-        // The latest text that the evidence quotes decides whether it is tainted: an error that occurred
-        // before external text was read can be explained and fixed by that text.
-        let fixed_at = fix.as_ref().and_then(|it| {
-            let call = error.call as usize + usize::try_from(it.n_calls).ok()?;
-            pad.calls.get(call).map(|it| it.order)
-        });
-        let order = error.order.max(error.explained_at).max(fixed_at.unwrap_or(0));
-        let evidence = Evidence::ErrorRetry {
-            command: shell::essential_command(pad.strings.text(command)),
-            message: error.display_line.clone(),
-            normalised_message: Some(error.normalised_message.clone()),
-            explanation: Some(error.explanation.clone()).filter(|it| !it.is_empty()),
-            fix,
-        };
-        let key = PatternKey::error(&error.fingerprint);
-        acc.push(Sighting::new(key, evidence).seen_at(pad, order));
     }
 }
 
-/// Counts another occurrence of a pattern whose evidence is complete.
-fn count_repeat(acc: &mut [Sighting], key: &PatternKey) {
-    if let Some(known) = acc.iter_mut().find(|it| it.key == *key) {
-        known.occurrences += 1;
-    }
+fn sighting_of(pad: &Scratchpad, found: FailureEpisode<'_>) -> Sighting {
+    let FailureEpisode { error, command, preceding, ending } = found;
+    // The latest text that the evidence quotes decides whether it is tainted: an error that occurred
+    // before external text was read can be explained and fixed by that text.
+    let fixed_at = ending.as_ref().and_then(|it| pad.calls.get(it.call as usize)).map(|it| it.order);
+    let order = error.order.max(error.explained_at).max(fixed_at.unwrap_or(0));
+    let evidence = Evidence::ErrorRetry {
+        command,
+        message: error.display_line.clone(),
+        normalised_message: Some(error.normalised_message.clone()),
+        explanation: Some(error.explanation.clone()).filter(|it| !it.is_empty()),
+        preceding,
+        fix: ending.map(|it| to_fix(error, it)),
+    };
+    Sighting::new(PatternKey::error(&error.fingerprint), evidence).seen_at(pad, order)
 }
 
-/// The heads of the commands of these calls.
-fn heads_of_calls(pad: &Scratchpad, calls: &[LoggedCall]) -> CommandHeads {
-    let mut acc = CommandHeads::new();
-    for command in calls.iter().filter_map(|it| it.command) {
-        acc.entry(command).or_insert_with(|| shell::command_head(pad.strings.text(command)));
+fn to_fix(error: &ErrorOccurrence, ending: EpisodeEnding) -> CommandFix {
+    CommandFix {
+        kind: Some(ending.kind),
+        n_calls: u64::from(ending.call.saturating_sub(error.call)),
+        command: ending.command,
+        steps: ending.steps,
+        edited_files: ending.edited_files,
+        names: ending.names,
+        remedy: ending.remedy,
     }
-    acc
-}
-
-/// Calls from a failed one to the next with the same program and subcommand that succeeded; `None` if none
-/// did soon.
-pub(crate) fn calls_until_fixed(pad: &Scratchpad, failed: u32) -> Option<u32> {
-    let first = failed as usize;
-    let command = pad.calls[first].command?;
-    let window = &pad.calls[first..pad.calls.len().min(first + 1 + FIX_WINDOW_CALLS)];
-    let fix = find_fix(pad, &heads_of_calls(pad, window), failed, command)?;
-    u32::try_from(fix.n_calls).ok()
-}
-
-/// The next command with the same head that succeeded, and the files edited before it.
-fn find_fix(
-    pad: &Scratchpad,
-    heads: &CommandHeads,
-    failed: u32,
-    command: StringId,
-) -> Option<CommandFix> {
-    let head = heads.get(&command);
-    let later_calls = &pad.calls[failed as usize + 1..];
-    let mut edited_files = Vec::new();
-    for (n_calls, call) in (1..).zip(later_calls.iter().take(FIX_WINDOW_CALLS)) {
-        // Another failure neither fixes the error nor edits a file.
-        if !call.has_succeeded() {
-            continue;
-        }
-        if let Some(command) = call.command
-            && heads.get(&command) == head
-        {
-            let command = shell::essential_command(pad.strings.text(command));
-            return Some(CommandFix { command, edited_files, n_calls });
-        }
-        // Files that were edited until the fix are likely what fixed it.
-        if edited_files.len() < MAX_EDITED_FILES {
-            let written = pad.touches_of_call(call).iter().filter(|it| it.is_write);
-            for file in written.filter_map(|it| to_path(pad, it.file)) {
-                if !edited_files.contains(&file) {
-                    edited_files.push(file);
-                }
-            }
-        }
-    }
-    None
 }
 
 /// Detects a file that was looked for in the wrong place and found in another one soon after.
@@ -201,7 +132,7 @@ mod tests {
     fn an_error_fixed_only_at_its_second_occurrence_is_recorded_with_the_fix() {
         let failure = "fail make: error: no rule to make `all`\n";
         // More calls than the fix of the first occurrence is searched in.
-        let other_work = "read a.rs\n".repeat(super::FIX_WINDOW_CALLS);
+        let other_work = "read a.rs\n".repeat(40);
         check(
             ErrorRetry,
             &format!("{failure}{other_work}{failure}run make -k"),
