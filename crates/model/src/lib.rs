@@ -76,7 +76,7 @@ pub use session::{
     DEFERRED_DAYS, SESSION_TYPE_RULES, SessionBehaviour, SessionOutcome, SessionType,
     SessionTypeRule, ValidationBasis, ValidationKind, infer_session_type,
 };
-pub use signal::{DropReason, SignalKind, SignalRow};
+pub use signal::{DropReason, SignalKind, SignalRow, SignalUse};
 pub use text::{
     MAX_CITATION, MAX_CONTENT, MAX_LABEL, NOTES_TAG, TextError, clean_label, clean_text,
     elide_middle, fingerprint_text, is_invisible,

@@ -44,17 +44,30 @@ closed! {
     }
 }
 
+/// The use that is made of the sightings of a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignalUse {
+    /// Behaviour without a statement: it is counted, and told as a number at the moment it counts, such as
+    /// the usual checks at the first edit. It never becomes a memory, because a count says nothing about
+    /// the reason, and is outdated by the next session.
+    Statistics,
+    /// A statement, or a failure with what ended it: it may become a memory.
+    Memory,
+}
+
 /// Properties shared by every sighting of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignalRow {
     /// Weight as evidence, per mille.
     pub score: PerMille,
-    /// The memory kind it usually becomes.
+    /// The memory kind it usually becomes, if it feeds memories.
     pub becomes: MemoryKind,
     /// Distinct sessions that must show the pattern before it is kept.
     pub sessions: u32,
     /// Derived from text that an agent or a page wrote, not from file accesses, so taint applies.
     pub textual: bool,
+    /// The use that is made of it.
+    pub feeds: SignalUse,
     pub description: &'static str,
 }
 
@@ -63,32 +76,34 @@ impl SignalKind {
     pub const fn row(self) -> SignalRow {
         use MemoryKind::{CausalDependency as Causal, ContextCost, DeadEnd, ErrorPattern, Gotcha, ModuleInsight as Insight,
                    Preference, PrefetchPattern as Prefetch, TaskCalibration as Calibration, WorkflowRecipe as Recipe};
+        use SignalUse::{Memory, Statistics};
         match self {
             //                                                sessions
-            //                             score becomes      |  textual
-            //                             |    |             |  |      description
-            Self::FileAccess        => row(720, Prefetch,     3, false, "files touched early, session after session"),
-            Self::CoAccess          => row(910, Causal,       3, false, "two files touched within five steps"),
-            Self::ErrorRetry        => row(850, ErrorPattern, 2, true,  "an error recurred; its fix is kept"),
-            Self::Backtrack         => row(680, Gotcha,       2, true,  "an edit was reverted or redone"),
-            Self::ReadAbandon       => row(790, Gotcha,       3, false, "a file was read repeatedly and never used"),
-            Self::RepeatedGrep      => row(760, Insight,      2, false, "the same search was repeated; the query that finally matched is kept"),
-            Self::Sequence          => row(730, Recipe,       3, false, "the same steps in the same order"),
-            Self::TimeAnomaly       => row(480, Gotcha,       3, false, "a step took far longer than the others; counts only beside an error or a reverted edit"),
-            Self::SelfCorrection    => row(880, Gotcha,       1, true,  "the agent corrected a belief about the code"),
-            Self::ExternalReference => row(610, Insight,      3, true,  "a page was looked up before an edit"),
-            Self::GlobIgnore        => row(640, Gotcha,       2, false, "a long file list of which little was read"),
-            Self::ImportChase       => row(520, Causal,       4, false, "a file was read, then its imports"),
-            Self::TestOrder         => row(740, Calibration,  3, false, "tests before or after the implementation"),
-            Self::ConfigTouch       => row(660, Causal,       2, false, "a manifest, lock, build, environment or CI file was edited as well"),
-            Self::StepOverrun       => row(710, Calibration,  3, false, "the task took more steps than planned"),
-            Self::ParallelConflict  => row(820, Gotcha,       1, false, "two subagents edited the same file"),
-            Self::ContextTokenSpike => row(630, ContextCost,  3, false, "files that cost far more tokens than others"),
-            Self::DeadEnd           => row(850, DeadEnd,      1, true,  "an approach was given up"),
-            Self::CausalStatement   => row(800, Causal,       1, true,  "the agent or the user stated that one change requires another"),
-            Self::UserCorrection    => row(900, Preference,   1, true,  "the user corrected the agent"),
-            Self::Recorded          => row(830, Insight,      1, true,  "the agent recorded a note"),
-            Self::Claim             => row(700, Insight,      1, true,  "something stated by a person, a tool or the agent, with what came of it"),
+            //                                                |  textual
+            //                             score becomes      |  |      feeds
+            //                             |    |             |  |      |           description
+            Self::FileAccess        => row(720, Prefetch,     3, false, Statistics, "files touched early, session after session"),
+            Self::CoAccess          => row(910, Causal,       3, false, Statistics, "two files touched within five steps"),
+            Self::ErrorRetry        => row(850, ErrorPattern, 2, true,  Memory,     "an error recurred; its fix is kept"),
+            Self::Backtrack         => row(680, Gotcha,       2, true,  Memory,     "an edit was reverted or redone"),
+            Self::ReadAbandon       => row(790, Gotcha,       3, false, Statistics, "a file was read repeatedly and never used"),
+            Self::RepeatedGrep      => row(760, Insight,      2, false, Statistics, "the same search was repeated; the query that finally matched is kept"),
+            Self::Sequence          => row(730, Recipe,       3, false, Statistics, "the same steps in the same order"),
+            Self::TimeAnomaly       => row(480, Gotcha,       3, false, Statistics, "a step took far longer than the others; counts only beside an error or a reverted edit"),
+            Self::SelfCorrection    => row(880, Gotcha,       1, true,  Memory,     "the agent corrected a belief about the code"),
+            Self::ExternalReference => row(610, Insight,      3, true,  Statistics, "a page was looked up before an edit"),
+            Self::GlobIgnore        => row(640, Gotcha,       2, false, Statistics, "a long file list of which little was read"),
+            Self::ImportChase       => row(520, Causal,       4, false, Statistics, "a file was read, then its imports"),
+            Self::TestOrder         => row(740, Calibration,  3, false, Statistics, "tests before or after the implementation"),
+            Self::ConfigTouch       => row(660, Causal,       2, false, Statistics, "a manifest, lock, build, environment or CI file was edited as well"),
+            Self::StepOverrun       => row(710, Calibration,  3, false, Statistics, "the task took more steps than planned"),
+            Self::ParallelConflict  => row(820, Gotcha,       1, false, Memory,     "two subagents edited the same file"),
+            Self::ContextTokenSpike => row(630, ContextCost,  3, false, Statistics, "files that cost far more tokens than others"),
+            Self::DeadEnd           => row(850, DeadEnd,      1, true,  Memory,     "an approach was given up"),
+            Self::CausalStatement   => row(800, Causal,       1, true,  Memory,     "the agent or the user stated that one change requires another"),
+            Self::UserCorrection    => row(900, Preference,   1, true,  Memory,     "the user corrected the agent"),
+            Self::Recorded          => row(830, Insight,      1, true,  Memory,     "the agent recorded a note"),
+            Self::Claim             => row(700, Insight,      1, true,  Memory,     "something stated by a person, a tool or the agent, with what came of it"),
         }
     }
 }
@@ -98,11 +113,12 @@ const fn row(
     becomes: MemoryKind,
     sessions: u32,
     textual: bool,
+    feeds: SignalUse,
     description: &'static str,
 ) -> SignalRow {
     assert!(score >= 400, "a weaker pattern is no signal");
     assert!(sessions > 0, "a pattern is seen at least once");
-    SignalRow { score: PerMille::new(score), becomes, sessions, textual, description }
+    SignalRow { score: PerMille::new(score), becomes, sessions, textual, feeds, description }
 }
 
 // Evaluates every row at compile time, so a bad row never reaches a user.
@@ -117,6 +133,8 @@ const _: () = {
 closed! {
     /// The stage that dropped a candidate.
     pub enum DropReason : "drop reason" {
+        /// The signal is a statistic: told at its moment, not stored.
+        Statistic = "statistic",
         /// The gate of this session type never admits this signal.
         Gate = "gate",
         /// The session is not validated yet; the sighting is held.

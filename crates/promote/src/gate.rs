@@ -62,23 +62,16 @@ const DEAD_END_RULE: AdmissionRule = admit(SignalKind::DeadEnd, 1, 0);
 const INSIGHTS_RULES: &[AdmissionRule] = &[
     //    signal                      min occurrences
     //                                |  reduction
-    admit(SignalKind::CoAccess,       1, 150),
     admit(SignalKind::SelfCorrection, 1, 0),
-    admit(SignalKind::RepeatedGrep,   1, 100),
     NOTE_RULE, USER_RULE, DEAD_END_RULE,
 ];
 const ROADMAP_RULES: &[AdmissionRule] = &[NOTE_RULE];
 #[rustfmt::skip]
 const TERMINAL_RULES: &[AdmissionRule] = &[
     admit(SignalKind::ErrorRetry,     2, 100),
-    admit(SignalKind::Sequence,       3, 200),
     NOTE_RULE, USER_RULE, DEAD_END_RULE,
 ];
-#[rustfmt::skip]
-const SPEC_RULES: &[AdmissionRule] = &[
-    admit(SignalKind::FileAccess,     1, 250),
-    NOTE_RULE, USER_RULE,
-];
+const SPEC_RULES: &[AdmissionRule] = &[NOTE_RULE, USER_RULE];
 #[rustfmt::skip]
 const REVIEW_RULES: &[AdmissionRule] = &[
     admit(SignalKind::ErrorRetry,     1, 0),
@@ -142,6 +135,7 @@ impl Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::SignalUse;
 
     #[test]
     fn the_gate_of_a_build_opens_with_validation_and_that_of_a_changelog_never() {
@@ -176,11 +170,12 @@ mod tests {
     }
 
     #[test]
-    fn no_signal_has_two_rules() {
+    fn no_signal_has_two_rules_and_no_statistic_has_one() {
         for kind in SessionType::ALL {
             let rules = gate_for(*kind).rules.unwrap_or(&[]);
             for (nth, rule) in rules.iter().enumerate() {
                 assert!(rules[..nth].iter().all(|it| it.signal != rule.signal), "{kind}");
+                assert_eq!(rule.signal.row().feeds, SignalUse::Memory, "{kind}");
             }
         }
     }

@@ -6,14 +6,15 @@
 //! *Tainted* text is derived from text outside the project, such as a web page. The *confidence* is stored
 //! with the memory; the *score* of the candidate only decides whether it is kept.
 //!
-//! Each candidate passes three stages: the gate of the session type, its content, its score. Those that
+//! Each candidate passes four stages: its signal, the gate of the session type, its content, its score. Those that
 //! pass compete for the number of memories that one session may become. Every drop has a reason:
 //!
 //! ```text
 //! candidate                                       verdict
 //! self correction, validated build                keep 0.79 score 0.84
 //! the same, work not validated yet                waiting: the session's work is not validated yet
-//! two files touched together, in 2 sessions       frequency: seen in 2 of 3 sessions
+//! an error and its fix, in 1 session              frequency: seen in 1 of 2 sessions
+//! two files touched together                      statistic: told at its moment, not stored
 //! ```
 //!
 //! The same candidates and the same facts give the same verdicts. Taint is a flag of the candidate and is
@@ -21,7 +22,7 @@
 
 use model::{
     DropReason, MemoryKind, MemoryType, PerMille, SessionOutcome, SessionType, SignalKind,
-    ValidationBasis, ValidationKind,
+    SignalUse, ValidationBasis, ValidationKind,
 };
 
 use crate::gate::{AdmissionRule, Gate, GateCondition, gate_for};
@@ -163,6 +164,7 @@ fn pass_stages(
     candidate: &PromotionCandidate,
     facts: &SessionFacts,
 ) -> StageResult<PromotionVerdict> {
+    check_signal(candidate)?;
     let gate = gate_for(facts.kind);
     if candidate.signal == SignalKind::Claim {
         return keep_claim(candidate, &gate);
@@ -188,6 +190,16 @@ fn keep_claim(candidate: &PromotionCandidate, gate: &Gate) -> StageResult<Promot
         tainted: candidate.tainted,
         candidate: true,
     })
+}
+
+/// The signal must be one that becomes memories. A statistic is never stored, whatever the session.
+fn check_signal(candidate: &PromotionCandidate) -> StageResult<()> {
+    match candidate.signal.row().feeds {
+        SignalUse::Memory => Ok(()),
+        SignalUse::Statistics => {
+            Err(drop_candidate(DropReason::Statistic, "told at its moment, not stored"))
+        }
+    }
 }
 
 /// The session must have succeeded, admit the signal, and be validated.

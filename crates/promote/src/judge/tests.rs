@@ -99,14 +99,14 @@ fn every_stage_drops_with_its_own_reason() {
 
     // The content: enough sessions or a quorum, a text, no instruction.
     check(
-        &candidate(SignalKind::CoAccess, 2),
+        &candidate(SignalKind::ErrorRetry, 1),
         &build,
-        expect!["frequency: seen in 2 of 3 sessions"],
+        expect!["frequency: seen in 1 of 2 sessions"],
     );
     check(
-        &PromotionCandidate { has_quorum: true, ..candidate(SignalKind::CoAccess, 1) },
+        &PromotionCandidate { has_quorum: true, ..candidate(SignalKind::ErrorRetry, 1) },
         &build,
-        expect!["keep 0.85 score 0.88"],
+        expect!["keep 0.80 score 0.82"],
     );
     check(
         &PromotionCandidate { content: None, ..correction.clone() },
@@ -122,9 +122,9 @@ fn every_stage_drops_with_its_own_reason() {
 
     // The score, and the flags of a kept candidate.
     check(
-        &candidate(SignalKind::ContextTokenSpike, 3),
-        &build,
-        expect!["score: 0.63 of 0.65, the minimum of a build session"],
+        &candidate(SignalKind::Backtrack, 2),
+        &SessionFacts { tightening: 200, ..build.clone() },
+        expect!["score: 0.66 of 0.78, the minimum of a build session"],
     );
     check(
         &PromotionCandidate { tainted: true, ..correction.clone() },
@@ -140,6 +140,20 @@ fn every_stage_drops_with_its_own_reason() {
 }
 
 #[test]
+fn statistics_are_never_stored_however_often_they_are_seen() {
+    let statistics =
+        SignalKind::ALL.iter().filter(|it| it.row().feeds == SignalUse::Statistics).copied();
+    for kind in SessionType::ALL {
+        for signal in statistics.clone() {
+            // Several agents agree, and an older version has made a memory of it.
+            let confirmed =
+                PromotionCandidate { has_quorum: true, has_memory: true, ..candidate(signal, 50) };
+            check(&confirmed, &facts(*kind), expect!["statistic: told at its moment, not stored"]);
+        }
+    }
+}
+
+#[test]
 fn more_sessions_raise_confidence_up_to_a_limit() {
     let confidence =
         |sessions| compute_confidence(&candidate(SignalKind::ErrorRetry, sessions), 0).get();
@@ -152,7 +166,7 @@ fn no_signal_takes_the_whole_budget() {
     let mut all: Vec<PromotionCandidate> = (0..40)
         .map(|it| PromotionCandidate {
             key: format!("{it:02}"),
-            ..candidate(SignalKind::CoAccess, 9)
+            ..candidate(SignalKind::SelfCorrection, 9)
         })
         .collect();
     all.extend((0..3).map(|it| PromotionCandidate {
@@ -163,7 +177,7 @@ fn no_signal_takes_the_whole_budget() {
     let verdicts = judge_candidates(&all, &facts(SessionType::Build));
 
     let n_kept = |signal| count_kept(signal, &all, &verdicts);
-    assert_eq!(n_kept(SignalKind::CoAccess), 8, "40 % of 20");
+    assert_eq!(n_kept(SignalKind::SelfCorrection), 8, "40 % of 20");
     assert_eq!(n_kept(SignalKind::ErrorRetry), 3);
 }
 
@@ -192,10 +206,10 @@ fn confirmed_memories_do_not_count_against_the_limit_of_new_ones() {
     for it in &mut all {
         it.has_memory = true;
     }
-    all.extend(candidates(SignalKind::FileAccess, 2));
+    all.extend(candidates(SignalKind::Backtrack, 2));
     let verdicts = judge_candidates(&all, &facts(SessionType::Build));
     assert_eq!(count_kept(SignalKind::ErrorRetry, &all, &verdicts), 30);
-    assert_eq!(count_kept(SignalKind::FileAccess, &all, &verdicts), 2);
+    assert_eq!(count_kept(SignalKind::Backtrack, &all, &verdicts), 2);
 }
 
 #[test]
@@ -246,11 +260,12 @@ fn rejection_tightens_thresholds() {
     assert_eq!(threshold_tightening(4, 10), 200);
 
     // A score that passes the usual minimum of its kind, and not the raised one.
-    let first_files = candidate(SignalKind::FileAccess, 3);
+    let kind = MemoryType::Core(MemoryKind::CausalDependency);
+    let reverted = PromotionCandidate { kind, ..candidate(SignalKind::Backtrack, 2) };
     let build = facts(SessionType::Build);
-    check(&first_files, &build, expect!["keep 0.71 score 0.71"]);
+    check(&reverted, &build, expect!["keep 0.64 score 0.66"]);
     let tightened = SessionFacts { tightening: 200, ..build };
-    check(&first_files, &tightened, expect!["score: 0.71 of 0.72"]);
+    check(&reverted, &tightened, expect!["score: 0.66 of 0.72"]);
 }
 
 proptest! {
