@@ -7,13 +7,14 @@
 
 use std::path::Path;
 
-use model::{MemoryId, ProjectId};
+use model::{Deprecation, Memory, MemoryId, MemoryStatus, ProjectId};
 use source::SkipReason;
-use store::{Store, StoreReader};
+use store::{MemoryFilter, Store, StoreReader};
 
 use crate::backups::list_backups;
 use crate::code_index::queries::load_query_graph;
 use crate::code_index::{IndexState, read_index_state};
+use crate::export::NO_LIMIT;
 use crate::learn::failed_sessions;
 use crate::memory_texts::list_memories_with_secrets;
 use crate::project_identity::register_from_settings;
@@ -89,6 +90,7 @@ pub(crate) async fn run_doctor(
         checks.push(check_store(notebook.scope, &store).await);
         checks.push(check_backups(project, &notebook));
         checks.extend(check_secrets(&notebook.store, scope_name(notebook.scope)).await);
+        checks.extend(check_retired_statistics(&notebook).await);
     }
 
     // If the registry is locked, every project would look unregistered.
@@ -193,6 +195,22 @@ fn check_folder(data: &Path) -> HealthCheck {
             problem(name, HealthLevel::Bad, detail, &format!("chmod -R go= {}", data.display()))
         }
     }
+}
+
+/// Counts the memories that were retired because they only stated numbers. `None` if there are none.
+async fn check_retired_statistics(notebook: &Notebook) -> Option<HealthCheck> {
+    let statuses = vec![MemoryStatus::Deprecated];
+    let filter = MemoryFilter { statuses, ..MemoryFilter::active(NO_LIMIT) };
+    // A store that cannot be read is reported by its own check.
+    let deprecated = notebook.store.memories().list(filter).await.ok()?;
+    let is_statistic = |it: &&Memory| it.states.deprecation() == Some(Deprecation::Statistic);
+    let n_retired = deprecated.iter().filter(is_statistic).count();
+    (n_retired > 0).then(|| {
+        let detail = format!(
+            "retired memories that only stated how often something happened: {n_retired}; such numbers are told at their moment now"
+        );
+        good("statistics", detail)
+    })
 }
 
 /// Writes a scratch file into the data folder. `None` if that works.

@@ -16,7 +16,6 @@ mod session_index;
 // Deciding, without I/O.
 mod candidate_promotion;
 mod candidates;
-mod couplings;
 mod fresh_memory;
 mod novelty;
 mod plan;
@@ -30,6 +29,7 @@ mod work_unit;
 mod claim_detection;
 mod consolidation;
 mod edit_outcome;
+mod retired_statistics;
 mod rewording;
 mod subagents;
 mod weekly;
@@ -42,6 +42,7 @@ mod file_prediction;
 mod injection_judgement;
 mod learned;
 mod module_lookup;
+mod session_statistics;
 
 // Sources of sessions: journals, the inbox, transcripts of hosts.
 mod inbox;
@@ -64,6 +65,7 @@ use load::{LoadedLesson, load_lesson};
 use observed::SessionExtent;
 use plan::{LessonPlan, draft_lesson, plan_lesson};
 use related::load_related;
+use retired_statistics::retirement_notice;
 use rewording::reword_new_memories;
 
 pub use explanation::{ContributingSession, ExplainedSighting, Explanation, SessionExplanation};
@@ -83,7 +85,7 @@ pub use transcript_tail::TranscriptTail;
 pub(crate) use expected_errors::describe_expected_errors;
 pub(crate) use explanation::{explain, learned_sessions};
 pub(crate) use failed_sessions::{failed_sessions, has_failed_before};
-pub(crate) use file_prediction::{predict_files, rank_task_files, read_costs};
+pub(crate) use file_prediction::{predict_files, rank_task_files};
 pub(crate) use inbox::{clear_project_inbox, import_inbox_session, open_inbox};
 pub(crate) use journal::{
     append_events, close_journal, external_source, is_transcript_being_written, journal_parent,
@@ -92,9 +94,11 @@ pub(crate) use journal::{
 };
 pub(crate) use load::load_visits;
 pub(crate) use module_lookup::load_module_lookup;
+pub(crate) use retired_statistics::retire_statistics;
+pub(crate) use session_statistics::{read_costs, step_calibration, usual_checks};
 pub(crate) use subagents::{sibling_note_objection, sibling_notes};
 pub(crate) use transcript::{host_transcripts, read_transcript};
-pub(crate) use weekly::synthesise_week;
+pub(crate) use weekly::consolidate_week;
 
 /// Learns from a finished session; `None` if the scratchpad holds no event.
 pub(crate) async fn learn_session(
@@ -138,12 +142,17 @@ async fn learn_extent(
     project.require_memory_enabled()?;
     // A scratchpad without events has no session and teaches nothing.
     let Some(session) = pad.session else { return Ok(None) };
+    let notice = retirement_notice(retire_statistics(project).await?);
     let mut result = load_and_write_lesson(project, pad, extent).await;
     // Another process may have changed a memory between the read and the write: read again.
     if matches!(result, Err(Error::Store(store::Error::VersionConflict { .. }))) {
         result = load_and_write_lesson(project, pad, extent).await;
     }
-    record_result(project, session, result)
+    let mut learned = record_result(project, session, result)?;
+    if let Some(learned) = &mut learned {
+        learned.notices.extend(notice);
+    }
+    Ok(learned)
 }
 
 /// One attempt to learn: loads, plans, rewords and writes.

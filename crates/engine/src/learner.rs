@@ -3,10 +3,10 @@
 //! [`Project`] hands out a [`Learner`]; the daemon and `waylore learn` call it. The work is done by
 //! the functions in `learn/`.
 
-use model::SessionId;
+use model::{MemoryId, SessionId};
 use observe::Scratchpad;
 
-use crate::learn::{self, LearnedMemory, LearnedSession};
+use crate::learn::{self, LearnedSession};
 use crate::{Error, Project};
 
 /// Turns finished sessions into memories.
@@ -44,8 +44,8 @@ impl<'a> Learner<'a> {
         learn::learn_finished_subtasks(self.project, session).await
     }
 
-    /// Looks for couplings between modules, at most once per week, and merges duplicate memories.
-    pub async fn synthesise_week(&mut self) -> Result<Vec<LearnedMemory>, Error> {
-        learn::synthesise_week(self.project).await
+    /// Merges duplicate memories, at most once per week, and returns those that were retired.
+    pub async fn consolidate_week(&mut self) -> Result<Vec<MemoryId>, Error> {
+        learn::consolidate_week(self.project).await
     }
 }

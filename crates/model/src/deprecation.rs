@@ -18,11 +18,14 @@ pub enum Deprecation {
     SupersededBy(String),
     /// A newer memory states the same. Contains the short id of the newer one.
     DuplicateOf(String),
-    /// The memory was learned from behaviour, and later sessions behaved differently. If they behave like that
-    /// again, the observer may revive it.
+    /// The memory was learned from behaviour, and later sessions behaved differently. Written by earlier
+    /// versions, which stored statistics.
     PatternFaded,
     /// A candidate that was not confirmed in time. The observer may revive it.
     Unconfirmed,
+    /// The memory stated only how often something happened. Such statistics are told at their moment and
+    /// are no longer stored.
+    Statistic,
     /// The rule was removed from the rules file at this path.
     RuleRemoved { path: String },
     /// A person flagged the memory; the reason in their words.
@@ -31,6 +34,8 @@ pub enum Deprecation {
 
 const PATTERN_FADED: &str = "superseded by later sessions, which did otherwise";
 const UNCONFIRMED: &str = "a candidate that was not confirmed in time";
+const STATISTIC: &str =
+    "superseded by statistics: such numbers are told at their moment and no longer stored";
 const SUPERSEDED_BY_PREFIX: &str = "superseded by #";
 const DUPLICATE_SUFFIX: &str = ", which says the same";
 const RULE_REMOVED_PREFIX: &str = "no longer in ";
@@ -55,6 +60,9 @@ impl Deprecation {
         }
         if text == UNCONFIRMED {
             return Self::Unconfirmed;
+        }
+        if text == STATISTIC {
+            return Self::Statistic;
         }
         if let Some(path) = text.strip_prefix(RULE_REMOVED_PREFIX) {
             return Self::RuleRemoved { path: path.to_owned() };
@@ -81,6 +89,7 @@ impl fmt::Display for Deprecation {
             Self::DuplicateOf(id) => write!(f, "{SUPERSEDED_BY_PREFIX}{id}{DUPLICATE_SUFFIX}"),
             Self::PatternFaded => f.write_str(PATTERN_FADED),
             Self::Unconfirmed => f.write_str(UNCONFIRMED),
+            Self::Statistic => f.write_str(STATISTIC),
             Self::RuleRemoved { path } => write!(f, "{RULE_REMOVED_PREFIX}{path}"),
             Self::ByPerson(reason) => f.write_str(reason),
         }
@@ -100,6 +109,7 @@ mod tests {
             Deprecation::duplicate_of(id),
             Deprecation::PatternFaded,
             Deprecation::Unconfirmed,
+            Deprecation::Statistic,
             Deprecation::RuleRemoved { path: "AGENTS.md".to_owned() },
             Deprecation::ByPerson("we use sqlite now, superseded by #1234abcd".to_owned()),
         ];
@@ -124,6 +134,7 @@ mod tests {
             Deprecation::superseded_by(id),
             Deprecation::duplicate_of(id),
             Deprecation::PatternFaded,
+            Deprecation::Statistic,
         ];
         for reason in superseded {
             assert!(reason.to_string().starts_with(Deprecation::SUPERSEDED_PREFIX));

@@ -14,9 +14,9 @@
 //! new.
 
 mod errors;
-mod files;
 mod statements;
-mod workflow;
+
+use std::collections::BTreeSet;
 
 use model::{
     MemoryKind, MemoryScope, MemoryType, Payload, ProjectPath, SessionId, SignalKind, Timestamp,
@@ -39,18 +39,6 @@ pub struct SessionSighting {
     pub evidence: Evidence,
 }
 
-/// Numbers of sessions against which a pattern is rated: three sightings are much if four sessions edited
-/// the file, and little if forty did. The caller counts them in the database.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SupportCounts {
-    /// Sessions that edited the first file of the evidence, and the second.
-    pub first_file: u32,
-    pub second_file: u32,
-    /// For the signal `sequence` (the steps of a change): all sessions with a sighting, also those whose work
-    /// did not hold. For other signals: sessions that edited any file.
-    pub baseline: u32,
-}
-
 /// The text of a possible memory, with its type and data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemoryDraft {
@@ -62,9 +50,6 @@ pub struct MemoryDraft {
     pub payload: Option<Payload>,
     /// The scope that the agent stated; else the modules decide it.
     pub scope: Option<MemoryScope>,
-    /// The sessions behind a draft of `synthesis`, which no sighting shows by itself. Empty in the drafts of
-    /// this file, whose sessions are those of the sightings.
-    pub sessions: Vec<SessionId>,
     /// What happened in its session confirms it, so that no second session is needed: a failed command
     /// succeeded after the fix.
     pub is_confirmed: bool,
@@ -75,7 +60,6 @@ pub struct MemoryDraft {
 pub fn compose_draft(
     key: &PatternKey,
     seen: &[SessionSighting],
-    support: SupportCounts,
     modules: &ModuleLookup,
 ) -> Option<MemoryDraft> {
     if seen.is_empty() {
@@ -83,23 +67,9 @@ pub fn compose_draft(
     }
     // A signal whose keys have two forms has two functions, which the parts of the key decide between.
     let draft = match (key.signal(), key.parts()) {
-        (SignalKind::FileAccess, _) => files::draft_first_files(key.as_str(), seen, modules),
-        (SignalKind::CoAccess, _) => files::draft_coupled_files(seen, support),
-        (SignalKind::ReadAbandon, _) => files::draft_wrong_start(seen),
-        (SignalKind::RepeatedGrep, _) => files::draft_search_location(seen),
-        (SignalKind::GlobIgnore, _) => files::draft_costly_listing(seen),
-        (SignalKind::ImportChase, _) => files::draft_import_pair(seen),
-        (SignalKind::ConfigTouch, _) => files::draft_config_coupling(seen, support),
-        (SignalKind::ContextTokenSpike, _) => files::draft_costly_file(seen),
-        (SignalKind::ParallelConflict, _) => files::draft_contested_file(seen),
         (SignalKind::ErrorRetry, PatternParts::MissingFile(_)) => errors::draft_moved_file(seen),
         (SignalKind::ErrorRetry, _) => errors::draft_fixed_error(key.as_str(), seen),
-        (SignalKind::TimeAnomaly, _) => errors::draft_slow_command(seen),
-        (SignalKind::Sequence, PatternParts::ModuleChange(module)) => {
-            workflow::draft_module_routine(key.as_str(), module, seen, support)
-        }
-        (SignalKind::Sequence, _) => workflow::draft_commit_recipe(seen),
-        (SignalKind::StepOverrun, _) => workflow::draft_calibration(key.as_str(), seen),
+        (SignalKind::ParallelConflict, _) => draft_contested_file(seen),
         (SignalKind::Backtrack, _) => statements::draft_reverted_edit(seen),
         (SignalKind::SelfCorrection, _) => statements::draft_corrected_fact(seen),
         (SignalKind::DeadEnd, PatternParts::RevertedSession(_)) => {
@@ -110,9 +80,23 @@ pub fn compose_draft(
         (SignalKind::UserCorrection, _) => statements::draft_preference(seen),
         (SignalKind::Recorded, _) => statements::draft_note(seen),
         (SignalKind::Claim, _) => statements::draft_claim(seen),
-        // The order of tests does not say how to work, and a page that was read does not say what it
-        // contains: both are only counted.
-        (SignalKind::TestOrder | SignalKind::ExternalReference, _) => None,
+        // Statistics are told at their moment and have no draft (`SignalUse::Statistics`).
+        (
+            SignalKind::FileAccess
+            | SignalKind::CoAccess
+            | SignalKind::ReadAbandon
+            | SignalKind::RepeatedGrep
+            | SignalKind::Sequence
+            | SignalKind::TimeAnomaly
+            | SignalKind::ExternalReference
+            | SignalKind::GlobIgnore
+            | SignalKind::ImportChase
+            | SignalKind::TestOrder
+            | SignalKind::ConfigTouch
+            | SignalKind::StepOverrun
+            | SignalKind::ContextTokenSpike,
+            _,
+        ) => None,
     };
     draft.map(|it| it.finish(modules))
 }
@@ -127,7 +111,6 @@ impl MemoryDraft {
             tags: Vec::new(),
             payload: None,
             scope: None,
-            sessions: Vec::new(),
             is_confirmed: false,
         }
     }
@@ -158,6 +141,15 @@ impl MemoryDraft {
     }
 }
 
+/// A file that two subagents edited at the same time.
+fn draft_contested_file(seen: &[SessionSighting]) -> Option<MemoryDraft> {
+    let Evidence::ParallelConflict { file, .. } = &seen.last()?.evidence else { return None };
+    let content = format!(
+        "Do not let two subagents edit `{file}` at once: they did, and one has to work on what the other wrote. Give it to one of them."
+    );
+    Some(MemoryDraft::new(MemoryKind::Gotcha, content).with_files(vec![file.clone()]))
+}
+
 /// The paths as a list in prose: `` `a`, `b` and `c` ``.
 pub(crate) fn quote_paths(paths: &[ProjectPath]) -> String {
     let quoted: Vec<String> = paths.iter().map(|it| format!("`{it}`")).collect();
@@ -168,16 +160,10 @@ pub(crate) fn quote_paths(paths: &[ProjectPath]) -> String {
     }
 }
 
-/// The distinct sessions among the sightings.
-fn distinct_sessions(seen: &[SessionSighting]) -> Vec<SessionId> {
-    let mut sessions: Vec<SessionId> = seen.iter().map(|it| it.session).collect();
-    sessions.sort_unstable();
-    sessions.dedup();
-    sessions
-}
-
-fn count_sessions(seen: &[SessionSighting]) -> u32 {
-    u32::try_from(distinct_sessions(seen).len()).unwrap_or(u32::MAX)
+/// Counts the distinct sessions among the sightings.
+pub(crate) fn count_sessions(seen: &[SessionSighting]) -> u32 {
+    let sessions: BTreeSet<SessionId> = seen.iter().map(|it| it.session).collect();
+    u32::try_from(sessions.len()).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

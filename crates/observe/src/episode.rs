@@ -99,9 +99,7 @@ impl LineIntents {
         let Some(command) = call.command.filter(|_| call.tool == ToolKind::Shell) else {
             return &[];
         };
-        self.0
-            .entry(command)
-            .or_insert_with(|| CommandIntent::of_line(pad.strings.text(command)))
+        self.0.entry(command).or_insert_with(|| CommandIntent::of_line(pad.strings.text(command)))
     }
 }
 
@@ -224,9 +222,13 @@ fn find_ending(
             let next = pad.errors.iter().find(|it| it.call as usize == number);
             match next {
                 // The intent failed again, so that what was done before did not help.
-                Some(it) if it.fingerprint == error.fingerprint => between = CallsBetween::default(),
+                Some(it) if it.fingerprint == error.fingerprint => {
+                    between = CallsBetween::default()
+                }
                 // The command is right now: it does its work and finds something else.
-                Some(it) if nature == FailureNature::Usage && nature_of(it) == FailureNature::Work => {
+                Some(it)
+                    if nature == FailureNature::Usage && nature_of(it) == FailureNature::Work =>
+                {
                     if is_other_command(failed, &line[same], nature) {
                         return Some(found.other_command(&line[same].text));
                     }
@@ -282,7 +284,8 @@ impl FoundSuccess<'_> {
             && (self.nature != FailureNature::Usage
                 || between.edited_files.iter().any(|it| crate::is_config(it.as_str())));
         if is_other && !edits_matter {
-            let kind = if steps.is_empty() { EndingKind::OtherCommand } else { EndingKind::MissingStep };
+            let kind =
+                if steps.is_empty() { EndingKind::OtherCommand } else { EndingKind::MissingStep };
             return Some(Some(self.ending(kind, &passed.text, steps, Vec::new())));
         }
         if !covers_scope(self.failed, passed) {

@@ -21,8 +21,8 @@ mod episode;
 mod error_line;
 mod expected_errors;
 mod import_words;
-mod sentences;
 mod person;
+mod sentences;
 pub mod shell;
 pub mod statements;
 
@@ -44,14 +44,15 @@ mod modules;
 mod payload_fields;
 mod prefetch;
 mod savings;
-mod synthesis;
+mod session_statistics;
+mod session_visit;
 mod work_statistics;
 
 #[cfg(test)]
 mod test_script;
 
 pub use config_files::is_config;
-pub use draft::{MemoryDraft, SessionSighting, SupportCounts, compose_draft};
+pub use draft::{MemoryDraft, SessionSighting, compose_draft};
 pub use episode::{CommandIntent, EndingKind, EpisodeEnding, command_family};
 pub use error_line::{
     ErrorKind, RecognisedError, ToolFamily, is_generic_message, normalise_message, recognise_error,
@@ -65,9 +66,9 @@ pub use journal_fold::{
 pub use memory_use::{is_cited, was_followed};
 pub use modules::ModuleLookup;
 pub use path_rules::{folder_of, is_test_pair, is_test_path};
-pub use person::{PersonMoment, PersonWish, Preceding, WishKind, hear_message, hear_person};
 pub use pattern_key::{PatternKey, PatternParts, TestTiming};
 pub use payload_fields::{complete_payload, payload_fields};
+pub use person::{PersonMoment, PersonWish, Preceding, WishKind, hear_message, hear_person};
 pub use prefetch::{
     CommitEvidence, PastSession, PredictionInputs, TaskDescription, rank_likely_files,
 };
@@ -80,11 +81,11 @@ pub use scratchpad::{
 };
 pub use sentences::{code_words, names_code, split_sentences};
 pub use session::{FileActivity, SessionOverview, summarise_session};
+pub use session_statistics::{
+    StepCalibration, UsualChecks, average_read_cost, first_files, step_calibration, usual_checks,
+};
+pub use session_visit::{SESSION_MILESTONES, SessionVisit, edited_modules};
 pub use sighting::{Sighting, find_named_files};
 pub use signal::{detect_sightings, parallel_conflicts, reverted_session};
 pub use strings::{SessionStrings, StringId};
-pub use synthesis::{
-    MAX_MODULE_DRAFTS, SESSION_MILESTONES, SessionVisit, draft_module, draft_module_pairs,
-    edited_modules,
-};
 pub use work_statistics::{WorkStatistics, count_work};

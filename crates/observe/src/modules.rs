@@ -8,10 +8,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::evidence::Evidence;
 use crate::path_rules::folder_of;
 use crate::pattern_key::PatternKey;
-use crate::signal::sequence::EDIT_PREFIX;
 
 /// The modules of a project; empty if it has no module map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,11 +61,6 @@ impl ModuleLookup {
         folder_of(path)
     }
 
-    /// The noun for a module in texts for people.
-    pub fn noun_for(&self, module: &str) -> &'static str {
-        if self.by_folder.values().any(|it| it == module) { "module" } else { "folder" }
-    }
-
     /// The folders of a module, which were its names before there was a map. A folder with the name of the
     /// module is left out.
     pub fn folders_of<'a>(&'a self, module: &'a str) -> impl Iterator<Item = &'a str> {
@@ -82,27 +75,6 @@ impl ModuleLookup {
     pub fn earlier_keys(&self, key: &PatternKey) -> Vec<PatternKey> {
         let folders = key.module().into_iter().flat_map(|it| self.folders_of(it));
         folders.filter_map(|it| key.with_module(it)).collect()
-    }
-
-    /// Replaces folders in the steps of a sequence with their modules: `edit api/v1` becomes `edit api`. Other
-    /// evidence names no folders.
-    pub fn rename_folders(&self, evidence: Evidence) -> Evidence {
-        let Evidence::Sequence { steps } = evidence else { return evidence };
-        let mut acc: Vec<String> = Vec::new();
-        for step in steps {
-            // Other steps are commands, which name no folder.
-            let Some(folder) = step.strip_prefix(EDIT_PREFIX) else {
-                acc.push(step);
-                continue;
-            };
-            let module = self.by_folder.get(folder).map_or(folder, String::as_str);
-            let step = format!("{EDIT_PREFIX}{module}");
-            // Two folders can have become one module.
-            if !acc.contains(&step) {
-                acc.push(step);
-            }
-        }
-        Evidence::Sequence { steps: acc }
     }
 }
 
@@ -123,7 +95,6 @@ mod tests {
             (none.module_of_file("src/wire/a.rs"), none.module_of_file("a.rs")),
             ("src/wire", "")
         );
-        assert_eq!(none.noun_for("src/wire"), "folder");
         let modules = map(&[
             ("crates/wire/src/lib.rs", "wire"),
             ("crates/wire/src/code/a.rs", "wire"),
@@ -151,7 +122,6 @@ mod tests {
             (modules.module_of_file("main.rs"), modules.module_of_file("README.md")),
             ("project", "")
         );
-        assert_eq!((modules.noun_for("wire"), modules.noun_for("docs")), ("module", "folder"));
     }
 
     #[test]
@@ -167,9 +137,5 @@ mod tests {
         assert_eq!(keys(SignalKind::Sequence, "finish a change"), "");
         assert_eq!(keys(SignalKind::CoAccess, "api"), "");
         assert_eq!(keys(SignalKind::FileAccess, "web"), "", "it has that name already");
-        let steps = ["edit api/v1", "edit api/v2", "edit web", "go test", "git commit"];
-        let steps: Vec<String> = steps.iter().map(|it| (*it).to_owned()).collect();
-        let renamed = modules.rename_folders(Evidence::Sequence { steps });
-        assert_eq!(renamed.summary_line(), "edit api → edit web → go test → git commit");
     }
 }

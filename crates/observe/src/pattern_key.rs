@@ -86,7 +86,7 @@ impl PatternKey {
         Self { signal, text: text.into() }
     }
 
-    pub(crate) fn file_access(module: &str) -> Self {
+    pub fn file_access(module: &str) -> Self {
         Self::new(SignalKind::FileAccess, module)
     }
 
@@ -117,7 +117,7 @@ impl PatternKey {
         Self::new(SignalKind::RepeatedGrep, query.to_lowercase())
     }
 
-    pub(crate) fn finished_change() -> Self {
+    pub fn finished_change() -> Self {
         Self::new(SignalKind::Sequence, FINISHED_CHANGE)
     }
 
@@ -153,7 +153,7 @@ impl PatternKey {
         Self::new(SignalKind::ConfigTouch, format!("{file}→{config}"))
     }
 
-    pub(crate) fn step_overrun(module: &str) -> Self {
+    pub fn step_overrun(module: &str) -> Self {
         Self::new(SignalKind::StepOverrun, module)
     }
 
@@ -161,7 +161,7 @@ impl PatternKey {
         Self::new(SignalKind::ParallelConflict, file.as_str())
     }
 
-    pub(crate) fn context_token_spike(file: &ProjectPath) -> Self {
+    pub fn context_token_spike(file: &ProjectPath) -> Self {
         Self::new(SignalKind::ContextTokenSpike, file.as_str())
     }
 

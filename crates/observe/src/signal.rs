@@ -26,7 +26,7 @@ mod import_chase;
 mod parallel_conflict;
 mod read_abandon;
 mod recorded;
-pub(crate) mod repeated_grep;
+mod repeated_grep;
 mod self_correction;
 pub(crate) mod sequence;
 mod step_overrun;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use model::ProjectPath;
 
-use crate::synthesis::SessionVisit;
+use crate::session_visit::SessionVisit;
 
 /// A session that changed more files is a sweep over the project, whose pairs mean nothing.
 const MAX_CHANGED_FILES: usize = 15;

@@ -396,7 +396,7 @@ async fn maintain_daily(daemon: &Arc<Daemon>, project: &mut Project) -> Result<(
         return Ok(());
     }
     // Does nothing if it has run this week already.
-    project.learner().synthesise_week().await?;
+    project.learner().consolidate_week().await?;
     // Files that sessions touched together change the module map.
     if project.is_indexed() {
         project.code_indexer().index_map().await?;

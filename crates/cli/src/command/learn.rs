@@ -90,11 +90,8 @@ pub(crate) async fn run(args: LearnArgs, command: &mut CommandContext<'_>) -> an
         let llm = command.settings.llm_access();
         command.project.set_policy(ProjectPolicy { llm, ..command.project.policy });
         let mut totals = learn_all(&mut command.project, &args, &transcripts, out).await?;
-        // Memories that only many sessions together support. Runs at most once a week, here or in the
-        // daemon.
-        for it in command.project.learner().synthesise_week().await? {
-            totals.kept.insert(it.memory.id, it);
-        }
+        // Runs at most once a week, here or in the daemon.
+        command.project.learner().consolidate_week().await?;
         totals
     };
     // Learning becomes stricter where the user rejected many learned memories.

@@ -11,9 +11,7 @@
 use std::collections::HashSet;
 
 use model::{MemoryId, MemoryKind, MemoryStatus, SessionOutcome};
-use observe::{
-    CommandIntent, EndingKind, Evidence, ModuleLookup, PatternKey, SessionSighting, SupportCounts,
-};
+use observe::{CommandIntent, EndingKind, Evidence, ModuleLookup, PatternKey, SessionSighting};
 use recall::SilenceReason;
 use store::{SessionRow, ShownEntry, SightingRow, StoreReader};
 
@@ -152,10 +150,9 @@ async fn format_unconfirmed_fix(
             });
         }
     }
-    // The same wording as the memory will have once it is learned. The draft of an error depends
-    // neither on counts of edits nor on modules, so both stay empty.
-    let (support, modules) = (SupportCounts::default(), ModuleLookup::default());
-    let draft = observe::compose_draft(&key, &counted, support, &modules);
+    // The same wording as the memory will have once it is learned. The draft of an error does not depend
+    // on modules.
+    let draft = observe::compose_draft(&key, &counted, &ModuleLookup::default());
     let (Some(draft), Some(last)) = (draft, counted.last()) else { return Ok(None) };
     let label = MemoryKind::ErrorPattern.row().label;
     // There is no memory yet, so the note carries the id of the session.

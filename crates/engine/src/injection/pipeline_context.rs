@@ -8,6 +8,7 @@
 use std::collections::HashSet;
 
 use model::{MemoryKind, Payload, ProjectPath, WorkflowRecipe};
+use observe::StepCalibration;
 use recall::{PipelineContext, RelevanceVerdict, SearchPurpose, pipeline};
 use store::MemoryFilter;
 
@@ -15,6 +16,7 @@ use super::context_builder::build_context;
 use super::context_candidates::{ContextCandidates, list_ranked, live_filter, search_related};
 use super::context_request::{ContextBlock, ContextRequest};
 use super::note_format::format_text;
+use crate::learn::step_calibration;
 use crate::lookup::list_memories;
 use crate::retrieval::SearchHit;
 use crate::{Error, ProjectReader, RatedMemory};
@@ -108,12 +110,16 @@ pub(crate) async fn calibrate_step_limit(
         module: Some(module.to_owned()),
         ..kind_filter(MemoryKind::TaskCalibration, 1)
     };
-    // The filter asks for one memory, the newest of the module.
+    // A stored calibration, which a person imported or confirmed, comes first. The filter asks for one
+    // memory, the newest of the module.
     let newest = list_memories(reader, &filter, None).await?.pop();
     let (calibration, samples) = match newest.and_then(|it| it.memory.payload) {
         Some(Payload::TaskCalibration(it)) => (it.ratio, it.samples),
-        // Nothing is known of the module: a task takes as many steps as planned.
-        _ => (NEUTRAL_CALIBRATION, 0),
+        _ => match step_calibration(reader, module).await? {
+            Some(StepCalibration { ratio, samples }) => (ratio, samples),
+            // Nothing is known of the module: a task takes as many steps as planned.
+            None => (NEUTRAL_CALIBRATION, 0),
+        },
     };
     let limit = pipeline::calibrated_step_limit(n_planned, calibration);
     Ok(StopLimit { limit, calibration, samples })

@@ -123,7 +123,6 @@ mod tests {
             },
             draft: None,
             memory: None,
-            replaced_memories: Vec::new(),
             verdict: PromotionVerdict::Keep {
                 confidence: PerMille::new(700),
                 score: PerMille::new(700),

@@ -1,10 +1,10 @@
 //! Candidates: composes a draft for each sighting of a session and has `promote` judge it. Pure.
 //!
 //! A *sighting* is one occurrence of a pattern in one session; its *signal* is the kind of pattern,
-//! its *key* says which one (`CoAccess` of `a.rs` and `b.rs`), its *evidence* holds the data. A
-//! *draft* is composed from all sightings of the same pattern, in this and in earlier sessions: "of
-//! 8 sessions that edited `a.rs`, 7 edited `b.rs` too". The *verdict* of `promote` decides whether
-//! it is kept; `novelty` then compares the kept ones with stored memories.
+//! its *key* says which one (`ErrorRetry` of one error), its *evidence* holds the data. A *draft* is
+//! composed from all sightings of the same pattern, in this and in earlier sessions. The *verdict* of
+//! `promote` decides whether it is kept; `novelty` then compares the kept ones with stored memories.
+//! Statistics (two files touched together) have neither draft nor memory and are only stored.
 //! Earlier sessions are evidence only if they count: they did not fail and were validated
 //! (`session_index`). A sighting that is not tainted is judged by untainted ones alone, so that neither
 //! the text nor the number of tainted ones enters a memory that is injected.
@@ -12,10 +12,9 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-use model::{MemoryId, PerMille, ProjectPath, SignalKind};
+use model::{MemoryId, PerMille, SignalKind};
 use observe::{
     Evidence, MemoryDraft, ModuleLookup, PatternKey, SessionOverview, SessionSighting, Sighting,
-    SupportCounts,
 };
 use promote::{PromotionCandidate, PromotionVerdict, SessionFacts};
 use store::SightingRow;
@@ -32,32 +31,6 @@ pub(super) const MAX_SUBTASKS_LEARNED_AT_END: usize = 5;
 /// Stored sightings by pattern.
 pub(super) type SightingsByPattern = HashMap<PatternKey, Vec<SightingRow>>;
 
-/// Numbers of sessions that edited files.
-#[derive(Clone, Debug, Default)]
-pub(super) struct EditCounts {
-    /// Sessions that edited each file. Only the files of pairs are counted.
-    pub(super) sessions_by_file: HashMap<ProjectPath, u32>,
-    /// Sessions that edited any file.
-    pub(super) n_editing_sessions: u32,
-}
-
-impl EditCounts {
-    /// Counts the sessions that edited a file, this one included; 0 for a file that was not
-    /// counted.
-    pub(super) fn count_editors(
-        &self,
-        path: Option<&ProjectPath>,
-        session: &SessionOverview,
-        sessions: &SessionIndex,
-    ) -> u32 {
-        let Some(path) = path else { return 0 };
-        let Some(n_stored) = self.sessions_by_file.get(path) else { return 0 };
-        let edited_now = session.files.iter().any(|it| it.path == *path && it.edits > 0);
-        // A session that was learned before and has grown is in the stored counts already.
-        n_stored + u32::from(edited_now && !sessions.is_counted(session.id))
-    }
-}
-
 /// A sighting with its draft and its verdict, before it is compared with stored memories.
 pub(super) struct JudgedSighting {
     pub(super) sighting: Sighting,
@@ -65,9 +38,6 @@ pub(super) struct JudgedSighting {
     pub(super) draft: Option<MemoryDraft>,
     /// The memory that earlier sessions made from this pattern.
     pub(super) memory: Option<MemoryId>,
-    /// Memories about folders that now belong to one module, if this pattern is about the module.
-    /// Its memory replaces them.
-    pub(super) replaced_memories: Vec<MemoryId>,
     pub(super) verdict: PromotionVerdict,
 }
 
@@ -89,20 +59,9 @@ struct DraftedSighting<'a> {
 
 impl DraftedSighting<'_> {
     fn with_verdict(self, verdict: PromotionVerdict) -> JudgedSighting {
-        let mut memories: Vec<MemoryId> = self.earlier.iter().filter_map(|it| it.memory).collect();
-        // The newest row names the current memory of the pattern. Rows name others if they were
-        // stored under the folders that now belong to one module.
-        let memory = memories.last().copied();
-        memories.retain(|it| Some(*it) != memory);
-        memories.sort_unstable();
-        memories.dedup();
-        JudgedSighting {
-            sighting: self.sighting.clone(),
-            draft: self.draft,
-            memory,
-            replaced_memories: memories,
-            verdict,
-        }
+        // The newest row names the current memory of the pattern.
+        let memory = self.earlier.iter().filter_map(|it| it.memory).next_back();
+        JudgedSighting { sighting: self.sighting.clone(), draft: self.draft, memory, verdict }
     }
 }
 
@@ -149,27 +108,20 @@ fn comparable_sightings<'a>(
     Cow::Owned(earlier.iter().filter(|it| !it.tainted).cloned().collect())
 }
 
-/// Converts the rows of sessions that count as evidence, in their order. With `modules`, the
-/// evidence names modules instead of the folders that they consist of.
+/// Converts the rows of sessions that count as evidence, in their order.
 pub(super) fn counted_sightings(
     rows: &[SightingRow],
     sessions: &SessionIndex,
-    modules: Option<&ModuleLookup>,
 ) -> Vec<SessionSighting> {
     let mut acc = Vec::new();
     for row in rows {
         // A pattern in work that failed or was never validated is not evidence.
         if let Some(session) = sessions.get_counted(row.session) {
-            let evidence = parse_evidence(row);
-            let evidence = match modules {
-                Some(modules) => modules.rename_folders(evidence),
-                None => evidence,
-            };
             acc.push(SessionSighting {
                 session: row.session,
                 at: session.ended,
                 occurrences: row.times,
-                evidence,
+                evidence: parse_evidence(row),
             });
         }
     }
@@ -199,17 +151,6 @@ pub(super) fn pattern_keys(
     acc
 }
 
-/// Lists the files of the pairs among the sightings. [`EditCounts`] counts these files.
-pub(super) fn paired_files(sightings: &[Sighting]) -> Vec<ProjectPath> {
-    let is_pair =
-        |it: &&Sighting| matches!(it.signal(), SignalKind::CoAccess | SignalKind::ConfigTouch);
-    let mut acc: Vec<ProjectPath> =
-        sightings.iter().filter(is_pair).flat_map(|it| it.evidence.files()).collect();
-    acc.sort();
-    acc.dedup();
-    acc
-}
-
 /// Composes the draft of a sighting and the earlier ones of its pattern; `None` if they do not
 /// suffice.
 fn draft_from_sightings(
@@ -218,7 +159,7 @@ fn draft_from_sightings(
     inputs: &LessonInputs<'_>,
 ) -> Option<MemoryDraft> {
     let (session, modules) = (&inputs.observed.session, &inputs.modules);
-    let mut seen = counted_sightings(earlier, &inputs.sessions, Some(modules));
+    let mut seen = counted_sightings(earlier, &inputs.sessions);
     seen.push(SessionSighting {
         session: session.id,
         at: session.ended,
@@ -227,22 +168,7 @@ fn draft_from_sightings(
     });
     // Drafts quote the newest evidence, and a session that is learned late is not the newest.
     seen.sort_by_key(|it| (it.at, it.session));
-    // The evidence of a pair names its two files. Other evidence may name fewer, which count 0.
-    let files = sighting.evidence.files();
-    let editors =
-        |nth: usize| inputs.edits.count_editors(files.get(nth), session, &inputs.sessions);
-    let support = SupportCounts {
-        first_file: editors(0),
-        second_file: editors(1),
-        // The sessions that could have shown the pattern. For a routine (`Sequence`): all with a
-        // sighting of it, counted or not, which are one earlier row each, and this session. Otherwise:
-        // those that edited any file.
-        baseline: match sighting.signal() {
-            SignalKind::Sequence => u32::try_from(earlier.len() + 1).unwrap_or(u32::MAX),
-            _ => inputs.edits.n_editing_sessions,
-        },
-    };
-    observe::compose_draft(&sighting.key, &seen, support, modules)
+    observe::compose_draft(&sighting.key, &seen, modules)
 }
 
 fn to_candidate(drafted: &DraftedSighting<'_>, session: &SessionOverview) -> PromotionCandidate {

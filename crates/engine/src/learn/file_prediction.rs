@@ -3,10 +3,8 @@
 //! Two functions answer this. `predict_files` names only files on which earlier sessions with a
 //! similar task agree; injection shows them at the start of a task. `rank_task_files` fills a list
 //! for a caller who asked for one (a command, a request to the daemon), so it also uses the commit
-//! history, the tree, and prefetch patterns: learned memories of the form "sessions that open a
-//! file of this module also open these files". This file loads the evidence; `observe` ranks it.
-
-use std::collections::BTreeMap;
+//! history, the tree, the files that sessions in a module open first, and prefetch patterns: memories of
+//! the form "sessions that open a file of this module also open these files". This file loads the evidence; `observe` ranks it.
 
 use history::{CommitHistory, file_couplings, rank_by_churn, rank_by_subject};
 use model::{MemoryKind, MemoryStatus, Payload, ProjectPath};
@@ -16,6 +14,7 @@ use observe::{
 use store::{MemoryFilter, StoreReader};
 
 use super::load_module_lookup;
+use super::session_statistics::first_files;
 use crate::code_index::history_index::commit_history;
 use crate::lookup::list_memories;
 use crate::{Error, NotebookScope, ProjectReader};
@@ -59,26 +58,6 @@ pub(crate) async fn predict_files(
     Ok(predicted)
 }
 
-/// Maps each of `files` that is known as expensive to read to its average tokens.
-pub(crate) async fn read_costs(
-    reader: &ProjectReader,
-    files: &[String],
-) -> Result<BTreeMap<String, u64>, Error> {
-    let kind = Some(MemoryKind::ContextCost.slug().to_owned());
-    let mut acc = BTreeMap::new();
-    for file in files {
-        let (file, statuses) = (ProjectPath::parse(file).ok(), vec![MemoryStatus::Live]);
-        let filter = MemoryFilter { kind: kind.clone(), file, statuses, ..MemoryFilter::active(1) };
-        for located in list_memories(reader, &filter, Some(NotebookScope::Project)).await? {
-            if let Some(Payload::ContextCost(cost)) = &located.memory.payload {
-                // The field also names files: a cost found by file has the path of the file here.
-                acc.insert(cost.module.clone(), cost.avg_tokens);
-            }
-        }
-    }
-    Ok(acc)
-}
-
 async fn load_past_sessions(reader: &ProjectReader) -> Result<Vec<PastSession>, Error> {
     let Some(store) = reader.project_store_reader().filter(StoreReader::exists) else {
         return Ok(Vec::new());
@@ -87,19 +66,20 @@ async fn load_past_sessions(reader: &ProjectReader) -> Result<Vec<PastSession>, 
     Ok(sessions.into_iter().map(|(task, touched)| PastSession { task, touched }).collect())
 }
 
-/// Loads the prefetch patterns of a file's module, each in the form of a past session. In a project
-/// whose memories were imported they are the only evidence.
+/// Loads the first files of a file's module and the stored prefetch patterns about it, each in the form
+/// of a past session. In a project whose memories were imported the patterns are the only evidence.
 async fn load_prefetch_patterns(
     reader: &ProjectReader,
     first_file: Option<&str>,
     modules: &ModuleLookup,
 ) -> Result<Vec<PastSession>, Error> {
     let Some(first_file) = first_file else { return Ok(Vec::new()) };
+    let module = modules.module_of_file(first_file);
+    let mut lists: Vec<Vec<ProjectPath>> = vec![first_files(reader, module, modules).await?];
     // Patterns learned before the project had a module map are stored under the folder.
-    let mut names = vec![modules.module_of_file(first_file), observe::folder_of(first_file)];
+    let mut names = vec![module, observe::folder_of(first_file)];
     names.dedup();
     names.retain(|it| !it.is_empty());
-    let mut acc = Vec::new();
     for name in names {
         let kind = Some(MemoryKind::PrefetchPattern.slug().to_owned());
         let (module, statuses) = (Some(name.to_owned()), vec![MemoryStatus::Live]);
@@ -107,12 +87,18 @@ async fn load_prefetch_patterns(
         let filter = MemoryFilter { kind, module, statuses, ..MemoryFilter::active(limit) };
         for located in list_memories(reader, &filter, Some(NotebookScope::Project)).await? {
             // A memory of this kind without its payload names no files.
-            let Some(Payload::PrefetchPattern(pattern)) = &located.memory.payload else { continue };
-            let files = pattern.always.iter().chain(&pattern.often).map(ToString::to_string);
-            let touched = std::iter::once(first_file.to_owned()).chain(files).collect();
-            // Without a task: the pattern counts for every task that starts from this file.
-            acc.push(PastSession { task: String::new(), touched });
+            if let Some(Payload::PrefetchPattern(pattern)) = located.memory.payload {
+                lists.push([pattern.always, pattern.often].concat());
+            }
         }
+    }
+    lists.retain(|it| !it.is_empty());
+    let mut acc = Vec::new();
+    for files in lists {
+        let files = files.iter().map(ToString::to_string);
+        let touched = std::iter::once(first_file.to_owned()).chain(files).collect();
+        // Without a task: the pattern counts for every task that starts from this file.
+        acc.push(PastSession { task: String::new(), touched });
     }
     Ok(acc)
 }

@@ -145,7 +145,6 @@ pub(super) mod tests {
             tags: Vec::new(),
             payload: None,
             scope: None,
-            sessions: Vec::new(),
             is_confirmed: false,
         };
         // The id is derived from the text, so that memories with different texts have different

@@ -7,29 +7,21 @@
 //!
 //! Words: a *scratchpad* is the state of a session, folded from its events; the *lesson* of a session
 //! is everything that is stored because of it. A *sighting* is one occurrence of a pattern in one
-//! session, identified by its pattern *key*. A *coupling* is a memory about two files that sessions
-//! edit together; a *synthesis* is a statement about a module from many sessions, made when their
-//! number reaches a *milestone*. A session is *validated* if its checks passed or its edits were
+//! session, identified by its pattern *key*. A *synthesis* is a statement of a language model about a
+//! module from many sessions, made when their number reaches a *milestone*. A session is *validated* if its checks passed or its edits were
 //! committed, and *counted* as evidence for others if it is validated and did not fail. The *shown
 //! log* lists the notes that the session was shown; in an A/B trial, its *trial group* decides whether
 //! it is shown any. The *fingerprint* of an error is the same wherever the error occurs.
 
 use std::collections::HashMap;
 
-use model::{Memory, ProjectPath, SessionId, SignalKind};
-use observe::{
-    ModuleLookup, PatternKey, PatternParts, Scratchpad, SessionOverview, SessionSighting,
-    SessionVisit, Sighting,
-};
+use model::{Memory, SessionId};
+use observe::{ModuleLookup, PatternKey, Scratchpad, SessionOverview, SessionVisit, Sighting};
 use store::{Milestone, SessionRow, ShownEntry, SightingRow, StoreReader};
 
-use super::candidates::{
-    EditCounts, SightingsByPattern, counted_sightings, paired_files, pattern_keys,
-};
+use super::candidates::{SightingsByPattern, pattern_keys};
 use super::claim_detection::find_claims;
-use super::couplings::CouplingInputs;
 use super::observed::{ObservedSession, SessionExtent, StoredLesson, compare_with_stored};
-use super::protection::is_active;
 use super::rewording::interpret_module;
 use super::savings::{SavingsInputs, ShownFix, error_fingerprints};
 use super::session_index::SessionIndex;
@@ -68,13 +60,10 @@ pub(super) struct LessonInputs<'a> {
     pub(super) sessions: SessionIndex,
     /// Sightings of the same patterns in other sessions.
     pub(super) earlier: SightingsByPattern,
-    /// Numbers of sessions that edited the files of the pairs among the sightings.
-    pub(super) edits: EditCounts,
     /// Per mille by which the thresholds for new memories are raised, because the user rejected
     /// earlier ones.
     pub(super) tightening: u16,
-    pub(super) couplings: Vec<CouplingInputs>,
-    /// `None` if no module is due.
+    /// `None` if no module is due, or no language model may be asked.
     pub(super) synthesis: Option<SynthesisInputs>,
     pub(super) shown: Vec<ShownMemory>,
     /// For each short id that the session cited, the memories it may stand for.
@@ -132,9 +121,7 @@ pub(super) async fn load_lesson<'a>(
     let sessions = SessionIndex::new(store.learning().list_sessions().await?);
     let milestones = store.learning().list_milestones().await?;
     let earlier = load_earlier(&store, session, &observed.sightings, &modules).await?;
-    let edits = load_edit_counts(&store, paired_files(&observed.sightings)).await?;
     let tightening = load_tightening(&store).await?;
-    let couplings = load_couplings(&store, session, &observed.sightings, &sessions).await?;
     let synthesis =
         load_synthesis(project, &store, session, &modules, &sessions, &milestones).await?;
 
@@ -149,9 +136,7 @@ pub(super) async fn load_lesson<'a>(
         modules,
         sessions,
         earlier,
-        edits,
         tightening,
-        couplings,
         synthesis,
         shown,
         cited,
@@ -222,69 +207,15 @@ async fn load_earlier(
     Ok(acc)
 }
 
-async fn load_edit_counts(
-    store: &StoreReader,
-    files: Vec<ProjectPath>,
-) -> Result<EditCounts, Error> {
-    let (counts, n_editing_sessions) =
-        store.learning().count_editing_sessions(files.clone()).await?;
-    Ok(EditCounts { sessions_by_file: files.into_iter().zip(counts).collect(), n_editing_sessions })
-}
-
 /// Loads how much thresholds are raised, in per mille, because the user rejected learned memories.
 async fn load_tightening(store: &StoreReader) -> Result<u16, Error> {
     let (n_learned, n_rejected) = store.learning().count_judged().await?;
     Ok(promote::threshold_tightening(n_rejected, n_learned))
 }
 
-/// Loads the stored couplings of two files of which this session edited one without showing the
-/// pair. Such a session lowers the share that the coupling states.
-async fn load_couplings(
-    store: &StoreReader,
-    session: &SessionOverview,
-    sightings: &[Sighting],
-    sessions: &SessionIndex,
-) -> Result<Vec<CouplingInputs>, Error> {
-    // An edit that may still be reverted is no evidence.
-    if session.validation_basis.is_none() {
-        return Ok(Vec::new());
-    }
-    let is_edited =
-        |it: &str| session.files.iter().any(|file| file.edits > 0 && file.path.as_str() == it);
-    let is_touched = |key: &PatternKey| match key.parts() {
-        PatternParts::FilePair(a, b) => is_edited(a) || is_edited(b),
-        // A damaged key; all keys of couplings are file pairs.
-        _ => false,
-    };
-    let mut acc = Vec::new();
-    for (key, id) in store.learning().coupled_files().await? {
-        let key = PatternKey::from_stored(SignalKind::CoAccess, key);
-        // A coupling that the session shows is judged as a sighting instead.
-        if !is_touched(&key) || sightings.iter().any(|it| it.key == key) {
-            continue;
-        }
-        let memory = store.memories().get(id).await?;
-        // A text that the user confirmed stays, whatever the numbers are now.
-        let Some(memory) = memory.filter(|it| is_active(it) && !it.flags.user_verified) else {
-            continue;
-        };
-        let pattern = key.clone().into_stored();
-        let mut rows = store.learning().sightings_of_patterns(vec![pattern]).await?;
-        // Rows of this session come from an earlier lesson, which this one replaces.
-        rows.retain(|it| it.session != session.id);
-        // Without modules, because a pair names files and no folders.
-        let mut seen: Vec<SessionSighting> = counted_sightings(&rows, sessions, None);
-        seen.sort_by_key(|it| (it.at, it.session));
-        // No session counts as evidence any more, so there is nothing to compose a text from.
-        let Some(last) = seen.last() else { continue };
-        let edits = load_edit_counts(store, last.evidence.files()).await?;
-        acc.push(CouplingInputs { key, memory, seen, edits });
-    }
-    Ok(acc)
-}
-
 /// Loads the statistics of the modules that this session brings to a milestone, and has the model
-/// interpret the first of them if that is allowed. `None` if no module is due.
+/// interpret the first of them. `None` if no module is due. Without a model there is nothing to do:
+/// the statistics alone are no memory, and the milestone stays due for a later session.
 async fn load_synthesis(
     reader: &ProjectReader,
     store: &StoreReader,
@@ -293,8 +224,9 @@ async fn load_synthesis(
     sessions: &SessionIndex,
     passed: &[Milestone],
 ) -> Result<Option<SynthesisInputs>, Error> {
-    let edited = edited_modules(session, modules);
-    if session.validation_basis.is_none() || edited.is_empty() {
+    let (models, edited) = (&reader.config.models, edited_modules(session, modules));
+    let has_model = reader.is_llm_allowed() && models.can_generate();
+    if !has_model || session.validation_basis.is_none() || edited.is_empty() {
         return Ok(None);
     }
 
@@ -317,19 +249,15 @@ async fn load_synthesis(
 
     // The exact count can be lower than the bound, because one session may edit several folders.
     let Some(first) = due.first() else { return Ok(None) };
-    let models = &reader.config.models;
 
     // One model request per session, so only the first due module is interpreted.
-    let mut interpretation = None;
-    if reader.is_llm_allowed() && models.can_generate() {
-        let mut sightings = Vec::new();
-        for id in sessions_for_facts(&first.module, &visits, modules) {
-            sightings.push((id, store.learning().sightings_in_session(id).await?));
-        }
-        let facts = module_facts(&first.module, &visits, modules, sessions, &sightings);
-        interpretation = Some(interpret_module(models, &facts).await);
+    let mut sightings = Vec::new();
+    for id in sessions_for_facts(&first.module, &visits, modules) {
+        sightings.push((id, store.learning().sightings_in_session(id).await?));
     }
-    Ok(Some(SynthesisInputs { visits, due, interpretation }))
+    let facts = module_facts(&first.module, &visits, modules, sessions, &sightings);
+    let interpretation = interpret_module(models, &facts).await;
+    Ok(Some(SynthesisInputs { due, interpretation }))
 }
 
 /// Loads the memories and fixes that the session was shown, and when.

@@ -1,7 +1,7 @@
 //! Novelty: compares what a session teaches with the stored memories. Pure.
 //!
-//! A *sighting* is one occurrence of a pattern in this session: two files edited together, an error
-//! and its fix, a note that the agent recorded. A *draft* is the sentence that all sightings of the
+//! A *sighting* is one occurrence of a pattern in this session: an error and its fix, a note that the
+//! agent recorded. A *draft* is the sentence that all sightings of the
 //! pattern support, and the *verdict* says whether that sentence is good enough to keep; both come
 //! from `candidates`. For a kept draft "the limit is 5" there are four outcomes:
 //!
@@ -15,15 +15,14 @@
 //! A stored *candidate* (a claim that was not sure) that says the same becomes live, see
 //! `candidate_promotion`.
 //!
-//! The output is one [`SightingOutcome`] per sighting, with the changes to write. A memory is
-//! *faded* if learning itself deprecated it because the evidence no longer supports its pattern; it
-//! may return. *Tainted* means derived from text outside the project, which earns no trust.
+//! The output is one [`SightingOutcome`] per sighting, with the changes to write. *Tainted* means
+//! derived from text outside the project, which earns no trust.
 
 use std::collections::HashMap;
 
 use model::{
     Deprecation, DropReason, Memory, MemoryId, PerMille, Relation, RelationKind, RelationTarget,
-    SignalKind, SoftStates, Timestamp,
+    SignalKind, Timestamp,
 };
 use observe::{SessionOverview, Sighting};
 use promote::{MAX_EARNED_CONFIDENCE, MemoryStatement, PromotionVerdict, StatementRelation};
@@ -31,7 +30,6 @@ use store::StoreChange;
 
 use super::candidate_promotion::{doubt, is_expired_candidate, is_promoted, promote_candidate};
 use super::candidates::JudgedSighting;
-use super::couplings::{fade_pattern, is_faded};
 use super::fresh_memory::{FreshMemory, MAX_PROVENANCE};
 use super::protection::{has_user_wording, is_active, is_user_protected};
 use super::session_index::SessionIndex;
@@ -80,17 +78,9 @@ pub(super) fn resolve_sightings(
     for (judged, fresh) in judged.into_iter().zip(fresh) {
         let mut outcome = match judged.verdict.clone() {
             PromotionVerdict::Keep { .. } => {
-                // A pattern about a module replaces the memories about the module's folders.
-                let faded = fade_memories(session, &judged.replaced_memories, &planned);
-                let mut outcome =
-                    resolve_kept(session, judged, fresh, &planned, sessions, &outcomes);
-                outcome.changes.extend(faded);
-                outcome
+                resolve_kept(session, judged, fresh, &planned, sessions, &outcomes)
             }
-            PromotionVerdict::Dropped { reason, detail } => {
-                let changes = fade_unsupported(session, &judged, reason, &planned);
-                SightingOutcome { changes, ..drop_sighting(judged, reason, detail) }
-            }
+            PromotionVerdict::Dropped { reason, detail } => drop_sighting(judged, reason, detail),
         };
         retract_superseded_note(&mut outcomes, &mut outcome);
         planned.record(&outcome.changes);
@@ -191,27 +181,10 @@ fn retract_superseded_note(before: &mut [SightingOutcome], outcome: &mut Sightin
 
 /// Returns whether drafts of a signal are compared with stored memories by their text. Needed for
 /// signals whose pattern is a sentence (`textual`: a note, a correction), because two sessions word
-/// the same thing differently. Other patterns are identified by their key: two file names, or the
+/// the same thing differently. Other patterns are identified by their key: a file name, or the
 /// fingerprint of an error. The same pattern then always leads to the same memory.
 pub(super) fn needs_comparison(signal: SignalKind) -> bool {
     signal.row().textual && signal != SignalKind::ErrorRetry
-}
-
-/// Deprecates active memories as faded, except those that the user confirmed.
-fn fade_memories(
-    session: &SessionOverview,
-    ids: &[MemoryId],
-    planned: &PlannedMemories<'_>,
-) -> Vec<StoreChange> {
-    let mut changes = Vec::new();
-    for id in ids {
-        // `None`: the user has erased it.
-        let Some(memory) = planned.get(*id) else { continue };
-        if is_active(memory) && !memory.flags.user_verified {
-            changes.push(fade_pattern(memory.clone(), session.ended));
-        }
-    }
-    changes
 }
 
 /// Resolves a kept sighting. `before` holds the outcomes of the session's earlier sightings.
@@ -291,22 +264,6 @@ fn nearest_statement(fresh: &Memory, known: &[Memory]) -> Option<(usize, Stateme
     nearest_among(false).or_else(|| nearest_among(true))
 }
 
-/// Deprecates the memory of a pattern that all sessions together no longer support.
-fn fade_unsupported(
-    session: &SessionOverview,
-    judged: &JudgedSighting,
-    reason: DropReason,
-    planned: &PlannedMemories<'_>,
-) -> Vec<StoreChange> {
-    // A sentence that is not repeated is not refuted by that. Only a statistical pattern is.
-    let is_statistical = !judged.sighting.signal().row().textual;
-    if is_statistical && reason == DropReason::SaysNothing {
-        fade_memories(session, judged.memory.as_slice(), planned)
-    } else {
-        Vec::new()
-    }
-}
-
 /// Drops a sighting. It still supports the memory of its pattern, if there is one.
 fn drop_sighting(judged: JudgedSighting, reason: DropReason, detail: String) -> SightingOutcome {
     let JudgedSighting { sighting, draft, memory, .. } = judged;
@@ -340,10 +297,9 @@ fn confirm_memory(
     rule: ConfidenceRule,
     sessions: &SessionIndex,
 ) -> SightingOutcome {
-    let was_faded = is_faded(&old) || is_expired_candidate(&old);
-
-    // A memory that the user removed must not return. One that learning deprecated may.
-    if !is_active(&old) && !was_faded {
+    let has_expired = is_expired_candidate(&old);
+    // A memory that was removed or deprecated must not return; a candidate that expired may.
+    if !is_active(&old) && !has_expired {
         let detail = format!("#{} said it and was taken away", old.id.short());
         return drop_sighting(judged, DropReason::Novelty, detail);
     }
@@ -353,9 +309,9 @@ fn confirm_memory(
     if !after.provenance.contains(&session.id) && after.provenance.len() < MAX_PROVENANCE {
         after.provenance.push(session.id);
     }
-    if was_faded {
-        // Lifts the deprecation: the pattern is back.
-        after.states = SoftStates::default();
+    if has_expired {
+        // Lifts the deprecation: the claim is back.
+        after.states = model::SoftStates::default();
     }
     let is_same_pattern = judged.memory == Some(old.id);
     let fresh_head = (fresh.commit.clone(), fresh.branch.clone());

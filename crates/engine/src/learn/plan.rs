@@ -7,7 +7,7 @@
 //!
 //! Words: a *sighting* is one occurrence of a pattern in the session (two files edited together, a
 //! recorded note); a *draft* is the wording of a memory before it is stored; a *synthesis* is a
-//! statement about a module that only many sessions together support; a *milestone* is a small fact
+//! statement of a language model about a module; a *milestone* is a small fact
 //! that the store keeps by name. The *pad* (`Scratchpad`) is the state of the session, folded from
 //! its events.
 
@@ -15,13 +15,12 @@ use observe::{MemoryDraft, SessionOverview};
 use store::{SessionLesson, SightingRow, StoreChange};
 
 use super::candidates::{JudgedSighting, judge_sightings};
-use super::couplings::refresh_couplings;
 use super::load::LessonInputs;
 use super::novelty::{SightingOutcome, resolve_sightings};
 use super::observed::file_rows;
 use super::related::RelatedMemories;
 use super::savings::tool_calls_saved;
-use super::synthesis::{SynthesisPlan, SynthesisSource, draft_modules, plan_syntheses};
+use super::synthesis::{SynthesisPlan, draft_insights, plan_syntheses};
 use super::usage::{count_uses, used_memories};
 use super::work_unit::{draft_outcome, plan_outcome_change};
 use super::{LearnedMemory, LessonState};
@@ -29,9 +28,8 @@ use super::{LearnedMemory, LessonState};
 /// Everything that a session may teach, judged, before it is compared with stored memories.
 pub(super) struct LessonDrafts {
     pub(super) judged: Vec<JudgedSighting>,
-    /// The drafts of each due module, in the order of the due modules.
-    pub(super) syntheses: Vec<Vec<MemoryDraft>>,
-    pub(super) synthesis_source: SynthesisSource,
+    /// The statements of the model about a due module.
+    pub(super) syntheses: Vec<MemoryDraft>,
     /// The result of the work unit, if the session worked on one and finished or failed.
     pub(super) work_unit_outcome: Option<MemoryDraft>,
 }
@@ -52,15 +50,10 @@ pub(super) struct LessonPlan {
 /// Drafts and judges everything that a session may teach.
 pub(super) fn draft_lesson(inputs: &LessonInputs<'_>) -> LessonDrafts {
     let session = &inputs.observed.session;
-    let synthesis = inputs.synthesis.as_ref();
     let report = inputs.observed.work_unit.as_ref();
     LessonDrafts {
         judged: judge_sightings(inputs),
-        syntheses: synthesis.map(|it| draft_modules(it, &inputs.modules)).unwrap_or_default(),
-        synthesis_source: match synthesis.and_then(|it| it.interpretation.as_ref()) {
-            Some(_) => SynthesisSource::StatisticsAndModel,
-            None => SynthesisSource::Statistics,
-        },
+        syntheses: inputs.synthesis.as_ref().map(draft_insights).unwrap_or_default(),
         work_unit_outcome: report.and_then(|it| draft_outcome(session, it, &inputs.modules)),
     }
 }
@@ -72,20 +65,19 @@ pub(super) fn plan_lesson(
     related: RelatedMemories,
 ) -> LessonPlan {
     let row = inputs.observed.to_row();
-    let LessonInputs { pad, observed, modules, sessions, .. } = inputs;
+    let LessonInputs { pad, observed, sessions, .. } = inputs;
     let session = &observed.session;
     let mut outcomes =
         resolve_sightings(session, drafts.judged, related.fresh, &related.known_by_id, &sessions);
 
-    // Syntheses of modules that reach a milestone with this session; most sessions have none.
+    // The model's statements about a module that reaches a milestone; most sessions have none.
     let mut synthesis = SynthesisPlan::default();
-    let mut notices = Vec::new();
+    let (mut notices, used_model) = (Vec::new(), inputs.synthesis.is_some());
     if let Some(inputs) = inputs.synthesis {
-        notices.extend(inputs.interpretation.and_then(|it| it.notice));
-        let (due, earlier) = (inputs.due, &related.earlier_syntheses);
-        synthesis = plan_syntheses(session, due, related.syntheses, earlier, &modules);
+        notices.extend(inputs.interpretation.notice);
+        synthesis = plan_syntheses(inputs.due, related.syntheses);
     }
-    let mut changes = refresh_couplings(session, inputs.couplings, &sessions, &modules);
+    let mut changes = Vec::new();
 
     // The changes move from the outcomes into the one list. The rewording, which runs later, finds
     // memories in this list by their ids.
@@ -93,9 +85,6 @@ pub(super) fn plan_lesson(
         changes.append(&mut outcome.changes);
     }
     merge_replacements(&mut changes);
-    // If both the session and the synthesis replace a memory, the session wins, because its evidence
-    // is newer than the statistics of its module.
-    synthesis.changes.retain(|it| !changes.iter().any(|known| replaces_same(it, known)));
     changes.append(&mut synthesis.changes);
 
     // The result of the work unit (a ticket, an issue) that the session worked on.
@@ -123,7 +112,7 @@ pub(super) fn plan_lesson(
         syntheses: synthesis.memories,
         changes,
         notices,
-        used_model: drafts.synthesis_source == SynthesisSource::StatisticsAndModel,
+        used_model,
     }
 }
 
@@ -151,10 +140,6 @@ fn merge_replacements(changes: &mut Vec<StoreChange>) {
     *changes = merged;
 }
 
-fn replaces_same(a: &StoreChange, b: &StoreChange) -> bool {
-    matches!((a, b), (StoreChange::Replace(a), StoreChange::Replace(b)) if a.id == b.id)
-}
-
 fn sighting_row(session: &SessionOverview, outcome: &SightingOutcome) -> SightingRow {
     let sighting = &outcome.sighting;
     SightingRow {
@@ -173,7 +158,7 @@ fn sighting_row(session: &SessionOverview, outcome: &SightingOutcome) -> Sightin
 #[cfg(test)]
 mod tests {
     use super::super::LessonEffect;
-    use super::super::candidates::{EditCounts, SightingsByPattern};
+    use super::super::candidates::SightingsByPattern;
     use super::super::fresh_memory::tests::memory;
     use super::super::fresh_memory::{FreshMemory, MemoryParts, memory_from_draft};
     use super::super::observed::{ObservedSession, SessionExtent};
@@ -246,9 +231,7 @@ mod tests {
             modules,
             sessions: SessionIndex::default(),
             earlier: SightingsByPattern::default(),
-            edits: EditCounts::default(),
             tightening: 0,
-            couplings: Vec::new(),
             synthesis: None,
             shown: Vec::new(),
             cited: Vec::new(),

@@ -2,8 +2,7 @@
 //! they may repeat or contradict.
 //!
 //! A *draft* is the wording of a memory, composed from the *sightings* (occurrences in sessions) of
-//! one pattern. A *synthesis* is a statement about a module that only many sessions together
-//! support. An *anchor* is a symbol that a text names, with the hash of its code.
+//! one pattern. A *synthesis* is a statement of a language model about a module. An *anchor* is a symbol that a text names, with the hash of its code.
 //!
 //! Runs after the drafts are judged, because a search per draft is expensive and most drafts are
 //! dropped. Random bytes for ids and the anchors in source files are read here too, so that
@@ -21,9 +20,7 @@ use super::candidates::JudgedSighting;
 use super::fresh_memory::{FreshMemory, MemoryParts, memory_from_draft};
 use super::novelty::needs_comparison;
 use super::plan::LessonDrafts;
-use super::synthesis::{
-    MAX_COMPARED_SYNTHESES, SYNTHESIS_TAG, SynthesisSource, synthesis_from_draft,
-};
+use super::synthesis::synthesis_from_draft;
 use super::work_unit::{MAX_STORED_OUTCOMES, outcome_verdict};
 use crate::anchor::anchors_in_text;
 use crate::draft_resolution::{MAX_COMPARED_MEMORIES, similar_memories, similar_with_candidates};
@@ -36,10 +33,8 @@ pub(super) struct RelatedMemories {
     pub(super) known_by_id: HashMap<MemoryId, Memory>,
     /// For each judged sighting, the memory built from its draft if it was kept.
     pub(super) fresh: Vec<Option<FreshMemory>>,
-    /// For each due module, the memories built from its drafts.
-    pub(super) syntheses: Vec<Vec<FreshMemory>>,
-    /// All stored syntheses; empty if no module is due.
-    pub(super) earlier_syntheses: Vec<Memory>,
+    /// The memories built from the model's statements about a module.
+    pub(super) syntheses: Vec<FreshMemory>,
     pub(super) work_unit_outcome: Option<FreshMemory>,
 }
 
@@ -56,7 +51,6 @@ pub(super) async fn load_related(
     let mut ids: Vec<MemoryId> = Vec::new();
     for judged in &drafts.judged {
         ids.extend(judged.memory);
-        ids.extend(&judged.replaced_memories);
     }
     ids.sort_unstable();
     ids.dedup();
@@ -72,17 +66,13 @@ pub(super) async fn load_related(
         fresh.push(load_fresh(reader, &store, session, judged, &known, &head).await?);
     }
     let mut syntheses = Vec::new();
-    for module_drafts in drafts.syntheses.clone() {
-        let source = drafts.synthesis_source;
-        syntheses.push(load_syntheses(reader, &store, session, module_drafts, source).await?);
+    for draft in drafts.syntheses.clone() {
+        let parts = load_parts(reader, &draft, &head);
+        // Never `None`: a synthesis always has the verdict to keep it.
+        let Some(memory) = synthesis_from_draft(session, draft, parts) else { continue };
+        let similar = similar_memories(&store, &memory.content, MAX_COMPARED_MEMORIES).await?;
+        syntheses.push(FreshMemory { memory, similar });
     }
-    let earlier_syntheses = if drafts.syntheses.is_empty() {
-        Vec::new()
-    } else {
-        let tag = Some(SYNTHESIS_TAG.to_owned());
-        let tagged = MemoryFilter { tag, ..MemoryFilter::active(MAX_COMPARED_SYNTHESES) };
-        store.memories().list(tagged).await?
-    };
     let mut work_unit = None;
     if let Some(draft) = drafts.work_unit_outcome.clone() {
         let parts = load_parts(reader, &draft, &head);
@@ -96,35 +86,7 @@ pub(super) async fn load_related(
         let similar = list_kind(&store, &kind, MAX_STORED_OUTCOMES).await?;
         work_unit = memory.map(|memory| FreshMemory { memory, similar });
     }
-    Ok(RelatedMemories {
-        known_by_id: known,
-        fresh,
-        syntheses,
-        earlier_syntheses,
-        work_unit_outcome: work_unit,
-    })
-}
-
-/// Builds syntheses from drafts, and loads the memories of the same type or with the same words.
-pub(super) async fn load_syntheses(
-    reader: &ProjectReader,
-    store: &StoreReader,
-    session: &SessionOverview,
-    drafts: Vec<MemoryDraft>,
-    source: SynthesisSource,
-) -> Result<Vec<FreshMemory>, Error> {
-    let mut acc = Vec::new();
-    let head = session_head(reader, session);
-    for draft in drafts {
-        let parts = load_parts(reader, &draft, &head);
-        // Never `None`: a synthesis always has the verdict to keep it.
-        let Some(memory) = synthesis_from_draft(session, draft, source, parts) else { continue };
-        // Syntheses are matched by the subject of their payload, which a search for words can miss.
-        let mut similar = list_kind(store, &memory.kind, MAX_COMPARED_SYNTHESES).await?;
-        similar.extend(similar_memories(store, &memory.content, MAX_COMPARED_MEMORIES).await?);
-        acc.push(FreshMemory { memory, similar });
-    }
-    Ok(acc)
+    Ok(RelatedMemories { known_by_id: known, fresh, syntheses, work_unit_outcome: work_unit })
 }
 
 /// Builds the memory of a kept draft; `None` for a dropped one. Searches for similar memories,

@@ -1,77 +1,42 @@
-//! The weekly synthesis: drafts couplings between modules (which modules the same sessions edit) from
-//! all sessions, and merges duplicates among the memories of the last week. The daemon calls it every
-//! day, `waylore learn` on every run; a stored milestone with the number of the week makes all but the
-//! first call of a week return at once. A *visit* is the list of files that one session touched.
+//! The weekly consolidation: merges duplicates among the memories of the last week. The daemon calls it
+//! every day, `waylore learn` on every run; a stored milestone with the number of the week makes all but
+//! the first call of a week return at once.
 
-use model::{Actor, DAY_MS, Memory, MemoryKind, Timestamp};
-use observe::{ModuleLookup, SessionOverview, SessionVisit};
-use store::{AuditAction, MemoryFilter, StoreChange, StoreReader, WriteBatch};
+use model::{Actor, DAY_MS, MemoryId, Timestamp};
+use store::{AuditAction, Milestone, StoreChange, StoreReader, WriteBatch};
 
 use super::consolidation::consolidate_since;
-use super::load::load_visits;
-use super::related::load_syntheses;
-use super::synthesis::{
-    MAX_COMPARED_SYNTHESES, SynthesisPlan, SynthesisSource, add_new_syntheses, draft_module_pairs,
-    overview_from_row, week_milestone,
-};
-use super::{LearnedMemory, load_module_lookup};
+use super::retired_statistics::retire_statistics;
 use crate::editing::user_batch;
-use crate::{Error, NotebookScope, Project, ProjectReader};
+use crate::{Error, NotebookScope, Project};
 
+/// Name of the milestone that marks a week as consolidated.
+const WEEKLY_MILESTONE: &str = "weekly";
 /// Greatest age of the memories that are consolidated: a week, and a day because the runs of two
 /// weeks are not exactly a week apart.
 const MAX_CONSOLIDATED_AGE_MS: i64 = 8 * DAY_MS;
 
-/// Everything that the weekly synthesis is computed from.
-struct WeekInputs {
-    /// The session to which the new memories are attributed.
-    session: SessionOverview,
-    visits: Vec<SessionVisit>,
-    /// Stored memories about dependencies, whose couplings are known already.
-    dependencies: Vec<Memory>,
-    modules: ModuleLookup,
-}
-
-/// Stores couplings between modules, and merges duplicates. Does nothing if it ran this week.
-pub(crate) async fn synthesise_week(project: &mut Project) -> Result<Vec<LearnedMemory>, Error> {
+/// Merges duplicates and returns the memories that were retired. Does nothing if it ran this week.
+pub(crate) async fn consolidate_week(project: &mut Project) -> Result<Vec<MemoryId>, Error> {
+    // A project in which no session is learned any more is maintained all the same.
+    retire_statistics(project).await?;
     let Some(store) = project.project_store_reader().filter(StoreReader::exists) else {
         return Ok(Vec::new());
     };
-    let now = project.now;
-    let Some(week) = load_week(project, &store, now).await? else { return Ok(Vec::new()) };
-    let drafts = draft_module_pairs(&week.visits, &week.dependencies, &week.modules);
-    let source = SynthesisSource::Statistics;
-    let fresh = load_syntheses(project, &store, &week.session, drafts, source).await?;
-    let mut plan = SynthesisPlan::default();
-    add_new_syntheses(&mut plan, fresh);
-    // In the same batch as the memories: after a crash either both are stored or neither is.
-    plan.changes.push(StoreChange::PassMilestone(week_milestone(now)));
-    let batch = user_batch(AuditAction::Promote, now, plan.changes);
+    let (now, week) = (project.now, week_milestone(project.now));
+    let has_run = store.learning().list_milestones().await?.contains(&week);
+    // Before the first session there is nothing that learning could have stored twice.
+    if has_run || project.is_memory_disabled() || store.learning().list_sessions().await?.is_empty()
+    {
+        return Ok(Vec::new());
+    }
+    let batch = user_batch(AuditAction::Promote, now, vec![StoreChange::PassMilestone(week)]);
     let batch = WriteBatch { actor: Actor::Observer, ..batch };
     project.write(NotebookScope::Project, batch).await?;
-    consolidate_since(project, &store, now.plus_millis(-MAX_CONSOLIDATED_AGE_MS), now).await?;
-    Ok(plan.memories)
+    consolidate_since(project, &store, now.plus_millis(-MAX_CONSOLIDATED_AGE_MS), now).await
 }
 
-/// Loads the inputs; `None` if this week was synthesised already, or no session was learned yet.
-async fn load_week(
-    reader: &ProjectReader,
-    store: &StoreReader,
-    now: Timestamp,
-) -> Result<Option<WeekInputs>, Error> {
-    let milestones = store.learning().list_milestones().await?;
-    if reader.is_memory_disabled() || milestones.contains(&week_milestone(now)) {
-        return Ok(None);
-    }
-    // A learned memory gets its time and its author from a session. The weekly synthesis belongs to
-    // none, so it takes the one that ended last.
-    let Some(last) = store.learning().list_sessions().await?.pop() else { return Ok(None) };
-    let kind = Some(MemoryKind::CausalDependency.slug().to_owned());
-    let filter = MemoryFilter { kind, ..MemoryFilter::active(MAX_COMPARED_SYNTHESES) };
-    Ok(Some(WeekInputs {
-        session: overview_from_row(last),
-        visits: load_visits(store).await?,
-        dependencies: store.memories().list(filter).await?,
-        modules: load_module_lookup(reader).await?,
-    }))
+/// Returns the milestone of the week of `now`. Weeks are counted from the start of Unix time.
+fn week_milestone(now: Timestamp) -> Milestone {
+    Milestone { name: WEEKLY_MILESTONE.to_owned(), count: now.0.div_euclid(7 * DAY_MS) }
 }

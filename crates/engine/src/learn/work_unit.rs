@@ -167,7 +167,6 @@ fn compose_outcome(
         tags: Vec::new(),
         payload: Some(payload),
         scope: None,
-        sessions: Vec::new(),
         is_confirmed: false,
     }
 }

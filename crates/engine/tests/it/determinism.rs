@@ -138,7 +138,7 @@ impl TranscriptFixture {
             states.push(learned.state);
             notices.extend(learned.notices);
         }
-        self.run(project.learner().synthesise_week());
+        self.run(project.learner().consolidate_week());
         LearnedTranscripts { states, notices }
     }
 
@@ -175,8 +175,10 @@ fn the_same_sessions_give_the_same_database_and_learning_again_changes_nothing()
     };
     let first = learn_twice();
 
-    // The sessions do contain external text and a coupling.
-    assert!(first.contains("tainted: true") && first.contains("usually needs one in"), "{first}");
+    // The sessions do contain external text, a statistic and a memory.
+    for part in ["tainted: true", "signal: CoAccess", "What worked: `git show --stat`"] {
+        assert!(first.contains(part), "{part}: {first}");
+    }
     assert!(first == learn_twice(), "the same sessions give the same database");
 }
 

@@ -21,6 +21,14 @@ const PARENT: u8 = 90;
 /// Number of another parent.
 const OTHER_PARENT: u8 = 91;
 
+/// An error, and the call that fixes it.
+const FIXED_ERROR: &[&str] = &[
+    r#""event":"tool_call","call_id":"x","tool":"shell","args":{"command":"git show --no-stat"}"#,
+    r#""event":"tool_result","call_id":"x","tool":"shell","ok":false,"excerpt":"fatal: unrecognized argument: --no-stat""#,
+    r#""event":"tool_call","call_id":"y","tool":"shell","args":{"command":"git show --stat"}"#,
+    r#""event":"tool_result","call_id":"y","tool":"shell","ok":true,"excerpt":"ok""#,
+];
+
 fn session_id(session: u8) -> SessionId {
     format!("{SESSION_ID_PREFIX}{session:02}").parse().unwrap()
 }
@@ -96,25 +104,25 @@ fn two_subagents_are_a_quorum_and_count_as_one_session() {
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project();
 
-    // A coupling needs three sessions, so one subagent is not enough. Two subagents of one parent
+    // An error and its fix need two sessions, so one subagent is not enough. Two subagents of one parent
     // are a quorum. They also edited the same files, which is a conflict for each of the two files.
-    record_session(&fixture, &mut project, 1, &subagent_events(PARENT, "", &[]));
+    record_session(&fixture, &mut project, 1, &subagent_events(PARENT, "", FIXED_ERROR));
     assert_eq!(fixture.learn_journals(&mut project).texts, Vec::<String>::new());
-    record_session(&fixture, &mut project, 2, &subagent_events(PARENT, "", &[]));
+    record_session(&fixture, &mut project, 2, &subagent_events(PARENT, "", FIXED_ERROR));
     let mut texts = fixture.learn_journals(&mut project).texts;
     texts.sort();
-    let couplings = texts.iter().filter(|it| it.contains("usually needs one in")).count();
+    let errors = texts.iter().filter(|it| it.contains("What worked")).count();
     let conflicts = texts.iter().filter(|it| it.contains("two subagents")).count();
-    assert_eq!((couplings, conflicts), (1, 2), "{texts:#?}");
+    assert_eq!((errors, conflicts), (1, 2), "{texts:#?}");
 
-    // Subagents of three parents are three sessions.
+    // Subagents of two parents are two sessions.
     let other = LearningFixture::new();
     let mut project = other.open_project();
-    for session in 1..=3 {
+    for session in 1..=2 {
         let parent = 80 + session;
-        let lines = subagent_events(parent, "", &[]);
+        let lines = subagent_events(parent, "", FIXED_ERROR);
         record_session(&other, &mut project, session, &lines);
-        let n_expected = usize::from(session == 3);
+        let n_expected = usize::from(session == 2);
         assert_eq!(
             other.learn_journals(&mut project).texts.len(),
             n_expected,
@@ -376,35 +384,28 @@ fn later_sessions_update_the_one_outcome_of_a_work_unit() {
 }
 
 #[test]
-fn every_plan_updates_the_one_calibration_memory() {
+fn the_steps_of_planned_sessions_calibrate_the_stop_limit() {
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project();
 
-    // Learns a session with this number of steps (five were planned) and returns the calibrations.
+    // Learns a session with this number of steps (five were planned) and returns the calibration of the
+    // module, in per mille, with its samples.
     let learn = |project: &mut Project, session: u8, steps: usize| {
         let lines = work_unit_events(steps, &[TEST_CALL, TEST_PASSED]);
         let start = START + i64::from(session) * MINUTE_MS;
         record_session_at(&fixture, project, start, session, &lines);
         fixture.learn_journals(project);
-        let all = memories_of_kind(&fixture, project, "task_calibration");
-        all.into_iter().map(|it| it.content).collect::<Vec<_>>()
+        let limit = fixture.run(project.retriever().stop_limit(10, "src"));
+        (limit.calibration, limit.samples)
     };
 
     // Two sessions are too few; the third shows that work takes twice the planned steps.
-    assert!(learn(&mut project, 1, 10).is_empty() && learn(&mut project, 2, 10).is_empty());
-    let twice = "Plan work in `src` with 2.0 times the steps you expect; it has taken that over 3 sessions.";
-    assert_eq!(learn(&mut project, 3, 10), [twice]);
-    let limit = fixture.run(project.retriever().stop_limit(10, "src"));
-    assert_eq!((limit.calibration, limit.samples), (2_000, 3), "the stop limit uses it");
-    let less = "Plan work in `src` with 1.6 times the steps you expect; it has taken that over 4 sessions.";
-    assert_eq!(learn(&mut project, 4, 3), [less]);
+    assert_eq!([1, 2].map(|it| learn(&mut project, it, 10)), [(1_000, 0); 2]);
+    assert_eq!(learn(&mut project, 3, 10), (2_000, 3));
+    assert_eq!(learn(&mut project, 4, 3), (1_650, 4));
 
-    // Many shorter sessions: the pattern fades.
-    for session in 5..10 {
-        learn(&mut project, session, 3);
-    }
-    assert!(
-        memories_of_kind(&fixture, &project, "task_calibration").is_empty(),
-        "work takes the planned steps now"
-    );
+    // After many shorter sessions, work takes the planned steps.
+    let last = (5..10).map(|it| learn(&mut project, it, 3)).last();
+    assert_eq!(last, Some((1_000, 0)));
+    assert!(memories_of_kind(&fixture, &project, "task_calibration").is_empty());
 }

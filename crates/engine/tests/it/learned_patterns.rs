@@ -1,11 +1,10 @@
-//! Learned patterns: routines, first files, costs of files, duplicates. They are stored with their
-//! payloads, name the modules of the map, and are used by later queries.
+//! Patterns of several sessions: statistics (steps of a change, first files, costs of files) are counted,
+//! answer queries and make no memory; notes of a session are learned and merged.
 //!
-//! A *routine* is the order of steps that several sessions of a module share, stored as a recipe. The
-//! *payload* of a memory holds its numbers and names as data. The *module map* lists the modules that
-//! were detected in the indexed code; before it exists, folders count as modules.
+//! The *module map* lists the modules that were detected in the indexed code; before it exists, folders
+//! count as modules.
 
-use model::{DAY_MS, MemoryStatus, Payload, SessionId, Timestamp};
+use model::{DAY_MS, MemoryStatus, SessionId, Timestamp};
 use waylore_engine::{Explanation, MapEdit, MemoryFilter, NotebookScope, Project, TaskProgress};
 
 use crate::learning::{LearningFixture, SESSION_ID_PREFIX, START, parse_events_at};
@@ -114,50 +113,43 @@ const ROUTINE_SCRIPT: &str = "
     run git commit -m x
 ";
 
-#[test]
-fn a_routine_of_a_module_is_learned_and_found_again() {
-    let (fixture, mut project) = workspace();
-
-    // The first session is learned before a module map exists, so its pattern names folders.
-    learn_script(&fixture, &mut project, 1, ROUTINE_SCRIPT);
-    index_project(&fixture, &mut project);
-
-    // The second session edits another folder of the same module.
-    learn_script(
-        &fixture,
-        &mut project,
-        2,
-        &ROUTINE_SCRIPT.replace("src/api/a.ts", "src/model/c.ts"),
-    );
-    assert!(memories_of_kind(&fixture, &project, "workflow_recipe").is_empty());
-
-    // A routine needs three sessions. All three count, although the first knew only folders.
-    learn_script(&fixture, &mut project, 3, ROUTINE_SCRIPT);
-    let [recipe] = &memories_of_kind(&fixture, &project, "workflow_recipe")[..] else {
-        panic!("one routine")
+/// The patterns of a learned session with the reason why each was not stored.
+fn dropped_patterns(fixture: &LearningFixture, project: &Project, session: u8) -> Vec<String> {
+    let id = session_id(session).to_string();
+    let Explanation::Session(explained) = fixture.run(project.session_history().explain(&id))
+    else {
+        panic!("it is a session")
     };
-    assert_eq!(
-        recipe.content,
-        "A change in `cart` goes like this: edit `cart`, then edit `auth`, then run `npm test`, then run `git commit`. 3 of 3 sessions that began so ended with a commit."
-    );
-    assert_eq!(recipe.modules, ["cart"]);
-
-    // It is found by a task, and the map counts it.
-    let found = fixture.run(project.retriever().find_recipe("a change in the cart")).unwrap();
-    let steps: Vec<&str> = found.recipe.steps.iter().map(|it| it.description.as_str()).collect();
-    assert_eq!(steps, ["edit cart", "edit auth", "npm test", "git commit"]);
-    let map = fixture.run(project.code_graph().module_map());
-    assert_eq!(
-        map.find_module("cart").unwrap().n_memories,
-        1,
-        "the map counts the memories of its modules"
-    );
+    let mut acc = Vec::new();
+    for it in explained.sightings {
+        let dropped = it.dropped.map(|(reason, detail)| format!("{reason}: {detail}"));
+        acc.push(format!("{} {}: {}", it.signal, it.key, dropped.unwrap_or_default()));
+    }
+    acc
 }
 
 #[test]
-fn the_first_files_of_a_module_are_learned_and_predicted() {
+fn behaviour_is_counted_and_makes_no_memory() {
     let (fixture, mut project) = workspace();
     index_project(&fixture, &mut project);
+    for session in 1..=6 {
+        let texts = learn_script(&fixture, &mut project, session, ROUTINE_SCRIPT);
+        assert_eq!(texts, Vec::<String>::new());
+    }
+    let patterns = dropped_patterns(&fixture, &project, 6);
+    for pattern in [
+        "co_access packages/auth/src/api/b.ts|packages/cart/src/api/a.ts",
+        "sequence finish a change",
+        "sequence change cart",
+    ] {
+        let expected = format!("{pattern}: statistic: told at its moment, not stored");
+        assert!(patterns.contains(&expected), "{patterns:?}");
+    }
+}
+
+#[test]
+fn the_first_files_of_a_module_are_predicted() {
+    let (fixture, mut project) = workspace();
 
     // Two reads, a pause of six steps, then the edit: the reads are how the work began.
     let pause = "run x\n".repeat(6);
@@ -170,31 +162,20 @@ fn the_first_files_of_a_module_are_learned_and_predicted() {
             run npm test
         "
     );
-    for session in 1..=3 {
-        learn_script(&fixture, &mut project, session, &script);
-    }
-    let [pattern] = &memories_of_kind(&fixture, &project, "prefetch_pattern")[..] else {
-        panic!("one pattern")
-    };
-    assert!(
-        pattern.content.starts_with("Work in `cart` begins with `packages/cart/src/api/b.ts`"),
-        "{}",
-        pattern.content
-    );
-    assert!(pattern.content.contains("changed this module"), "{}", pattern.content);
-
-    // The payload names the module and the two files that were always read first.
-    let Some(Payload::PrefetchPattern(payload)) = &pattern.payload else {
-        panic!("with a payload")
-    };
-    assert_eq!((payload.trigger_module.as_deref(), payload.always.len()), (Some("cart"), 2));
-
-    // No session has touched this file, so the prediction can only come from the memory.
+    // No session touches this file, so the prediction can only come from the first files of its module.
     let first_file = "packages/cart/src/model/d.ts";
     let files = |project: &Project| {
         fixture.run(project.session_history().rank_task_files("x", Some(first_file), 2))
     };
-    assert_eq!(files(&project), ["packages/cart/src/api/b.ts", "packages/cart/src/model/c.ts"]);
+    // The first session is learned before a module map exists, so its pattern names folders.
+    learn_script(&fixture, &mut project, 1, &script);
+    index_project(&fixture, &mut project);
+    learn_script(&fixture, &mut project, 2, &script);
+    let predicted = ["packages/cart/src/api/b.ts", "packages/cart/src/model/c.ts"];
+    assert_ne!(files(&project), predicted, "two sessions are too few");
+    learn_script(&fixture, &mut project, 3, &script);
+    assert_eq!(files(&project), predicted);
+    assert!(memories_of_kind(&fixture, &project, "prefetch_pattern").is_empty());
 }
 
 #[test]
@@ -206,27 +187,19 @@ fn learning_uses_the_module_that_a_user_assigned_a_file_to() {
     let moved = ["packages/cart/src/model/c.ts"].map(|it| model::ProjectPath::parse(it).unwrap());
     let edit = MapEdit::Members(moved.to_vec());
     fixture.run(project.code_indexer().update_module_map("auth", edit));
-    for session in 1..=3 {
-        learn_script(
-            &fixture,
-            &mut project,
-            session,
-            "
-                edit packages/cart/src/model/c.ts
-                edit packages/cart/src/api/a.ts
-                run npm test
-                run git commit -m x
-            ",
-        );
-    }
-    let recipes = memories_of_kind(&fixture, &project, "workflow_recipe");
-    assert!(
-        recipes[0]
-            .content
-            .starts_with("A change in `auth` goes like this: edit `auth`, then edit `cart`"),
-        "{}",
-        recipes[0].content
+    learn_script(
+        &fixture,
+        &mut project,
+        1,
+        "
+            edit packages/cart/src/model/c.ts
+            edit packages/cart/src/api/a.ts
+            run npm test
+            run git commit -m x
+        ",
     );
+    let patterns = dropped_patterns(&fixture, &project, 1);
+    assert!(patterns.iter().any(|it| it.starts_with("sequence change auth:")), "{patterns:?}");
 }
 
 #[test]
@@ -257,25 +230,17 @@ fn files_edited_together_relate_their_modules_on_the_map() {
 }
 
 #[test]
-fn the_read_cost_of_a_large_file_is_learned_and_returned() {
+fn the_read_cost_of_a_large_file_is_counted_and_returned() {
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project();
     let small: Vec<String> = (0..20).map(|it| format!("read src/{it}.rs 400")).collect();
     let script =
         format!("{}\nread data/big.json 40000\nedit src/1.rs\nrun cargo test", small.join("\n"));
 
-    // The signal is weak: its score exceeds the threshold only after five sessions.
-    for session in 1..=5 {
+    for session in 1..=3 {
         learn_script(&fixture, &mut project, session, &script);
     }
-    let [cost] = &memories_of_kind(&fixture, &project, "context_cost")[..] else {
-        panic!("one cost")
-    };
-    let Some(Payload::ContextCost(payload)) = &cost.payload else { panic!("with a payload") };
-    assert_eq!(
-        (payload.module.as_str(), payload.avg_tokens, payload.samples),
-        ("data/big.json", 10_000, 5)
-    );
+    assert!(memories_of_kind(&fixture, &project, "context_cost").is_empty());
     let files = ["data/big.json".to_owned(), "src/1.rs".to_owned()];
     let costs = fixture.run(project.session_history().read_costs(&files));
     assert_eq!(costs.into_iter().collect::<Vec<_>>(), [("data/big.json".to_owned(), 10_000)]);
@@ -383,7 +348,7 @@ fn duplicates_are_merged_with_the_evidence_of_both() {
             let ten_subtasks = format!("edit src/a.rs\n{}run cargo test", "done\n".repeat(10));
             learn_script(&fixture, &mut project, 3, &ten_subtasks);
         } else {
-            fixture.run(project.learner().synthesise_week());
+            fixture.run(project.learner().consolidate_week());
         }
 
         // One of the two survives, with the sessions of both.

@@ -300,7 +300,13 @@ fn a_recurring_error_is_answered_with_what_ended_it() {
             missed.push(format!("{}: {answer}", case.name));
         }
     }
-    assert!(missed.is_empty(), "{} of {} missed:\n{}", missed.len(), CASES.len(), missed.join("\n"));
+    assert!(
+        missed.is_empty(),
+        "{} of {} missed:\n{}",
+        missed.len(),
+        CASES.len(),
+        missed.join("\n")
+    );
 }
 
 #[test]

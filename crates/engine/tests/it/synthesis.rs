@@ -1,14 +1,14 @@
-//! Synthesis: statements that only many sessions of a module together support. Also the requests to
-//! a language model during learning: rewording and interpretation.
+//! The requests to a language model during learning: rewording of new memories, and synthesis, the
+//! interpretation of what many sessions of a module did.
 //!
-//! A synthesis is made when the number of sessions that edited a module reaches a *milestone*: 5, 10,
+//! A synthesis is requested when the number of sessions that edited a module reaches a *milestone*: 5, 10,
 //! 20 … These tests index no code, so each folder is a module. A model *rewords* a new memory, or
 //! *interprets* the statistics of a module that is due; what it writes must not name files or give
 //! instructions that the session does not support.
 
 use model::{DAY_MS, MemoryStatus, Timestamp};
 use testkit::shared_models;
-use waylore_engine::{Explanation, LlmAccess, MemoryFilter, NotebookScope, Project, ProjectPolicy};
+use waylore_engine::{LlmAccess, MemoryFilter, NotebookScope, Project, ProjectPolicy};
 
 use crate::generated_answers::FakeTextServer;
 use crate::learning::{LearningFixture, START, parse_events_at};
@@ -86,91 +86,17 @@ fn active_memories(fixture: &LearningFixture, project: &Project) -> Vec<(String,
     memories.into_iter().map(|it| (it.memory.content.clone(), it.memory.status())).collect()
 }
 
-/// The synthesis of the five sessions.
-const REACHES: &str = "Work in `src/wire` usually reaches `web/wire.ts`: 5 of the 5 sessions that changed this folder changed it, too. Check `web/wire.ts` before you finish.";
-
 #[test]
-fn a_module_is_synthesised_once_per_milestone() {
+fn statistics_of_a_module_make_no_memory_without_a_model() {
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project();
     learn_four_sessions(&fixture, &mut project);
+    // The fifth session reaches the first milestone, the tenth the second.
+    for session in 9..=14 {
+        learn_session(&fixture, &mut project, session, &["src/wire/9.rs", "web/wire.ts"], "");
+        fixture.run(project.learner().consolidate_week());
+    }
     assert_eq!(active_memories(&fixture, &project), []);
-
-    // The fifth session reaches the first milestone.
-    let learned_texts =
-        learn_session(&fixture, &mut project, 9, &["src/wire/9.rs", "web/wire.ts"], "");
-    assert_eq!(learned_texts, [REACHES]);
-    assert_eq!(
-        active_memories(&fixture, &project),
-        [(REACHES.to_owned(), MemoryStatus::NeedsReview)]
-    );
-
-    // No session has a sighting of it; all five contribute by the files they touched.
-    let memories = fixture
-        .run(project.retriever().list(&MemoryFilter::active(1), Some(NotebookScope::Project)));
-    let id = memories[0].memory.id.to_string();
-    let Explanation::Memory { sightings, sessions, .. } =
-        fixture.run(project.session_history().explain(&id))
-    else {
-        panic!("it is a memory")
-    };
-    let touched: Vec<String> =
-        sessions.iter().flat_map(|it| it.files.iter().map(|it| it.path.to_string())).collect();
-    assert_eq!((sightings.len(), sessions.len()), (0, 5));
-    assert_eq!(touched[..4], ["src/wire/1.rs", "web/wire.ts", "src/wire/2.rs", "web/wire.ts"]);
-
-    // Six to nine sessions are no milestone; the tenth only updates the numbers.
-    for session in 10..=15 {
-        // A session of another module, without which the coupling would be no surprise.
-        learn_session(&fixture, &mut project, session + 40, &[&format!("docs/{session}.md")], "");
-        let learned_texts =
-            learn_session(&fixture, &mut project, session, &["src/wire/9.rs", "web/wire.ts"], "");
-        assert!(
-            !learned_texts.iter().any(|it| it.contains("usually reaches")),
-            "{session}: {learned_texts:?}"
-        );
-    }
-    let syntheses = |memories: &[(String, MemoryStatus)]| {
-        let texts = memories.iter().map(|(text, _)| text.clone());
-        texts.filter(|it| it.contains("usually reaches")).collect()
-    };
-    let statements: Vec<String> = syntheses(&active_memories(&fixture, &project));
-    assert!(statements[0].contains("10 of the 10 sessions"), "{statements:?}");
-
-    // Sessions that edit the module alone follow. At the milestone of twenty the statement no
-    // longer holds and is deprecated.
-    for session in 16..=26 {
-        learn_session(&fixture, &mut project, session, &[&format!("src/wire/{session}.rs")], "");
-    }
-    let statements: Vec<String> = syntheses(&active_memories(&fixture, &project));
-    assert_eq!(statements, Vec::<String>::new());
-}
-
-#[test]
-fn pairs_of_modules_are_synthesised_once_a_week() {
-    let fixture = LearningFixture::new();
-    let mut project = fixture.open_project();
-    for session in 1..=5 {
-        let (api, web) = (format!("api/{session}.rs"), format!("web/{session}.ts"));
-        learn_session(&fixture, &mut project, session, &[&api, &web], "");
-        // Sessions of other modules, without which the coupling would be no surprise.
-        learn_session(&fixture, &mut project, 20 + session, &[&format!("docs/{session}.md")], "");
-    }
-
-    // The new syntheses, and whether each waits for review.
-    let synthesise = |project: &mut Project| {
-        let stored = fixture.run(project.learner().synthesise_week());
-        stored
-            .into_iter()
-            .map(|it| (it.memory.content, it.memory.flags.needs_review))
-            .collect::<Vec<_>>()
-    };
-    let statements = synthesise(&mut project);
-    let expected = "A change in `api` usually needs one in `web`, most often in `web/1.ts`: 5 of the 5 sessions that changed the one changed both. Look there before you finish.";
-    assert_eq!(statements, [(expected.to_owned(), true)]);
-    assert_eq!(synthesise(&mut project), [], "this week was synthesised already");
-    project.set_now(Timestamp(START + 60 * DAY_MS));
-    assert_eq!(synthesise(&mut project), [], "another week, but nothing new");
 }
 
 /// A correction in the agent's reasoning, and the memory that is composed from it without a model.
@@ -252,8 +178,14 @@ fn a_model_may_interpret_the_statistics_of_a_module() {
     let answer =
         format!(r#"[{{"type":"module_insight","text":"{insight}","files":["web/wire.ts"]}}]"#);
     let (_, stored) = learn_with_interpretation(&answer);
-    let expected = (insight.to_owned(), MemoryStatus::NeedsReview);
-    assert!(stored.contains(&expected), "{stored:?}");
+    let mut expected = [
+        (insight.to_owned(), MemoryStatus::NeedsReview),
+        (COMPOSED.to_owned(), MemoryStatus::Live),
+    ];
+    expected.sort();
+    let mut stored = stored;
+    stored.sort();
+    assert_eq!(stored, expected);
 }
 
 #[test]
@@ -270,9 +202,8 @@ fn unsupported_statements_of_the_model_are_never_stored() {
             learned_texts.iter().any(|it| it.starts_with("notice: nothing more was learned")),
             "{learned_texts:?}"
         );
-        // Only what is learned without a model: the statistics and the correction.
-        let mut stored: Vec<String> = stored.into_iter().map(|(text, _)| text).collect();
-        stored.sort();
-        assert_eq!(stored, [REACHES, COMPOSED], "{answer}");
+        // Only what is learned without a model: the correction.
+        let stored: Vec<String> = stored.into_iter().map(|(text, _)| text).collect();
+        assert_eq!(stored, [COMPOSED], "{answer}");
     }
 }

@@ -129,8 +129,12 @@ impl FixedError<'_> {
                 (content, resolution)
             }
             EndingKind::MissingStep => {
-                let steps: Option<Vec<String>> =
-                    self.fix.steps.iter().map(|it| Some(format!("`{}`", repeatable(it)?))).collect();
+                let steps: Option<Vec<String>> = self
+                    .fix
+                    .steps
+                    .iter()
+                    .map(|it| Some(format!("`{}`", repeatable(it)?)))
+                    .collect();
                 let steps = steps?.join(" and ");
                 let then = match repeatable(command).filter(|it| *it != self.command) {
                     Some(command) => format!(", then `{command}`"),
@@ -202,8 +206,10 @@ fn session_count(n_sessions: u32) -> String {
 
 /// A command that can be run elsewhere: short enough to be whole, without paths of one machine.
 fn repeatable(command: &str) -> Option<&str> {
-    let has_local_path = ["/Users/", "/home/", "/tmp/", "/var/", "C:\\"].iter().any(|it| command.contains(it));
-    let is_whole = command.len() <= MAX_FIX_BYTES && !command.ends_with('…') && !command.contains('\n');
+    let has_local_path =
+        ["/Users/", "/home/", "/tmp/", "/var/", "C:\\"].iter().any(|it| command.contains(it));
+    let is_whole =
+        command.len() <= MAX_FIX_BYTES && !command.ends_with('…') && !command.contains('\n');
     (is_whole && !has_local_path && !command.is_empty()).then_some(command)
 }
 
@@ -284,14 +290,4 @@ pub(super) fn draft_moved_file(seen: &[SessionSighting]) -> Option<MemoryDraft> 
     let Evidence::MovedFile { wrong, right } = &seen.last()?.evidence else { return None };
     let content = format!("There is no `{wrong}`; the file is `{right}`.");
     Some(MemoryDraft::new(MemoryKind::Gotcha, content).with_files(vec![right.clone()]))
-}
-
-/// A command that runs long and then fails.
-pub(super) fn draft_slow_command(seen: &[SessionSighting]) -> Option<MemoryDraft> {
-    let Evidence::TimeAnomaly { command, seconds } = &seen.last()?.evidence else { return None };
-    let minutes = seconds.div_ceil(60);
-    let content = format!(
-        "`{command}` runs for about {minutes} minutes before it fails; run it with a time limit, or a part of it first."
-    );
-    Some(MemoryDraft::new(MemoryKind::Gotcha, content))
 }

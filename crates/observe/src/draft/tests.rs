@@ -15,7 +15,7 @@ use crate::test_script::pad_from_script;
 
 /// Checks the drafts of one signal, one per line: type and text. The script has several sessions in the
 /// notation of `test_script`, separated by `---`.
-fn check(signal: SignalKind, support: SupportCounts, script: &str, expect: Expect) {
+fn check(signal: SignalKind, script: &str, expect: Expect) {
     let modules = ModuleLookup::default();
 
     // Detect the sightings of each session, grouped by pattern.
@@ -33,7 +33,7 @@ fn check(signal: SignalKind, support: SupportCounts, script: &str, expect: Expec
     // Compose the draft of each pattern.
     let mut acc = String::new();
     for (key, seen) in seen {
-        if let Some(draft) = compose_draft(&key, &seen, support, &modules) {
+        if let Some(draft) = compose_draft(&key, &seen, &modules) {
             // A payload must be readable as the type of its memory.
             if let (Some(payload), Some(kind)) = (&draft.payload, draft.kind.core_kind()) {
                 assert_eq!(Payload::parse(kind, &payload.to_json()).unwrap(), *payload);
@@ -44,33 +44,11 @@ fn check(signal: SignalKind, support: SupportCounts, script: &str, expect: Expec
     expect.assert_eq(&acc);
 }
 
-/// The first file was edited by so many sessions; the second one by more, so that the first implies it.
-fn first_file_edited_by(n_sessions: u32) -> SupportCounts {
-    SupportCounts { first_file: n_sessions, second_file: 9, ..SupportCounts::default() }
-}
-
-#[test]
-fn a_coupling_names_both_files_and_what_to_do() {
-    let script =
-        "edit api.rs\nedit wire.ts --- edit api.rs\nedit wire.ts --- edit api.rs\nedit wire.ts";
-    check(
-        SignalKind::CoAccess,
-        first_file_edited_by(4),
-        script,
-        expect![[r"
-        causal_dependency: A change to `api.rs` usually needs one in `wire.ts` as well: 3 of the 4 sessions that edited `api.rs` edited both. Check `wire.ts` before you finish.
-    "]],
-    );
-    // Three of eight sessions are below the share.
-    check(SignalKind::CoAccess, first_file_edited_by(8), script, expect![""]);
-}
-
 #[test]
 fn an_error_is_drafted_only_with_its_fix() {
     let retry = SignalKind::ErrorRetry;
     check(
         retry,
-        SupportCounts::default(),
         "fail gh pr diff 104 --stat: unknown flag: --stat\nrun gh pr diff 104 --name-only",
         expect![[r"
             error_pattern: `gh pr diff 104 --stat` fails with “unknown flag: --stat”. What worked: `gh pr diff 104 --name-only`.
@@ -78,74 +56,23 @@ fn an_error_is_drafted_only_with_its_fix() {
     );
     check(
         retry,
-        SupportCounts::default(),
         "fail make: a.c:3:1: error: implicit declaration of foo\nsay `foo` must be declared in `a.h` before `a.c` includes it.\nedit a.h\nrun make",
         expect![[r"
             error_pattern: `make` fails with “error: implicit declaration of foo”. `foo` must be declared in `a.h` before `a.c` includes it. It was fixed in `a.h`.
         "]],
     );
     // The agent did not explain the edit.
-    check(
-        retry,
-        SupportCounts::default(),
-        "fail make: error: implicit declaration of foo\nedit a.h\nrun make",
-        expect![""],
-    );
+    check(retry, "fail make: error: implicit declaration of foo\nedit a.h\nrun make", expect![""]);
     // No fix was found.
-    check(retry, SupportCounts::default(), "fail make: error: no rule\nread a.h", expect![""]);
+    check(retry, "fail make: error: no rule\nread a.h", expect![""]);
     // Another subcommand is not a variant.
-    check(
-        retry,
-        SupportCounts::default(),
-        "fail mise run lint: error: unused x\nrun mise run fmt",
-        expect![""],
-    );
-}
-
-#[test]
-fn a_draft_about_a_wrong_start_or_a_search_names_the_right_file() {
-    check(
-        SignalKind::ReadAbandon,
-        SupportCounts::default(),
-        "read a.rs\nread a.rs\nedit b.rs",
-        expect![[r"
-            gotcha: Start in `b.rs`, not in `a.rs`: sessions read `a.rs` several times and then made their change in `b.rs`.
-        "]],
-    );
-    check(
-        SignalKind::RepeatedGrep,
-        SupportCounts::default(),
-        "grep fn computeTotal → src/total.rs --- grep getTotals\ngrep fn computeTotal → src/total.rs",
-        expect![[r"
-            module_insight: `computeTotal` is in `src/total.rs`; open it there instead of searching for `fn computeTotal`. A search for `getTotals` finds nothing.
-        "]],
-    );
-    // Two sessions found it in different files.
-    check(
-        SignalKind::RepeatedGrep,
-        SupportCounts::default(),
-        "grep fn computeTotal → a.rs --- grep fn computeTotal → b.rs",
-        expect![""],
-    );
-}
-
-#[test]
-fn a_recipe_has_the_steps_most_sessions_had() {
-    check(
-        SignalKind::Sequence,
-        SupportCounts::default(),
-        "edit a\nrun mise run fmt\nrun mise run lint\ncommit --- edit a\nrun mise run fmt\nrun mise run lint\nrun go vet\ncommit --- edit a\nrun mise run fmt\nrun mise run lint\ncommit",
-        expect![[r"
-            workflow_recipe: Before a commit run `mise run fmt`, then `mise run lint`: that is how sessions finish a change here.
-        "]],
-    );
+    check(retry, "fail mise run lint: error: unused x\nrun mise run fmt", expect![""]);
 }
 
 #[test]
 fn statements_are_quoted_word_for_word() {
     check(
         SignalKind::SelfCorrection,
-        SupportCounts::default(),
         "read total.ts\nsay Actually, `total.ts` rounds per line, never on the sum.",
         expect![[r"
             gotcha: `total.ts` rounds per line, never on the sum.
@@ -153,7 +80,6 @@ fn statements_are_quoted_word_for_word() {
     );
     check(
         SignalKind::UserCorrection,
-        SupportCounts::default(),
         "user please always run `mise run fmt` before committing",
         expect![[r"
             preference: Always run `mise run fmt` before committing.
@@ -163,7 +89,6 @@ fn statements_are_quoted_word_for_word() {
     let work = "read x.rs\n".repeat(21);
     check(
         SignalKind::DeadEnd,
-        SupportCounts::default(),
         &format!(
             "{work}say I patched `vendor/x.go` by hand first. This approach won't work because `go mod vendor` overwrites it. Use a replace directive in go.mod instead."
         ),
@@ -172,10 +97,5 @@ fn statements_are_quoted_word_for_word() {
         "]],
     );
     // No reason is given.
-    check(
-        SignalKind::DeadEnd,
-        SupportCounts::default(),
-        &format!("{work}say Let me try a different approach."),
-        expect![""],
-    );
+    check(SignalKind::DeadEnd, &format!("{work}say Let me try a different approach."), expect![""]);
 }

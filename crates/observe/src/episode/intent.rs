@@ -320,7 +320,11 @@ fn manager_command(program: &str, words: &[&str]) -> NamedFamily {
         let (n_more, more) = skip_options(&rest[1..]);
         options.extend(more);
         if let Some(script) = rest.get(1 + n_more) {
-            return NamedFamily { family: (*script).to_owned(), n_words: n_words + n_more + 2, options };
+            return NamedFamily {
+                family: (*script).to_owned(),
+                n_words: n_words + n_more + 2,
+                options,
+            };
         }
     }
     let family = match subcommand {
@@ -360,7 +364,8 @@ fn with_subcommand(program: &str, words: &[&str]) -> NamedFamily {
     let mut options = Vec::new();
     // `git -C web push`, `cargo +nightly test`, `docker --context x ps`.
     while let Some(word) = words.get(n_words).filter(|it| it.starts_with(['-', '+'])) {
-        let takes_value = matches!((program, *word), ("git", "-C" | "-c") | (_, "--context" | "-C"));
+        let takes_value =
+            matches!((program, *word), ("git", "-C" | "-c") | (_, "--context" | "-C"));
         match words.get(n_words + 1).filter(|_| takes_value) {
             Some(value) => options.push(format!("{word} {value}")),
             None => options.push((*word).to_owned()),
@@ -418,11 +423,9 @@ mod tests {
     fn check(line: &str, expect: Expect) {
         let show = |it: &CommandIntent| {
             let mut acc = it.family.clone();
-            for (list, open, close) in [
-                (&it.target, '[', ']'),
-                (&it.options, '{', '}'),
-                (&it.assignments, '(', ')'),
-            ] {
+            for (list, open, close) in
+                [(&it.target, '[', ']'), (&it.options, '{', '}'), (&it.assignments, '(', ')')]
+            {
                 if !list.is_empty() {
                     acc.push_str(&format!(" {open}{}{close}", list.join(" ")));
                 }
@@ -459,15 +462,38 @@ mod tests {
         );
         check_family(
             "test",
-            &["npm test", "npm run test", "bun run test", "yarn test", "pnpm --filter web test", "npm t"],
+            &[
+                "npm test",
+                "npm run test",
+                "bun run test",
+                "yarn test",
+                "pnpm --filter web test",
+                "npm t",
+            ],
         );
         check_family(
             "pytest",
-            &["pytest -q", "python -m pytest", "python3.12 -m pytest tests", "uv run pytest", "poetry run pytest -k x", "sudo -n env A=1 pytest"],
+            &[
+                "pytest -q",
+                "python -m pytest",
+                "python3.12 -m pytest tests",
+                "uv run pytest",
+                "poetry run pytest -k x",
+                "sudo -n env A=1 pytest",
+            ],
         );
-        check_family("run.py", &["python tools/run.py", "python3 tools/run.py --x", "./tools/run.py"]);
-        check_family("install packages", &["npm ci", "pnpm i", "yarn", "bun install --frozen-lockfile"]);
-        check_family("pip install", &["pip install x", "pip3 install x", "python -m pip install x", "uv pip install x"]);
+        check_family(
+            "run.py",
+            &["python tools/run.py", "python3 tools/run.py --x", "./tools/run.py"],
+        );
+        check_family(
+            "install packages",
+            &["npm ci", "pnpm i", "yarn", "bun install --frozen-lockfile"],
+        );
+        check_family(
+            "pip install",
+            &["pip install x", "pip3 install x", "python -m pip install x", "uv pip install x"],
+        );
         check_family("git push", &["git push", "git -C web push -u origin main"]);
         check_family("docker compose up", &["docker compose up -d", "docker-compose up"]);
         // The project decides what these run.

@@ -35,7 +35,8 @@ pub(super) fn choose_steps(
     let is_staging = |it: &&CommandIntent| it.family == "git add";
     let others: Vec<&CommandIntent> = all.iter().copied().filter(|it| !is_staging(it)).collect();
     let all = if others.is_empty() && failed.family.starts_with("git ") { all } else { others };
-    let preparing: Vec<&CommandIntent> = all.iter().copied().filter(|it| is_preparing(it)).collect();
+    let preparing: Vec<&CommandIntent> =
+        all.iter().copied().filter(|it| is_preparing(it)).collect();
     // A command of unknown purpose counts only if there is no other that could have helped.
     let chosen = match (preparing.is_empty(), all.len()) {
         (false, _) => preparing,
@@ -54,7 +55,8 @@ pub(super) fn choose_steps(
 /// Returns whether a command only looks at something, so that nothing is different after it.
 pub(super) fn is_inspection(intent: &CommandIntent) -> bool {
     let mut words = intent.family.split(' ');
-    let (program, subcommand) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let (program, subcommand) =
+        (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let is_listed = tables::INSPECTIONS.iter().any(|(name, subcommands)| {
         *name == program && (subcommands.contains(&"") || subcommands.contains(&subcommand))
     });
@@ -65,7 +67,10 @@ pub(super) fn is_inspection(intent: &CommandIntent) -> bool {
     let only_looks = |it: &ShellEffect| {
         matches!(
             it,
-            ShellEffect::Read(_) | ShellEffect::Search(_) | ShellEffect::List(_) | ShellEffect::Test
+            ShellEffect::Read(_)
+                | ShellEffect::Search(_)
+                | ShellEffect::List(_)
+                | ShellEffect::Test
         )
     };
     let effects = shell::find_effects(&intent.text);

@@ -71,11 +71,7 @@ pub fn split_commands(line: &str) -> Vec<SimpleCommand> {
             }
             (None, '|') => {
                 let is_or = chars.next_if_eq(&'|').is_some();
-                acc.end_command(if is_or {
-                    CommandSeparator::Or
-                } else {
-                    CommandSeparator::Pipe
-                });
+                acc.end_command(if is_or { CommandSeparator::Or } else { CommandSeparator::Pipe });
             }
             // `<<<` precedes a word that is the input, `<<` the word that ends it.
             (None, '<') if chars.peek() == Some(&'<') => {
@@ -170,7 +166,8 @@ impl CommandSplitter {
         let assignments = std::mem::take(&mut self.assignments);
         let here_document = self.here_string.take();
         if !words.is_empty() {
-            let command = SimpleCommand { words, assignments, is_piped, is_fallback, here_document };
+            let command =
+                SimpleCommand { words, assignments, is_piped, is_fallback, here_document };
             self.commands.push(command);
         }
     }

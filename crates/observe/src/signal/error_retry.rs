@@ -41,7 +41,8 @@ fn sighting_of(pad: &Scratchpad, found: FailureEpisode<'_>) -> Sighting {
     let FailureEpisode { error, command, preceding, ending } = found;
     // The latest text that the evidence quotes decides whether it is tainted: an error that occurred
     // before external text was read can be explained and fixed by that text.
-    let fixed_at = ending.as_ref().and_then(|it| pad.calls.get(it.call as usize)).map(|it| it.order);
+    let fixed_at =
+        ending.as_ref().and_then(|it| pad.calls.get(it.call as usize)).map(|it| it.order);
     let order = error.order.max(error.explained_at).max(fixed_at.unwrap_or(0));
     let evidence = Evidence::ErrorRetry {
         command,

@@ -70,7 +70,7 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
 }
 
 /// The name that a query searches for: `computeTotal` of `fn computeTotal(`.
-pub(crate) fn searched_name(query: &str) -> &str {
+fn searched_name(query: &str) -> &str {
     let last_word = query.rsplit(' ').next().unwrap_or(query);
     last_word.trim_end_matches(['(', '\\', ')']).trim_start_matches('^')
 }

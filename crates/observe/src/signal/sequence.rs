@@ -1,5 +1,5 @@
 //! Detects the signal `sequence`: the steps between two commits. Two patterns come out of them: the
-//! checks that finish any change, and the edits and checks of a change that begins in one module (a part of
+//! checks that finish any change, if there are any, and the edits and checks of a change that begins in one module (a part of
 //! the project, by default a folder).
 //!
 //! Input is the scratchpad, the log of one session. Arguments do not count, so that sessions can be
@@ -15,12 +15,12 @@ use crate::scratchpad::{CallEffects, LoggedCall};
 use crate::sighting::Sighting;
 use crate::{ModuleLookup, Scratchpad, shell};
 
-/// The fewest steps of a recipe, the edit before and the commit after included.
-pub(crate) const MIN_RECIPE_STEPS: usize = 4;
+/// The fewest steps of a change of a module, the edit before and the commit after included.
+const MIN_MODULE_STEPS: usize = 4;
 /// Words by which a check is named: `mise run lint`.
 const MAX_CHECK_WORDS: usize = 3;
 /// Prefix of a step that edits a module.
-pub(crate) const EDIT_PREFIX: &str = "edit ";
+const EDIT_PREFIX: &str = "edit ";
 pub(crate) const COMMIT_STEP: &str = "git commit";
 
 /// The steps since the last commit.
@@ -71,11 +71,10 @@ impl ChangeSteps {
     /// Adds the sightings of a change that was committed.
     fn finish(self, acc: &mut Vec<Sighting>) {
         let Self { mut checks, edits, has_edit } = self;
-        let n_checks = checks.len();
         checks.push(COMMIT_STEP.to_owned());
         let checks_and_commit = checks;
-        // Two more steps: the edit before the checks, and the commit.
-        if has_edit && n_checks + 2 >= MIN_RECIPE_STEPS {
+        // A commit without a check counts too: the usual checks are a share of all commits.
+        if has_edit {
             let steps = checks_and_commit.clone();
             acc.push(Sighting::new(PatternKey::finished_change(), Evidence::Sequence { steps }));
         }
@@ -83,7 +82,7 @@ impl ChangeSteps {
         let Some(first_edit) = edits.first() else { return };
         let key = PatternKey::module_change(first_edit.trim_start_matches(EDIT_PREFIX));
         let steps = [edits, checks_and_commit].concat();
-        if steps.len() >= MIN_RECIPE_STEPS {
+        if steps.len() >= MIN_MODULE_STEPS {
             acc.push(Sighting::new(key, Evidence::Sequence { steps }));
         }
     }
@@ -127,7 +126,7 @@ mod tests {
     use model::SignalKind::Sequence;
 
     #[test]
-    fn checks_before_a_commit_are_a_recipe() {
+    fn checks_before_a_commit_are_counted() {
         check(
             Sequence,
             "edit a.go\nrun mise run lint\nfail mise run test: FAIL x\nedit a.go\nrun mise run test 2>&1 | tail\nrun mise run fmt && mise run lint\ncommit",
@@ -135,12 +134,18 @@ mod tests {
                 finish a change ×1 {"steps":["mise run test","mise run fmt","mise run lint","git commit"]}
             "#]],
         );
-        // One check is no recipe.
-        check(Sequence, "edit a.go\nrun go test ./...\ncommit", expect![""]);
+        check(
+            Sequence,
+            "edit a.go\nrun go test ./...\ncommit",
+            expect![[r#"
+                finish a change ×1 {"steps":["go test","git commit"]}
+            "#]],
+        );
         check(
             Sequence,
             "edit api/a.go\nedit web/b.ts\nedit api/c.go\nrun go test ./api\ncommit",
             expect![[r#"
+                finish a change ×1 {"steps":["go test","git commit"]}
                 change api ×1 {"steps":["edit api","edit web","go test","git commit"]}
             "#]],
         );
