@@ -32,14 +32,13 @@ use crate::text_erasure::TextColumn;
 #[cfg(feature = "replay")]
 pub(crate) use statements::STATEMENTS;
 use statements::{
-    COUNT_EDITING_SESSIONS, COUNT_EDITORS, COUNT_EDITORS_IN_FOLDER, COUNT_JUDGED,
-    COUNT_TOUCHING_SESSIONS, DELETE_EVIDENCE, DELETE_FAILED_CALLS, DELETE_FILES, DELETE_SIGHTINGS,
-    HAS_FAILED_CALLS, HAS_LEARNING_TABLES, INSERT_FAILED_CALL, INSERT_FILE, INSERT_SIGHTING,
-    LINK_SIGHTINGS, MAX_CO_ACCESS_SESSIONS, MOVE_SIGHTINGS, PASS_MILESTONE, PUT_SESSION,
-    SELECT_CO_ACCESSED_FILES, SELECT_COUPLED_FILES, SELECT_EDITED_BY_CHILDREN, SELECT_FAILED_CALLS,
-    SELECT_FILES_BY_TASK, SELECT_MILESTONES, SELECT_SESSION, SELECT_SESSION_FILES, SELECT_SESSIONS,
-    SELECT_SIGHTINGS_FOR_MEMORY, SELECT_SIGHTINGS_IN_SESSION, SELECT_SIGHTINGS_OF_PATTERN,
-    SELECT_TOUCHED_FILES,
+    COUNT_EDITORS_IN_FOLDER, COUNT_JUDGED, COUNT_TOUCHING_SESSIONS, DELETE_EVIDENCE,
+    DELETE_FAILED_CALLS, DELETE_FILES, DELETE_SIGHTINGS, HAS_FAILED_CALLS, HAS_LEARNING_TABLES,
+    INSERT_FAILED_CALL, INSERT_FILE, INSERT_SIGHTING, LINK_SIGHTINGS, MAX_CO_ACCESS_SESSIONS,
+    MOVE_SIGHTINGS, PASS_MILESTONE, PUT_SESSION, SELECT_CO_ACCESSED_FILES,
+    SELECT_EDITED_BY_CHILDREN, SELECT_FAILED_CALLS, SELECT_FILES_BY_TASK, SELECT_MILESTONES,
+    SELECT_SESSION, SELECT_SESSION_FILES, SELECT_SESSIONS, SELECT_SIGHTINGS_FOR_MEMORY,
+    SELECT_SIGHTINGS_IN_SESSION, SELECT_SIGHTINGS_OF_PATTERN, SELECT_TOUCHED_FILES,
 };
 use statements::{
     FAILED_CALL_COLUMNS, FAILED_CALL_COLUMNS_5, HAS_FAILED_CALLS_5, LEARNING_COLUMNS,
@@ -205,23 +204,6 @@ impl<'a> LearningQueries<'a> {
             .await
     }
 
-    /// Counts the sessions that edited each of these files, and those that edited any file.
-    pub async fn count_editing_sessions(
-        self,
-        paths: Vec<ProjectPath>,
-    ) -> Result<(Vec<u32>, u32), Error> {
-        self.reader
-            .read(move |db| {
-                let mut per_file = Vec::with_capacity(paths.len());
-                for path in &paths {
-                    per_file.push(select_count(db, &COUNT_EDITORS, &[&path.as_str()])?);
-                }
-                let any_file = select_count(db, &COUNT_EDITING_SESSIONS, &[])?;
-                Ok((per_file, any_file))
-            })
-            .await
-    }
-
     /// Counts the sessions that edited a file directly in each of these folders.
     pub async fn count_editing_sessions_in(self, folders: Vec<String>) -> Result<Vec<u32>, Error> {
         self.reader
@@ -233,21 +215,6 @@ impl<'a> LearningQueries<'a> {
                 Ok(counts)
             })
             .await
-    }
-
-    /// Pairs of files that a memory was made of because sessions access them together: the pattern
-    /// key, which names both files, and the memory.
-    pub async fn coupled_files(self) -> Result<Vec<(String, MemoryId)>, Error> {
-        let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?));
-        let rows = self.reader.read(move |db| db.select(&SELECT_COUPLED_FILES, &[], read)).await?;
-        let mut pairs = Vec::with_capacity(rows.len());
-        for (key, id_bytes) in rows {
-            // A row with a damaged id is left out.
-            if let Some(memory) = MemoryId::from_bytes(&id_bytes) {
-                pairs.push((key, memory));
-            }
-        }
-        Ok(pairs)
     }
 
     /// Task of every session with the files it touched: sessions in the order they ended, files in

@@ -28,7 +28,6 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &SELECT_SIGHTINGS_OF_PATTERN,
     &SELECT_SIGHTINGS_IN_SESSION,
     &SELECT_SIGHTINGS_FOR_MEMORY,
-    &COUNT_EDITORS,
     &COUNT_JUDGED,
     &SELECT_FILES_BY_TASK,
     &SELECT_TOUCHED_FILES,
@@ -36,8 +35,6 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &SELECT_CO_ACCESSED_FILES,
     &COUNT_EDITORS_IN_FOLDER,
     &SELECT_EDITED_BY_CHILDREN,
-    &SELECT_COUPLED_FILES,
-    &COUNT_EDITING_SESSIONS,
     &SELECT_SESSION_FILES,
     &HAS_LEARNING_TABLES,
     &HAS_FAILED_CALLS,
@@ -152,16 +149,6 @@ pub(super) const SELECT_SIGHTINGS_FOR_MEMORY: Query = Query::shared(
     "sightings_of_memory",
     concat!("SELECT ", sighting_columns!(), " FROM sightings WHERE memory = ?1 ORDER BY n"),
 );
-/// Number of sessions that edited a file.
-pub(super) const COUNT_EDITORS: Query = Query::shared(
-    "count_editors",
-    "SELECT count(*) FROM session_files WHERE path = ?1 AND edits > 0",
-);
-/// Number of sessions that edited any file.
-pub(super) const COUNT_EDITING_SESSIONS: Query = Query::shared(
-    "editing_sessions",
-    "SELECT count(DISTINCT session) FROM session_files WHERE edits > 0",
-);
 /// Files that a session touched, in the order of the first access.
 pub(super) const SELECT_SESSION_FILES: Query = Query::shared(
     "session_files",
@@ -177,11 +164,6 @@ pub(super) const COUNT_JUDGED: Query = Query::shared(
      coalesce(deprecated_reason, '') NOT LIKE 'superseded%')) AND EXISTS (SELECT 1 FROM changes c JOIN audit a \
      ON a.batch = c.batch WHERE c.id = m.id AND a.action IN ('forget', 'flag'))), 0) \
      FROM memories m WHERE source = 'observer_inferred' AND needs_review < 2",
-);
-/// File pairs that sessions accessed together and that became a memory.
-pub(super) const SELECT_COUPLED_FILES: Query = Query::shared(
-    "coupled_files",
-    "SELECT DISTINCT key, memory FROM sightings WHERE signal = 'co_access' AND memory IS NOT NULL ORDER BY key",
 );
 /// Files edited by each subagent of a session.
 pub(super) const SELECT_EDITED_BY_CHILDREN: Query = Query::shared(

@@ -140,7 +140,6 @@ fn the_statements_that_read_whole_tables_are_known() {
         drop_excess_injections: SCAN injections
         drop_other_models: SCAN embeddings
         drop_project_injections: SCAN injections
-        editing_sessions: SCAN session_files USING INDEX sqlite_autoindex_session_files_1
         erase_ids: SCAN memories USING COVERING INDEX sqlite_autoindex_memories_1
         erase_owners: SCAN embeddings USING COVERING INDEX sqlite_autoindex_embeddings_1
         erase_text_actors: SCAN audit

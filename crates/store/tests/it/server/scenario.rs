@@ -136,12 +136,10 @@ fn write_and_read_lessons(bench: &TestBench, store: &Store) {
     run(bench, learning.sightings_in_session(session));
     run(bench, learning.sightings_for_memory(id(2)));
     // Files that sessions touched.
-    run(bench, learning.count_editing_sessions(vec![path("src/auth.rs")]));
     run(bench, learning.files_of_session(session));
     run(bench, learning.count_judged());
     run(bench, learning.files_by_task());
     run(bench, learning.files_edited_by_children(session));
-    run(bench, learning.coupled_files());
     run(bench, learning.touched_files());
     run(bench, learning.co_accessed_files(vec!["src/auth.rs".to_owned()]));
     run(bench, learning.count_editing_sessions_in(vec!["src".to_owned()]));
