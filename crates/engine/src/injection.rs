@@ -2,7 +2,8 @@
 //! context blocks on request.
 //!
 //! There are three entry points. `hook_injection` answers a hook event: with the fix of an error
-//! (`error_fix`), warnings about touched files (`file_warnings`) or a context block.
+//! (`error_fix`), warnings about touched files (`file_warnings`), statistics about edited ones
+//! (`edit_notes`) or a context block.
 //! `session_context` and `pipeline_context` build context blocks: candidates are collected
 //! (`context_candidates`), then checked and packed (`context_builder`). `step_context` selects a note
 //! between two steps. All of them leave out what the session was shown before (`shown_notes`) and
@@ -13,6 +14,7 @@
 //! memories for review, and the part of `injection_log` that moves the spool into the notebooks.
 
 // Hook events.
+mod edit_notes;
 mod error_fix;
 pub(crate) mod file_warnings;
 pub(crate) mod hook_injection;

@@ -36,6 +36,10 @@ closed! {
         FixSeenOnce = "fix_seen_once",
         ExpectedErrors = "expected_errors",
         PredictedFiles = "predicted_files",
+        /// A file that usually changes with an edited one, by the git history.
+        ChangePartner = "change_partner",
+        /// The checks that usually run before a commit.
+        UsualChecks = "usual_checks",
         ProjectCommands = "commands",
         ModuleList = "modules",
         Module = "module",

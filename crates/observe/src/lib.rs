@@ -37,6 +37,7 @@ mod session;
 mod sighting;
 mod signal;
 
+mod change_partner;
 mod draft;
 mod file_prediction;
 mod memory_use;
@@ -51,6 +52,7 @@ mod work_statistics;
 #[cfg(test)]
 mod test_script;
 
+pub use change_partner::is_source_and_dependent;
 pub use config_files::is_config;
 pub use draft::{MemoryDraft, SessionSighting, compose_draft};
 pub use episode::{CommandIntent, EndingKind, EpisodeEnding, command_family};

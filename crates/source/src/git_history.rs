@@ -60,6 +60,25 @@ pub fn tracked_files(place: &ProjectPlace) -> Option<Vec<String>> {
     Some(text.split('\0').filter(|it| !it.is_empty()).map(str::to_owned).collect())
 }
 
+/// True if the default branch has all of these files: the branch of the remote's HEAD, else `main` or
+/// `master`, else the one that is checked out.
+pub fn are_on_default_branch(place: &ProjectPlace, paths: &[&str]) -> bool {
+    const DEFAULT_BRANCHES: [&str; 3] =
+        ["refs/remotes/origin/HEAD", "refs/heads/main", "refs/heads/master"];
+    let Some(git_dir) = place.git_dir.as_deref() else { return false };
+    let mut args = vec!["for-each-ref", "--format=%(refname)"];
+    args.extend(DEFAULT_BRANCHES);
+    let existing = git::run_git(git_dir, &args).unwrap_or_default();
+    let is_existing = |it: &&&str| existing.lines().any(|line| line == **it);
+    let branch = DEFAULT_BRANCHES.iter().find(is_existing).copied().unwrap_or("HEAD");
+    // Paths are literal: a name may hold a wildcard.
+    let mut args =
+        vec!["--literal-pathspecs", "ls-tree", "-z", "--name-only", "--full-tree", branch, "--"];
+    args.extend(paths);
+    let found = git::run_git(git_dir, &args).unwrap_or_default();
+    paths.iter().all(|path| found.split('\0').any(|it| it == *path))
+}
+
 /// Files that differ between two trees.
 fn changed_files(git_dir: &std::path::Path, from: &str, to: &str) -> Option<Vec<String>> {
     let args = [

@@ -55,6 +55,10 @@ pub enum ShownEntry {
     ExpectedErrors,
     /// The files that the task will probably need were shown.
     PredictedFiles,
+    /// A file was named that usually changes with one that the session edited.
+    ChangePartner(ProjectPath),
+    /// The checks that usually run before a commit were shown.
+    UsualChecks,
     /// The build, test and lint commands of the project were shown.
     ProjectCommands,
     /// The list of the project's modules was shown.
@@ -84,6 +88,8 @@ impl ShownEntry {
             | Self::PendingNote { .. }
             | Self::ExpectedErrors
             | Self::PredictedFiles
+            | Self::ChangePartner(_)
+            | Self::UsualChecks
             | Self::ProjectCommands
             | Self::ModuleList
             | Self::Module(_)
@@ -116,6 +122,8 @@ impl fmt::Display for ShownEntry {
             Self::PendingNote { session, event } => write!(f, "note {session} {event}"),
             Self::ExpectedErrors => f.write_str("outlook"),
             Self::PredictedFiles => f.write_str("files"),
+            Self::ChangePartner(path) => write!(f, "partner {}", path.as_str()),
+            Self::UsualChecks => f.write_str("checks"),
             Self::ProjectCommands => f.write_str("map commands"),
             Self::ModuleList => f.write_str("map parts"),
             Self::Module(id) => write!(f, "map part {id}"),
@@ -149,6 +157,7 @@ fn parse_fixed(line: &str) -> Option<ShownEntry> {
     match line {
         "outlook" => Some(ShownEntry::ExpectedErrors),
         "files" => Some(ShownEntry::PredictedFiles),
+        "checks" => Some(ShownEntry::UsualChecks),
         "map commands" => Some(ShownEntry::ProjectCommands),
         "map parts" => Some(ShownEntry::ModuleList),
         _ => None,
@@ -165,6 +174,7 @@ fn parse_prefixed(line: &str) -> Option<ShownEntry> {
             let (session, event) = (session.parse().ok()?, event.to_owned());
             Some(ShownEntry::PendingNote { session, event })
         }
+        "partner" => ProjectPath::parse(rest).ok().map(ShownEntry::ChangePartner),
         "once" => Some(ShownEntry::UnconfirmedFix { fingerprint: rest.to_owned() }),
         "fix" => {
             // A fingerprint may hold blanks; the time after the last one cannot.
@@ -377,6 +387,8 @@ mod tests {
             ShownEntry::ProjectCommands,
             ShownEntry::ModuleList,
             ShownEntry::Module("crates/store".to_owned()),
+            ShownEntry::ChangePartner(ProjectPath::parse("web/wire b.ts").unwrap()),
+            ShownEntry::UsualChecks,
             ShownEntry::UnconfirmedFix { fingerprint: fingerprint.clone() },
             ShownEntry::FixAt { fingerprint, at },
             ShownEntry::FileTouched { at, path: ProjectPath::parse("src/a b.rs").unwrap() },

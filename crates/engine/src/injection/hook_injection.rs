@@ -25,6 +25,7 @@ use store::ShownEntry;
 
 use super::context_builder::is_trusted;
 use super::context_request::{ContextBlock, ContextRequest, MemoryBreadth, OmissionReason};
+use super::edit_notes::compute_edit_notes;
 use super::error_fix::{ToolFailure, select_fix};
 use super::file_warnings::{WarningSelection, find_file_warnings};
 use super::injection_log::GivenBlock;
@@ -319,7 +320,7 @@ async fn select_context(
     Ok(Injection { text, silence, context, entries, memory_tokens, ..Injection::silent() })
 }
 
-/// Selects a few warnings about touched files whose references exist.
+/// Selects a few warnings about touched files whose references exist, and computes notes about edited ones.
 async fn select_warnings(event: &EventContext<'_>, paths: &[String]) -> Result<Injection, Error> {
     let EventContext { reader, message, level, shown } = event;
     let files = resolve_host_paths(reader, paths, &message.cwd);
@@ -351,8 +352,16 @@ async fn select_warnings(event: &EventContext<'_>, paths: &[String]) -> Result<I
             None => selected.push(rated),
         }
     }
-    let lines: Vec<String> = selected.iter().map(|it| format_capped(reader, &it.memory)).collect();
-    let entries = selected.iter().flat_map(|it| memory_entries(reader, it.memory.id)).collect();
+    let mut lines: Vec<String> =
+        selected.iter().map(|it| format_capped(reader, &it.memory)).collect();
+    let mut entries: Vec<ShownEntry> =
+        selected.iter().flat_map(|it| memory_entries(reader, it.memory.id)).collect();
+    // Statistics come after what was learned, within the same limit.
+    let computed = compute_edit_notes(reader, message, *level, shown).await?;
+    for (line, entry) in computed.into_iter().take(MAX_WARNINGS - selected.len()) {
+        lines.push(line);
+        entries.push(entry);
+    }
     let warnings = Some(WarningSelection { selected, excluded });
     let mut injection = Injection { warnings, ..Injection::from_lines(&lines, entries) };
 

@@ -94,6 +94,8 @@ fn subject_of(entry: &ShownEntry) -> Option<(NoteSubject, Option<MemoryId>)> {
         ShownEntry::UnconfirmedFix { .. } => Some((NoteSubject::FixSeenOnce, None)),
         ShownEntry::ExpectedErrors => Some((NoteSubject::ExpectedErrors, None)),
         ShownEntry::PredictedFiles => Some((NoteSubject::PredictedFiles, None)),
+        ShownEntry::ChangePartner(_) => Some((NoteSubject::ChangePartner, None)),
+        ShownEntry::UsualChecks => Some((NoteSubject::UsualChecks, None)),
         ShownEntry::ProjectCommands => Some((NoteSubject::ProjectCommands, None)),
         ShownEntry::ModuleList => Some((NoteSubject::ModuleList, None)),
         ShownEntry::Module(_) => Some((NoteSubject::Module, None)),
