@@ -89,7 +89,7 @@ pub(crate) async fn run(args: LearnArgs, command: &mut CommandContext<'_>) -> an
         // Only this command may call the text model, and only if the settings allow it.
         let llm = command.settings.llm_access();
         command.project.set_policy(ProjectPolicy { llm, ..command.project.policy });
-        let mut totals = learn_all(&mut command.project, &args, &transcripts, out).await?;
+        let totals = learn_all(&mut command.project, &args, &transcripts, out).await?;
         // Runs at most once a week, here or in the daemon.
         command.project.learner().consolidate_week().await?;
         totals

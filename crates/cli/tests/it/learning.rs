@@ -23,12 +23,12 @@ use serde_json::{Value, json};
 use crate::hooks::GIT_SHOW_SESSION;
 use crate::sandbox::{Sandbox, string};
 
-/// Three of these sessions teach that the two files change together.
+/// A session that changes two files together.
 const CO_CHANGE_SESSION: &str =
     "user change the wire\nedit src/api.rs\nedit web/wire.ts\nrun cargo test\n";
 
-/// The same edits, but without a passing test: nothing shows that the work is right.
-const UNVALIDATED_SESSION: &str = "user change the wire\nedit src/api.rs\nedit web/wire.ts\n";
+/// A statement, but without a passing test: nothing shows that the work is right.
+const UNVALIDATED_SESSION: &str = "user change the wire\nedit src/api.rs\nsay Actually, `src/api.rs` rounds per line, never on the sum.\nedit web/wire.ts\n";
 
 /// A transcript in the format of Claude Code, for session number `session` on day `day` of January
 /// 2026. Each line of the script is one message or tool call:
@@ -106,7 +106,7 @@ fn learned_texts(learned: &Value) -> Vec<String> {
 }
 
 #[test]
-fn patterns_of_several_sessions_become_memories() {
+fn an_error_of_several_sessions_becomes_a_memory_and_behaviour_a_statistic() {
     let sandbox = Sandbox::new();
     // Written in another order than that of their dates.
     for (session, day) in [(1, 3), (2, 1), (3, 2)] {
@@ -115,16 +115,19 @@ fn patterns_of_several_sessions_become_memories() {
     write_transcript(&sandbox, 4, 4, GIT_SHOW_SESSION);
     write_transcript(&sandbox, 5, 5, GIT_SHOW_SESSION);
 
-    // Three sessions teach that two files change together, and two the fix of an error.
+    // Two sessions teach the fix of an error. That three sessions changed the same two files is only
+    // counted.
     let learned = sandbox.json(&["learn"]);
     assert_eq!(learned["sessions"], 5, "{learned}");
     assert_eq!(
         learned_texts(&learned),
         [
-            "A change to `src/api.rs` usually needs one in `web/wire.ts` as well: 3 of the 3 sessions that edited `src/api.rs` edited both. Check `web/wire.ts` before you finish.",
             "`git show --no-stat HEAD` fails with “fatal: unrecognized argument: --no-stat”. What worked: `git show --stat HEAD`.",
         ]
     );
+    let session = learned_session(&sandbox, "change the wire");
+    let output = sandbox.run(&["explain", &session]).expect_code(0, "explain");
+    assert!(output.out.contains("told at its moment, not stored"), "{output:?}");
 
     // A learned memory is found by its error message and carries the fix as structured data.
     let found = sandbox.json(&["search", "git show unrecognized argument"]);
@@ -133,11 +136,19 @@ fn patterns_of_several_sessions_become_memories() {
     assert_eq!(payload["resolution"], "What worked: `git show --stat HEAD`.", "{found}");
 }
 
+/// The id of the first learned session with this beginning of a task.
+fn learned_session(sandbox: &Sandbox, task: &str) -> String {
+    let explained = sandbox.json(&["explain"]);
+    let sessions = explained["sessions"].as_array().unwrap();
+    let found = sessions.iter().find(|it| string(&it["task"]).starts_with(task));
+    string(&found.unwrap_or_else(|| panic!("{explained}"))["id"])
+}
+
 #[test]
 fn learning_is_idempotent_and_continues_with_new_sessions() {
     let sandbox = Sandbox::new();
     for session in 1..=3 {
-        write_transcript(&sandbox, session, session, CO_CHANGE_SESSION);
+        write_transcript(&sandbox, session, session, GIT_SHOW_SESSION);
     }
     sandbox.json(&["learn"]);
 
@@ -148,20 +159,20 @@ fn learning_is_idempotent_and_continues_with_new_sessions() {
     assert_eq!(repeated["known"], 3, "{repeated}");
     assert_eq!(sandbox.json(&["export"])["memories"], before["memories"]);
 
-    // A fourth session updates the memory of the first three.
-    write_transcript(&sandbox, 4, 4, CO_CHANGE_SESSION);
+    // A fourth session confirms the memory of the first three.
+    write_transcript(&sandbox, 4, 4, GIT_SHOW_SESSION);
     let continued = sandbox.json(&["learn"]);
     assert_eq!(continued["sessions"], 1, "{continued}");
     assert_eq!(continued["known"], 3, "{continued}");
-    assert_eq!(continued["memories"][0]["how"], "updated", "{continued}");
-    assert!(learned_texts(&continued)[0].contains("4 of the 4 sessions"), "{continued}");
+    assert_ne!(continued["memories"][0]["how"], "new", "{continued}");
+    assert_eq!(sandbox.contents().len(), 1);
 }
 
 #[test]
 fn a_dry_run_stores_nothing() {
     let sandbox = Sandbox::new();
     for session in 1..=3 {
-        write_transcript(&sandbox, session, session, CO_CHANGE_SESSION);
+        write_transcript(&sandbox, session, session, GIT_SHOW_SESSION);
     }
     let learned = sandbox.json(&["learn", "--dry-run"]);
     assert_eq!(learned_texts(&learned).len(), 1, "{learned}");

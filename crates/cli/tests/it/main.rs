@@ -23,6 +23,7 @@ mod daemon;
 mod damage;
 mod demo;
 mod disk;
+mod edit_notes;
 mod encryption;
 mod export_import;
 mod gemini;
