@@ -76,8 +76,8 @@ impl<'a> SessionView<'a> {
                 view.edits.entry(touch.call).or_default().push(touch.file);
             }
         }
-        for edited in &pad.edited_names {
-            view.names.entry(edited.call).or_default().push(edited.name);
+        for (call, name) in &pad.edit_names {
+            view.names.entry(*call).or_default().push(*name);
         }
         view
     }

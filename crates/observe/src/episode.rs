@@ -25,6 +25,7 @@ use std::collections::HashMap;
 
 use model::{ProjectPath, ToolKind, closed};
 
+use crate::error_line::{RecognisedError, recognise_error};
 use crate::scratchpad::{CallEffects, ErrorOccurrence, LoggedCall, Scratchpad};
 use crate::sighting::to_path;
 use crate::strings::StringId;
@@ -43,6 +44,8 @@ const PRECEDING_CALLS: usize = 6;
 const MAX_PRECEDING_COMMANDS: usize = 3;
 /// Files edited before the success that are recorded.
 const MAX_EDITED_FILES: usize = 4;
+/// Identifiers in these edits that are recorded.
+const MAX_NAMES: usize = 12;
 /// The longest message of a person that is quoted as a remedy, in bytes.
 const MAX_REMEDY_BYTES: usize = 240;
 /// Words of a remedy must have so many bytes to connect it with the failure.
@@ -88,6 +91,19 @@ pub(crate) struct FailureEpisode<'a> {
     /// Commands that succeeded shortly before the failure. A fix among them did not help.
     pub(crate) preceding: Vec<String>,
     pub(crate) ending: Option<EpisodeEnding>,
+}
+
+/// Recognises the error of a failed call. Its fingerprint is that of the error and the intent together: the
+/// same message of two intents can have two fixes. `command` is the command line of a shell tool.
+pub fn recognise_failure(
+    tool: &str,
+    command: Option<&str>,
+    output: &str,
+) -> Option<RecognisedError> {
+    let family = command.map_or_else(|| tool.to_owned(), command_family);
+    let error = recognise_error(&family, output)?;
+    let fingerprint = model::fingerprint_text(&format!("{family}\n{}", error.fingerprint));
+    Some(RecognisedError { fingerprint, ..error })
 }
 
 /// The intents of the command lines of a session, read once.
@@ -172,6 +188,8 @@ pub(crate) fn is_variant(failed: &CommandIntent, passed: &CommandIntent) -> bool
 #[derive(Default)]
 struct CallsBetween {
     edited_files: Vec<ProjectPath>,
+    /// Identifiers in the edits, in order.
+    names: Vec<String>,
     steps: Vec<CommandIntent>,
     /// The folder of a command that only changed it.
     folder: Option<String>,
@@ -183,6 +201,11 @@ impl CallsBetween {
         for file in written.filter_map(|it| to_path(pad, it.file)) {
             if self.edited_files.len() < MAX_EDITED_FILES && !self.edited_files.contains(&file) {
                 self.edited_files.push(file);
+            }
+        }
+        for name in pad.names_of_edit(call) {
+            if self.names.len() < MAX_NAMES && !self.names.iter().any(|it| it == name) {
+                self.names.push(name.to_owned());
             }
         }
         let is_step = |it: &&CommandIntent| !is_inspection(it);
@@ -295,8 +318,9 @@ impl FoundSuccess<'_> {
             let kind = if self.remedy().is_some() { EndingKind::Remedy } else { EndingKind::Edit };
             // After a message that is no remedy, the session turned to something else.
             let turned = kind == EndingKind::Edit && self.has_message();
+            let names = between.names.clone();
             let ending = self.ending(kind, &passed.text, steps, between.edited_files.clone());
-            return Some((!turned).then_some(ending));
+            return Some((!turned).then_some(EpisodeEnding { names, ..ending }));
         }
         if !steps.is_empty() {
             let ending = self.ending(EndingKind::MissingStep, &passed.text, steps, Vec::new());

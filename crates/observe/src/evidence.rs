@@ -251,11 +251,6 @@ impl Evidence {
         self.to_fields().summary_line()
     }
 
-    /// Returns whether an error is recorded with the command that fixed it.
-    pub(crate) const fn has_fix(&self) -> bool {
-        matches!(self, Self::ErrorRetry { fix: Some(_), .. })
-    }
-
     /// The files, in the order in which they are stored.
     pub fn files(&self) -> Vec<ProjectPath> {
         self.to_fields().files

@@ -55,7 +55,7 @@ mod test_script;
 pub use change_partner::is_source_and_dependent;
 pub use config_files::is_config;
 pub use draft::{MemoryDraft, SessionSighting, compose_draft};
-pub use episode::{CommandIntent, EndingKind, EpisodeEnding, command_family};
+pub use episode::{CommandIntent, EndingKind, EpisodeEnding, command_family, recognise_failure};
 pub use error_line::{
     ErrorKind, RecognisedError, ToolFamily, is_generic_message, normalise_message, recognise_error,
 };
@@ -76,9 +76,9 @@ pub use prefetch::{
 };
 pub use savings::{avoided_error, calls_to_fix};
 pub use scratchpad::{
-    AgentReply, AgentText, CallEffects, CallState, EditedName, ErrorOccurrence, EventAnomalies,
-    ExternalSource, FailedCall, FileListing, LoggedCall, LoggedMessage, LoggedTouch, MAX_CALLS,
-    MAX_NOTES, RevertedEdit, Scratchpad, SessionStatement, Speaker, SpokenSentence, StatementKind,
+    AgentReply, AgentText, CallEffects, CallState, ErrorOccurrence, EventAnomalies, ExternalSource,
+    FailedCall, FileListing, LoggedCall, LoggedMessage, LoggedTouch, MAX_CALLS, MAX_NOTES,
+    RevertedEdit, Scratchpad, SessionStatement, Speaker, SpokenSentence, StatementKind,
     SubagentRecord, TokenTotals, pad_words, states_cause,
 };
 pub use sentences::{code_words, names_code, split_sentences};

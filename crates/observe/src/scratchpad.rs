@@ -30,9 +30,7 @@ use model::{
 
 pub use call::{CallEffects, CallState, LoggedCall, LoggedTouch};
 pub use message::LoggedMessage;
-pub use spoken::{
-    AgentReply, AgentText, EditedName, Speaker, SpokenSentence, pad_words, states_cause,
-};
+pub use spoken::{AgentReply, AgentText, Speaker, SpokenSentence, pad_words, states_cause};
 
 use crate::error_line::{ErrorKind, ToolFamily};
 use crate::strings::{SessionStrings, StringId};
@@ -44,6 +42,7 @@ pub const MAX_NOTES: usize = 50;
 // Bounds of the collections; further entries are dropped.
 const MAX_SUBTASKS: usize = 1_000;
 const MAX_ERRORS: usize = 1_000;
+const MAX_EDIT_NAMES: usize = 50_000;
 const MAX_STATEMENTS: usize = 400;
 const MAX_MESSAGES: usize = 400;
 const MAX_LISTINGS: usize = 200;
@@ -97,10 +96,10 @@ pub struct Scratchpad {
     pub agent_texts: Vec<AgentText>,
     /// The agent's first words after each message.
     pub agent_replies: Vec<AgentReply>,
-    /// Identifiers in the texts of edits, in order.
-    pub edited_names: Vec<EditedName>,
     pub listings: Vec<FileListing>,
     pub reverted_edits: Vec<RevertedEdit>,
+    /// Identifiers in the text that edits added or removed, each with the number of its call, in order.
+    pub edit_names: Vec<(u32, StringId)>,
     /// Pairs of a file that was read and an import of it that was read soon after.
     pub import_chases: Vec<(StringId, StringId)>,
     /// One entry per compaction of the context: the number of the next call.
@@ -384,6 +383,15 @@ impl Scratchpad {
     pub fn touches_of_call(&self, call: &LoggedCall) -> &[LoggedTouch] {
         let first = call.first_touch as usize;
         &self.touches[first..first + usize::from(call.n_touches)]
+    }
+
+    /// The identifiers in the text that the edit of a call added or removed.
+    pub fn names_of_edit(&self, call: &LoggedCall) -> impl Iterator<Item = &str> {
+        let number = self.calls.partition_point(|it| it.order < call.order);
+        let number = u32::try_from(number).unwrap_or(u32::MAX);
+        let first = self.edit_names.partition_point(|it| it.0 < number);
+        let of_call = self.edit_names[first..].iter().take_while(move |it| it.0 == number);
+        of_call.map(|it| self.strings.text(it.1))
     }
 
     /// The touches of successful calls, in order.

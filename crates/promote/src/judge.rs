@@ -276,7 +276,7 @@ fn check_score(
     Ok(PromotionVerdict::Keep {
         confidence,
         score,
-        needs_review: gate.needs_review || candidate.tainted,
+        needs_review: (gate.needs_review && !candidate.is_confirmed) || candidate.tainted,
         tainted: candidate.tainted,
         candidate: false,
     })

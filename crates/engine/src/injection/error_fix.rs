@@ -35,11 +35,6 @@ pub(super) struct ToolFailure<'a> {
 }
 
 impl ToolFailure<'_> {
-    /// Tells apart the errors of different commands and tools, as the log of a session does.
-    fn error_class(&self) -> String {
-        self.command.map_or_else(|| self.tool.to_owned(), observe::command_family)
-    }
-
     /// Returns whether what an earlier session found out applies to this failure: it met the error with the
     /// same intent, and its fix is not what has just failed.
     fn is_answered_by(&self, evidence: &Evidence) -> bool {
@@ -64,7 +59,7 @@ pub(super) async fn select_fix(
     failed: ToolFailure<'_>,
     shown: &HashSet<ShownEntry>,
 ) -> Result<Injection, Error> {
-    let error = observe::recognise_error(&failed.error_class(), failed.output);
+    let error = observe::recognise_failure(failed.tool, failed.command, failed.output);
     let store = reader.project_store_reader().filter(StoreReader::exists);
     let (Some(error), Some(store)) = (error, store) else {
         return Ok(Injection::silent_because(SilenceReason::NoRelevantMemory));
@@ -72,8 +67,17 @@ pub(super) async fn select_fix(
     let fingerprint = error.fingerprint;
     let key = PatternKey::error(&fingerprint);
     let pattern = key.clone().into_stored();
-    let mut sightings = store.learning().sightings_of_patterns(vec![pattern]).await?;
-    sightings.retain(|it| failed.is_answered_by(&Evidence::parse(&key, &it.evidence)));
+    let all = store.learning().sightings_of_patterns(vec![pattern]).await?;
+    let evidence: Vec<Evidence> =
+        all.iter().map(|it| Evidence::parse(&key, &it.evidence)).collect();
+    let mut sightings = Vec::new();
+    for (nth, row) in all.into_iter().enumerate() {
+        // A fix that did not help a later session is not told, even if it became a memory.
+        let is_refuted = evidence[nth + 1..].iter().any(|it| it.refutes_fix_of(&evidence[nth]));
+        if evidence[nth].has_fix() && !is_refuted && failed.is_answered_by(&evidence[nth]) {
+            sightings.push(row);
+        }
+    }
     // The latest sighting that became a memory, those that are not tainted first.
     let latest_memory = |tainted: bool| {
         sightings.iter().rev().filter(|it| it.tainted == tainted).find_map(|it| it.memory)

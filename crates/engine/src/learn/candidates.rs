@@ -55,12 +55,15 @@ struct DraftedSighting<'a> {
     earlier: Cow<'a, [SightingRow]>,
     draft: Option<MemoryDraft>,
     session_groups: SessionGroups,
+    /// The memory that an earlier lesson of this session made from the pattern of an error, which is known by
+    /// its key alone. Statements are found again by their text.
+    own_memory: Option<MemoryId>,
 }
 
 impl DraftedSighting<'_> {
     fn with_verdict(self, verdict: PromotionVerdict) -> JudgedSighting {
         // The newest row names the current memory of the pattern.
-        let memory = self.earlier.iter().filter_map(|it| it.memory).next_back();
+        let memory = self.earlier.iter().filter_map(|it| it.memory).next_back().or(self.own_memory);
         JudgedSighting { sighting: self.sighting.clone(), draft: self.draft, memory, verdict }
     }
 }
@@ -79,6 +82,11 @@ pub(super) fn judge_sightings(inputs: &LessonInputs<'_>) -> Vec<JudgedSighting> 
             sighting,
             draft: draft_from_sightings(sighting, &earlier, inputs),
             session_groups: SessionGroups::count(session, &earlier, &inputs.sessions),
+            own_memory: inputs
+                .own_memories
+                .get(&sighting.key)
+                .copied()
+                .filter(|_| sighting.signal() == SignalKind::ErrorRetry),
             earlier,
         });
     }
@@ -172,7 +180,7 @@ fn draft_from_sightings(
 }
 
 fn to_candidate(drafted: &DraftedSighting<'_>, session: &SessionOverview) -> PromotionCandidate {
-    let DraftedSighting { sighting, earlier, draft, session_groups } = drafted;
+    let DraftedSighting { sighting, earlier, draft, session_groups, own_memory } = drafted;
     let signal = sighting.signal();
     // A statement of an agent or a user needs no repetition to be believed.
     let is_stated = matches!(signal, SignalKind::Recorded | SignalKind::UserCorrection);
@@ -194,7 +202,7 @@ fn to_candidate(drafted: &DraftedSighting<'_>, session: &SessionOverview) -> Pro
             _ => is_stated.then_some(STATED_CONFIDENCE),
         },
         is_confirmed: draft.as_ref().is_some_and(|it| it.is_confirmed),
-        has_memory: earlier.iter().any(|it| it.memory.is_some()),
+        has_memory: earlier.iter().any(|it| it.memory.is_some()) || own_memory.is_some(),
     }
 }
 

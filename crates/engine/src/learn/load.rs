@@ -15,7 +15,7 @@
 
 use std::collections::HashMap;
 
-use model::{Memory, SessionId};
+use model::{Memory, MemoryId, SessionId};
 use observe::{ModuleLookup, PatternKey, Scratchpad, SessionOverview, SessionVisit, Sighting};
 use store::{Milestone, SessionRow, ShownEntry, SightingRow, StoreReader};
 
@@ -60,6 +60,9 @@ pub(super) struct LessonInputs<'a> {
     pub(super) sessions: SessionIndex,
     /// Sightings of the same patterns in other sessions.
     pub(super) earlier: SightingsByPattern,
+    /// The memories that an earlier lesson of this session made from its patterns. A session that has grown
+    /// must find them again.
+    pub(super) own_memories: HashMap<PatternKey, MemoryId>,
     /// Per mille by which the thresholds for new memories are raised, because the user rejected
     /// earlier ones.
     pub(super) tightening: u16,
@@ -120,7 +123,8 @@ pub(super) async fn load_lesson<'a>(
     let session = &observed.session;
     let sessions = SessionIndex::new(store.learning().list_sessions().await?);
     let milestones = store.learning().list_milestones().await?;
-    let earlier = load_earlier(&store, session, &observed.sightings, &modules).await?;
+    let (earlier, own_memories) =
+        load_earlier(&store, session, &observed.sightings, &modules).await?;
     let tightening = load_tightening(&store).await?;
     let synthesis =
         load_synthesis(project, &store, session, &modules, &sessions, &milestones).await?;
@@ -136,6 +140,7 @@ pub(super) async fn load_lesson<'a>(
         modules,
         sessions,
         earlier,
+        own_memories,
         tightening,
         synthesis,
         shown,
@@ -187,24 +192,31 @@ fn longer_log_notice(session: SessionId) -> String {
     format!("session #{id} was learned already, from a longer log; this one was left")
 }
 
-/// Loads the sightings of the same patterns in other sessions, by the current key of each pattern.
+/// Loads the sightings of the same patterns in other sessions, by the current key of each pattern, and the
+/// memories that this session made from them before.
 async fn load_earlier(
     store: &StoreReader,
     session: &SessionOverview,
     sightings: &[Sighting],
     modules: &ModuleLookup,
-) -> Result<SightingsByPattern, Error> {
+) -> Result<(SightingsByPattern, HashMap<PatternKey, MemoryId>), Error> {
     let current_keys = pattern_keys(sightings, modules);
     let patterns = current_keys.keys().cloned().map(PatternKey::into_stored).collect();
     let rows = store.learning().sightings_of_patterns(patterns).await?;
     let mut acc = SightingsByPattern::new();
-    // The rows of this session come from an earlier lesson, which this one replaces.
-    for row in rows.into_iter().filter(|it| it.session != session.id) {
+    let mut own_memories = HashMap::new();
+    for row in rows {
         let stored = PatternKey::from_stored(row.signal, row.key.as_str());
         let key = current_keys.get(&stored).cloned().unwrap_or(stored);
-        acc.entry(key).or_default().push(row);
+        if row.session != session.id {
+            acc.entry(key).or_default().push(row);
+        } else if let Some(memory) = row.memory {
+            // The rows of this session come from an earlier lesson, which this one replaces; the memory
+            // stays.
+            own_memories.insert(key, memory);
+        }
     }
-    Ok(acc)
+    Ok((acc, own_memories))
 }
 
 /// Loads how much thresholds are raised, in per mille, because the user rejected learned memories.

@@ -231,6 +231,7 @@ mod tests {
             modules,
             sessions: SessionIndex::default(),
             earlier: SightingsByPattern::default(),
+            own_memories: std::collections::HashMap::new(),
             tightening: 0,
             synthesis: None,
             shown: Vec::new(),

@@ -235,7 +235,7 @@ fn a_withheld_fix_of_an_ended_command_is_flagged() {
 
     // While the file exists, the fix is injected.
     let injection = inject(&fixture, &project, "s1", failed());
-    assert!(injection.text.contains("What worked"), "{:?}", injection.silence);
+    assert!(injection.text.contains("Use `git show --stat"), "{:?}", injection.silence);
 
     // Without it, the fix is withheld and reported for review, at every trust level.
     std::fs::remove_file(file).unwrap();

@@ -273,7 +273,7 @@ fn a_hosts_database_is_learned_session_by_session() {
         states
     };
     assert_eq!(learn(&mut project), [LessonState::New, LessonState::New]);
-    let fix = "`git show --no-stat HEAD` fails with “fatal: unrecognized argument: --no-stat”. What worked: `git show --stat HEAD`.";
+    let fix = "Use `git show --stat HEAD` instead of `git show --no-stat HEAD`, which fails here with “fatal: unrecognized argument: --no-stat” (2 sessions).";
     assert_eq!(fixture.learn_journals(&mut project).texts, [fix]);
     assert_eq!(learn(&mut project), [LessonState::Unchanged, LessonState::Unchanged]);
 }

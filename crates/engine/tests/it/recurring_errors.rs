@@ -3,6 +3,8 @@
 //!
 //! Each case is a session as a list of steps, the failure of a second session, and a part of the answer.
 
+use std::cell::Cell;
+
 use agents::{HookEvent, HookMessage};
 use model::DAY_MS;
 use serde_json::{Value, json};
@@ -19,8 +21,8 @@ enum Step {
     Run(&'static str),
     /// A command that exits with success and prints an output.
     Print(&'static str, &'static str),
-    /// An edit of a file.
-    Edit(&'static str),
+    /// An edit of a file, and the identifiers in it.
+    Edit(&'static str, &'static [&'static str]),
     /// A message of the person.
     User(&'static str),
     /// A text of the agent.
@@ -79,12 +81,11 @@ const CASES: &[RecurringError] = &[
         name: "import edit",
         first_session: &[
             Fail("npx vitest run", " FAIL  src/cart.test.ts > adds\nReferenceError: vi is not defined\n ❯ src/cart.test.ts:3:1"),
-            Say("The test must import `vi` from `vitest`, because globals are disabled in this project."),
-            Edit("src/cart.test.ts"),
+            Edit("src/cart.test.ts", &["vi", "describe", "vitest"]),
             Run("npx vitest run"),
         ],
         second_failure: ("npx vitest run", " FAIL  src/order.test.ts > sums\nReferenceError: vi is not defined\n ❯ src/order.test.ts:7:1"),
-        answer: "import `vi` from `vitest`",
+        answer: "fixed in `src/cart.test.ts` (`vi`)",
         other_outputs: &[" FAIL  src/order.test.ts > sums\nReferenceError: structuredCloned is not defined\n ❯ src/order.test.ts:7:1"],
     },
     RecurringError {
@@ -179,12 +180,11 @@ const CASES: &[RecurringError] = &[
         name: "missing variable in a file",
         first_session: &[
             Fail("npm run start:check", "Error: Missing required environment variable STRIPE_KEY\n    at load (src/config.ts:8:9)"),
-            Say("`src/config.ts` reads `STRIPE_KEY` from `.env.local`, which must define it before the server starts."),
-            Edit(".env.local"),
+            Edit(".env.local", &["STRIPE_KEY"]),
             Run("npm run start:check"),
         ],
         second_failure: ("npm run start:check", "Error: Missing required environment variable STRIPE_KEY\n    at load (src/config.ts:11:9)"),
-        answer: "`.env.local`",
+        answer: "fixed in `.env.local` (`STRIPE_KEY`)",
         other_outputs: &["Error: Missing required environment variable MAIL_KEY\n    at load (src/config.ts:8:9)"],
     },
     RecurringError {
@@ -228,7 +228,9 @@ fn event_lines(steps: &[Step]) -> Vec<String> {
             Fail(command, output) => call("shell", json!({ "command": command }), false, output),
             Run(command) => call("shell", json!({ "command": command }), true, "ok"),
             Print(command, output) => call("shell", json!({ "command": command }), true, output),
-            Edit(path) => call("edit", json!({ "paths": [path] }), true, ""),
+            Edit(path, names) => {
+                call("edit", json!({ "paths": [path], "names": names }), true, "");
+            }
             User(text) => events.push(json!({ "event": "user_message", "text": text })),
             Say(text) => events.push(json!({ "event": "reasoning", "text": text })),
         }
@@ -245,13 +247,20 @@ fn event_lines(steps: &[Step]) -> Vec<String> {
 struct TaughtProject {
     fixture: LearningFixture,
     project: Project,
+    n_asked: Cell<u32>,
 }
 
 impl TaughtProject {
     fn new(sessions: &[&[Step]]) -> Self {
         let fixture = LearningFixture::new();
+        // A fix that names a missing file is withheld.
+        for path in ["src/cart.test.ts", ".env.local"] {
+            let path = fixture.root().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "text\n").unwrap();
+        }
         let project = fixture.open_project();
-        let mut acc = Self { fixture, project };
+        let mut acc = Self { fixture, project, n_asked: Cell::new(0) };
         for (nth, steps) in sessions.iter().enumerate() {
             acc.learn(u8::try_from(nth + 1).unwrap(), steps);
         }
@@ -279,7 +288,9 @@ impl TaughtProject {
             output: output.to_owned(),
         };
         let root = self.fixture.root().display().to_string();
-        let message = HookMessage::from_program(format!("{command} {output}"), root, event);
+        // A fix is told once in a session, so that each question is asked in another one.
+        let n_asked = self.n_asked.replace(self.n_asked.get() + 1);
+        let message = HookMessage::from_program(format!("second-{n_asked}"), root, event);
         let injection = self.fixture.run(self.project.injector().inject(&message));
         let is_silent = injection.silence == Some(SilenceReason::NoRelevantMemory);
         assert_eq!(is_silent, injection.text.is_empty());
@@ -295,8 +306,6 @@ fn a_recurring_error_is_answered_with_what_ended_it() {
         let (command, output) = case.second_failure;
         let answer = project.answer(command, output);
         if !answer.contains(case.answer) {
-            let mut project = project;
-            eprintln!("{:?}", project.memories());
             missed.push(format!("{}: {answer}", case.name));
         }
     }
@@ -331,4 +340,57 @@ fn another_error_another_intent_and_another_name_are_not_answered() {
     }
     assert!(n_asked >= 100, "{n_asked}");
     assert!(wrong.is_empty(), "{} of {n_asked} answered:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_failure_behind_a_pipe_and_a_remedy_of_a_person_are_learned() {
+    let mut hidden = TaughtProject::new(&[&[
+        Print(
+            "go test ./... | tail -5",
+            "--- FAIL: TestOrders (0.01s)\n    store_test.go:21: DATABASE_URL is not set\nFAIL\tshop/store\t0.014s",
+        ),
+        Run("DATABASE_URL=x go test ./... | tail -5"),
+    ]]);
+    let memories = hidden.memories();
+    assert!(
+        memories.len() == 1 && memories[0].contains("`DATABASE_URL=x go test ./...` instead of"),
+        "{memories:?}"
+    );
+    let mut told = TaughtProject::new(&[&[
+        Fail("npm test", "Error: connect ECONNREFUSED 127.0.0.1:5432"),
+        User("connect fails when the vpn is down, switch it on"),
+        Say("Trying again."),
+        Run("npm test"),
+    ]]);
+    let memories = told.memories();
+    assert!(memories.len() == 1 && memories[0].contains("switch it on"), "{memories:?}");
+}
+
+#[test]
+fn an_edit_is_live_only_if_it_says_what_to_do_the_next_time() {
+    let unexplained: &[Step] = &[
+        Fail("npm test", "TypeError: cart.sum is not a function"),
+        Edit("src/cart.test.ts", &["total"]),
+        Run("npm test"),
+    ];
+    let mut once = TaughtProject::new(&[unexplained]);
+    assert_eq!(once.memories(), Vec::<String>::new());
+    assert_eq!(once.answer("npm test", "TypeError: cart.sum is not a function"), "");
+    // The same error in a second session, mended in the same place.
+    let mut twice = TaughtProject::new(&[unexplained, unexplained]);
+    let memories = twice.memories();
+    assert!(memories.len() == 1 && memories[0].contains("(2 sessions)"), "{memories:?}");
+}
+
+#[test]
+fn a_fix_that_failed_is_not_told() {
+    let error = "bash: pytest: command not found";
+    let found: &[Step] = &[Fail("pytest", error), Run("python -m pytest")];
+    let mut project = TaughtProject::new(&[found]);
+    assert!(project.answer("pytest", error).contains("python -m pytest"));
+    // The agent has just run it.
+    assert_eq!(project.answer("python -m pytest", error), "");
+    // A later session met the error although it ran the fix.
+    project.learn(2, &[Fail("python -m pytest", error)]);
+    assert_eq!(project.answer("pytest", error), "");
 }

@@ -44,8 +44,9 @@ pub(super) fn draft_fixed_error(
     else {
         return None;
     };
-    // A message that says only that something failed does not show which error was fixed.
-    if is_generic_message(newest_message) {
+    // A message that says only that something failed does not show which error was fixed. One with an
+    // address comes from outside the project, or leads there.
+    if is_generic_message(newest_message) || newest_message.contains("://") {
         return None;
     }
     let fixes = usable_fixes(seen);
@@ -89,7 +90,7 @@ fn usable_fixes(seen: &[SessionSighting]) -> Vec<FixedError<'_>> {
             continue;
         };
         let Some(kind) = fix.kind.or_else(|| kind_of_early_row(command, fix)) else { continue };
-        if !seen[nth + 1..].iter().any(|it| refutes(kind, fix, &it.evidence)) {
+        if !seen[nth + 1..].iter().any(|it| it.evidence.refutes_fix_of(&sighting.evidence)) {
             let explanation = explanation.as_deref();
             acc.push(FixedError { kind, command, message, explanation, fix });
         }
@@ -99,12 +100,21 @@ fn usable_fixes(seen: &[SessionSighting]) -> Vec<FixedError<'_>> {
     acc
 }
 
-/// Returns whether a later session met the error although it had applied the fix. An edit of another session
-/// is not in place there, so that meeting the error again says nothing about it.
-fn refutes(kind: EndingKind, fix: &CommandFix, later: &Evidence) -> bool {
-    let Evidence::ErrorRetry { command, preceding, .. } = later else { return false };
-    matches!(kind, EndingKind::OtherCommand | EndingKind::MissingStep)
-        && episode::is_refuted(kind, &fix.command, &fix.steps, command, preceding)
+impl Evidence {
+    /// Returns whether this session met the error although it had applied the fix of an earlier one. An edit of
+    /// another session is not in place here, so that meeting the error again says nothing about it.
+    pub fn refutes_fix_of(&self, earlier: &Self) -> bool {
+        let Self::ErrorRetry { command, preceding, .. } = self else { return false };
+        let Self::ErrorRetry { fix: Some(fix), .. } = earlier else { return false };
+        let kind = fix.kind.unwrap_or(EndingKind::OtherCommand);
+        matches!(kind, EndingKind::OtherCommand | EndingKind::MissingStep)
+            && episode::is_refuted(kind, &fix.command, &fix.steps, command, preceding)
+    }
+
+    /// Returns whether an error is recorded with what ended it.
+    pub const fn has_fix(&self) -> bool {
+        matches!(self, Self::ErrorRetry { fix: Some(_), .. })
+    }
 }
 
 /// The kind of a fix that was stored without one.

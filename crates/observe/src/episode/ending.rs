@@ -22,7 +22,9 @@ pub(super) fn is_other_command(
     let changes_launch = failed.assignments != passed.assignments
         || match nature {
             FailureNature::Work => launcher_words(failed) != launcher_words(passed),
-            FailureNature::Usage | FailureNature::NothingRan => failed.launcher != passed.launcher,
+            FailureNature::Usage | FailureNature::NothingRan | FailureNature::Unclear => {
+                failed.launcher != passed.launcher
+            }
         };
     let changes_options = sorted(failed.relevant_options()) != sorted(passed.relevant_options());
     match nature {
@@ -34,10 +36,12 @@ pub(super) fn is_other_command(
             // Another option of a test run that passes is a run that passed, not a fix.
             is_same_scope && changes_launch
         }
-        FailureNature::Usage | FailureNature::NothingRan => {
+        FailureNature::Usage | FailureNature::NothingRan | FailureNature::Unclear => {
+            // A run of less passes easily; only a wrong command is mended by saying which part is meant.
+            let is_narrower = nature != FailureNature::Usage
+                && (passed.scope_options().len() > failed.scope_options().len()
+                    || passed.target.len() > failed.target.len());
             let changes_folder = failed.folder != passed.folder;
-            let is_narrower = nature == FailureNature::NothingRan
-                && passed.scope_options().len() > failed.scope_options().len();
             (changes_launch || changes_options || changes_folder || moves_path(failed, passed))
                 && is_comparable_target(failed, passed)
                 && !is_narrower

@@ -405,8 +405,13 @@ fn sort_arguments(words: &[&str]) -> (Vec<String>, Vec<String>) {
         }
         let name = option_name(word);
         let is_listed = tables::SCOPE_OPTIONS.contains(&name.as_str()) || *word == "-C";
-        let takes_value = is_listed && !word.contains('=');
-        match words.next_if(|it| takes_value && !it.starts_with('-')) {
+        // A plain word after any other long option is more often its value than a target.
+        let is_long = word.starts_with("--") && !tables::OUTPUT_OPTIONS.contains(&name.as_str());
+        let is_value = |it: &str| {
+            let is_plain = is_long && !it.contains(['/', '.']);
+            !word.contains('=') && !it.starts_with('-') && (is_listed || is_plain)
+        };
+        match words.next_if(|it| is_value(it)) {
             Some(value) => options.push(format!("{word} {value}")),
             None => options.push((*word).to_owned()),
         }

@@ -1,5 +1,6 @@
 //! The nature of a failure: how far its error allows another command to be the fix.
 
+use crate::error_line::ErrorKind;
 use crate::scratchpad::ErrorOccurrence;
 
 /// How far the error of a failure allows another command to be its fix.
@@ -9,60 +10,35 @@ pub(super) enum FailureNature {
     Usage,
     /// A success that ran nothing.
     NothingRan,
-    /// The command did its work and found something wrong, or its error says nothing of either.
+    /// The error does not say whether the command or its work was wrong.
+    Unclear,
+    /// The command did its work and found something wrong.
     Work,
 }
 
-pub(super) fn nature_of(error: &ErrorOccurrence) -> FailureNature {
-    const USAGE: &[&str] = &[
-        "not found",
-        "unknown",
-        "unrecognized",
-        "unrecognised",
-        "no such",
-        "missing script",
-        "no module named",
-        "cannot find module",
-        "is not set",
-        "not set",
-        "required",
-        "usage",
-        "invalid option",
-        "unexpected argument",
-        "no upstream",
-        "not a git",
-        "permission denied",
-        "could not find",
-        "couldn't find",
-        "eaddrinuse",
-        "address already in use",
-        "econnrefused",
-        "connection refused",
-        "unsupported",
-        "not recognized",
-        "no rule to make",
-        "can't open file",
-        "must specify",
-        "enoent",
-        "does not exist",
-        "flag provided but not defined",
-    ];
-    const NOTHING_RAN: &[&str] =
-        &["no tests", "no test files", "0 tests", "nothing to run", "collected 0 items"];
-    let message = error.normalised_message.to_lowercase();
-    if NOTHING_RAN.iter().any(|it| message.contains(it)) {
-        FailureNature::NothingRan
-    } else if USAGE.iter().any(|it| message.contains(it)) {
-        FailureNature::Usage
-    } else {
-        FailureNature::Work
+pub(super) const fn nature_of(error: &ErrorOccurrence) -> FailureNature {
+    match error.kind {
+        ErrorKind::MissingModule
+        | ErrorKind::MissingCommand
+        | ErrorKind::MissingVariable
+        | ErrorKind::MissingFile
+        | ErrorKind::UsageError
+        | ErrorKind::Permission
+        | ErrorKind::Network => FailureNature::Usage,
+        ErrorKind::NotRun => FailureNature::NothingRan,
+        ErrorKind::Conflict | ErrorKind::Other => FailureNature::Unclear,
+        ErrorKind::AssertionFailure
+        | ErrorKind::CompileError
+        | ErrorKind::LintRule
+        | ErrorKind::Exception
+        | ErrorKind::Timeout => FailureNature::Work,
     }
 }
 
-/// Returns whether a program or script does not exist here.
-pub(super) fn is_missing_program(error: &ErrorOccurrence) -> bool {
-    let message = error.normalised_message.to_lowercase();
-    ["command not found", "missing script", "no module named", "not recognized"]
-        .iter()
-        .any(|it| message.contains(it))
+/// Returns whether a program, or a script that starts one, does not exist here.
+pub(super) const fn is_missing_program(error: &ErrorOccurrence) -> bool {
+    matches!(
+        error.kind,
+        ErrorKind::MissingCommand | ErrorKind::MissingModule | ErrorKind::UsageError
+    )
 }

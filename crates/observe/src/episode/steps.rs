@@ -54,11 +54,11 @@ pub(super) fn choose_steps(
 
 /// Returns whether a command only looks at something, so that nothing is different after it.
 pub(super) fn is_inspection(intent: &CommandIntent) -> bool {
-    let mut words = intent.family.split(' ');
-    let (program, subcommand) =
-        (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let is_listed = tables::INSPECTIONS.iter().any(|(name, subcommands)| {
-        *name == program && (subcommands.contains(&"") || subcommands.contains(&subcommand))
+    let (program, subcommands) = intent.family.split_once(' ').unwrap_or((&intent.family, ""));
+    // `docker compose ps` looks as `docker ps` does.
+    let is_listed = tables::INSPECTIONS.iter().any(|(name, listed)| {
+        let is_given = |it: &&str| it.is_empty() || subcommands.split(' ').any(|word| word == *it);
+        *name == program && listed.iter().any(is_given)
     });
     let only_asks = intent
         .options

@@ -15,16 +15,16 @@ use super::external_text::{mark_external, mark_external_result};
 use super::message::{MAX_TASK_BYTES, add_rejected_call};
 use super::{
     CallEffects, CallState, ErrorOccurrence, FailedCall, FileListing, LoggedCall, LoggedTouch,
-    MAX_CALLS, MAX_ERRORS, MAX_IMPORT_CHASES, MAX_LISTINGS, MAX_PENDING_CALLS,
+    MAX_CALLS, MAX_EDIT_NAMES, MAX_ERRORS, MAX_IMPORT_CHASES, MAX_LISTINGS, MAX_PENDING_CALLS,
     MAX_REMEMBERED_EDITS, MAX_REVERTED_EDITS, MAX_STATEMENTS, MAX_SUBTASKS, MAX_VALIDATIONS,
     RecentRead, RevertedEdit, Scratchpad, SessionStatement, StatementKind, hash_text,
 };
-use crate::error_line::recognise_error;
+use crate::episode::recognise_failure;
 use crate::sentences::split_sentences;
 use crate::shell::{self, ShellEffect};
 use crate::statements::{self, MAX_SENTENCE_BYTES};
 use crate::strings::StringId;
-use crate::{episode, expected_errors, import_words, memory_use};
+use crate::{expected_errors, import_words, memory_use};
 
 /// Files that one call may touch.
 const MAX_TOUCHED_FILES: usize = 50;
@@ -138,7 +138,6 @@ pub(super) fn add_call(pad: &mut Scratchpad, call: &ToolCall, at: Timestamp) {
     // The files that the call touches become one range of touches.
     let first_touch = u32::try_from(pad.touches.len()).unwrap_or(u32::MAX);
     add_named_touches(pad, call, call_number);
-    super::spoken::add_edited_names(pad, call_number, &call.args.names);
     add_command_touches(pad, &shell_effects, call_number);
     let n_touches = pad.touches.len() - first_touch as usize;
     // A search in the shell has its query in the command line.
@@ -166,6 +165,12 @@ pub(super) fn add_call(pad: &mut Scratchpad, call: &ToolCall, at: Timestamp) {
         in_plan_mode: call.planning,
         has_hidden_failure: false,
     });
+    for name in &call.args.names {
+        if pad.edit_names.len() < MAX_EDIT_NAMES {
+            let name = pad.strings.intern(name);
+            pad.edit_names.push((call_number, name));
+        }
+    }
     // An id that is used again before its result names the later call.
     pad.pending_calls.insert(call.call_id.clone(), call_number);
     // So many pending calls mean that the host reports no results; dropping all is cheap and loses little.
@@ -303,15 +308,14 @@ fn add_failure(pad: &mut Scratchpad, call_number: u32, call: LoggedCall, result:
     let command = call.command.map(|it| pad.strings.text(it));
     let tool = || result.tool.slug().into_owned();
     let head = command.map_or_else(tool, shell::command_head);
-    // The same message from two programs is two errors, but not from two ways to start one.
-    let class = command.map_or_else(tool, episode::command_family);
     let output = result.excerpt.as_str();
+    let error = recognise_failure(&result.tool.slug(), command, output);
     let output_start = expected_errors::output_start(output);
     // The start of the output is told to later sessions as it is, so external text must not be in it.
     if !pad.is_tainted(pad.n_events) {
         pad.failed_calls.push(FailedCall { at: call.at, head, output_start });
     }
-    if let Some(error) = recognise_error(&class, output) {
+    if let Some(error) = error {
         pad.errors.push(ErrorOccurrence {
             call: call_number,
             order: pad.n_events,

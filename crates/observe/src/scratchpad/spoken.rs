@@ -34,8 +34,6 @@ const MAX_RETRACTED_NAMES: usize = 20;
 const REPLY_WINDOW_EVENTS: u32 = 8;
 /// Sentences at the beginning of a reply that are searched for a restatement.
 const RESTATEMENT_SENTENCES: usize = 4;
-/// Names that are stored of all edits of a session.
-const MAX_EDITED_NAMES: usize = 60_000;
 
 /// Words of sentences that state a cause, a rule or a property. Sorted.
 #[rustfmt::skip]
@@ -181,13 +179,6 @@ pub struct AgentReply {
     pub restatement: String,
 }
 
-/// An identifier in the text that an edit adds or removes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EditedName {
-    pub call: u32,
-    pub name: StringId,
-}
-
 /// Adds a text of the agent.
 pub(super) fn add_text(pad: &mut Scratchpad, reasoning: &AgentReasoning) {
     let text = &reasoning.text[..reasoning.text.floor_char_boundary(MAX_TEXT_BYTES)];
@@ -256,16 +247,6 @@ pub(super) fn add_person_words(pad: &mut Scratchpad, message: &UserMessage) {
                 push_sentence(pad, Speaker::Plan, 0, sentence, previous, heading);
             }
             previous = sentence;
-        }
-    }
-}
-
-/// Adds the identifiers of an edit.
-pub(super) fn add_edited_names(pad: &mut Scratchpad, call: u32, names: &[String]) {
-    for name in names {
-        if pad.edited_names.len() < MAX_EDITED_NAMES {
-            let name = pad.strings.intern(name);
-            pad.edited_names.push(EditedName { call, name });
         }
     }
 }

@@ -117,7 +117,7 @@ mod tests {
             ErrorRetry,
             "fail mise run lint: a.go:3:1: error: missing t.Parallel (paralleltest)\nsay The linter requires t.Parallel() in every test.\nedit a.go\nrun mise run lint 2>&1 | tail -3",
             expect![[r#"
-                d8fff5f3b283d0f8 ×1 {"files":["a.go"],"command":"mise run lint","message":"error: missing t.Parallel (paralleltest)","normalised":"<path> error: missing t.parallel (paralleltest)","worked":"mise run lint","text":"The linter requires t.Parallel() in every test.","number":2}
+                73ad15236bdd05f2 ×1 {"files":["a.go"],"command":"mise run lint","message":"error: missing t.Parallel (paralleltest)","normalised":"<path> error: missing t.parallel (paralleltest)","worked":"mise run lint","text":"The linter requires t.Parallel() in every test.","number":2,"ending":"edit"}
             "#]],
         );
         check(
@@ -136,17 +136,17 @@ mod tests {
         let other_work = "read a.rs\n".repeat(40);
         check(
             ErrorRetry,
-            &format!("{failure}{other_work}{failure}run make -k"),
+            &format!("{failure}{other_work}{failure}run V=1 make"),
             expect![[r#"
-                6236a22c1dd655a8 ×2 {"command":"make","message":"error: no rule to make `all`","normalised":"error: no rule to make 'all'","worked":"make -k","number":1}
+                2b1856d7a238711a ×2 {"command":"make","message":"error: no rule to make `all`","normalised":"error: no rule to make 'all'","worked":"V=1 make","number":1,"ending":"other_command"}
             "#]],
         );
         // A fix that was found is not replaced by a later occurrence without one.
         check(
             ErrorRetry,
-            &format!("{failure}run make -k\n{failure}read a.rs"),
+            &format!("{failure}run V=1 make\n{failure}read a.rs"),
             expect![[r#"
-                6236a22c1dd655a8 ×2 {"command":"make","message":"error: no rule to make `all`","normalised":"error: no rule to make 'all'","worked":"make -k","number":1}
+                2b1856d7a238711a ×2 {"command":"make","message":"error: no rule to make `all`","normalised":"error: no rule to make 'all'","worked":"V=1 make","number":1,"ending":"other_command"}
             "#]],
         );
     }

@@ -24,8 +24,11 @@ fn candidate(signal: SignalKind, sessions: u32) -> PromotionCandidate {
 
 #[test]
 fn a_confirmed_candidate_needs_one_occurrence_in_one_session() {
-    let resolved =
-        PromotionCandidate { is_confirmed: true, ..candidate(SignalKind::ErrorRetry, 1) };
+    let resolved = PromotionCandidate {
+        is_confirmed: true,
+        occurrences: 1,
+        ..candidate(SignalKind::ErrorRetry, 1)
+    };
     let unresolved = candidate(SignalKind::ErrorRetry, 1);
     let build = facts(SessionType::Build);
     check(&resolved, &build, expect!["keep 0.77 score 0.81"]);
@@ -35,10 +38,15 @@ fn a_confirmed_candidate_needs_one_occurrence_in_one_session() {
     check(&resolved, &unvalidated, expect!["keep 0.77 score 0.81"]);
     // A terminal session otherwise needs two occurrences.
     let terminal = facts(SessionType::Terminal);
-    check(&resolved, &terminal, expect!["keep 0.67 score 0.76 review"]);
-    check(&unresolved, &terminal, expect!["gate: seen 1 of 2 times in the session"]);
+    check(&resolved, &terminal, expect!["keep 0.67 score 0.76"]);
+    let once = PromotionCandidate { occurrences: 1, ..unresolved };
+    check(&once, &terminal, expect!["gate: seen 1 of 2 times in the session"]);
     let failed = SessionFacts { outcome: SessionOutcome::Failure, ..build };
-    check(&resolved, &failed, expect!["failed: the session failed; only dead ends are learned from it"]);
+    check(
+        &resolved,
+        &failed,
+        expect!["failed: the session failed; only dead ends are learned from it"],
+    );
 }
 
 /// A session that succeeded and was validated.
