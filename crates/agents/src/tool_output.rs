@@ -5,15 +5,13 @@
 //! The readers of all formats and the hook messages share these functions, because the wordings are
 //! those of the tools and models, not of one host.
 
-use model::{MAX_EXCERPT, ProjectPath, TextExcerpt, Tool, elide_middle};
+use model::{EXCERPT_TAIL_BYTES, MAX_EXCERPT, ProjectPath, TextExcerpt, Tool, elide_middle};
 use serde_json::Value;
 
 use crate::path_resolver::PathResolver;
 
 /// Most paths taken from one output.
 const MAX_LISTED_PATHS: usize = 200;
-/// Bytes of an excerpt that come from the end of the output, where commands report their errors.
-const EXCERPT_TAIL_BYTES: usize = 1400;
 /// Longest line beginning that is taken for a path, in bytes.
 const MAX_PATH_BYTES: usize = 300;
 /// Listed paths that a new one is compared with.

@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 use crate::{SessionId, Timestamp, UnknownWord, closed};
 
 pub use body::{
-    AgentReasoning, ContextCompaction, LineSpan, MAX_EXCERPT, RecordedNote, SessionEnd,
-    SessionStart, StepComplete, TextExcerpt, TokenUsage, ToolArgs, ToolCall, ToolResult,
-    UserMessage, UserMessageKind, ValidationResult,
+    AgentReasoning, ContextCompaction, EXCERPT_TAIL_BYTES, LineSpan, MAX_EXCERPT, RecordedNote,
+    SessionEnd, SessionStart, StepComplete, TextExcerpt, TokenUsage, ToolArgs, ToolCall,
+    ToolResult, UserMessage, UserMessageKind, ValidationResult,
 };
 
 /// The longest line that is read, in bytes.

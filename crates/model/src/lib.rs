@@ -46,10 +46,10 @@ pub use content_channel::{ChannelGuard, ContentChannel, ContentChannelRow};
 pub use cpu::{CpuLevel, InstructionSet};
 pub use deprecation::Deprecation;
 pub use event::{
-    AgentReasoning, ContextCompaction, Event, EventEnvelope, EventError, EventKind, LineSpan,
-    MAX_EVENT_ID_BYTES, MAX_EVENT_LINE_BYTES, MAX_EXCERPT, RecordedNote, SessionEnd, SessionStart,
-    StepComplete, TextExcerpt, TokenUsage, ToolArgs, ToolCall, ToolResult, UserMessage,
-    UserMessageKind, ValidationResult,
+    AgentReasoning, ContextCompaction, EXCERPT_TAIL_BYTES, Event, EventEnvelope, EventError,
+    EventKind, LineSpan, MAX_EVENT_ID_BYTES, MAX_EVENT_LINE_BYTES, MAX_EXCERPT, RecordedNote,
+    SessionEnd, SessionStart, StepComplete, TextExcerpt, TokenUsage, ToolArgs, ToolCall,
+    ToolResult, UserMessage, UserMessageKind, ValidationResult,
 };
 pub use id::{MemoryId, ProjectId, SessionId};
 pub use injection::{InjectionMoment, NoteSubject};

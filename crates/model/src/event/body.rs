@@ -235,6 +235,8 @@ pub struct SessionEnd {
 
 /// The longest excerpt, in bytes.
 pub const MAX_EXCERPT: usize = 4096;
+/// Bytes of an excerpt that come from the end of a long text, where commands report their errors.
+pub const EXCERPT_TAIL_BYTES: usize = 1400;
 
 /// An excerpt of a tool result, at most [`MAX_EXCERPT`] bytes. `agents` takes it from both ends of a long one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
