@@ -1,10 +1,10 @@
-//! Housekeeping: the daily maintenance of notebooks. Forgets memories that faded for lack of use,
-//! removes those that were forgotten too long ago to be restored, backs up and compacts. `waylore
+//! Housekeeping: the daily maintenance of notebooks. Forgets memories that faded for lack of use and
+//! candidates that were not confirmed, removes those that were forgotten too long ago to be restored, backs up and compacts. `waylore
 //! maintain` and the daemon run it.
 
 use model::{
-    Actor, DAY_MS, DECAY_FLOOR_HALF_LIVES, Memory, MemoryId, MemoryStatus, QuietSpan,
-    RESTORE_WINDOW_MS, lived_millis,
+    Actor, CANDIDATE_LIFETIME_MS, DAY_MS, DECAY_FLOOR_HALF_LIVES, Deprecation, Memory, MemoryId,
+    MemoryStatus, QuietSpan, RESTORE_WINDOW_MS, lived_millis,
 };
 use store::{
     AuditAction, BackupFile, CompactMode, DamageFinding, StoreChange, StoreReader, WriteBatch,
@@ -32,6 +32,8 @@ pub struct MaintenanceReport {
     /// Memories that were unused for too long. They were forgotten now and can be restored for 30
     /// days. In a dry run, and if there are findings, they are only reported.
     pub faded: Vec<Memory>,
+    /// Candidates that were not confirmed in time; forgotten or only reported, as above.
+    pub unconfirmed: Vec<Memory>,
     /// Memories that were forgotten more than 30 days ago. They were removed now, or only reported
     /// as above.
     pub removed: Vec<MemoryId>,
@@ -76,10 +78,12 @@ async fn maintain_notebook(
     let quiet = quiet_spans(project, store).await?;
     let memories = list_all_memories(store).await?;
     let is_faded = |it: &&Memory| has_faded(project, it, &quiet);
+    let is_unconfirmed = |it: &&Memory| is_unconfirmed_candidate(project, it, &quiet);
     let is_expired = |it: &&Memory| has_expired(project, it, &quiet);
     let mut report = MaintenanceReport {
         scope: notebook.scope,
         faded: memories.iter().filter(is_faded).cloned().collect(),
+        unconfirmed: memories.iter().filter(is_unconfirmed).cloned().collect(),
         removed: memories.iter().filter(is_expired).map(|it| it.id).collect(),
         findings,
         backup: None,
@@ -91,7 +95,7 @@ async fn maintain_notebook(
     if options.dry_run || !report.findings.is_empty() {
         return Ok(report);
     }
-    forget_faded(project, notebook.scope, &report.faded).await?;
+    forget_memories(project, notebook.scope, &report).await?;
     if !report.removed.is_empty() {
         store.remove_forgotten(report.removed.clone()).await?;
     }
@@ -103,9 +107,10 @@ async fn maintain_notebook(
 }
 
 /// Returns whether a memory was unused for [`DECAY_FLOOR_HALF_LIVES`] half-lives. Pinned memories
-/// and those without a half-life never fade.
+/// and those without a half-life never fade. Candidates have a lifetime of their own.
 fn has_faded(reader: &ProjectReader, memory: &Memory, quiet: &[QuietSpan]) -> bool {
-    let is_active = !matches!(memory.status(), MemoryStatus::Deleted | MemoryStatus::Deprecated);
+    use MemoryStatus::{Candidate, Deleted, Deprecated};
+    let is_active = !matches!(memory.status(), Deleted | Deprecated | Candidate);
     // A memory can have a half-life of its own; otherwise its type has one, or none.
     let half_life =
         memory.half_life_days.or_else(|| memory.kind.half_life_days(&reader.config.types));
@@ -116,6 +121,13 @@ fn has_faded(reader: &ProjectReader, memory: &Memory, quiet: &[QuietSpan]) -> bo
         > DECAY_FLOOR_HALF_LIVES * i64::from(days) * DAY_MS
 }
 
+/// Returns whether a candidate was neither confirmed nor seen again in its lifetime. A pinned one stays.
+fn is_unconfirmed_candidate(reader: &ProjectReader, memory: &Memory, quiet: &[QuietSpan]) -> bool {
+    memory.status() == MemoryStatus::Candidate
+        && !memory.flags.pinned
+        && lived_millis(memory.last_touched(), reader.now, quiet) > CANDIDATE_LIFETIME_MS
+}
+
 /// Returns whether a memory was forgotten so long ago that it can no longer be restored. Memories
 /// that the user verified never expire.
 fn has_expired(reader: &ProjectReader, memory: &Memory, quiet: &[QuietSpan]) -> bool {
@@ -123,21 +135,27 @@ fn has_expired(reader: &ProjectReader, memory: &Memory, quiet: &[QuietSpan]) -> 
     forgotten.is_some_and(|it| lived_millis(it, reader.now, quiet) > RESTORE_WINDOW_MS)
 }
 
-/// Forgets faded memories in one batch.
-async fn forget_faded(
+/// Forgets faded memories and unconfirmed candidates in one batch.
+async fn forget_memories(
     project: &Project,
     scope: NotebookScope,
-    faded: &[Memory],
+    report: &MaintenanceReport,
 ) -> Result<(), Error> {
-    if faded.is_empty() {
-        return Ok(());
-    }
     let forget = |memory: &Memory| {
         let mut after = memory.clone();
         after.states.deleted_at = Some(project.now);
-        StoreChange::Replace(Box::new(after))
+        after
     };
-    let changes = faded.iter().map(forget).collect();
+    let mut forgotten: Vec<Memory> = report.faded.iter().map(forget).collect();
+    for mut candidate in report.unconfirmed.iter().map(forget) {
+        // The reason tells learning that no person has rejected it.
+        candidate.states.deprecate(&Deprecation::Unconfirmed, project.now);
+        forgotten.push(candidate);
+    }
+    if forgotten.is_empty() {
+        return Ok(());
+    }
+    let changes = forgotten.into_iter().map(|it| StoreChange::Replace(Box::new(it))).collect();
     // The author separates automatic changes from those of the user in the audit trail.
     let actor = Actor::Runner("maintain".to_owned());
     let batch = user_batch(AuditAction::Prune, project.now, changes);

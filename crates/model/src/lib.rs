@@ -56,8 +56,8 @@ pub use injection::{InjectionMoment, NoteSubject};
 pub use kind::{CustomType, CustomTypeError, MemoryKind, MemoryKindRow, MemoryType};
 pub use label::{Actor, Grain, MemoryScope, MemorySource, Visibility};
 pub use lifecycle::{
-    DAY_MS, DECAY_FLOOR_HALF_LIVES, MAX_COUNTED_GAP_MS, QuietSpan, RESTORE_WINDOW_MS,
-    current_confidence, lived_millis,
+    CANDIDATE_LIFETIME_MS, DAY_MS, DECAY_FLOOR_HALF_LIVES, MAX_COUNTED_GAP_MS, QuietSpan,
+    RESTORE_WINDOW_MS, current_confidence, lived_millis,
 };
 pub use memory::{
     Memory, MemoryFlags, MemoryStatus, SoftStates, SymbolAnchor, UsageCounters, WorkUnit,

@@ -10,6 +10,8 @@ pub const DAY_MS: i64 = 86_400_000;
 pub const RESTORE_WINDOW_MS: i64 = 30 * DAY_MS;
 /// A memory unused for this many half-lives is forgotten.
 pub const DECAY_FLOOR_HALF_LIVES: i64 = 3;
+/// A candidate that is neither confirmed nor seen again for this time is dropped.
+pub const CANDIDATE_LIFETIME_MS: i64 = 60 * DAY_MS;
 /// The most time between two uses of a store that counts towards age.
 pub const MAX_COUNTED_GAP_MS: i64 = 30 * DAY_MS;
 

@@ -20,7 +20,7 @@
 //! | `context [--file P] [--phase P] [--budget N] [--full] [--explain] [TASK]` · `file-context [the same] FILE…` | context for a session start · for files |
 //! | `touch FILE… [--shown ID]` | notes for a step that accesses files |
 //! | `export [--user]` · `import [--user] [--vouched] [--skip] [--redact] [--dry]` | writes the import file · reads it |
-//! | `foreign [--tag T] [--module M] [--like ID] [--short HEX] [--rests-on ID] [--content WORD --into FIELD] [--inflated] TEXT` | adds a foreign record to the import file |
+//! | `foreign [--tag T] [--module M] [--like ID] [--short HEX] [--rests-on ID] [--content WORD --into FIELD] [--inflated] [--candidate] TEXT` | adds a foreign record to the import file |
 //! | `foreign --bad WHY` · `foreign --empty` | a record that cannot be parsed · an empty import file |
 //! | `purge ID…` · `purge secret TEXT` · `purge secrets` · `purge project` · `purge everything` | with the proof |
 //! | `maintain [--dry] [--compact]` · `backup` · `backups` · `restore-backup N [--user]` · `doctor [--fix]` | |

@@ -10,8 +10,22 @@ use crate::fake_secrets::insert_secrets;
 
 /// Options without a value; all others take the next word.
 const SWITCH_OPTIONS: &[&str] = &[
-    "user", "pin", "new", "redact", "dry", "all", "vouched", "skip", "fix", "empty", "compact",
-    "inflated", "plain", "full", "explain",
+    "user",
+    "pin",
+    "new",
+    "redact",
+    "dry",
+    "all",
+    "vouched",
+    "skip",
+    "fix",
+    "empty",
+    "compact",
+    "inflated",
+    "plain",
+    "full",
+    "explain",
+    "candidate",
 ];
 
 /// A parsed script line.

@@ -37,6 +37,8 @@ pub(crate) async fn run(args: MaintainArgs, command: &CommandContext<'_>) -> any
             json!({
                 "notebook": notebook_word(it.scope),
                 "decayed": it.faded.iter().map(|it| it.id).collect::<Vec<_>>(),
+                // Candidates that were not confirmed in time.
+                "unconfirmed": it.unconfirmed.iter().map(|it| it.id).collect::<Vec<_>>(),
                 "removed": it.removed,
                 // Damage of the database.
                 "findings": it.findings.iter().map(ToString::to_string).collect::<Vec<_>>(),
@@ -78,6 +80,12 @@ fn render(report: &MaintenanceReport, mode: WriteMode, command: &CommandContext<
         parts.push(format!(
             "{} unused for three half-lives {forgotten}",
             format_count(report.faded.len(), "memory", "memories")
+        ));
+    }
+    if !report.unconfirmed.is_empty() {
+        parts.push(format!(
+            "{} not confirmed in 60 days {forgotten}",
+            format_count(report.unconfirmed.len(), "candidate", "candidates")
         ));
     }
     if !report.removed.is_empty() {

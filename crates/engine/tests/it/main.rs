@@ -13,7 +13,7 @@
 //! |---|---|
 //! | `new`, `again`, `merged`, `supersedes` | how a statement relates to the stored memories; `again` is a merge that keeps the text |
 //! | `added`, `known`, `erased` | outcome of an imported record: stored, a duplicate, purged here before |
-//! | `faded`, `gone` | maintenance forgot a memory, or removed one that was forgotten long ago |
+//! | `faded`, `unconfirmed`, `gone` | maintenance forgot a memory or a candidate, or removed one that was forgotten long ago |
 //! | `never was` | the undone change had created the memory, which is forgotten now |
 //! | `kept out of this project` | the user's memory is excluded from this project |
 //! | `2 with a past` | number of exported memories that have earlier versions |
@@ -21,6 +21,7 @@
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be made is a failed test")]
 
 // Stating and changing memories.
+mod candidates;
 mod correcting;
 mod editing;
 mod exclusion;

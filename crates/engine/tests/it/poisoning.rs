@@ -7,7 +7,7 @@
 //! repeated by Waylore, so attacks never ask for one.
 
 mod attacks;
-mod outputs;
+pub(crate) mod outputs;
 
 use model::{ContentChannel, MemoryStatus};
 use waylore_engine::{MemoryFilter, Project, detect_instruction};

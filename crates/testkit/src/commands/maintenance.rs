@@ -20,6 +20,9 @@ pub(super) fn maintain(
         for memory in &it.faded {
             acc.push(format!("faded: {}{user}", world.name_of(memory.id)));
         }
+        for memory in &it.unconfirmed {
+            acc.push(format!("unconfirmed: {}{user}", world.name_of(memory.id)));
+        }
         for id in &it.removed {
             acc.push(format!("gone: {}{user}", world.name_of(*id)));
         }

@@ -133,10 +133,12 @@ pub(super) fn insert_unchecked(
 /// - `--content WORD --into FIELD` puts the line's text into another field, and the word into the
 ///   content: every field must be checked for secrets.
 /// - `--inflated` adds a creation time in the future, a huge half-life and a large use count.
+/// - `--candidate` makes it a claim that is not sure, without a pin and not verified.
 /// - `--plain` leaves out the pin and the differing summary.
 fn foreign_memory(world: &TestWorld, line: &ScriptLine) -> Memory {
     let now = world.now;
     let (is_plain, is_inflated) = (line.has_switch("plain"), line.has_switch("inflated"));
+    let is_candidate = line.has_switch("candidate");
     let text = line.text_from(0);
     // The line's text if `--into` names this field.
     let text_into =
@@ -217,7 +219,12 @@ fn foreign_memory(world: &TestWorld, line: &ScriptLine) -> Memory {
         branch: text_into("branch").or_else(|| line.option("branch")),
         relations: rests_on.chain(required).chain(relation_to_file).collect(),
         half_life_days: is_inflated.then_some(100_000),
-        flags: MemoryFlags { user_verified: true, pinned: !is_plain, ..MemoryFlags::default() },
+        flags: MemoryFlags {
+            user_verified: !is_candidate,
+            pinned: !is_plain && !is_candidate,
+            candidate: is_candidate,
+            ..MemoryFlags::default()
+        },
         states: SoftStates {
             deprecated_reason: text_into("reason"),
             stale_at: is_inflated.then_some(now),

@@ -21,7 +21,7 @@ const TASKS: &[&str] = &[
 const FILES: &[&str] = &["src/pay.rs", "src/ledger.rs", "packages/payment1/index.js"];
 
 /// All outputs, each with the name of its moment.
-pub(super) fn collect(fixture: &LearningFixture, project: &mut Project) -> Vec<(String, String)> {
+pub(crate) fn collect(fixture: &LearningFixture, project: &mut Project) -> Vec<(String, String)> {
     let mut acc = Vec::new();
     for level in TrustLevel::ALL {
         for (nth, event) in hook_events().into_iter().enumerate() {
