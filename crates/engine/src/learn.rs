@@ -26,6 +26,7 @@ mod usage;
 mod work_unit;
 
 // Steps that read git, the project's files, other sessions, or a language model.
+pub(crate) mod asking;
 mod claim_detection;
 mod consolidation;
 mod edit_outcome;
@@ -68,6 +69,7 @@ use related::load_related;
 use retired_statistics::retirement_notice;
 use rewording::reword_new_memories;
 
+pub use asking::PreparedQuestion;
 pub use explanation::{ContributingSession, ExplainedSighting, Explanation, SessionExplanation};
 pub use inbox::{InboxSession, list_inbox, store_in_inbox};
 pub use journal::{JournalState, journalled_session_root};

@@ -106,9 +106,10 @@ pub use injector::Injector;
 pub use learn::{
     ContributingSession, DroppedCandidate, ExplainedSighting, Explanation, InboxSession,
     JournalState, JudgingStrictness, LearnedMemory, LearnedSession, LessonEffect, LessonState,
-    ParsedTranscript, SessionExplanation, SessionFile, SessionSummary, SiblingNote, SiblingNotes,
-    TRANSCRIPT_POLL_INTERVAL, ToolCallSavings, TranscriptTail, frame_sibling_notes,
-    is_being_written, journalled_session_root, list_inbox, store_in_inbox, transcripts_at_paths,
+    ParsedTranscript, PreparedQuestion, SessionExplanation, SessionFile, SessionSummary,
+    SiblingNote, SiblingNotes, TRANSCRIPT_POLL_INTERVAL, ToolCallSavings, TranscriptTail,
+    frame_sibling_notes, is_being_written, journalled_session_root, list_inbox, store_in_inbox,
+    transcripts_at_paths,
 };
 pub use learner::Learner;
 pub use lookup::{LocatedMemory, RatedMemory};

@@ -8,8 +8,8 @@ use model::SessionId;
 use source::Transcript;
 
 use crate::learn::{
-    self, Explanation, JournalState, JudgingStrictness, ParsedTranscript, SessionSummary,
-    SiblingNotes,
+    self, Explanation, JournalState, JudgingStrictness, ParsedTranscript, PreparedQuestion,
+    SessionSummary, SiblingNotes,
 };
 use crate::{Error, ProjectReader};
 
@@ -79,6 +79,15 @@ impl<'a> SessionHistory<'a> {
         variable: &dyn Fn(&str) -> Option<PathBuf>,
     ) -> Vec<Transcript> {
         learn::host_transcripts(self.reader, home, variable)
+    }
+
+    /// Composes what a language model would be shown about a session; `None` if the file is not a
+    /// transcript.
+    pub async fn prepare_question(
+        &self,
+        transcript: &Transcript,
+    ) -> Result<Option<PreparedQuestion>, Error> {
+        learn::asking::prepare_question(self.reader, transcript).await
     }
 
     /// Reads a transcript into a scratchpad; `None` if the file is not a transcript.

@@ -6,6 +6,8 @@
 //! *candidates* for memories: each is kept, or dropped with a reason. Findings of a session count once its
 //! work is *validated*, for example by a commit. A memory is *retired* if later sessions contradict it.
 
+mod asking;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -40,6 +42,10 @@ pub(crate) struct LearnArgs {
     /// Also show dropped candidates with their reasons
     #[arg(long)]
     dropped: bool,
+    /// Also ask the language model of `learn.model` what each session taught; with --dry-run, print what it
+    /// would be sent
+    #[arg(long)]
+    ask: bool,
     /// Wait until hosts have written out the sessions that are ending; used by hooks
     #[arg(long, hide = true)]
     wait: bool,
@@ -83,6 +89,9 @@ pub(crate) async fn run(args: LearnArgs, command: &mut CommandContext<'_>) -> an
     if transcripts.is_empty() {
         return Ok(report_nothing_found(out));
     }
+    if args.ask && args.dry_run {
+        return asking::print_questions(command, &transcripts).await;
+    }
     let totals = if args.dry_run {
         dry_run(&args, command, &transcripts).await?
     } else {
@@ -115,7 +124,8 @@ pub(super) async fn learn_from_all_hosts(
     if command.environment.home.is_none() {
         return Ok(LearnTotals::default());
     }
-    let args = LearnArgs { from: Vec::new(), dry_run: false, dropped: false, wait: false };
+    let args =
+        LearnArgs { from: Vec::new(), dry_run: false, dropped: false, ask: false, wait: false };
     let transcripts = find_transcripts(&args, command)?;
     learn_all(&mut command.project, &args, &transcripts, command.output).await
 }
@@ -288,7 +298,8 @@ fn add_session(totals: &mut LearnTotals, learned: LearnedSession, args: &LearnAr
 /// Reports that there are no transcripts; in JSON with the same fields as a run, all zero.
 fn report_nothing_found(out: &Output) -> u8 {
     if out.json {
-        let args = LearnArgs { from: Vec::new(), dry_run: false, dropped: false, wait: false };
+        let args =
+            LearnArgs { from: Vec::new(), dry_run: false, dropped: false, ask: false, wait: false };
         out.print_json("learned", to_json(&LearnTotals::default(), &args));
     } else {
         out.say("no transcripts of this project were found");

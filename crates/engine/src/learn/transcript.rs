@@ -97,21 +97,33 @@ pub fn transcripts_at_paths(
     }
 }
 
+/// Called with every event that was folded into a scratchpad, after it was.
+pub(super) type EventVisitor<'a> = &'a mut dyn FnMut(&Scratchpad, &MaskedEvent);
+
 /// Reads a transcript into a scratchpad, tainted by the external text that its subagents and its parent
 /// read; `None` if the file is not a transcript.
 pub(crate) fn read_transcript(
     reader: &ProjectReader,
     transcript: &Transcript,
 ) -> Result<Option<ParsedTranscript>, Error> {
+    visit_transcript(reader, transcript, &mut |_, _| {})
+}
+
+/// Like [`read_transcript`], and shows every event to a visitor, for what the scratchpad does not keep.
+pub(super) fn visit_transcript(
+    reader: &ProjectReader,
+    transcript: &Transcript,
+    visit: EventVisitor<'_>,
+) -> Result<Option<ParsedTranscript>, Error> {
     let key = reader.config.key.as_ref();
     // The host's own record has more detail than the journal, but it may have been deleted since.
     if let Some(host_record) = host_record_of(transcript, key)
-        && let Some(mut parsed) = read_untraced(reader, &host_record)?
+        && let Some(mut parsed) = visit_untraced(reader, &host_record, visit)?
     {
         trace_taint(reader, &host_record, &mut parsed.pad);
         return add_journal_events(transcript, key, parsed).map(Some);
     }
-    let mut parsed = read_untraced(reader, transcript)?;
+    let mut parsed = visit_untraced(reader, transcript, visit)?;
     if let Some(parsed) = &mut parsed {
         trace_taint(reader, transcript, &mut parsed.pad);
     }
@@ -123,9 +135,17 @@ pub(super) fn read_untraced(
     reader: &ProjectReader,
     transcript: &Transcript,
 ) -> Result<Option<ParsedTranscript>, Error> {
+    visit_untraced(reader, transcript, &mut |_, _| {})
+}
+
+fn visit_untraced(
+    reader: &ProjectReader,
+    transcript: &Transcript,
+    visit: EventVisitor<'_>,
+) -> Result<Option<ParsedTranscript>, Error> {
     match &transcript.session {
-        Some(session) => read_database(reader, &transcript.path, session),
-        None => read_file(reader, transcript),
+        Some(session) => read_database(reader, &transcript.path, session, visit),
+        None => read_file(reader, transcript, visit),
     }
 }
 
@@ -264,6 +284,7 @@ fn read_database(
     project: &ProjectReader,
     path: &Path,
     session: &str,
+    visit: EventVisitor<'_>,
 ) -> Result<Option<ParsedTranscript>, Error> {
     let row = store::read_host_sessions(path)?.into_iter().find(|it| it.id == session);
     // The host has deleted the session since.
@@ -286,10 +307,10 @@ fn read_database(
         n_bytes += data.len() as u64 + parts.iter().map(|it| it.data.len() as u64).sum::<u64>();
         let parts: Vec<OpenCodePart> = parts.into_iter().map(to_part).collect();
         reader.read_message(&mut events, &OpenCodeMessage { id, created, data }, &parts);
-        observe_events(&mut pad, &mut events);
+        observe_events(&mut pad, &mut events, visit);
     })?;
     let ReadCounts { n_lines, n_damaged, .. } = reader.finish(&mut events);
-    observe_events(&mut pad, &mut events);
+    observe_events(&mut pad, &mut events, visit);
     Ok(Some(ParsedTranscript {
         pad,
         format: "opencode",
@@ -304,6 +325,7 @@ fn read_database(
 fn read_file(
     project: &ProjectReader,
     transcript: &Transcript,
+    visit: EventVisitor<'_>,
 ) -> Result<Option<ParsedTranscript>, Error> {
     let key = project.config.key.as_ref();
     let Some(header) = read_header(&transcript.path, key) else { return Ok(None) };
@@ -322,13 +344,13 @@ fn read_file(
     read_pieces(&transcript.path, key, |piece| {
         n_bytes += piece.len() as u64;
         splitter.feed(piece, |line| reader.read_line(&mut events, line));
-        observe_events(&mut pad, &mut events);
+        observe_events(&mut pad, &mut events, visit);
         true // Go on reading.
     })?;
     // What the splitter and the reader still hold: a last line without an end, and open events.
     splitter.finish(|line| reader.read_line(&mut events, line));
     reader.finish(&mut events);
-    observe_events(&mut pad, &mut events);
+    observe_events(&mut pad, &mut events, visit);
     let ReadCounts { n_lines, n_damaged, .. } = reader.counts();
     Ok(Some(ParsedTranscript {
         pad,
@@ -355,7 +377,7 @@ fn add_journal_events(
     let mut events: Vec<EventEnvelope> =
         text.lines().filter_map(|it| EventEnvelope::parse_line(it).ok()).collect();
     events.retain(|it| matches!(it.event, Event::Record(_) | Event::Validation(_)));
-    observe_events(&mut parsed.pad, &mut events);
+    observe_events(&mut parsed.pad, &mut events, &mut |_, _| {});
     Ok(parsed)
 }
 
@@ -391,11 +413,16 @@ fn read_pieces(
 
 /// Folds events into a scratchpad, with secrets masked, and leaves the buffer empty. Everything that
 /// is learned comes from a scratchpad, so no memory and no row holds a secret of a transcript.
-fn observe_events(pad: &mut Scratchpad, events: &mut Vec<EventEnvelope>) {
+fn observe_events(pad: &mut Scratchpad, events: &mut Vec<EventEnvelope>, visit: EventVisitor<'_>) {
     for event in events.drain(..) {
         // Refused is only an event that its masks make longer than any event.
         if let Ok(masked) = MaskedEvent::new(event) {
+            let n_before = pad.n_events();
             pad.observe(&masked);
+            // Repeated events and those of other sessions are not folded.
+            if pad.n_events() > n_before {
+                visit(pad, &masked);
+            }
         }
     }
 }

@@ -1,0 +1,199 @@
+//! Dossiers of small sessions, told by a script.
+
+use expect_test::{Expect, expect};
+use model::{
+    AgentReasoning, Event, EventEnvelope, ProjectPath, SessionId, SessionStart, TextExcerpt,
+    Timestamp, Tool, ToolArgs, ToolCall, ToolResult, UserMessage, UserMessageKind,
+};
+use observe::Scratchpad;
+
+use super::super::session_texts::SessionTexts;
+use super::{DossierContext, SessionDossier, compose_dossier};
+
+/// The events of a script, one per line: `person TEXT`, `refuses TEXT`, `answers QUESTION | TEXT`,
+/// `plan TEXT`, `agent TEXT`, `edit PATH`, `fetch URL`, `run COMMAND`, and `fails COMMAND => OUTPUT`.
+fn script_events(script: &str) -> Vec<Event> {
+    let mut acc = vec![start_event()];
+    for (nth, line) in script.lines().map(str::trim).filter(|it| !it.is_empty()).enumerate() {
+        let (verb, rest) = line.split_once(' ').unwrap();
+        let id = format!("c{nth}");
+        match verb {
+            "person" => acc.push(person(rest, UserMessageKind::Prompt, None)),
+            "refuses" => acc.push(person(rest, UserMessageKind::Refusal, Some("c"))),
+            "answers" => {
+                let (question, answer) = rest.split_once(" | ").unwrap();
+                acc.push(person(answer, UserMessageKind::Answer, Some(question)));
+            }
+            "plan" => acc.push(person(rest, UserMessageKind::AcceptedPlan, None)),
+            "agent" => {
+                let text = rest.to_owned();
+                acc.push(Event::Reasoning(AgentReasoning { text, thinking: false, step: None }));
+            }
+            "edit" => {
+                let paths = vec![ProjectPath::parse(rest).unwrap()];
+                let args = ToolArgs { paths, ..ToolArgs::default() };
+                acc.extend(call(&id, Tool::Edit, args, true, ""));
+            }
+            "fetch" => {
+                let args = ToolArgs { url: Some(rest.to_owned()), ..ToolArgs::default() };
+                acc.extend(call(&id, Tool::WebFetch, args, true, "a page"));
+            }
+            "run" => acc.extend(call(&id, Tool::Shell, shell(rest), true, "ok")),
+            "fails" => {
+                let (command, output) = rest.split_once(" => ").unwrap();
+                let output = output.replace("\\n", "\n");
+                acc.extend(call(&id, Tool::Shell, shell(command), false, &output));
+            }
+            _ => panic!("unknown verb in `{line}`"),
+        }
+    }
+    acc
+}
+
+fn start_event() -> Event {
+    Event::SessionStart(SessionStart {
+        project_root: "/p".to_owned(),
+        agent: "claude_code".to_owned(),
+        host_session: None,
+        session_type: None,
+        task: None,
+        planned_steps: None,
+        phase: None,
+        role: None,
+        parent: None,
+        work_unit: None,
+        transcript: None,
+    })
+}
+
+fn person(text: &str, kind: UserMessageKind, reply_to: Option<&str>) -> Event {
+    let (text, reply_to) = (text.to_owned(), reply_to.map(str::to_owned));
+    Event::UserMessage(UserMessage { text, interrupts: false, kind, reply_to })
+}
+
+fn shell(command: &str) -> ToolArgs {
+    ToolArgs { command: Some(command.to_owned()), ..ToolArgs::default() }
+}
+
+fn call(id: &str, kind: Tool, args: ToolArgs, ok: bool, output: &str) -> [Event; 2] {
+    let (call_id, tool) = (id.to_owned(), kind);
+    let result = ToolResult {
+        call_id: call_id.clone(),
+        tool: tool.clone(),
+        ok,
+        rejected: false,
+        duration_ms: None,
+        size: None,
+        excerpt: TextExcerpt::new(output),
+        paths: Vec::new(),
+        matches: None,
+    };
+    let call = ToolCall { call_id, tool, args, step: None, planning: false };
+    [Event::ToolCall(call), Event::ToolResult(result)]
+}
+
+/// The dossier of a script.
+fn compose(script: &str, context: &DossierContext) -> SessionDossier {
+    let session = SessionId::new(Timestamp(1_000), [1; 10]);
+    let (mut pad, mut texts) = (Scratchpad::new(), SessionTexts::default());
+    for (n, event) in script_events(script).into_iter().enumerate() {
+        let envelope = EventEnvelope { id: format!("e{n}"), session, at: Timestamp(2_000), event };
+        pad.observe(&envelope);
+        texts.observe(&pad, &envelope);
+    }
+    let session = observe::summarise_session(&pad).unwrap();
+    compose_dossier(&session, &pad, &texts, context)
+}
+
+fn check(script: &str, expect: Expect) {
+    expect.assert_eq(&compose(script, &DossierContext::default()).text);
+}
+
+#[test]
+fn a_dossier_tells_words_failures_and_conclusions_with_what_came_of_them() {
+    check(
+        "person Fix the flaky upload test
+         fails go test ./upload => dial tcp 127.0.0.1:9000: connect: connection refused\\nFAIL upload
+         agent The test does not start the `minio` container, because `TestMain` only runs in CI.
+         run docker compose up -d minio
+         run go test ./upload
+         edit upload/main_test.go
+         run go test ./...
+         refuses never force-push here, open a pull request
+         answers Which base branch? | always develop
+         agent Done. The container is now started in `TestMain`, and the whole suite passes.",
+        expect![[r#"
+            SESSION of claude_code: 5 tool calls, 1 files edited, 1 failures. Step numbers count tool calls.
+
+            PERSON
+            [1] task: Fix the flaky upload test
+                (then edited upload/main_test.go)
+            [2] step 5, refusing a call: never force-push here, open a pull request
+                (the call: go test ./...)
+            [3] step 5, answering a question: always develop
+                (the question: Which base branch?)
+
+            WHAT HAPPENED, IN ORDER
+            [4] failed, step 0: go test ./upload
+            [5] error: dial tcp 127.0.0.1:9000: connect: connection refused ⏎ FAIL upload
+            [6] then worked, step 2: go test ./upload
+                (between them ran `docker compose up -d minio`)
+            [7] agent, end of its turn, step 1: The test does not start the `minio` container, because `TestMain` only runs in CI.
+                (before it `go test ./upload` failed)
+            [8] agent, step 5: The container is now started in `TestMain`, and the whole suite passes.
+
+            STATE AT THE END
+            - files edited: upload/main_test.go
+            - last run of `go test ./...`: passed
+            - last run of `go test ./upload`: passed
+            - the work was not committed in the session; its checks passed
+        "#]],
+    );
+}
+
+#[test]
+fn what_follows_external_text_is_marked_except_the_persons_words() {
+    check(
+        "person Update the client
+         fetch https://example.com/docs
+         agent The `retry` option must be set, because `upload()` fails without it otherwise.
+         person never set retry above 3 in this project",
+        expect![[r#"
+            SESSION of claude_code: 1 tool calls, 0 files edited, 0 failures. Step numbers count tool calls.
+
+            PERSON
+            [1] task: Update the client
+            [2] step 1: never set retry above 3 in this project
+                (before it the agent said: The `retry` option must be set, because `upload()` fails without it otherwise.)
+
+            WHAT HAPPENED, IN ORDER
+            [3] agent, end of its turn, step 1 (external): The `retry` option must be set, because `upload()` fails without it otherwise.
+
+            STATE AT THE END
+            - the work was not committed, and no check confirms it
+        "#]],
+    );
+}
+
+#[test]
+fn a_long_session_stays_within_the_limit_and_keeps_every_message() {
+    let mut script = String::from("person Do the work\n");
+    for n in 0..120 {
+        script.push_str(&format!(
+            "agent The file `part{n}.rs` must not import `core{n}` because it would be cyclic.\n"
+        ));
+        script.push_str(&format!("fails make check{n} => error: number {n} is wrong\n"));
+        script.push_str(&format!("edit src/part{n}.rs\nrun make check{n}\n"));
+        script.push_str(&format!(
+            "person remark number {n}: keep the parts apart from the core, as agreed\n"
+        ));
+    }
+    let rules = (0..200).map(|n| format!("Rule number {n} says that tests come first.")).collect();
+    let dossier = compose(&script, &DossierContext { rules, known: Vec::new() });
+    assert!(dossier.n_tokens <= 8_000, "{}", dossier.n_tokens);
+    assert!(dossier.n_tokens > 4_000, "{}", dossier.n_tokens);
+    // Numbers are those of the lines.
+    for (nth, line) in dossier.lines.iter().enumerate() {
+        assert_eq!(line.n as usize, nth + 1);
+    }
+}
