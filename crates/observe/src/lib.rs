@@ -57,7 +57,8 @@ pub use config_files::is_config;
 pub use draft::{MemoryDraft, SessionSighting, compose_draft};
 pub use episode::{CommandIntent, EndingKind, EpisodeEnding, command_family, recognise_failure};
 pub use error_line::{
-    ErrorKind, RecognisedError, ToolFamily, is_generic_message, normalise_message, recognise_error,
+    ErrorKind, RecognisedError, ToolFamily, is_generic_message, normalise_message, ran_nothing,
+    recognise_error,
 };
 pub use evidence::{ClaimEvidence, ClaimSource, CommandFix, Evidence, TellCue};
 pub use expected_errors::{MAX_EXPECTED_ERRORS_BYTES, format_expected_errors};

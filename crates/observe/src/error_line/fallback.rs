@@ -1,7 +1,9 @@
 //! Finds the error line of a tool that no family describes: the first line with a word that names an error.
 
-/// Lines of an output that are searched for the error.
-const MAX_SEARCHED_LINES: usize = 200;
+use super::error_kind::ToolFamily;
+use super::families::{FoundError, join_open_end};
+use super::output_lines::OutputLines;
+
 /// Bytes of a line that are compared.
 const MAX_COMPARED_BYTES: usize = 400;
 
@@ -9,14 +11,14 @@ const MAX_COMPARED_BYTES: usize = 400;
 #[rustfmt::skip]
 const NOISE_PREFIXES: &[&str] = &[
     "exit code", "=== run", "=== pause", "=== cont", "--- pass", "ok ", "ok\t", "pass", "> ", "$ ", "?   ", "running ", "compiling ", "finished ", "downloading ", "checking ",
-    "total", "note:", "warning:", "chunk id", "# ", "wall time", "[lint] $", "[fmt] $", "[test] $", "[build] $", "process exited", "npm warn", "debug", "info", "node:",
+    "total", "note:", "warning:", "chunk id", "# ", "wall time", "process exited", "npm warn", "debug", "info", "node:", "sibling tool call errored", "cancelled: parallel",
 ];
 
 /// Words of lines that name an error, in lower case.
 #[rustfmt::skip]
 const ERROR_WORDS: &[&str] = &[
     "error", "fail", "panic", "fatal", "undefined", "cannot", "can't", "could not", "couldn't", "not found", "no such", "denied", "exception", "invalid", "unexpected", "missing",
-    "mismatch", "unable", "not enough", "too many", "unknown", "conflict", "refused", "unused", "expected", "has not been", "is not", "must", "no matching", "timed out", "timeout", "not a ", "did not",
+    "mismatch", "unable", "not enough", "too many", "unknown", "conflict", "refused", "unused", "expected", "has not been", "is not", "must", "no matching", "corrupt", "illegal", "timed out", "timeout", "not a ", "did not",
 ];
 
 /// Beginnings of lines that only say that something failed; a line that names the error is preferred.
@@ -41,35 +43,65 @@ const HARMLESS_PHRASES: &[&str] =
 const ZERO_COUNTS: &[&str] = &["0 error", "0 failed", "0 failures"];
 
 /// The first line that names an error, else the first line with words.
-pub(super) fn find_error_line(output: &str) -> Option<&str> {
-    let mut first_line_with_words = None;
-    let mut lines = output.lines().take(MAX_SEARCHED_LINES).peekable();
-    while let Some(line) = lines.next() {
+pub(super) fn find_error(output: &OutputLines<'_>) -> Option<FoundError> {
+    let (mut first_line_with_words, mut first_count) = (None, None);
+    for (number, line) in output.lines.iter().enumerate() {
         // Quoted source, with a mark below the place of the error: the message is another line.
-        if lines.peek().is_some_and(|it| is_caret_line(it)) {
+        if output.lines.get(number + 1).is_some_and(|it| is_caret_line(it)) {
             continue;
         }
-        let line = line
-            .trim()
-            .trim_start_matches("<tool_use_error>")
-            .trim_end_matches("</tool_use_error>");
+        let line = line.trim();
         let lower = line[..line.floor_char_boundary(MAX_COMPARED_BYTES)].to_ascii_lowercase();
-        // Some runners print the command before they run it: `[lint] $ golangci-lint run`.
-        let is_echo = lower.starts_with('[') && lower.contains("] $ ");
         let is_noise = NOISE_PREFIXES.iter().any(|it| lower.starts_with(it));
-        if line.len() < super::MIN_MESSAGE_BYTES || is_echo || is_noise || is_harmless(&lower) {
+        if line.len() < super::MIN_MESSAGE_BYTES
+            || is_noise
+            || is_banner(line)
+            || is_harmless(&lower)
+        {
+            continue;
+        }
+        // A count is known only to say how many errors there are.
+        if is_count(&lower) {
+            first_count = first_count.or(Some(line));
             continue;
         }
         let names_error = ERROR_WORDS.iter().any(|it| lower.contains(it));
         if names_error && !starts_generic(&lower) {
-            return Some(line);
+            let message = join_open_end(line, output.filled_from(number + 1));
+            return Some(FoundError::new(ToolFamily::Generic, &message));
         }
         // A generic line is better than none, but a later line may name the error.
         if line.chars().any(char::is_alphabetic) {
             first_line_with_words = first_line_with_words.or(Some(line));
         }
     }
-    first_line_with_words
+    let line = first_line_with_words.or(first_count);
+    line.map(|it| FoundError::new(ToolFamily::Generic, it))
+}
+
+/// Returns whether a line is a heading between rules: `==== ERRORS ====`, `⎯⎯ Failed Suites 1 ⎯⎯`, `-----`.
+fn is_banner(line: &str) -> bool {
+    let is_rule = |it: char| !it.is_alphanumeric() && !it.is_whitespace();
+    let first = line.chars().next().unwrap_or(' ');
+    let n_same = line.chars().take_while(|it| *it == first).count();
+    is_rule(first) && n_same >= 3 && line.ends_with(first)
+}
+
+/// Returns whether a line in lower case is a summary of counts: `12 passed, 10 failed`, `found 3 errors`.
+fn is_count(lower: &str) -> bool {
+    #[rustfmt::skip]
+    const COUNTED: &[&str] = &[
+        "passed", "failed", "errors", "error", "failures", "failure", "tests", "test", "warnings", "warning", "problems", "problem", "skipped", "found", "and", "in", "files", "file", "total", "issues", "issue",
+    ];
+    let mut has_number = false;
+    for word in lower.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()) {
+        let is_number = word.bytes().all(|it| it.is_ascii_digit());
+        has_number |= is_number;
+        if !is_number && !COUNTED.contains(&word) {
+            return false;
+        }
+    }
+    has_number
 }
 
 /// Returns whether a line only marks a place in the line above it.

@@ -22,8 +22,9 @@ const MAX_COMPARED_BYTES: usize = 400;
 const MAX_QUOTED_BYTES: usize = 160;
 /// The longest quoted part that can be a name, in bytes.
 const MAX_NAME_BYTES: usize = 60;
-/// Stands for the subject while the rest is normalised. It does not occur in outputs.
-const SUBJECT_MARK: char = '\u{e000}';
+/// Stands for a part that stays while the rest is normalised: the first of 256 characters for private use.
+const FIRST_MARK: u32 = 0xe000;
+const MAX_MARKS: u32 = 256;
 
 /// Words after which a number is part of the error: `exit code 127`, `status 404`.
 const NUMBER_WORDS: &[&str] =
@@ -43,6 +44,8 @@ enum QuotePolicy {
 const fn quote_policy(kind: ErrorKind, has_subject: bool) -> QuotePolicy {
     match kind {
         ErrorKind::AssertionFailure | ErrorKind::CompileError => QuotePolicy::Values,
+        // The rule is the error; the names it is about differ from place to place.
+        ErrorKind::LintRule => QuotePolicy::SubjectOnly,
         ErrorKind::MissingModule
         | ErrorKind::MissingCommand
         | ErrorKind::MissingVariable
@@ -66,13 +69,17 @@ pub fn normalise_message(line: &str) -> String {
 pub(super) fn normalise_error(line: &str, kind: ErrorKind, subject: Option<&str>) -> String {
     let line = &line[..line.floor_char_boundary(MAX_COMPARED_BYTES)];
     let policy = quote_policy(kind, subject.is_some());
-    let marked = match subject {
-        Some(subject) => line.replacen(subject, SUBJECT_MARK.encode_utf8(&mut [0; 4]), 1),
+    let mut kept = KeptParts::default();
+    let marked = match subject.and_then(|it| Some((line.find(it)?, it))) {
+        Some((start, subject)) => {
+            let mark = kept.keep(localise_subject(subject));
+            [&line[..start], &mark, &line[start + subject.len()..]].concat()
+        }
         None => line.to_owned(),
     };
     let mut acc = String::new();
     let mut keeps_number = false;
-    for word in replace_quoted(&marked, policy).split_whitespace() {
+    for word in kept.replace_quoted(&marked, policy).split_whitespace() {
         if !acc.is_empty() {
             acc.push(' ');
         }
@@ -81,11 +88,88 @@ pub(super) fn normalise_error(line: &str, kind: ErrorKind, subject: Option<&str>
         let bare = word.trim_matches(|it: char| !it.is_alphanumeric()).to_ascii_lowercase();
         keeps_number = NUMBER_WORDS.contains(&bare.as_str());
     }
-    let acc = acc.to_lowercase();
-    match subject {
-        Some(subject) => acc.replacen(SUBJECT_MARK, &localise_subject(subject), 1),
-        None => acc,
+    kept.restore(&acc.to_lowercase())
+}
+
+/// The parts of a message that stay as they are, replaced with marks while the rest is normalised.
+#[derive(Default)]
+struct KeptParts(Vec<String>);
+
+impl KeptParts {
+    /// The mark for a part. Further parts than there are marks become `<v>`.
+    fn keep(&mut self, part: String) -> String {
+        let number = u32::try_from(self.0.len()).unwrap_or(MAX_MARKS);
+        let mark = char::from_u32(FIRST_MARK + number).filter(|_| number < MAX_MARKS);
+        let Some(mark) = mark else { return "<v>".to_owned() };
+        self.0.push(part);
+        mark.to_string()
     }
+
+    fn restore(&self, marked: &str) -> String {
+        let mut acc = String::with_capacity(marked.len());
+        for it in marked.chars() {
+            match mark_number(it).and_then(|it| self.0.get(it)) {
+                Some(part) => acc.push_str(part),
+                None => acc.push(it),
+            }
+        }
+        acc
+    }
+
+    /// Replaces quoted parts: those that stay with marks, the others with `<v>`. An apostrophe inside a word
+    /// is no quote.
+    fn replace_quoted(&mut self, line: &str, policy: QuotePolicy) -> String {
+        let mut acc = String::new();
+        let mut rest = line;
+        while let Some(quote_start) = rest.find(['"', '\'', '`', '“', '‘']) {
+            let before = &rest[..quote_start];
+            let open = rest[quote_start..].chars().next().unwrap_or('"');
+            let after = &rest[quote_start + open.len_utf8()..];
+            let is_apostrophe = before.ends_with(char::is_alphanumeric);
+            // The search for the closing quote is bounded, so that the whole takes linear time.
+            let window = &after[..after.floor_char_boundary(MAX_QUOTED_BYTES)];
+            // gcc can open with a backtick and close with an apostrophe.
+            let closes = |it: char| match open {
+                '“' => it == '”',
+                '‘' => it == '’',
+                '`' => matches!(it, '`' | '\''),
+                open => it == open,
+            };
+            acc.push_str(before);
+            if let Some(end) = window.find(closes).filter(|_| !is_apostrophe) {
+                acc.push_str(&self.keep_quoted(&window[..end], policy));
+                let close = window[end..].chars().next().map_or(1, char::len_utf8);
+                rest = &after[end + close..];
+            } else {
+                acc.push(open);
+                rest = after;
+            }
+        }
+        acc + rest
+    }
+
+    fn keep_quoted(&mut self, quoted: &str, policy: QuotePolicy) -> String {
+        let has_subject = quoted.contains(|it| mark_number(it).is_some());
+        if has_subject {
+            return format!("'{quoted}'");
+        }
+        let stays = match policy {
+            QuotePolicy::SubjectOnly => false,
+            QuotePolicy::Names => is_name(quoted),
+            QuotePolicy::Values => !is_path(quoted),
+        };
+        if !stays {
+            return "<v>".to_owned();
+        }
+        let words = quoted.split_whitespace().map(|it| normalise_word(it, true));
+        let words: Vec<String> = words.collect();
+        self.keep(format!("'{}'", words.join(" ").to_lowercase()))
+    }
+}
+
+fn mark_number(it: char) -> Option<usize> {
+    let number = u32::from(it).checked_sub(FIRST_MARK).filter(|it| *it < MAX_MARKS)?;
+    usize::try_from(number).ok()
 }
 
 /// The subject without the folders of one machine: `/home/me/app/.env` becomes `.env`.
@@ -97,56 +181,14 @@ pub(super) fn localise_subject(subject: &str) -> String {
     name.filter(|it| !it.is_empty()).unwrap_or(subject).to_owned()
 }
 
-/// Replaces the quoted parts that are no names of the error with `<v>`. An apostrophe inside a word is no
-/// quote.
-fn replace_quoted(line: &str, policy: QuotePolicy) -> String {
-    let mut acc = String::new();
-    let mut rest = line;
-    while let Some(quote_start) = rest.find(['"', '\'', '`', '“', '‘']) {
-        let before = &rest[..quote_start];
-        let open = rest[quote_start..].chars().next().unwrap_or('"');
-        let close = match open {
-            '“' => '”',
-            '‘' => '’',
-            it => it,
-        };
-        let after = &rest[quote_start + open.len_utf8()..];
-        let is_apostrophe = before.ends_with(char::is_alphanumeric);
-        // The search for the closing quote is bounded, so that the whole takes linear time.
-        let window = &after[..after.floor_char_boundary(MAX_QUOTED_BYTES)];
-        acc.push_str(before);
-        if let Some(end) = window.find(close).filter(|_| !is_apostrophe) {
-            push_quoted(&mut acc, &window[..end], policy);
-            rest = &after[end + close.len_utf8()..];
-        } else {
-            acc.push(open);
-            rest = after;
-        }
-    }
-    acc + rest
-}
-
-fn push_quoted(acc: &mut String, quoted: &str, policy: QuotePolicy) {
-    let stays = match policy {
-        QuotePolicy::SubjectOnly => quoted.contains(SUBJECT_MARK),
-        QuotePolicy::Names => quoted.contains(SUBJECT_MARK) || is_name(quoted),
-        QuotePolicy::Values => !is_path(quoted),
-    };
-    if stays {
-        acc.push('\'');
-        acc.push_str(quoted);
-        acc.push('\'');
-    } else {
-        acc.push_str("<v>");
-    }
-}
-
-/// Returns whether a quoted part names something: one word without digits, which is no path.
+/// Returns whether a quoted part names something: one word with few digits, which is no path.
 fn is_name(quoted: &str) -> bool {
-    let is_plain = |it: char| it.is_alphabetic() || "_-.:@$#!?()[]<>=+*&".contains(it);
+    let is_plain = |it: char| it.is_alphanumeric() || "_-.:@$#!?()[]<>=+*&".contains(it);
+    let n_digits = quoted.bytes().filter(u8::is_ascii_digit).count();
     !quoted.is_empty()
         && quoted.len() <= MAX_NAME_BYTES
         && quoted.chars().all(is_plain)
+        && n_digits * 3 <= quoted.len()
         && !is_path(quoted)
 }
 
@@ -157,7 +199,7 @@ fn is_path(word: &str) -> bool {
 /// Replaces a word that differs from run to run with a placeholder: `<url>`, `<path>`, `<id>`, or `#` for a
 /// number. Other words stay, and so do numbers if `keeps_numbers` is set.
 fn normalise_word(word: &str, keeps_numbers: bool) -> String {
-    if word.contains(SUBJECT_MARK) {
+    if word.contains(|it| mark_number(it).is_some()) {
         return word.to_owned();
     }
     // Without punctuation around it; characters that begin or end a path or a placeholder stay.

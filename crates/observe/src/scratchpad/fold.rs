@@ -20,6 +20,7 @@ use super::{
     RecentRead, RevertedEdit, Scratchpad, SessionStatement, StatementKind, hash_text,
 };
 use crate::episode::recognise_failure;
+use crate::error_line::reports_failure;
 use crate::sentences::split_sentences;
 use crate::shell::{self, ShellEffect};
 use crate::statements::{self, MAX_SENTENCE_BYTES};
@@ -250,8 +251,7 @@ pub(super) fn add_result(pad: &mut Scratchpad, result: &ToolResult, at: Timestam
     let Some(call) = pad.calls.get_mut(call_number as usize) else { return };
     // Complete the logged call.
     let is_check = call.effects.has_any(CallEffects::RUNS_TEST | CallEffects::RUNS_CHECK);
-    call.has_hidden_failure =
-        result.ok && is_check && shell::reports_failure(result.excerpt.as_str());
+    call.has_hidden_failure = result.ok && is_check && reports_failure(result.excerpt.as_str());
     call.state = if result.ok {
         CallState::Ok
     } else if result.rejected {
