@@ -250,12 +250,17 @@ async fn replace_as_agent(
     detail: Option<String>,
 ) -> Result<Memory, Error> {
     let (id, after) = (after.id, Memory { updated_at: project.now, ..after });
-    let actor = Actor::Agent(mask_label(&session.agent, model::MAX_LABEL));
+    let actor = agent_actor(session);
     let changes = vec![StoreChange::Replace(Box::new(after))];
     let batch = WriteBatch { actor, detail, ..user_batch(AuditAction::Flag, project.now, changes) };
     project.write(notebook.scope, batch).await?;
     let stored = notebook.store.memories().get(id).await?;
     stored.ok_or_else(|| Error::NotFound { id: id.short() })
+}
+
+/// The agent as the author of a change.
+pub(crate) fn agent_actor(session: &AgentSession) -> Actor {
+    Actor::Agent(mask_label(&session.agent, model::MAX_LABEL))
 }
 
 /// Resolves the path of a file that exists in the project.

@@ -38,6 +38,7 @@ mod session_journal;
 
 // Retrieval and injection.
 mod file_cache;
+mod finding;
 mod injection;
 mod lookup;
 pub mod model_text;
@@ -92,6 +93,7 @@ pub use editing::MemoryEdit;
 pub use embedding_indexer::EmbeddingIndexer;
 pub use error::{Error, SecretLocation, is_about_key};
 pub use export::NotebookExport;
+pub use finding::Finding;
 pub use host_setup::{
     HostChange, apply_host_change, plan_connect, plan_disconnect, plan_trust, remove_new_folders,
 };

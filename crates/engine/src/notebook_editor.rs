@@ -1,13 +1,13 @@
 //! The editing capability: every change of memories that a user or an agent requests. [`Project`]
 //! hands it out; each method calls a function in the file of its topic.
 
-use model::{Memory, MemoryId, RelationKind};
+use model::{Actor, Memory, MemoryId, RelationKind};
 
 use crate::injection::missing_references;
 use crate::{
-    AgentSession, CorrectionResult, Error, ImportOptions, ImportRecord, ImportReport,
+    AgentSession, CorrectionResult, Error, Finding, ImportOptions, ImportRecord, ImportReport,
     MemoryCorrection, MemoryEdit, NewMemory, ParsedRuleFile, Project, RejectionReason,
-    RememberResult, RuleImport, RuleTrust, UndoReport, agent, correction, editing, import,
+    RememberResult, RuleImport, RuleTrust, UndoReport, agent, correction, editing, finding, import,
     remember, rules, undo,
 };
 
@@ -98,6 +98,18 @@ impl<'a> NotebookEditor<'a> {
         why: &str,
     ) -> Result<Memory, Error> {
         agent::flag_for_review(self.project, session, id, why).await
+    }
+
+    /// Dismisses a finding (the fix of an error that is no memory yet), so that no session is told it.
+    /// `session` is the agent that rejects it; without one the user does.
+    pub async fn dismiss_finding(
+        &mut self,
+        session: Option<&AgentSession>,
+        id: &str,
+        why: &str,
+    ) -> Result<Finding, Error> {
+        let actor = session.map_or(Actor::User, agent::agent_actor);
+        finding::dismiss_finding(self.project, id, actor, why).await
     }
 
     /// Flags memories for review that an injection withheld because their files or symbols are

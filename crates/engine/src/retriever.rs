@@ -13,8 +13,9 @@ use store::MemoryFilter;
 use crate::injection::{file_warnings, pipeline_context};
 use crate::retrieval::{generated_answer, search, staleness};
 use crate::{
-    AnsweredQuery, Error, LocatedMemory, MatchedRecipe, MemoryHistory, Notebook, NotebookScope,
-    ProjectReader, RatedMemory, SearchQuery, SearchResults, StopLimit, lookup, undo,
+    AnsweredQuery, Error, Finding, LocatedMemory, MatchedRecipe, MemoryHistory, Notebook,
+    NotebookScope, ProjectReader, RatedMemory, SearchQuery, SearchResults, StopLimit, finding,
+    lookup, undo,
 };
 
 /// Searches, lists and explains memories. Reads only.
@@ -47,6 +48,11 @@ impl<'a> Retriever<'a> {
     /// Finds the one memory that an id names: a full id, or a prefix of the short form.
     pub async fn find_by_id(&self, id: &str) -> Result<LocatedMemory, Error> {
         lookup::find_by_id(self.reader, id).await
+    }
+
+    /// Finds the finding that an id names: the fix of an error that is no memory yet.
+    pub async fn find_finding(&self, id: &str) -> Result<Option<Finding>, Error> {
+        finding::find_finding(self.reader, id).await
     }
 
     /// Lists the versions and the audit entries of a memory, oldest first.

@@ -28,7 +28,7 @@ impl<'a> SessionHistory<'a> {
         learn::learned_sessions(self.reader).await
     }
 
-    /// Explains a memory or a session, given its id or a prefix of its short id.
+    /// Explains a memory, a finding or a session, given its id or a prefix of its short id.
     pub async fn explain(&self, id: &str) -> Result<Explanation, Error> {
         learn::explain(self.reader, id).await
     }

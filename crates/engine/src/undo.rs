@@ -4,8 +4,8 @@
 //! Undo reverts a whole batch. It writes the versions from before as new versions, so that an undo
 //! is part of the history itself, and marks the batch as undone; the next undo goes further back.
 //!
-//! One kind of batch changes no memory: a user's memory (shared by all projects) can be *excluded*
-//! from one project, which is a setting in the project's notebook.
+//! Two kinds of batches change no memory but a setting in the project's notebook: a user's memory (shared
+//! by all projects) can be *excluded* from one project, and a finding (`finding.rs`) can be dismissed.
 
 use model::{Actor, Memory, MemoryId, RESTORE_WINDOW_MS, Timestamp, lived_millis};
 use store::{AuditAction, AuditEntry, StoreChange, StoreReader, UndoStep};
@@ -13,6 +13,7 @@ use store::{AuditAction, AuditEntry, StoreChange, StoreReader, UndoStep};
 use crate::correction::EXCLUSION_PREFIX;
 use crate::editing::user_batch;
 use crate::export::NO_LIMIT;
+use crate::finding::DISMISSAL_PREFIX;
 use crate::housekeeping::quiet_spans;
 use crate::lookup::{find_by_id, notebooks_in_scope};
 use crate::{Error, LocatedMemory, Notebook, NotebookScope, Project, ProjectReader};
@@ -141,16 +142,17 @@ async fn undo_entry(
 ) -> Result<UndoReport, Error> {
     let steps = notebook.store.history().undo_steps(entry.batch).await?;
     let excluded = excluded_memory(&entry);
+    let setting = switched_setting(&entry).map(str::to_owned);
     let mut changes = Vec::new();
 
     // The affected memories, and whether the batch had created each.
     let mut affected: Vec<(MemoryId, bool)> = Vec::new();
-    if let Some(id) = excluded {
-        // The batch changed a setting only. If it lifted an exclusion (`Restore`), set it again;
-        // otherwise remove it.
+    if let Some(key) = setting {
+        // The batch changed a setting only. If it removed the setting (`Restore`), set it
+        // again; otherwise remove it.
         let value = (entry.action == AuditAction::Restore).then(|| "true".to_owned());
-        changes.push(StoreChange::Setting { key: format!("{EXCLUSION_PREFIX}{id}"), value });
-        affected.push((id, false));
+        changes.push(StoreChange::Setting { key, value });
+        affected.extend(excluded.map(|it| (it, false)));
     }
     for step in steps {
         let current = notebook.store.memories().get(step.id).await?;
@@ -182,6 +184,12 @@ async fn undo_entry(
 /// for all other batches.
 fn excluded_memory(entry: &AuditEntry) -> Option<MemoryId> {
     entry.detail.as_ref()?.strip_prefix(EXCLUSION_PREFIX)?.parse().ok()
+}
+
+/// Returns the setting of the project that a batch switched on or off, if it changed nothing else.
+fn switched_setting(entry: &AuditEntry) -> Option<&str> {
+    let detail = entry.detail.as_deref()?;
+    [EXCLUSION_PREFIX, DISMISSAL_PREFIX].iter().any(|it| detail.starts_with(it)).then_some(detail)
 }
 
 /// Finds the last undoable batch of a store that changed anything that still exists.
@@ -245,6 +253,7 @@ async fn has_remains(
 ) -> Result<bool, Error> {
     match excluded_memory(entry) {
         Some(id) => Ok(reader.user_store_reader().memories().get(id).await?.is_some()),
+        None if switched_setting(entry).is_some() => Ok(true),
         None => Ok(!store.history().undo_steps(entry.batch).await?.is_empty()),
     }
 }

@@ -9,7 +9,9 @@
 //! `signal` names the kind of pattern. Sightings are the evidence for learned memories.
 
 use engine::model_text::{TextOrigin, neutralize_text};
-use engine::{Error, Explanation, Project, SessionExplanation, model_text};
+use engine::{
+    Error, ExplainedSighting, Explanation, Finding, Project, SessionExplanation, model_text,
+};
 use model::SignalKind;
 use rmcp::model::{Resource, ResourceTemplate};
 
@@ -84,8 +86,9 @@ pub(crate) async fn read_resource(project: &Project, uri: &str) -> Result<Option
             Some(frame_lines(&lines))
         }
         ("session", Explanation::Session(session)) => Some(frame_lines(&format_session(&session))),
+        ("memory", Explanation::Finding(finding)) => Some(frame_lines(&format_finding(&finding))),
         // The id of a session under `memory`, that of a memory under `session`, or an unknown kind.
-        (_, Explanation::Memory { .. } | Explanation::Session(_)) => None,
+        (_, Explanation::Memory { .. } | Explanation::Session(_) | Explanation::Finding(_)) => None,
     })
 }
 
@@ -95,17 +98,28 @@ fn format_session(explanation: &SessionExplanation) -> Vec<String> {
     for file in &explanation.files {
         res.push(format!("touched: {}", model_text::neutralize_foreign_text(file.path.as_str())));
     }
-    for sighting in &explanation.sightings {
-        let text = sighting.evidence.quoted_text().unwrap_or_default();
-        let origin = match sighting.signal {
-            _ if sighting.tainted => TextOrigin::Tainted,
-            // Most claims are candidates, which no agent is told of.
-            SignalKind::Claim => TextOrigin::Candidate,
-            _ => TextOrigin::Unconfirmed,
-        };
-        res.push(format!("seen: {} {}", sighting.signal, neutralize_text(&text, origin)));
-    }
+    res.extend(explanation.sightings.iter().map(format_sighting));
     res
+}
+
+/// The fix of an error that is no memory yet; notes carry its id.
+fn format_finding(finding: &Finding) -> Vec<String> {
+    let state = if finding.is_dismissed { ", dismissed" } else { "" };
+    let mut res =
+        vec![format!("fix #{} of an error, seen once: not a memory yet{state}", finding.id)];
+    res.extend(finding.sightings.iter().map(format_sighting));
+    res
+}
+
+fn format_sighting(sighting: &ExplainedSighting) -> String {
+    let text = sighting.evidence.quoted_text().unwrap_or_default();
+    let origin = match sighting.signal {
+        _ if sighting.tainted => TextOrigin::Tainted,
+        // Most claims are candidates, which no agent is told of.
+        SignalKind::Claim => TextOrigin::Candidate,
+        _ => TextOrigin::Unconfirmed,
+    };
+    format!("seen: {} {}", sighting.signal, neutralize_text(&text, origin))
 }
 
 fn frame_lines(lines: &[String]) -> String {

@@ -37,7 +37,8 @@ use statements::{
     INSERT_FAILED_CALL, INSERT_FILE, INSERT_SIGHTING, LINK_SIGHTINGS, MAX_CO_ACCESS_SESSIONS,
     MOVE_SIGHTINGS, PASS_MILESTONE, PUT_SESSION, SELECT_CO_ACCESSED_FILES,
     SELECT_EDITED_BY_CHILDREN, SELECT_FAILED_CALLS, SELECT_FILES_BY_TASK, SELECT_MILESTONES,
-    SELECT_SESSION, SELECT_SESSION_FILES, SELECT_SESSIONS, SELECT_SIGHTINGS_FOR_MEMORY,
+    SELECT_SESSION, SELECT_SESSION_FILES, SELECT_SESSIONS, SELECT_SIGHTINGS_BY_KEY_BEGINNING,
+    SELECT_SIGHTINGS_FOR_MEMORY,
     SELECT_SIGHTINGS_IN_SESSION, SELECT_SIGHTINGS_OF_PATTERN, SELECT_TOUCHED_FILES,
 };
 use statements::{
@@ -174,6 +175,23 @@ impl<'a> LearningQueries<'a> {
                     )?);
                 }
                 Ok(acc)
+            })
+            .await
+    }
+
+    /// Sightings of a signal whose pattern key begins with a text, in all sessions.
+    pub async fn sightings_by_key_beginning(
+        self,
+        signal: SignalKind,
+        beginning: String,
+    ) -> Result<Vec<SightingRow>, Error> {
+        self.reader
+            .read(move |db| {
+                db.select(
+                    &SELECT_SIGHTINGS_BY_KEY_BEGINNING,
+                    &[&signal.slug(), &beginning],
+                    read_sighting,
+                )
             })
             .await
     }

@@ -6,7 +6,7 @@
 //! across sessions. A sighting supports a memory, or is dropped with a reason. *Tainted* means derived from text
 //! outside the project. A session is *validated* if there is evidence that its work holds, such as a commit.
 
-use engine::{ContributingSession, ExplainedSighting, Explanation, SessionExplanation};
+use engine::{ContributingSession, ExplainedSighting, Explanation, Finding, SessionExplanation};
 use model::Memory;
 use serde_json::{Value, json};
 
@@ -33,14 +33,44 @@ const MAX_SESSION_TASK_CHARS: usize = 160;
 pub(crate) async fn run(args: ExplainArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
     let out = command.output;
     let Some(id) = args.id else { return list_sessions(command).await };
-    // The id is looked up among the memories first, then among the sessions.
-    match command.project.session_history().explain(&id).await? {
-        Explanation::Memory { memory, sightings, sessions } => {
-            explain_memory(&memory, &sightings, &sessions, out);
-        }
-        Explanation::Session(explanation) => explain_session(&explanation, out),
-    }
+    // The id is looked up among the memories first, then among findings and sessions.
+    print_explanation(&command.project.session_history().explain(&id).await?, out);
     Ok(0)
+}
+
+/// Prints the memory, the finding or the session that an id names.
+pub(super) fn print_explanation(explanation: &Explanation, out: &Output) {
+    match explanation {
+        Explanation::Memory { memory, sightings, sessions } => {
+            explain_memory(memory, sightings, sessions, out);
+        }
+        Explanation::Session(explanation) => explain_session(explanation, out),
+        Explanation::Finding(finding) => explain_finding(finding, out),
+    }
+}
+
+/// Prints the fix of an error that is no memory yet.
+fn explain_finding(finding: &Finding, out: &Output) {
+    if out.json {
+        let seen: Vec<Value> = finding.sightings.iter().map(sighting_json).collect();
+        out.print_json(
+            "finding",
+            json!({ "id": finding.id, "dismissed": finding.is_dismissed, "seen": seen }),
+        );
+        return;
+    }
+    let state = if finding.is_dismissed { ", dismissed: it is not told" } else { "" };
+    out.print_line(&format!(
+        "{BOLD_STYLE}#{}{BOLD_STYLE:#} {DIM_STYLE}fix of an error, seen once: not a memory yet{state}{DIM_STYLE:#}",
+        finding.id
+    ));
+    print_sightings(&finding.sightings, out);
+    if !finding.is_dismissed {
+        out.hint(&format!(
+            "`waylore flag {} outdated` rejects it; a second session with the same fix makes it a memory",
+            finding.id
+        ));
+    }
 }
 
 async fn list_sessions(command: &CommandContext<'_>) -> anyhow::Result<u8> {

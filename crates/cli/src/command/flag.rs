@@ -3,7 +3,8 @@
 
 use std::path::PathBuf;
 
-use engine::{CorrectionResult, MemoryCorrection};
+use engine::{CorrectionResult, Error, Finding, MemoryCorrection, NewMemory, NotebookScope};
+use model::MemoryKind;
 use serde_json::json;
 
 use super::CommandContext;
@@ -65,8 +66,17 @@ pub(crate) async fn run(args: FlagArgs, command: &mut CommandContext<'_>) -> any
             cwd: command.base.clone(),
         },
     };
-    let result = command.project.editor().correct(&args.id, correction).await?;
     let out = command.output;
+    let result = match command.project.editor().correct(&args.id, correction).await {
+        // A note may carry the id of a finding, which is no memory yet.
+        Err(error @ Error::NotFound { .. }) => {
+            return match command.project.retriever().find_finding(&args.id).await? {
+                Some(finding) => flag_finding(&args, &finding, command).await,
+                None => Err(error.into()),
+            };
+        }
+        result => result?,
+    };
     if out.json {
         let body = json!({
             "memory": MemoryWire::from(&result.memory),
@@ -79,6 +89,65 @@ pub(crate) async fn run(args: FlagArgs, command: &mut CommandContext<'_>) -> any
         render(args.verdict, &result, out);
     }
     Ok(0)
+}
+
+/// Applies a verdict to the fix of an error that is no memory yet: it is dismissed, and the text of the user
+/// becomes a memory.
+async fn flag_finding(
+    args: &FlagArgs,
+    finding: &Finding,
+    command: &mut CommandContext<'_>,
+) -> anyhow::Result<u8> {
+    let id = &finding.id;
+    if args.verdict == FlagVerdict::Ok {
+        return Err(usage_error(
+            &format!("#{id} is no memory yet, so it cannot be confirmed"),
+            "a second session with the same fix makes it a memory; `waylore remember` states it now",
+        ));
+    }
+    // The text first: if it is refused, the finding stays as it is.
+    let replacement = match args.text.clone() {
+        Some(text) => {
+            let statement = replacement(text, command);
+            Some(command.project.editor().remember(statement).await?)
+        }
+        None => None,
+    };
+    let reason = "rejected by the user";
+    let finding = command.project.editor().dismiss_finding(None, id, reason).await?;
+    let replacement = replacement.map(|it| it.memory);
+    let out = command.output;
+    if out.json {
+        let replacement = replacement.as_ref().map(MemoryWire::from);
+        out.print_json("dismissed", json!({ "id": finding.id, "replacement": replacement }));
+        return Ok(0);
+    }
+    out.print_line(&format!("{BOLD_STYLE}#{id}{BOLD_STYLE:#}  dismissed: it is no longer told"));
+    if let Some(memory) = replacement {
+        let (id, summary) = (memory.id.short(), memory.summary);
+        out.print_line(&format!("{BOLD_STYLE}#{id}{BOLD_STYLE:#}  instead of it: {summary}"));
+    }
+    out.hint("`waylore undo` reverts it");
+    Ok(0)
+}
+
+/// The memory that a user states in place of a finding.
+fn replacement(content: String, command: &CommandContext<'_>) -> NewMemory {
+    NewMemory {
+        content,
+        kind: Some(MemoryKind::ErrorPattern.slug().to_owned()),
+        scope: NotebookScope::Project,
+        tags: Vec::new(),
+        files: Vec::new(),
+        modules: Vec::new(),
+        payload: None,
+        cwd: command.base.clone(),
+        pinned: false,
+        on_secret: command.settings.on_secret(),
+        on_duplicate: command.settings.on_duplicate(),
+        key: None,
+        dry_run: false,
+    }
 }
 
 fn render(verdict: FlagVerdict, result: &CorrectionResult, out: &Output) {

@@ -1,16 +1,19 @@
 //! `waylore show`: prints all fields of one memory. Its confidence falls without use (*decay*); *caveats* are
 //! reasons for doubt, such as a symbol that changed since.
 
-use engine::RatedMemory;
+use engine::{Error, RatedMemory};
 use model::{CustomType, MemoryId, ProjectPath, Relation, RelationTarget};
 use serde_json::json;
 
 use super::CommandContext;
+use super::explain::print_explanation;
 use super::shared::{kind_label, status_note};
 use crate::output::{BOLD_STYLE, DIM_STYLE, WARN_STYLE, escape_controls};
 use crate::wire::MemoryWire;
 
 /// Show everything about a memory
+///
+/// Any id that a note carries is accepted: of a memory, or of a fix that was seen once and is no memory yet.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ShowArgs {
     /// Id of the memory, or a prefix of it
@@ -19,7 +22,15 @@ pub(crate) struct ShowArgs {
 
 pub(crate) async fn run(args: ShowArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
     command.project.maintenance().store_injections().await?;
-    let found = command.project.retriever().find_by_id(&args.id).await?;
+    let found = match command.project.retriever().find_by_id(&args.id).await {
+        // A note may carry the id of a finding, which is no memory yet; a session has an id, too.
+        Err(Error::NotFound { .. }) => {
+            let explanation = command.project.session_history().explain(&args.id).await?;
+            print_explanation(&explanation, command.output);
+            return Ok(0);
+        }
+        found => found?,
+    };
     let missing = command.project.retriever().missing_relation_targets(&found.memory).await?;
     // Rating computes the confidence now. One memory in, one rated memory out.
     let mut rated =

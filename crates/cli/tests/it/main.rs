@@ -50,6 +50,7 @@ mod mcp;
 #[cfg(unix)]
 mod missing_program;
 mod notebook;
+mod notes;
 mod opencode;
 mod pipelines;
 mod precise;

@@ -19,6 +19,7 @@ use super::hook_injection::Injection;
 use super::missing_references::reject_missing_references;
 use super::note_format::format_capped;
 use super::shown_notes::memory_entries;
+use crate::finding::{finding_id, is_dismissed};
 use crate::model_text::{self, TextOrigin, is_memory_withheld};
 use crate::{Error, ProjectReader};
 
@@ -125,7 +126,7 @@ async fn unconfirmed_fix(
     shown: &HashSet<ShownEntry>,
 ) -> Result<Injection, Error> {
     let entry = ShownEntry::UnconfirmedFix { fingerprint: fingerprint.clone() };
-    if shown.contains(&entry) {
+    if shown.contains(&entry) || is_dismissed(store, &fingerprint).await? {
         return Ok(Injection::silent_because(SilenceReason::NoRelevantMemory));
     }
     // No line makes a silent injection below.
@@ -157,10 +158,10 @@ async fn format_unconfirmed_fix(
     // The same wording as the memory will have once it is learned. The draft of an error does not depend
     // on modules.
     let draft = observe::compose_draft(&key, &counted, &ModuleLookup::default());
-    let (Some(draft), Some(last)) = (draft, counted.last()) else { return Ok(None) };
+    let Some(draft) = draft else { return Ok(None) };
     let label = MemoryKind::ErrorPattern.row().label;
-    // There is no memory yet, so the note carries the id of the session.
-    let (remarks, id) = ([UNCONFIRMED_REMARK.to_owned()], last.session.short());
+    // There is no memory yet, so the note carries the id of the finding.
+    let (remarks, id) = ([UNCONFIRMED_REMARK.to_owned()], finding_id(fingerprint));
     let note = model_text::FramedNote { label, text: &draft.content, id: &id, remarks: &remarks };
     // An error message may quote anything, so a fix that reads like an instruction is not told.
     if model_text::is_withheld(note.text, TextOrigin::Unconfirmed) {

@@ -58,7 +58,7 @@ pub(crate) async fn build_pipeline_context(
     let mut request = ContextRequest { pipeline: Some(stage), ..request.clone() };
     let (text, purpose) = (search_text(&request), SearchPurpose::Start);
     // A plan that names a file must know what is bound to the file, whatever the words match.
-    for file in files_named_in(&text) {
+    for file in resolve_bare_names(reader, files_named_in(&text)).await? {
         if !request.files.contains(&file) {
             request.files.push(file);
         }
@@ -157,6 +157,38 @@ fn files_named_in(text: &str) -> Vec<ProjectPath> {
     files.dedup();
     files.truncate(MAX_NAMED_FILES);
     files
+}
+
+/// Replaces names that are no path from the root of the project (`queue.ts`, `jobs/queue.ts`) by the file
+/// that a memory is about and that ends with them, if there is exactly one.
+async fn resolve_bare_names(
+    reader: &ProjectReader,
+    named: Vec<ProjectPath>,
+) -> Result<Vec<ProjectPath>, Error> {
+    let exists = |it: &ProjectPath| source::exists_in_project(&reader.place.root, it.as_str());
+    // Most tasks spell paths out, so that the files of all memories need not be read.
+    if named.iter().all(exists) {
+        return Ok(named);
+    }
+    let mut bound: Vec<String> = Vec::new();
+    for notebook in reader.notebooks() {
+        let subjects = notebook.store.memories().list_subjects().await?;
+        bound.extend(subjects.files.into_iter().map(|(file, _)| file));
+    }
+    bound.sort_unstable();
+    bound.dedup();
+    let resolve = |name: ProjectPath| {
+        if exists(&name) || bound.binary_search_by(|it| it.as_str().cmp(name.as_str())).is_ok() {
+            return name;
+        }
+        let ending = format!("/{name}");
+        let mut ending_so = bound.iter().filter(|it| it.ends_with(&ending));
+        match (ending_so.next(), ending_so.next()) {
+            (Some(only), None) => ProjectPath::parse(only).unwrap_or(name),
+            _ => name,
+        }
+    };
+    Ok(named.into_iter().map(resolve).collect())
 }
 
 /// Filters for memories of a type about the request's modules and files.

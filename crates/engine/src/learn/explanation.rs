@@ -9,10 +9,11 @@ use store::{SessionRow, SightingRow, StoreReader};
 
 use super::candidates::parse_evidence;
 use super::{SessionFile, SessionSummary, load_module_lookup};
+use crate::finding::find_finding;
 use crate::lookup::find_by_id;
-use crate::{Error, LocatedMemory, ProjectReader};
+use crate::{Error, Finding, LocatedMemory, ProjectReader};
 
-/// The evidence of a memory, or everything that a session showed.
+/// The evidence of a memory or a finding, or everything that a session showed.
 #[derive(Clone, Debug)]
 pub enum Explanation {
     Memory {
@@ -23,6 +24,8 @@ pub enum Explanation {
         sessions: Vec<ContributingSession>,
     },
     Session(Box<SessionExplanation>),
+    /// The fix of an error that is no memory yet.
+    Finding(Box<Finding>),
 }
 
 /// A pattern seen in a session, and its outcome.
@@ -46,7 +49,7 @@ pub struct ExplainedSighting {
 }
 
 impl ExplainedSighting {
-    fn from_row(row: SightingRow, session: Option<SessionRow>) -> Self {
+    pub(crate) fn from_row(row: SightingRow, session: Option<SessionRow>) -> Self {
         Self {
             evidence: parse_evidence(&row),
             signal: row.signal,
@@ -77,8 +80,8 @@ pub struct SessionExplanation {
     pub sightings: Vec<ExplainedSighting>,
 }
 
-/// Explains a memory or a session, given its id or a prefix of its short id. If both match, the
-/// memory is explained.
+/// Explains a memory, a finding or a session, given its id or a prefix of its short id; the first that
+/// matches, in this order.
 pub(crate) async fn explain(reader: &ProjectReader, id: &str) -> Result<Explanation, Error> {
     match find_by_id(reader, id).await {
         Ok(LocatedMemory { notebook, memory }) => {
@@ -92,7 +95,10 @@ pub(crate) async fn explain(reader: &ProjectReader, id: &str) -> Result<Explanat
             let sessions = contributing_sessions(store, &memory, &sightings, &modules).await?;
             Ok(Explanation::Memory { memory: Box::new(memory), sightings, sessions })
         }
-        Err(Error::NotFound { .. }) => explain_session(reader, id).await,
+        Err(Error::NotFound { .. }) => match find_finding(reader, id).await? {
+            Some(finding) => Ok(Explanation::Finding(Box::new(finding))),
+            None => explain_session(reader, id).await,
+        },
         Err(error) => Err(error),
     }
 }

@@ -178,7 +178,14 @@ struct FlagToolArgs {
 
 pub(super) async fn flag_memory(call: ToolCallContext<'_>) -> Result<ToolOutput, ToolError> {
     let FlagToolArgs { memory, reason } = parse_arguments(call.arguments)?;
-    let flagged = call.project.editor().flag_for_review(&call.session, &memory, &reason).await?;
+    let flagged = match call.project.editor().flag_for_review(&call.session, &memory, &reason).await
+    {
+        // The note "seen once" carries the id of a finding, which is no memory yet.
+        Err(engine::Error::NotFound { .. }) => {
+            return dismiss_finding(call.project, &call.session, &memory, &reason).await;
+        }
+        flagged => flagged?,
+    };
     let text = format!(
         "#{} waits for review by the user and is no longer injected. Record the correction with \
          record_memory.",
@@ -186,6 +193,22 @@ pub(super) async fn flag_memory(call: ToolCallContext<'_>) -> Result<ToolOutput,
     );
     let data = json!({ "memory": flagged.id.to_string(), "status": flagged.status().slug() });
     Ok(ToolOutput { text, data })
+}
+
+/// Rejects the fix of an error that is no memory yet.
+async fn dismiss_finding(
+    project: &mut engine::Project,
+    session: &engine::AgentSession,
+    id: &str,
+    reason: &str,
+) -> Result<ToolOutput, ToolError> {
+    let finding = project.editor().dismiss_finding(Some(session), id, reason).await?;
+    let id = finding.id;
+    let text = format!(
+        "#{id} was a fix seen once, not a memory yet; it is no longer told. Record what is right with \
+         record_memory."
+    );
+    Ok(ToolOutput { text, data: json!({ "finding": id, "status": "dismissed" }) })
 }
 
 /// Parses a path given by an agent: absolute, or relative to the project root.

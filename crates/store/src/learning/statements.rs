@@ -26,6 +26,7 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &SELECT_SESSION,
     &SELECT_SESSIONS,
     &SELECT_SIGHTINGS_OF_PATTERN,
+    &SELECT_SIGHTINGS_BY_KEY_BEGINNING,
     &SELECT_SIGHTINGS_IN_SESSION,
     &SELECT_SIGHTINGS_FOR_MEMORY,
     &COUNT_JUDGED,
@@ -137,6 +138,15 @@ pub(super) const SELECT_SIGHTINGS_OF_PATTERN: Query = Query::shared(
         "SELECT ",
         sighting_columns!(),
         " FROM sightings WHERE signal = ?1 AND key = ?2 ORDER BY n"
+    ),
+);
+/// Sightings of a signal whose key begins with a text.
+pub(super) const SELECT_SIGHTINGS_BY_KEY_BEGINNING: Query = Query::shared(
+    "sightings_by_key_beginning",
+    concat!(
+        "SELECT ",
+        sighting_columns!(),
+        " FROM sightings WHERE signal = ?1 AND substr(key, 1, length(?2)) = ?2 ORDER BY n"
     ),
 );
 /// Sightings in a session.

@@ -134,6 +134,7 @@ fn write_and_read_lessons(bench: &TestBench, store: &Store) {
     run(bench, learning.list_sessions());
     run(bench, learning.sightings_of_patterns(vec![(signal, "the wren".to_owned())]));
     run(bench, learning.sightings_in_session(session));
+    run(bench, learning.sightings_by_key_beginning(signal, "the".to_owned()));
     run(bench, learning.sightings_for_memory(id(2)));
     // Files that sessions touched.
     run(bench, learning.files_of_session(session));

@@ -1,0 +1,122 @@
+//! Notes as an agent and a user meet them: the id of a fix that was seen once can be shown, explained and
+//! rejected; a plan finds the file that a bare name means; a prompt brings no empty note; the tools of the
+//! MCP server say when to use them.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::hooks::{GIT_SHOW_ERROR, GIT_SHOW_SESSION, failed_command, injected_text, user_prompt};
+use crate::learning::write_transcript;
+use crate::mcp::{answer_text, rpc_request, run_server, tool_call};
+use crate::sandbox::Sandbox;
+
+fn failed_git_show() -> Value {
+    failed_command("git show --no-stat HEAD~3", GIT_SHOW_ERROR)
+}
+
+/// A sandbox in which one session found the fix of an error, and the id in the note about it.
+fn sandbox_with_fix() -> (Sandbox, String) {
+    let sandbox = Sandbox::new();
+    write_transcript(&sandbox, 1, 1, GIT_SHOW_SESSION);
+    sandbox.json(&["learn"]);
+    let note = injected_text(&sandbox, "s1", failed_git_show());
+    assert!(note.contains("seen once"), "{note}");
+    let id = note.split("[#").nth(1).and_then(|it| it.split(']').next()).unwrap().to_owned();
+    (sandbox, id)
+}
+
+#[test]
+fn the_id_of_a_fix_seen_once_can_be_shown_and_rejected() {
+    let (sandbox, id) = sandbox_with_fix();
+    for command in ["show", "explain"] {
+        let shown = sandbox.run(&[command, &id]).expect_code(0, command);
+        assert!(shown.out.contains("not a memory yet"), "{shown:?}");
+        assert!(shown.out.contains("git show"), "{shown:?}");
+    }
+    assert_eq!(sandbox.json(&["show", &id])["dismissed"], false);
+
+    // It cannot be confirmed, only rejected; `undo` takes that back.
+    let refused = sandbox.run(&["flag", &id, "ok"]);
+    assert!(refused.code != 0 && refused.err.contains("no memory yet"), "{refused:?}");
+    sandbox.run(&["flag", &id, "outdated"]).expect_code(0, "flag");
+    assert_eq!(injected_text(&sandbox, "s2", failed_git_show()), "");
+    assert_eq!(sandbox.json(&["show", &id])["dismissed"], true);
+    sandbox.run(&["undo"]).expect_code(0, "undo");
+    assert!(injected_text(&sandbox, "s3", failed_git_show()).contains("seen once"));
+
+    // A text replaces it at once.
+    let text = "git show has no --no-stat: write --no-patch";
+    let flagged = sandbox.json(&["flag", &id, "incorrect", "--text", text]);
+    assert_eq!(flagged["replacement"]["content"], text);
+    assert!(!injected_text(&sandbox, "s4", failed_git_show()).contains("seen once"));
+}
+
+#[test]
+fn an_agent_can_reject_a_fix_seen_once() {
+    let (sandbox, id) = sandbox_with_fix();
+    let flag = |id: &str| {
+        let arguments = json!({ "memory": id, "reason": "the flag is --no-patch" });
+        let answers = run_server(&sandbox, &["mcp"], &[tool_call(1, "flag_memory", arguments)]);
+        answer_text(&answers[1]).to_owned()
+    };
+    let answer = flag(&id);
+    assert!(answer.contains("not a memory yet") && answer.contains("no longer told"), "{answer}");
+    assert_eq!(injected_text(&sandbox, "s2", failed_git_show()), "");
+    let unknown = flag("0123abcd");
+    assert!(unknown.contains("search_memory shows the ids"), "{unknown}");
+}
+
+#[test]
+fn a_plan_finds_the_file_that_a_bare_name_means() {
+    let sandbox = Sandbox::new();
+    for file in ["src/jobs/queue.ts", "src/a/util.ts"] {
+        let path = sandbox.project.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "").unwrap();
+    }
+    let teach = |file: &str, text: &str| {
+        sandbox
+            .run(&["remember", "--type", "gotcha", "--file", file, text])
+            .expect_code(0, "remember");
+    };
+    teach("src/jobs/queue.ts", "Close the lease before acknowledging");
+    teach("src/a/util.ts", "Alpha rounds to even");
+    for (stage, task) in
+        [("plan", "fix queue.ts"), ("qa", "check `queue.ts`."), ("plan", "see jobs/queue.ts")]
+    {
+        let context = sandbox.run(&["context", stage, "--task", task]).expect_code(0, stage);
+        assert!(context.out.contains("Close the lease"), "{task}: {}", context.out);
+        assert!(!context.out.contains("Alpha rounds"), "{task}: {}", context.out);
+    }
+}
+
+#[test]
+fn a_prompt_never_gets_a_note_with_only_the_name_of_a_module() {
+    let sandbox = Sandbox::new();
+    for folder in ["billing", "shipping", "catalogue"] {
+        fs::create_dir(sandbox.project.join(folder)).unwrap();
+        for file in ["one.py", "two.py"] {
+            fs::write(sandbox.project.join(folder).join(file), "def go():\n    pass\n").unwrap();
+        }
+    }
+    sandbox.run(&["index"]).expect_code(0, "index");
+    let note = injected_text(&sandbox, "s1", user_prompt("make the shipping faster"));
+    let is_bare = |it: &str| it.trim().trim_start_matches("- ").trim_matches('`') == "shipping";
+    assert!(!note.lines().any(is_bare), "{note}");
+}
+
+#[test]
+fn every_tool_says_when_to_use_it() {
+    let sandbox = Sandbox::new();
+    let answers = run_server(&sandbox, &["mcp"], &[rpc_request(1, "tools/list", json!({}))]);
+    for tool in answers[1]["result"]["tools"].as_array().unwrap() {
+        let text = tool["description"].as_str().unwrap();
+        let says_when = ["before", "when", "after"].iter().any(|it| {
+            text.to_lowercase().split(|it: char| !it.is_alphabetic()).any(|word| word == *it)
+        });
+        assert!(says_when, "{}: {text}", tool["name"]);
+    }
+    let guide = answers[0]["result"]["instructions"].as_str().unwrap();
+    assert!(guide.contains("call record_memory"), "{guide}");
+}
