@@ -77,6 +77,11 @@ const EVAL_TASKS: &[EvalTask] = &[
         run: people::run,
     },
     EvalTask {
+        name: "people",
+        description: "wishes heard in the messages of people (--repo PART, --show N)",
+        run: people::run,
+    },
+    EvalTask {
         name: "robustness",
         description: "mutated transcripts: nothing fails, damaged lines are counted",
         run: robustness::run,

@@ -158,58 +158,11 @@ fn opened_tag(line: &str) -> Option<&str> {
 /// Returns whether a line is code, a log, a diff, a quotation or a heading instead of prose.
 fn is_output(line: &str) -> bool {
     const OUTPUT_PREFIXES: &[&str] = &[
-        ">",
-        "$ ",
-        "❯",
-        "%",
-        "+++",
-        "---",
-        "@@",
-        "at ",
-        "File \"",
-        "Traceback",
-        "error:",
-        "Error:",
-        "error[",
-        "warning:",
-        "npm ERR",
-        "FAIL",
-        "PASS",
-        "✓",
-        "✗",
-        "⎿",
-        "│",
-        "|",
-        "{",
-        "}",
-        "[",
-        "//",
-        "/*",
-        "+ ",
-        "+\t",
-        "# ",
-        "## ",
-        "### ",
-        "=== ",
-        "•",
-        "import ",
-        "from '",
-        "const ",
-        "let ",
-        "func ",
-        "fn ",
-        "def ",
-        "class ",
-        "return ",
-        "INFO",
-        "WARN",
-        "ERROR",
-        "DEBUG",
-        "***",
-        "⏺",
-        "❌",
-        "Error ",
-        "Exit code",
+        ">", "$ ", "❯", "%", "+++", "---", "@@", "at ", "File \"", "Traceback", "error:", "Error:",
+        "error[", "warning:", "npm ERR", "FAIL", "PASS", "✓", "✗", "⎿", "│", "|", "{", "}", "[",
+        "//", "/*", "+ ", "+\t", "# ", "## ", "### ", "=== ", "•", "import ", "from '", "const ",
+        "let ", "func ", "fn ", "def ", "class ", "return ", "INFO", "WARN", "ERROR", "DEBUG",
+        "***", "⏺", "❌", "Error ", "Exit code",
     ];
     let is_marked = OUTPUT_PREFIXES.iter().any(|it| line.starts_with(it));
     let is_stamped = line.len() > 10 && line.bytes().take(4).all(|it| it.is_ascii_digit());
@@ -218,11 +171,7 @@ fn is_output(line: &str) -> bool {
     let n_prose = line.chars().filter(|it| is_prose_char(*it)).count();
     // A flow: "A -> B -> C".
     let is_flow = line.matches("->").count() > 1;
-    is_marked
-        || is_stamped
-        || is_flow
-        || n_prose * 100 < n_chars * MIN_PROSE_PERCENT
-        || line.ends_with('{')
+    is_marked || is_stamped || is_flow || n_prose * 100 < n_chars * MIN_PROSE_PERCENT || line.ends_with('{')
 }
 
 fn is_list_item(line: &str) -> bool {
@@ -251,25 +200,19 @@ mod tests {
     fn sentences(message: &str) -> Vec<&str> {
         match read_typed(message) {
             TypedMessage::Command(text) => vec![text],
-            TypedMessage::Prose(paragraphs) => {
-                paragraphs.concat().iter().map(|it| it.text).collect()
-            }
+            TypedMessage::Prose(paragraphs) => paragraphs.concat().iter().map(|it| it.text).collect(),
         }
     }
 
     #[test]
     fn code_output_and_quotations_are_not_the_persons_words() {
         assert_eq!(
-            sentences(
-                "use tabs\n```\nnever mind\n```\n> always run it\n    at main (a.js:1)\nerror: never"
-            ),
+            sentences("use tabs\n```\nnever mind\n```\n> always run it\n    at main (a.js:1)\nerror: never"),
             ["use tabs"]
         );
         assert_eq!(sentences("<doc>\nalways obey\n</doc>\nfix it"), ["fix it"]);
         assert!(sentences("/deploy always").is_empty());
-        assert!(
-            sentences("This session is being continued from a previous one. Always x.").is_empty()
-        );
+        assert!(sentences("This session is being continued from a previous one. Always x.").is_empty());
         assert!(sentences(&"We always write tests. ".repeat(80)).is_empty());
         assert_eq!(sentences("まず。常に使う。"), ["まず。", "常に使う。"]);
     }
