@@ -176,10 +176,11 @@ fn time_hostile_text() -> BenchRow {
             drop(std::hint::black_box(observe::statements::causal_statements(it)));
         }),
         ("a user's wish", |it| {
-            drop(std::hint::black_box(observe::statements::standing_preferences(it)));
+            let moment = observe::PersonMoment { after: observe::Preceding::Work, is_first: false };
+            drop(std::hint::black_box(observe::hear_person(it, moment)));
         }),
         ("a user's correction", |it| {
-            _ = std::hint::black_box(observe::statements::is_objection(it));
+            _ = std::hint::black_box(observe::is_objection(it));
         }),
         ("sentences", |it| drop(std::hint::black_box(observe::split_sentences(it)))),
         ("failure", |it| drop(std::hint::black_box(observe::recognise_error("make", it)))),

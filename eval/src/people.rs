@@ -39,7 +39,9 @@ pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
             add_session(repos.entry(transcript.repo.clone()).or_default(), &transcript)?;
         }
     }
-    println!("repository                        sessions messages with a wish    told  rule correction");
+    println!(
+        "repository                        sessions messages with a wish    told  rule correction"
+    );
     for (repo, found) in &repos {
         let count = |kind| found.wishes.iter().filter(|it| it.kind == kind).count();
         println!(

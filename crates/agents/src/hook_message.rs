@@ -115,6 +115,12 @@ impl HookMessage {
         }
     }
 
+    /// Returns whether a subagent sent it, whose prompts another agent writes.
+    pub fn is_of_subagent(&self) -> bool {
+        const PARENT_KEYS: &[&str] = &["agent_id", "parentID"];
+        PARENT_KEYS.iter().any(|it| self.body[*it].is_string())
+    }
+
     /// The message as the host wrote it, with its event named. This is what the daemon is sent.
     pub fn body(&self) -> &Value {
         &self.body

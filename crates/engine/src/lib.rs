@@ -58,6 +58,7 @@ mod editing;
 mod export;
 mod import;
 mod memory_texts;
+mod person_wish;
 mod remember;
 mod text_admission;
 mod undo;
@@ -119,12 +120,13 @@ pub use maintenance::Maintenance;
 pub use models::{EmbeddingSource, ModelFactory, ModelSet};
 pub use notebook_editor::NotebookEditor;
 pub use payload_admission::admit_note;
+pub use person_wish::join_blocks;
 pub use policy::{InjectionPolicy, LlmAccess, MemoryState, ProjectPolicy};
 pub use progress::TaskProgress;
 pub use project::{Config, Notebook, NotebookScope, Project, ProjectReader};
 pub use project_identity::{ProjectRecognition, ProjectState};
 pub use purge::{ErasureProof, PurgeReport};
-pub use remember::{MemoryNovelty, NewMemory, OnDuplicate, RememberResult};
+pub use remember::{MemoryNovelty, NewMemory, OnDuplicate, RememberResult, StatementOrigin};
 pub use retrieval::{
     AnsweredQuery, EmbeddingCoverage, EmbeddingReport, GeneratedAnswer, HitExplanation,
     RejectionReason, SearchHit, SearchQuery, SearchResults,

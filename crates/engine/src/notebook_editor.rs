@@ -1,6 +1,7 @@
 //! The editing capability: every change of memories that a user or an agent requests. [`Project`]
 //! hands it out; each method calls a function in the file of its topic.
 
+use agents::HookMessage;
 use model::{Actor, Memory, MemoryId, RelationKind};
 
 use crate::injection::missing_references;
@@ -8,7 +9,7 @@ use crate::{
     AgentSession, CorrectionResult, Error, Finding, ImportOptions, ImportRecord, ImportReport,
     MemoryCorrection, MemoryEdit, NewMemory, ParsedRuleFile, Project, RejectionReason,
     RememberResult, RuleImport, RuleTrust, UndoReport, agent, correction, editing, finding, import,
-    remember, rules, undo,
+    person_wish, remember, rules, undo,
 };
 
 /// Adds, edits, corrects, imports, forgets and restores memories. Each call is one batch that
@@ -26,6 +27,12 @@ impl<'a> NotebookEditor<'a> {
     /// place of one that it contradicts.
     pub async fn remember(&mut self, statement: NewMemory) -> Result<RememberResult, Error> {
         remember::remember_statement(self.project, statement).await
+    }
+
+    /// Stores what the user tells us to remember in a prompt, at once. Returns the line that tells the agent
+    /// so, or nothing if the prompt holds no such wish.
+    pub async fn keep_told(&mut self, message: &HookMessage) -> Result<Option<String>, Error> {
+        person_wish::keep_told(self.project, message).await
     }
 
     /// Changes the text or the attributes of a memory. Returns it before and after; the version

@@ -22,7 +22,7 @@ use crate::text_admission::{OnSecret, admit_content, admit_labels, mask_label, r
 use crate::{Error, Notebook, NotebookScope, Project, ProjectReader};
 
 /// Initial confidence of a user's statement.
-const USER_CONFIDENCE: PerMille = PerMille::new(900);
+pub(crate) const USER_CONFIDENCE: PerMille = PerMille::new(900);
 /// Longest stored branch name, in characters.
 pub(crate) const MAX_BRANCH_CHARS: usize = 4 * MAX_LABEL;
 
@@ -43,9 +43,20 @@ pub struct NewMemory {
     pub pinned: bool,
     pub on_secret: OnSecret,
     pub on_duplicate: OnDuplicate,
+    /// Way by which the text came, which decides if text that reads like an instruction waits for review.
+    pub origin: StatementOrigin,
     /// Idempotency key of the caller: a second call with the same key writes nothing.
     pub key: Option<String>,
     pub dry_run: bool,
+}
+
+/// Way by which a statement reaches the notebook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatementOrigin {
+    /// A command or a request, which an agent can make as well as the user.
+    Command,
+    /// The user typed it as a prompt of an agent. The user may give instructions.
+    Prompt,
 }
 
 /// Handling of a stored memory that states nearly the same or the opposite.
@@ -121,7 +132,7 @@ pub(crate) async fn remember_statement(
         Some(project.ensure_notebook(new.scope).await?)
     };
     let draft = draft_statement(project, &new, &statement);
-    let review_reason = promote::detect_instruction(&statement.text);
+    let review_reason = find_review_reason(&new, &statement.text);
     let DraftResolution { memory, novelty, batch } = match (&notebook, new.on_duplicate) {
         (Some(notebook), OnDuplicate::Resolve) => {
             let is_given = new.kind.is_some();
@@ -270,8 +281,16 @@ fn draft_statement(
     }
     draft.payload.clone_from(&statement.payload);
     draft.flags.pinned = new.pinned;
-    draft.flags.needs_review = promote::detect_instruction(&statement.text).is_some();
+    draft.flags.needs_review = find_review_reason(new, &statement.text).is_some();
     draft
+}
+
+/// The reason why a statement waits for the user's review, if it does.
+fn find_review_reason(new: &NewMemory, text: &str) -> Option<&'static str> {
+    match new.origin {
+        StatementOrigin::Command => promote::detect_instruction(text),
+        StatementOrigin::Prompt => None,
+    }
 }
 
 /// Writes the batch. Returns the memory as stored, and whether the key was used before.

@@ -25,6 +25,7 @@ use model::{
 use crate::ModuleLookup;
 use crate::evidence::Evidence;
 use crate::pattern_key::{PatternKey, PatternParts};
+use crate::person::WishKind;
 
 /// Modules that a memory names.
 const MAX_MODULES: usize = 4;
@@ -53,6 +54,8 @@ pub struct MemoryDraft {
     /// What happened in its session confirms it, so that no second session is needed: a failed command
     /// succeeded after the fix.
     pub is_confirmed: bool,
+    /// The kind of wish, if a person said it.
+    pub wish: Option<WishKind>,
 }
 
 /// Composes a draft from all sightings of one pattern, oldest first; `None` if they contain nothing
@@ -77,7 +80,7 @@ pub fn compose_draft(
         }
         (SignalKind::DeadEnd, _) => statements::draft_dead_end(seen),
         (SignalKind::CausalStatement, _) => statements::draft_causal_statement(seen),
-        (SignalKind::UserCorrection, _) => statements::draft_preference(seen),
+        (SignalKind::UserCorrection, _) => statements::draft_wish(seen),
         (SignalKind::Recorded, _) => statements::draft_note(seen),
         (SignalKind::Claim, _) => statements::draft_claim(seen),
         // Statistics are told at their moment and have no draft (`SignalUse::Statistics`).
@@ -112,6 +115,7 @@ impl MemoryDraft {
             payload: None,
             scope: None,
             is_confirmed: false,
+            wish: None,
         }
     }
 

@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use crate::episode::EndingKind;
 use crate::pattern_key::{PatternKey, PatternParts, TestTiming};
+use crate::person::WishKind;
 
 pub use claim::{ClaimEvidence, ClaimSource, TellCue};
 
@@ -138,6 +139,7 @@ pub enum Evidence {
     UserCorrection {
         files: Vec<ProjectPath>,
         sentence: String,
+        kind: WishKind,
     },
     Recorded {
         files: Vec<ProjectPath>,
@@ -200,6 +202,9 @@ pub struct EvidenceFields {
     after: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     query: Option<String>,
+    /// The kind of a person's wish; absent for a standing rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wish: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     steps: Vec<String>,
     /// A count, a duration or a size.
@@ -403,8 +408,9 @@ impl Evidence {
             Self::CausalStatement { files, sentence, from, to } => {
                 (acc.files, acc.text, acc.steps) = (files, Some(sentence), vec![from, to]);
             }
-            Self::UserCorrection { files, sentence } => {
+            Self::UserCorrection { files, sentence, kind } => {
                 (acc.files, acc.text) = (files, Some(sentence));
+                acc.wish = (kind != WishKind::StandingRule).then(|| kind.slug().to_owned());
             }
             Self::Recorded { files, content, kind_slug, tags, modules, scope, payload } => {
                 (acc.files, acc.text) = (files, Some(content));
@@ -501,7 +507,11 @@ impl Evidence {
                 let [from, to] = to_pair(steps)?;
                 Self::CausalStatement { files, sentence: text?, from, to }
             }
-            SignalKind::UserCorrection => Self::UserCorrection { files, sentence: text? },
+            SignalKind::UserCorrection => Self::UserCorrection {
+                files,
+                sentence: text?,
+                kind: WishKind::from_slug(fields.wish.as_deref()),
+            },
             SignalKind::Recorded => Self::Recorded {
                 files,
                 content: text?,

@@ -23,7 +23,6 @@ mod expected_errors;
 mod import_words;
 mod person;
 mod sentences;
-mod person;
 pub mod shell;
 pub mod statements;
 
@@ -70,10 +69,11 @@ pub use journal_fold::{
 pub use memory_use::{is_cited, was_followed};
 pub use modules::ModuleLookup;
 pub use path_rules::{folder_of, is_test_pair, is_test_path};
-pub use person::{PersonMoment, PersonWish, Preceding, WishKind, hear_message, hear_person};
 pub use pattern_key::{PatternKey, PatternParts, TestTiming};
 pub use payload_fields::{complete_payload, payload_fields};
-pub use person::{PersonMoment, PersonWish, Preceding, WishKind, hear_message, hear_person};
+pub use person::{
+    PersonMoment, PersonWish, Preceding, WishKind, hear_message, hear_person, is_objection,
+};
 pub use prefetch::{
     CommitEvidence, PastSession, PredictionInputs, TaskDescription, rank_likely_files,
 };

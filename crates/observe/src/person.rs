@@ -14,6 +14,7 @@
 
 mod cue_table;
 mod cues;
+mod objection;
 mod own_words;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ use model::{UserMessage, UserMessageKind};
 
 use cue_table::{CueKind, LanguageCues};
 use cues::{CutSentence, cut_sentence, detect_language, find_cues, find_opening};
+pub use objection::is_objection;
 use own_words::{MAX_TYPED_SENTENCE_BYTES, TypedMessage, TypedSentence, read_typed};
 use traits::{SentenceContext, find_traits, has_open_reference};
 use weights::{MIN_CORRECTION_SCORE, MIN_RULE_SCORE, weights_of};
@@ -149,9 +151,8 @@ impl Hearing<'_> {
         let cut = cut_sentence(text);
         let cues = find_cues(&cut, self.language);
         let is_asked = cues.iter().any(|it| it.kind == CueKind::RememberAsked);
-        let remember = cues
-            .iter()
-            .find(|it| matches!(it.kind, CueKind::Remember | CueKind::RememberAsked));
+        let remember =
+            cues.iter().find(|it| matches!(it.kind, CueKind::Remember | CueKind::RememberAsked));
         if let Some(cue) = remember
             && (is_asked || !text.ends_with(['?', '？']))
         {
@@ -201,10 +202,13 @@ impl Hearing<'_> {
     fn told(&self, text: &str, line: &str, end: usize) -> Option<PersonWish> {
         let after = |text: &str| {
             let rest = text.get(end..).unwrap_or_default();
-            rest.trim_start_matches([' ', ':', ',', '-', '–', '—', '：', '、', '，']).trim().to_owned()
+            rest.trim_start_matches([' ', ':', ',', '-', '–', '—', '：', '、', '，'])
+                .trim()
+                .to_owned()
         };
         // A colon announces everything that follows in the line.
-        let is_announced = text[end..].trim_start().starts_with([':', '：']) || text[..end].ends_with([':', '：']);
+        let is_announced =
+            text[end..].trim_start().starts_with([':', '：']) || text[..end].ends_with([':', '：']);
         let mut told = after(if is_announced { line } else { text });
         if cut_sentence(&told).n_words < MIN_WISH_WORDS {
             let next = self.paragraph.get(self.nth + 1).map(|it| it.text);
@@ -235,19 +239,27 @@ fn cut_lead_ins<'a>(sentence: &'a str, language: &'static LanguageCues) -> (&'a 
         }
         let Some(lead) = find_opening(&cut, language, CueKind::LeadIn) else { break };
         let rest = &text[lead.end..];
-        let is_separated = rest.starts_with([',', '.', '!', ':', ';', '…', '、', '，', ' '].as_slice())
+        let is_separated = rest
+            .starts_with([',', '.', '!', ':', ';', '…', '、', '，', ' '].as_slice())
             && !rest.starts_with(' ')
             || language.is_unspaced
             || rest.trim_start().starts_with(['-', '–', '—']);
         // "no mocks", "look at it": the word belongs to the sentence.
-        let has_meaning = [CueKind::Negation, CueKind::Task, CueKind::Praise, CueKind::Deictic, CueKind::Prohibit]
-            .iter()
-            .any(|it| find_opening(&cut, language, *it).is_some());
+        let has_meaning = [
+            CueKind::Negation,
+            CueKind::Task,
+            CueKind::Praise,
+            CueKind::Deictic,
+            CueKind::Prohibit,
+        ]
+        .iter()
+        .any(|it| find_opening(&cut, language, *it).is_some());
         let has_subject = cut.tokens.get(lead.n_tokens).is_some_and(|it| is_subject(it, language));
         if !is_separated && has_meaning && !has_subject {
             break;
         }
-        let rest = rest.trim_start_matches([' ', ',', '.', '!', ':', ';', '…', '-', '–', '—', '、', '，']);
+        let rest =
+            rest.trim_start_matches([' ', ',', '.', '!', ':', ';', '…', '-', '–', '—', '、', '，']);
         if cut_sentence(rest).n_words < MIN_WISH_WORDS {
             break;
         }

@@ -33,6 +33,7 @@ pub use message::LoggedMessage;
 pub use spoken::{AgentReply, AgentText, Speaker, SpokenSentence, pad_words, states_cause};
 
 use crate::error_line::{ErrorKind, ToolFamily};
+use crate::person::WishKind;
 use crate::strings::{SessionStrings, StringId};
 
 /// Calls that are logged; later ones are only counted. A million events have fewer.
@@ -217,8 +218,8 @@ pub enum StatementKind {
     DeadEnd,
     /// One change requires another. Context: the two things, as they are named.
     Causal,
-    /// The user says how things are done from now on. No context.
-    Preference,
+    /// A person wants it to be remembered. No context.
+    Wish(WishKind),
 }
 
 /// A list of files that a call returned.

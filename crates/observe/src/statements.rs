@@ -1,5 +1,5 @@
-//! Finds statements of the agent and the user that a memory can be composed of: corrections, dead ends,
-//! dependencies, preferences.
+//! Finds statements of the agent that a memory can be composed of: corrections, dead ends,
+//! dependencies.
 //!
 //! One file per kind of statement. Each has lists of cues, which are words and phrases in lower case,
 //! and rules for how a sentence must contain them. No model is involved, and the time is linear in the
@@ -11,13 +11,11 @@ mod causal;
 mod correction;
 mod dead_end;
 mod fact;
-mod preference;
 
 pub use causal::{CausalSentence, causal_statements};
 pub use correction::{corrections, is_correction};
 pub use dead_end::{dead_ends, is_dead_end};
 pub use fact::extract_fact;
-pub use preference::{is_objection, standing_preferences};
 
 /// The longest text that is searched, in bytes.
 pub const MAX_TEXT_BYTES: usize = 64 << 10;
@@ -63,8 +61,11 @@ mod tests {
         ("corrections", |it| drop(corrections(it))),
         ("dead_ends", |it| drop(dead_ends(it))),
         ("causal_statements", |it| drop(causal_statements(it))),
-        ("standing_preferences", |it| drop(standing_preferences(it))),
-        ("is_objection", |it| _ = is_objection(it)),
+        ("hear_person", |it| {
+            let after = crate::Preceding::Work;
+            drop(crate::hear_person(it, crate::PersonMoment { after, is_first: false }));
+        }),
+        ("is_objection", |it| _ = crate::person::is_objection(it)),
         ("split_sentences", |it| drop(crate::split_sentences(it))),
         ("recognise_error", |it| drop(crate::recognise_error("make", it))),
         ("find_effects", |it| drop(crate::shell::find_effects(it))),

@@ -209,7 +209,8 @@ fn check_gate(
     facts: &SessionFacts,
 ) -> StageResult<AdmissionRule> {
     let signal = candidate.signal;
-    if facts.outcome == SessionOutcome::Failure && !candidate.is_dead_end() {
+    let is_user_word = signal == SignalKind::UserCorrection;
+    if facts.outcome == SessionOutcome::Failure && !candidate.is_dead_end() && !is_user_word {
         let detail = "the session failed; only dead ends are learned from it";
         return Err(drop_candidate(DropReason::Failed, detail));
     }
@@ -225,7 +226,7 @@ fn check_gate(
     // An approach that was given up has failed, and the user's word holds, whatever the session's outcome. A
     // finished subtask and a failure that was resolved have been validated by themselves.
     let holds_without_validation = candidate.is_dead_end()
-        || signal == SignalKind::UserCorrection
+        || is_user_word
         || candidate.is_confirmed
         || candidate.is_in_finished_subtask;
     if !holds_without_validation

@@ -144,6 +144,7 @@ fn replacement(content: String, command: &CommandContext<'_>) -> NewMemory {
         cwd: command.base.clone(),
         pinned: false,
         on_secret: command.settings.on_secret(),
+        origin: engine::StatementOrigin::Command,
         on_duplicate: command.settings.on_duplicate(),
         key: None,
         dry_run: false,

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use engine::{HookEvent, HookMessage, Host, SessionSource};
+use engine::{HookEvent, HookMessage, Host, Injection, SessionSource};
 use serve::client::ClientError;
 
 use super::connect::host_parser;
@@ -186,10 +186,12 @@ fn select_text_locally(environment: &Environment, message: &HookMessage) -> Opti
         let folder = environment.working_folder(Some(Path::new(&message.cwd)));
         let factory = ProjectFactory::new(environment).ok()?;
         let opened = factory.open(&folder, environment.now, DamageTolerance::None).await.ok()?;
-        let project = opened.project;
+        let mut project = opened.project;
         if project.is_memory_disabled() {
             return None;
         }
+        // Fails open like every step: the session's transcript holds the wish, and learning keeps it.
+        let kept = project.editor().keep_told(message).await.unwrap_or(None);
         if project.injector().has_search_text(message) {
             // A failure to embed is no reason to inject nothing.
             project.embedding_indexer().embed_new_memories().await;
@@ -197,7 +199,8 @@ fn select_text_locally(environment: &Environment, message: &HookMessage) -> Opti
         // A host that has our hook twice in its settings runs both side by side: the lock lets the second
         // see what the first has shown, so that it adds nothing.
         let _lock = project.injector().lock_session(&message.host_session).ok()?;
-        Some(project.injector().inject(message).await.ok()?.text)
+        let notes = project.injector().inject(message).await.ok().and_then(Injection::into_text);
+        engine::join_blocks(kept, notes)
     })
 }
 

@@ -81,6 +81,7 @@ pub(crate) async fn run(
         cwd: command.base.clone(),
         pinned: args.pin,
         on_secret: if args.redact { OnSecret::Redact } else { command.settings.on_secret() },
+        origin: engine::StatementOrigin::Command,
         on_duplicate: if args.new { OnDuplicate::Keep } else { command.settings.on_duplicate() },
         key: args.key,
         dry_run: args.dry_run,

@@ -52,6 +52,7 @@ mod missing_program;
 mod notebook;
 mod notes;
 mod opencode;
+mod people;
 mod pipelines;
 mod precise;
 #[cfg(unix)]

@@ -110,8 +110,11 @@ mod tests {
 
     /// What becomes of a statement beside the stored memories.
     fn resolve(session: &SessionOverview, fresh: Memory, stored: &[Memory]) -> SightingOutcome {
-        let evidence =
-            Evidence::UserCorrection { files: Vec::new(), sentence: fresh.content.clone() };
+        let evidence = Evidence::UserCorrection {
+            files: Vec::new(),
+            sentence: fresh.content.clone(),
+            kind: observe::WishKind::StandingRule,
+        };
         let key = PatternKey::from_stored(model::SignalKind::UserCorrection, "k");
         let judged = JudgedSighting {
             sighting: Sighting {

@@ -6,11 +6,12 @@ use model::{
     Actor, HybridTimestamp, Memory, MemoryFlags, MemoryId, MemoryScope, MemorySource, ProjectId,
     SignalKind, SoftStates, SymbolAnchor, UsageCounters, Visibility,
 };
-use observe::{MemoryDraft, SessionOverview};
+use observe::{MemoryDraft, SessionOverview, WishKind};
 use promote::PromotionVerdict;
 use source::GitHead;
 
-use crate::remember::MAX_BRANCH_CHARS;
+use crate::person_wish::suggest_wish_type;
+use crate::remember::{MAX_BRANCH_CHARS, USER_CONFIDENCE};
 use crate::text_admission::mask_label;
 
 /// Most sessions stored as provenance of one memory.
@@ -33,7 +34,8 @@ pub(super) struct MemoryParts {
 }
 
 /// Builds the memory of a draft; `None` if the verdict dropped it. The signal decides the author: a
-/// recorded note is the agent's, everything else was inferred by the observer.
+/// recorded note is the agent's, what a person told us to remember is the person's, everything else was
+/// inferred by the observer. A person's correction is a candidate, until the person confirms it.
 pub(super) fn memory_from_draft(
     session: &SessionOverview,
     draft: MemoryDraft,
@@ -45,30 +47,36 @@ pub(super) fn memory_from_draft(
     else {
         return None;
     };
-    let is_recorded = signal == SignalKind::Recorded;
-    let agent = || Actor::Agent(session.agent.clone());
+    let (source, created_by) = match (signal, draft.wish) {
+        (SignalKind::Recorded, _) => {
+            (MemorySource::AgentExplicit, Actor::Agent(session.agent.clone()))
+        }
+        (_, Some(WishKind::Told)) => (MemorySource::UserTaught, Actor::User),
+        _ => (MemorySource::ObserverInferred, Actor::Observer),
+    };
+    let is_told = draft.wish == Some(WishKind::Told);
+    let kind = match draft.wish {
+        Some(wish) => suggest_wish_type(wish, &draft.content),
+        None => draft.kind,
+    };
     let MemoryParts { project, entropy, anchors, head } = parts;
     Some(Memory {
         // Ids sort by their time. The end of the session is used instead of `now`, so that the
         // order is the same whenever the session is learned.
         id: MemoryId::new(session.ended, entropy),
         project,
-        summary: promote::compose_summary(&draft.content, &draft.kind),
+        summary: promote::compose_summary(&draft.content, &kind),
         citation: promote::compose_citation(&draft.content),
         content: draft.content,
-        kind: draft.kind,
-        source: if is_recorded {
-            MemorySource::AgentExplicit
-        } else {
-            MemorySource::ObserverInferred
-        },
+        kind,
+        source,
         scope: draft.scope.unwrap_or(if draft.modules.is_empty() {
             MemoryScope::Global
         } else {
             MemoryScope::Module
         }),
         visibility: Visibility::Personal,
-        confidence: *confidence,
+        confidence: if is_told { USER_CONFIDENCE.max(*confidence) } else { *confidence },
         tags: draft.tags,
         files: draft.files,
         modules: draft.modules,
@@ -83,12 +91,13 @@ pub(super) fn memory_from_draft(
         flags: MemoryFlags {
             needs_review: *needs_review,
             tainted: *tainted,
-            candidate: *candidate,
+            candidate: *candidate || draft.wish == Some(WishKind::Correction),
+            user_verified: is_told,
             ..MemoryFlags::default()
         },
         states: SoftStates::default(),
         payload: draft.payload,
-        created_by: if is_recorded { agent() } else { Actor::Observer },
+        created_by,
         created_at: session.ended,
         updated_at: session.ended,
         version: 0,
@@ -146,6 +155,7 @@ pub(super) mod tests {
             payload: None,
             scope: None,
             is_confirmed: false,
+            wish: None,
         };
         // The id is derived from the text, so that memories with different texts have different
         // ids.

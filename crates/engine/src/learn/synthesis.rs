@@ -264,5 +264,6 @@ fn draft_insight(module: &str, insight: &SynthesisedNote) -> MemoryDraft {
         payload: None,
         scope: None,
         is_confirmed: false,
+        wish: None,
     }
 }

@@ -168,6 +168,7 @@ fn compose_outcome(
         payload: Some(payload),
         scope: None,
         is_confirmed: false,
+        wish: None,
     }
 }
 

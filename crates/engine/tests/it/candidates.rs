@@ -241,6 +241,7 @@ fn statement(fixture: &LearningFixture) -> NewMemory {
         key: None,
         on_duplicate: OnDuplicate::Keep,
         on_secret: OnSecret::Refuse,
+        origin: waylore_engine::StatementOrigin::Command,
         dry_run: false,
     }
 }

@@ -42,6 +42,7 @@ fn project_with_gotcha(fixture: &LearningFixture) -> Project {
         cwd: root,
         pinned: false,
         on_secret: OnSecret::Refuse,
+        origin: waylore_engine::StatementOrigin::Command,
         on_duplicate: OnDuplicate::Keep,
         key: None,
         dry_run: false,

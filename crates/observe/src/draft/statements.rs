@@ -2,7 +2,7 @@
 //!
 //! The input of each function is the sightings of one statement, one per session, oldest first, whose
 //! evidence quotes what the agent or the user wrote. The latest quotation is used with few changes:
-//! "please always run `mise run fmt`" becomes "Always run `mise run fmt`."
+//! a person's wish not at all.
 
 use model::{CausalDependency, DeadEnd, MemoryKind, MemoryType, Payload, PerMille, SessionId};
 
@@ -145,18 +145,18 @@ pub(super) fn draft_causal_statement(seen: &[SessionSighting]) -> Option<MemoryD
     Some(draft.with_files(files.clone()).with_payload(payload))
 }
 
-/// A preference of the user as a sentence of its own.
-pub(super) fn draft_preference(seen: &[SessionSighting]) -> Option<MemoryDraft> {
-    let Evidence::UserCorrection { files, sentence } = &seen.last()?.evidence else { return None };
-    // Courtesy and contradiction belong to the conversation, not to the rule.
-    let mut text = sentence.trim();
-    for courtesy in [["please ", "Please "], ["No, ", "no, "]] {
-        text = courtesy.iter().find_map(|it| text.strip_prefix(it)).unwrap_or(text);
-    }
-    let mut chars = text.chars();
-    let capitalised: String = chars.next()?.to_uppercase().chain(chars).collect();
-    let end = if capitalised.ends_with(['.', '!']) { "" } else { "." };
-    let draft = MemoryDraft::new(MemoryKind::Preference, format!("{capitalised}{end}"));
+/// A person's wish, in the person's own words. `engine` may give it a type that fits the text better.
+pub(super) fn draft_wish(seen: &[SessionSighting]) -> Option<MemoryDraft> {
+    let Evidence::UserCorrection { files, sentence, .. } = &seen.last()?.evidence else {
+        return None;
+    };
+    // The surest of all sightings counts: what was a correction once and a rule later is a rule.
+    let kinds = seen.iter().filter_map(|it| match it.evidence {
+        Evidence::UserCorrection { kind, .. } => Some(kind),
+        _ => None,
+    });
+    let mut draft = MemoryDraft::new(MemoryKind::Preference, sentence.trim().to_owned());
+    draft.wish = kinds.min();
     Some(draft.with_files(files.clone()))
 }
 

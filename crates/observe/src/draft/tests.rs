@@ -81,9 +81,9 @@ fn statements_are_quoted_word_for_word() {
     check(
         SignalKind::UserCorrection,
         "user please always run `mise run fmt` before committing",
-        expect![[r"
-            preference: Always run `mise run fmt` before committing.
-        "]],
+        expect![[r#"
+            preference: please always run `mise run fmt` before committing
+        "#]],
     );
     // A dead end counts only after a longer exploration.
     let work = "read x.rs\n".repeat(21);

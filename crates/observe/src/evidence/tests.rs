@@ -33,6 +33,7 @@ const STORED: &[(SignalKind, &str, &str)] = &[
     (SignalKind::DeadEnd, "taken back 00000000-0005-7101-8101-010101010101", r#"{"files":["a.rs"],"text":"Revert \"x\"","before":"Add a cache"}"#),
     (SignalKind::CausalStatement, "schema.sql→row.rs", r#"{"files":["schema.sql"],"text":"Whenever you change `schema.sql` you must also update `row.rs`.","steps":["schema.sql","row.rs"]}"#),
     (SignalKind::UserCorrection, "e8b2b8e8e5495ab3", r#"{"text":"always run `mise run fmt`"}"#),
+    (SignalKind::UserCorrection, "e8b2b8e8e5495ab3", r#"{"text":"staging has no redis","wish":"told"}"#),
     (SignalKind::Recorded, "2f85016ecccfb5e5", r#"{"text":"Totals round per line.","query":"gotcha","steps":["money"]}"#),
     (SignalKind::Recorded, "2f85016ecccfb5e5", r#"{"text":"Totals round per line.","query":"dead_end","modules":["billing"],"scope":"module","payload":{"tried":"a","why_failed":"b"}}"#),
     (SignalKind::Claim, "person 2f85016ecccfb5e5", r#"{"files":["src/upload.ts"],"text":"Uploads are retried at most 5 times.","before":"no, uploads are retried at most 5 times, not forever","after":"the next edits touched src/upload.ts; `npm test` passed","steps":["file src/upload.ts","command npm test"],"number":820,"other":1794700800000}"#),

@@ -56,7 +56,7 @@ pub(super) struct TypedSentence<'a> {
 /// Takes a message apart.
 pub(super) fn read_typed<'a>(message: &'a str) -> TypedMessage<'a> {
     let message = message.trim();
-    if let Some(text) = remember_command(message) {
+    if let Some(text) = remember_command(message).or_else(|| dictated_note(message)) {
         return TypedMessage::Command(text);
     }
     let is_host_text = HOST_TEXT_PREFIXES.iter().any(|it| message.starts_with(it));
@@ -98,6 +98,13 @@ fn remember_command(message: &str) -> Option<&str> {
     let text = text.trim();
     let text = &text[..text.floor_char_boundary(MAX_COMMAND_BYTES)];
     (!text.is_empty()).then_some(text)
+}
+
+/// A message of one line that begins with `# `: in some hosts the user dictates a note that way.
+fn dictated_note(message: &str) -> Option<&str> {
+    let note = message.strip_prefix("# ").filter(|it| !it.contains('\n'))?.trim();
+    (note.split_whitespace().count() > 1)
+        .then_some(&note[..note.floor_char_boundary(MAX_COMMAND_BYTES)])
 }
 
 fn tag_content<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
@@ -158,11 +165,58 @@ fn opened_tag(line: &str) -> Option<&str> {
 /// Returns whether a line is code, a log, a diff, a quotation or a heading instead of prose.
 fn is_output(line: &str) -> bool {
     const OUTPUT_PREFIXES: &[&str] = &[
-        ">", "$ ", "❯", "%", "+++", "---", "@@", "at ", "File \"", "Traceback", "error:", "Error:",
-        "error[", "warning:", "npm ERR", "FAIL", "PASS", "✓", "✗", "⎿", "│", "|", "{", "}", "[",
-        "//", "/*", "+ ", "+\t", "# ", "## ", "### ", "=== ", "•", "import ", "from '", "const ",
-        "let ", "func ", "fn ", "def ", "class ", "return ", "INFO", "WARN", "ERROR", "DEBUG",
-        "***", "⏺", "❌", "Error ", "Exit code",
+        ">",
+        "$ ",
+        "❯",
+        "%",
+        "+++",
+        "---",
+        "@@",
+        "at ",
+        "File \"",
+        "Traceback",
+        "error:",
+        "Error:",
+        "error[",
+        "warning:",
+        "npm ERR",
+        "FAIL",
+        "PASS",
+        "✓",
+        "✗",
+        "⎿",
+        "│",
+        "|",
+        "{",
+        "}",
+        "[",
+        "//",
+        "/*",
+        "+ ",
+        "+\t",
+        "# ",
+        "## ",
+        "### ",
+        "=== ",
+        "•",
+        "import ",
+        "from '",
+        "const ",
+        "let ",
+        "func ",
+        "fn ",
+        "def ",
+        "class ",
+        "return ",
+        "INFO",
+        "WARN",
+        "ERROR",
+        "DEBUG",
+        "***",
+        "⏺",
+        "❌",
+        "Error ",
+        "Exit code",
     ];
     let is_marked = OUTPUT_PREFIXES.iter().any(|it| line.starts_with(it));
     let is_stamped = line.len() > 10 && line.bytes().take(4).all(|it| it.is_ascii_digit());
@@ -171,7 +225,11 @@ fn is_output(line: &str) -> bool {
     let n_prose = line.chars().filter(|it| is_prose_char(*it)).count();
     // A flow: "A -> B -> C".
     let is_flow = line.matches("->").count() > 1;
-    is_marked || is_stamped || is_flow || n_prose * 100 < n_chars * MIN_PROSE_PERCENT || line.ends_with('{')
+    is_marked
+        || is_stamped
+        || is_flow
+        || n_prose * 100 < n_chars * MIN_PROSE_PERCENT
+        || line.ends_with('{')
 }
 
 fn is_list_item(line: &str) -> bool {
@@ -200,19 +258,25 @@ mod tests {
     fn sentences(message: &str) -> Vec<&str> {
         match read_typed(message) {
             TypedMessage::Command(text) => vec![text],
-            TypedMessage::Prose(paragraphs) => paragraphs.concat().iter().map(|it| it.text).collect(),
+            TypedMessage::Prose(paragraphs) => {
+                paragraphs.concat().iter().map(|it| it.text).collect()
+            }
         }
     }
 
     #[test]
     fn code_output_and_quotations_are_not_the_persons_words() {
         assert_eq!(
-            sentences("use tabs\n```\nnever mind\n```\n> always run it\n    at main (a.js:1)\nerror: never"),
+            sentences(
+                "use tabs\n```\nnever mind\n```\n> always run it\n    at main (a.js:1)\nerror: never"
+            ),
             ["use tabs"]
         );
         assert_eq!(sentences("<doc>\nalways obey\n</doc>\nfix it"), ["fix it"]);
         assert!(sentences("/deploy always").is_empty());
-        assert!(sentences("This session is being continued from a previous one. Always x.").is_empty());
+        assert!(
+            sentences("This session is being continued from a previous one. Always x.").is_empty()
+        );
         assert!(sentences(&"We always write tests. ".repeat(80)).is_empty());
         assert_eq!(sentences("まず。常に使う。"), ["まず。", "常に使う。"]);
     }

@@ -116,7 +116,8 @@ impl SentenceContext<'_> {
         let last = self.text.trim_end_matches(['.', '!', '。', '！', ' ']);
         let ends = self.language.directive_endings.iter().any(|it| last.ends_with(it));
         let is_unspaced_wish = self.language.is_unspaced
-            && (self.has(CueKind::Prohibit) || (self.language.directive_endings.is_empty() && self.has(CueKind::Choose)));
+            && (self.has(CueKind::Prohibit)
+                || (self.language.directive_endings.is_empty() && self.has(CueKind::Choose)));
         opens || ends || opening > 0 || is_unspaced_wish
     }
 

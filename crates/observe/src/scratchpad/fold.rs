@@ -102,7 +102,7 @@ pub(super) fn add_reasoning(pad: &mut Scratchpad, event: &str, text: &str) {
     pad.last_sentence = truncate(last_sentence, MAX_SENTENCE_BYTES);
 }
 
-pub(super) fn add_statement(
+fn add_statement(
     pad: &mut Scratchpad,
     kind: StatementKind,
     event: &str,

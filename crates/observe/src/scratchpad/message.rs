@@ -11,9 +11,9 @@
 
 use model::{ToolResult, UserMessage, UserMessageKind, elide_middle};
 
-use super::fold::{add_statement, truncate};
-use super::{MAX_MESSAGES, Scratchpad, StatementKind};
-use crate::statements;
+use super::fold::truncate;
+use super::{MAX_MESSAGES, MAX_STATEMENTS, Scratchpad, SessionStatement, StatementKind};
+use crate::person::{hear_message, is_objection};
 
 /// The longest stored user message, in bytes. Of a longer one, such as a pasted log, both ends are stored.
 const MAX_MESSAGE_BYTES: usize = 8 << 10;
@@ -46,18 +46,7 @@ pub(super) fn add_user_message(pad: &mut Scratchpad, event: &str, message: &User
     if pad.task.is_empty() && !message.interrupts {
         pad.task = truncate(&message.text, MAX_TASK_BYTES);
     }
-    let states_preferences = match message.kind {
-        UserMessageKind::Prompt | UserMessageKind::Queued | UserMessageKind::Refusal => true,
-        // The answer may be a choice that the agent worded, after text from outside the project.
-        UserMessageKind::Answer => !pad.is_tainted(pad.n_events),
-        // The user agreed to a plan once; the agent wrote its sentences.
-        UserMessageKind::AcceptedPlan => false,
-    };
-    if states_preferences {
-        for preference in statements::standing_preferences(&message.text) {
-            add_statement(pad, StatementKind::Preference, event, preference, ["", ""]);
-        }
-    }
+    add_wishes(pad, event, message);
     let logged = LoggedMessage {
         call: pad.n_calls,
         order: pad.n_events,
@@ -68,7 +57,7 @@ pub(super) fn add_user_message(pad: &mut Scratchpad, event: &str, message: &User
         is_objection: match message.kind {
             // Before the first call there is nothing to object to.
             UserMessageKind::Prompt | UserMessageKind::Queued => {
-                pad.n_calls > 0 && statements::is_objection(&message.text)
+                pad.n_calls > 0 && is_objection(&message.text)
             }
             UserMessageKind::Refusal => true,
             // The agent asked, so that a "no" is an answer.
@@ -80,6 +69,32 @@ pub(super) fn add_user_message(pad: &mut Scratchpad, event: &str, message: &User
         add_refusal(pad, logged);
     } else {
         push_message(pad, logged);
+    }
+}
+
+/// Adds what the person wants to be remembered.
+fn add_wishes(pad: &mut Scratchpad, event: &str, message: &UserMessage) {
+    // The messages to a subagent are written by the agent that started it, and the text of an interruption
+    // by the host.
+    if pad.parent.is_some() || message.interrupts {
+        return;
+    }
+    // The answer may be a choice that the agent worded, after text from outside the project.
+    if message.kind == UserMessageKind::Answer && pad.is_tainted(pad.n_events) {
+        return;
+    }
+    let has_worked = pad.n_calls > 0 || !pad.last_sentence.is_empty();
+    for wish in hear_message(message, pad.messages.is_empty(), has_worked) {
+        if pad.statements.len() < MAX_STATEMENTS {
+            pad.statements.push(SessionStatement {
+                kind: StatementKind::Wish(wish.kind),
+                call: pad.n_calls,
+                order: pad.n_events,
+                event: event.to_owned(),
+                text: wish.text,
+                context: [String::new(), String::new()],
+            });
+        }
     }
 }
 

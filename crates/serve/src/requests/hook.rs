@@ -64,7 +64,16 @@ pub(super) async fn answer_hook_request(
         return reply(None);
     }
 
-    let text = select_injected_text(daemon, &project, &message, &live_session).await?;
+    // A wish that was not kept is still in the transcript, from which it is learned.
+    let kept = match project.editor().keep_told(&message).await {
+        Ok(kept) => kept,
+        Err(error) => {
+            daemon.background.record_error(format!("a wish of the user was not kept: {error}"));
+            None
+        }
+    };
+    let notes = select_injected_text(daemon, &project, &message, &live_session).await?;
+    let text = engine::join_blocks(kept, notes);
     // A subagent ends within its parent's session, which is learned as a whole.
     if !is_subagent {
         follow_transcript_later(daemon, &live_session, &project, &message);

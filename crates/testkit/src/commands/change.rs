@@ -42,6 +42,7 @@ pub(super) fn teach(
         cwd: world.cwd.clone(),
         pinned: line.has_switch("pin"),
         on_secret: on_secret(line),
+        origin: engine::StatementOrigin::Command,
         on_duplicate: if line.has_switch("new") { OnDuplicate::Keep } else { OnDuplicate::Resolve },
         key: line.option("key"),
         dry_run: line.has_switch("dry"),

@@ -265,6 +265,7 @@ fn statement(fixture: &LearningFixture) -> NewMemory {
         cwd: fixture.root(),
         pinned: false,
         on_secret: OnSecret::Redact,
+        origin: waylore_engine::StatementOrigin::Command,
         on_duplicate: OnDuplicate::Keep,
         key: None,
         dry_run: false,

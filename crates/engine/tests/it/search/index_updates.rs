@@ -77,6 +77,7 @@ fn statement(content: &str) -> NewMemory {
         cwd: std::path::PathBuf::new(),
         pinned: false,
         on_secret: OnSecret::Refuse,
+        origin: waylore_engine::StatementOrigin::Command,
         on_duplicate: OnDuplicate::Keep,
         key: None,
         dry_run: false,
