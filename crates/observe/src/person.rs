@@ -23,8 +23,8 @@ mod weights;
 
 use model::{UserMessage, UserMessageKind};
 
-use cue_table::{CueKind, LanguageCues};
-use cues::{CutSentence, cut_sentence, detect_language, find_cues, find_opening};
+use cue_table::{CueKind, LANGUAGES, LanguageCues};
+use cues::{CutSentence, FoundCue, cut_sentence, detect_language, find_cues, find_opening};
 pub use objection::is_objection;
 use own_words::{MAX_TYPED_SENTENCE_BYTES, TypedMessage, TypedSentence, read_typed};
 use traits::{SentenceContext, find_traits, has_open_reference};
@@ -150,11 +150,9 @@ impl Hearing<'_> {
         let (text, has_objecting_lead) = cut_lead_ins(sentence.text, self.language);
         let cut = cut_sentence(text);
         let cues = find_cues(&cut, self.language);
-        let is_asked = cues.iter().any(|it| it.kind == CueKind::RememberAsked);
-        let remember =
-            cues.iter().find(|it| matches!(it.kind, CueKind::Remember | CueKind::RememberAsked));
-        if let Some(cue) = remember
-            && (is_asked || !text.ends_with(['?', '？']))
+        let is_question = text.ends_with(['?', '？']);
+        if let Some(cue) = find_request(&cut, self.language)
+            && (cue.kind == CueKind::RememberAsked || !is_question)
         {
             let line = &sentence.line[sentence.text.len() - text.len()..];
             return self.told(text, line, if cue.at == 0 { cue.end } else { 0 });
@@ -226,6 +224,20 @@ impl Hearing<'_> {
         let is_statement = !before.ends_with(['?', '？', ':']);
         (is_clear && is_statement && cut.n_words >= MIN_WISH_WORDS).then_some(before)
     }
+}
+
+/// The request to remember something, in any language: people who type "merk dir" may go on in English. In a
+/// language without blanks it may end the sentence.
+fn find_request(cut: &CutSentence, language: &'static LanguageCues) -> Option<FoundCue> {
+    const KINDS: [CueKind; 2] = [CueKind::Remember, CueKind::RememberAsked];
+    let openings = LANGUAGES.iter().flat_map(|it| KINDS.map(|kind| find_opening(cut, it, kind)));
+    let longest = openings.flatten().max_by_key(|it| it.end);
+    // A longer phrase of the language itself has another meaning: "remember to", "remember when".
+    let own = find_cues(cut, language);
+    let is_shadowed =
+        |it: &FoundCue| own.iter().any(|cue| cue.at == 0 && cue.n_tokens > it.n_tokens);
+    let elsewhere = own.iter().find(|it| language.is_unspaced && KINDS.contains(&it.kind)).copied();
+    longest.filter(|it| !is_shadowed(it)).or(elsewhere)
 }
 
 /// The sentence without "ok but", "hmm no,", and whether one of them rejects something.

@@ -26,6 +26,7 @@ const TOLD: &[&str] = &[
     "Can you remember that our CI has no network?",
     "merk dir: die Live-Tests brauchen API_KEY",
     "Merk dir bitte, dass die Live-Tests den Schlüssel brauchen",
+    "merk dir: the live tests need API_KEY",
     "souviens-toi que les tests ont besoin de docker",
     "recuerda que las pruebas necesitan docker",
     "lembre-se de que os testes precisam do docker",
@@ -113,6 +114,31 @@ fn what_a_person_tells_us_to_remember_is_heard() {
 #[test]
 fn standing_rules_are_heard_in_every_language() {
     assert_eq!(unheard(RULES, WishKind::StandingRule), []);
+}
+
+#[test]
+fn the_persons_words_are_kept_without_lead_in_and_request() {
+    let text = |message: &str| {
+        let wishes = hear_person(message, AFTER_WORK).into_iter().map(|it| it.text);
+        wishes.collect::<Vec<_>>().join(" | ")
+    };
+    assert_eq!(text("no, actually we use pnpm here"), "we use pnpm here");
+    assert_eq!(text("Remember that the tests need docker."), "the tests need docker.");
+    assert_eq!(
+        text("remember: the tests need docker. And redis."),
+        "the tests need docker. And redis."
+    );
+    assert_eq!(
+        text("Note for the future. The parser is not thread safe."),
+        "The parser is not thread safe."
+    );
+    assert_eq!(text("hmm ok but never push to main"), "never push to main");
+    // Without its subject it is no rule.
+    assert_eq!(
+        text("The cache is shared by all workers. Never clear it in tests."),
+        "The cache is shared by all workers. Never clear it in tests."
+    );
+    assert_eq!(kinds("always check it before committing", AFTER_WORK), [WishKind::Correction]);
 }
 
 #[test]
