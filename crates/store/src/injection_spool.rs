@@ -5,7 +5,8 @@
 //! here; the daemon, learning and the commands that read the log move them into table `injections`
 //! (`injection_log.rs`) later. A reader removes only what it has stored, and the table ignores lines
 //! that it has already, so a crash between the two loses and doubles nothing. [`InjectionSpool`] has
-//! the only writer and the only parser of the file.
+//! the only writer and the only parser of the file. With encryption each line is sealed: the host's id of
+//! a session may be any text.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -15,8 +16,9 @@ use model::{InjectionMoment, InjectionTier, MemoryId, NoteSubject, ProjectId, Ti
 use serde_json::{Value, json};
 
 use crate::data_dir::DatabasePaths;
+use crate::line_seal::{LineSeal, TextFileKind, require_key};
 use crate::text_erasure::TextCleaner;
-use crate::{Error, os};
+use crate::{EncryptionKey, Error, os};
 
 /// Extension of the file, which has the name of the database.
 pub(crate) const INJECTION_SPOOL_EXTENSION: &str = "injections";
@@ -56,11 +58,12 @@ pub struct SpooledInjections {
 #[derive(Clone, Copy)]
 pub struct InjectionSpool<'a> {
     paths: &'a DatabasePaths,
+    key: Option<&'a EncryptionKey>,
 }
 
 impl<'a> InjectionSpool<'a> {
-    pub(crate) fn new(paths: &'a DatabasePaths) -> Self {
-        Self { paths }
+    pub(crate) fn new(paths: &'a DatabasePaths, key: Option<&'a EncryptionKey>) -> Self {
+        Self { paths, key }
     }
 
     /// Appends notes. Waits only for another process that appends or removes, never for a
@@ -71,6 +74,8 @@ impl<'a> InjectionSpool<'a> {
         }
         let lines: String = rows.iter().map(|it| format_line(it) + "\n").collect();
         self.paths.create_folders()?;
+        require_key(&self.paths.data_dir(), self.key)?;
+        let lines = self.seal().seal_lines(&lines)?;
         os::private_file(&self.path()).map_err(|it| self.error(&it))?;
         let written = OpenOptions::new().append(true).open(self.path()).and_then(|mut file| {
             file.lock()?;
@@ -89,8 +94,7 @@ impl<'a> InjectionSpool<'a> {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
             read => read.map_err(|it| self.error(&it))?,
         };
-        let text = String::from_utf8_lossy(&bytes);
-        let rows = text.lines().filter_map(parse_line).collect();
+        let rows = self.seal().open_lines(&bytes).lines().filter_map(parse_line).collect();
         Ok(SpooledInjections { rows, bytes })
     }
 
@@ -122,10 +126,14 @@ impl<'a> InjectionSpool<'a> {
     /// Erases a text, which can only be in the host's id of a session.
     pub(crate) fn erase_text(self, clean: TextCleaner<'_>) -> Result<(), Error> {
         let spooled = self.read()?;
-        if let Some(cleaned) = clean(&String::from_utf8_lossy(&spooled.bytes)) {
-            self.replace(&spooled, cleaned.as_bytes())?;
+        if let Some(cleaned) = self.seal().clean_lines(&spooled.bytes, clean)? {
+            self.replace(&spooled, &cleaned)?;
         }
         Ok(())
+    }
+
+    fn seal(self) -> LineSeal {
+        LineSeal::new(self.key, TextFileKind::InjectionSpool, &self.path())
     }
 
     fn path(self) -> PathBuf {
@@ -204,7 +212,7 @@ mod tests {
     fn what_was_appended_after_reading_stays() {
         let dir = tempfile::tempdir().unwrap();
         let paths = DataDir::new(dir.path()).user_paths();
-        let spool = InjectionSpool::new(&paths);
+        let spool = InjectionSpool::new(&paths, None);
         assert_eq!(spool.read().unwrap().rows, []);
         spool.append(&[row(0), row(1)]).unwrap();
         let read = spool.read().unwrap();
@@ -222,7 +230,7 @@ mod tests {
     fn a_line_that_was_cut_off_is_skipped() {
         let dir = tempfile::tempdir().unwrap();
         let paths = DataDir::new(dir.path()).user_paths();
-        let spool = InjectionSpool::new(&paths);
+        let spool = InjectionSpool::new(&paths, None);
         spool.append(&[row(0)]).unwrap();
         let mut file = OpenOptions::new().append(true).open(spool.path()).unwrap();
         file.write_all(b"{\"at\":17\n").unwrap();

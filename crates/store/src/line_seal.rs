@@ -1,5 +1,5 @@
 //! Sealed lines: the encrypted form of the text files beside the databases (journals, inbox, shown
-//! logs, failed sessions).
+//! logs, failed sessions, the spool of the injection log).
 //!
 //! Each line is sealed by itself with ChaCha20-Poly1305, so a file stays append-only, and a line that
 //! was cut off costs only itself. Every file has a key of its own, derived from the user's key and
@@ -38,6 +38,7 @@ pub(crate) enum TextFileKind {
     Inbox,
     ShownLog,
     FailedSessions,
+    InjectionSpool,
 }
 
 impl TextFileKind {
@@ -47,6 +48,7 @@ impl TextFileKind {
             Self::Inbox => "inbox",
             Self::ShownLog => "shown",
             Self::FailedSessions => "failed-sessions",
+            Self::InjectionSpool => "injections",
         }
     }
 }

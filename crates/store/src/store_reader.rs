@@ -73,7 +73,7 @@ impl StoreReader {
 
     /// The notes that hooks gave to agents and that are not in the log yet.
     pub fn injection_spool(&self) -> InjectionSpool<'_> {
-        InjectionSpool::new(self.paths())
+        InjectionSpool::new(self.paths(), self.inner.state.key.as_ref())
     }
 
     /// Queries about embedding vectors of memories.

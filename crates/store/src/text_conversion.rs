@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use crate::data_dir::DatabasePaths;
 use crate::failed_sessions::FAILED_SESSIONS_EXTENSION;
 use crate::inbox::inbox_folder;
+use crate::injection_spool::INJECTION_SPOOL_EXTENSION;
 use crate::line_file::{list_files, rewrite_file};
 use crate::line_seal::{
     LineSeal, TextFileKind, holds_plain_line, holds_sealed_line, mark_sealed, unmark_sealed,
@@ -81,6 +82,8 @@ fn list_text_files(data: &DataDir) -> Vec<(TextFileKind, PathBuf)> {
         acc.extend(of_kind(TextFileKind::Journal, journals(&paths)));
         let failed = paths.with_extension(FAILED_SESSIONS_EXTENSION);
         acc.extend(failed.exists().then_some((TextFileKind::FailedSessions, failed)));
+        let spool = paths.with_extension(INJECTION_SPOOL_EXTENSION);
+        acc.extend(spool.exists().then_some((TextFileKind::InjectionSpool, spool)));
     }
     acc
 }

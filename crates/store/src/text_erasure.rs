@@ -177,7 +177,7 @@ pub(crate) fn erase_text(
 ) -> Result<Vec<MemoryId>, Error> {
     // Journals first: a session that ends meanwhile would bring the text back into the database.
     journal::erase_text(&state.paths, state.key.as_ref(), clean)?;
-    InjectionSpool::new(&state.paths).erase_text(clean)?;
+    InjectionSpool::new(&state.paths, state.key.as_ref()).erase_text(clean)?;
     let erased = db.transaction(|db| erase_in_database(db, clean))?;
     // Old pages of the log still hold the text.
     truncate_log(db)?;

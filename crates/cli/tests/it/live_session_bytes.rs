@@ -82,10 +82,13 @@ fn use_mcp(sandbox: &Sandbox) {
 
 /// Runs the whole session and calls `check` at each moment, with its name.
 fn run_session(sandbox: &Sandbox, check: impl Fn(&str)) {
-    send_hooks(sandbox, "s1");
+    // A note for the start of every session, which the injection log then names.
+    sandbox.remember("All times are UTC");
+    // The id of a session comes from the host and may be any text.
+    send_hooks(sandbox, &format!("{CANARY}s1"));
     check("hooks without a daemon");
     let daemon = RunningDaemon::start(sandbox);
-    send_hooks(sandbox, "s2");
+    send_hooks(sandbox, &format!("{CANARY}s2"));
     send_protocol(sandbox);
     check("a daemon during the session");
     use_mcp(sandbox);
@@ -119,7 +122,7 @@ fn with_encryption_no_file_holds_a_word_of_a_running_session() {
     assert!(!doctor.out.contains("are plain"), "{}", doctor.out);
 
     // Decrypted, the words are there: the session was stored. Encrypted again, none is left.
-    send_hooks(&sandbox, "s3");
+    send_hooks(&sandbox, &format!("{CANARY}s3"));
     let inbox = sandbox.home.join("data/inbox");
     assert_eq!(files_containing(&inbox, "session_start"), Vec::<PathBuf>::new());
     sandbox.json(&["config", "encryption", "off"]);
