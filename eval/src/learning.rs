@@ -48,7 +48,7 @@ impl LearningProject {
         // The engine reads uncompressed files only.
         std::fs::write(&path, transcripts::read_bytes(it)?)?;
         self.project.set_now(it.start);
-        let transcript = engine::Transcript { path: path.clone(), subagent: None, session: None };
+        let transcript = engine::Transcript::of_file(path.clone());
         let learned = match self.project.session_history().read_transcript(&transcript)? {
             Some(read) => self.project.learner().learn_session(&read.pad).await?,
             None => None,

@@ -12,6 +12,7 @@ use observe::JournalNotes;
 use source::{FileStamp, ProjectWords};
 
 use crate::anchor::{SourceOutline, SymbolHashes};
+use crate::retrieval::RenameCache;
 
 /// Most files per cache. A full cache is emptied before the next insertion.
 const MAX_CACHED_FILES: usize = 512;
@@ -25,6 +26,8 @@ pub(crate) struct FileCaches {
     pub(crate) notes: FileCache<JournalNotes>,
     /// The structural hashes of the symbols in a source file.
     symbols: FileCache<SymbolHashes>,
+    /// The renames between commits. They never change, so they need no stamp.
+    pub(crate) renames: RenameCache,
 }
 
 impl FileCaches {

@@ -170,7 +170,9 @@ pub use recall::{
     RelevanceVerdict, RetrievalPath, ScoreFactors, SearchPurpose, SilenceReason, estimate_tokens,
 };
 // Project folders and transcript files.
-pub use source::{PlaceKind, ProjectPlace, Transcript, locate_project};
+pub use source::{
+    PlaceKind, ProjectPlace, Transcript, TranscriptTrust, locate_project, transcript_trust,
+};
 // Backups, encryption, filters and reports of the store.
 pub use store::Error as StoreError;
 pub use store::{

@@ -3,6 +3,8 @@
 //! terms are quoted and matched. A short id is the last eight characters of an id. *Quiet spans* are
 //! times without work, in which memories do not age.
 
+use std::collections::HashSet;
+
 use model::{
     Memory, MemoryId, MemoryStatus, PerMille, ProjectPath, RelationTarget, current_confidence,
 };
@@ -10,6 +12,7 @@ use store::MemoryFilter;
 
 use crate::correction::EXCLUSION_PREFIX;
 use crate::housekeeping::quiet_spans;
+use crate::retrieval::{FileRenames, find_renames};
 use crate::{Error, Notebook, NotebookScope, ProjectReader};
 
 /// A memory and the notebook that has it.
@@ -86,7 +89,8 @@ async fn find_by_beginning(
     Ok(found)
 }
 
-/// Lists the memories that pass a filter, newest first, the project's before the user's.
+/// Lists the memories that pass a filter, newest first, the project's before the user's. A filter for a file
+/// also finds memories that know it by an earlier name, after the others.
 pub(crate) async fn list_memories(
     reader: &ProjectReader,
     filter: &MemoryFilter,
@@ -94,9 +98,20 @@ pub(crate) async fn list_memories(
 ) -> Result<Vec<RatedMemory>, Error> {
     let mut listed = Vec::new();
     let user_excluded = user_excluded_memories(reader).await?;
+    // A memory may know the file by an earlier name.
+    let renames = match filter.file {
+        Some(_) => find_renames(reader).await?,
+        None => FileRenames::default(),
+    };
     for notebook in notebooks_in_scope(reader, scope) {
         let filter = from_first_page(filter, user_excluded.len());
-        let mut memories = notebook.store.memories().list(filter).await?;
+        let mut memories = Vec::new();
+        for filter in renames.expand_filter(&filter) {
+            memories.extend(notebook.store.memories().list(filter).await?);
+        }
+        // One memory may name the file by both names.
+        let mut known = HashSet::new();
+        memories.retain(|it| known.insert(it.id));
         let is_project = notebook.scope == NotebookScope::Project;
         // Only memories of the user's notebook can be excluded from a project.
         memories.retain(|it| is_project || !user_excluded.contains(&it.id));

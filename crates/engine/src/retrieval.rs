@@ -11,6 +11,7 @@
 // Search.
 mod assessed_memory;
 mod candidate_retrieval;
+mod file_renames;
 mod graph_search;
 mod keyword_search;
 mod query_plan;
@@ -37,6 +38,7 @@ pub(crate) use assessed_memory::{
 };
 pub(crate) use candidate_retrieval::damaged_vector_notice;
 pub use embedding::{EmbeddingCoverage, EmbeddingReport};
+pub(crate) use file_renames::{FileRenames, RenameCache, find_renames};
 pub use generated_answer::{AnsweredQuery, GeneratedAnswer};
 pub use search_results::{HitExplanation, RejectionReason, SearchHit, SearchQuery, SearchResults};
 pub(crate) use shared_index::SharedIndex;

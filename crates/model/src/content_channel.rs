@@ -28,8 +28,8 @@ closed! {
         /// The description in a package manifest or the leading comment of a file.
         Manifest = "manifest",
         RuleFile = "rule_file",
-        /// A record of a session that came with the repository or from another machine. Its guard is
-        /// not built yet: `learn --from` treats such a record like one of this machine.
+        /// A record of a session that came with the repository or from another machine: a file outside
+        /// the folders of the hosts that the user learns from without vouching for it.
         Transcript = "transcript",
         ImportedMemory = "imported_memory",
         /// A field of a hook message that the host fills.

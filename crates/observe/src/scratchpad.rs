@@ -362,18 +362,33 @@ impl Scratchpad {
         });
         let earliest = unknown.into_iter().chain(tainted).min_by_key(|((order, _), _)| *order);
         if let Some(((order, at), source)) = earliest {
-            self.taint_from(order.saturating_sub(1), at, source);
+            self.taint_from(order.saturating_sub(1), at, ContentChannel::Subagent, source);
         }
     }
 
     /// Taints the whole session: the agent that started it had read external text and wrote its task.
     pub fn inherit_taint(&mut self, source: &str) {
-        self.taint_from(0, self.started.unwrap_or_default(), format!("the parent: {source}"));
+        self.taint_whole(ContentChannel::Subagent, format!("the parent: {source}"));
     }
 
-    fn taint_from(&mut self, tainted_after: u32, at: Timestamp, source: String) {
+    /// Taints the whole session by text of a channel.
+    pub fn taint_whole(&mut self, channel: ContentChannel, source: String) {
+        self.taint_from(0, self.started.unwrap_or_default(), channel, source);
+    }
+
+    /// Returns whether the record of the session itself is external: anybody may have written it.
+    pub fn is_foreign(&self) -> bool {
+        self.external.as_ref().is_some_and(|it| it.channel == ContentChannel::Transcript)
+    }
+
+    fn taint_from(
+        &mut self,
+        tainted_after: u32,
+        at: Timestamp,
+        channel: ContentChannel,
+        source: String,
+    ) {
         if self.external.as_ref().is_none_or(|it| it.tainted_after > tainted_after) {
-            let channel = ContentChannel::Subagent;
             self.external = Some(ExternalSource { tainted_after, at, channel, source });
             // Their outputs were stored before the taint was known.
             self.failed_calls.retain(|it| it.at < at);

@@ -87,6 +87,11 @@ pub(crate) fn run_git(git_dir: &Path, args: &[&str]) -> Option<String> {
     run_command(git_command("git", git_dir, args), GIT_TIMEOUT)
 }
 
+/// Like [`run_git`], with a time limit of its own.
+pub(crate) fn run_git_within(git_dir: &Path, args: &[&str], timeout: Duration) -> Option<String> {
+    run_command(git_command("git", git_dir, args), timeout)
+}
+
 /// True if the program `git` can be run.
 pub fn is_git_available() -> bool {
     let mut command = Command::new("git");

@@ -2,11 +2,18 @@
 //!
 //! Git itself answers them. `None` means that it cannot, so nothing is known.
 
+use std::time::Duration;
+
 use crate::git;
 use crate::project_place::ProjectPlace;
 
 /// Id of the empty tree in SHA-1 repositories, which every one of them knows.
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
+/// Time limit for finding renames.
+const RENAME_TIMEOUT: Duration = Duration::from_millis(300);
+/// Limit on new and deleted files, above which only unchanged renames are found.
+const RENAME_LIMIT_FLAG: &str = "-l200";
 
 /// The change of one file between a commit and HEAD.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,6 +123,36 @@ pub fn changes_since(place: &ProjectPlace, commit: &str) -> Option<Vec<FileChang
         "--",
     ];
     Some(parse_numstat(&git::run_git(place.git_dir.as_deref()?, &args)?))
+}
+
+/// Files that were renamed between `commit` and HEAD: path before, path now. Hooks wait for it, so it has
+/// less time than other commands and reads no lines. `None` if the commit is missing or git is too slow.
+pub fn renames_since(place: &ProjectPlace, commit: &str) -> Option<Vec<(String, String)>> {
+    if !crate::repository_fingerprint::is_object_id(commit) {
+        return None;
+    }
+    let args = [
+        "diff-tree",
+        "-r",
+        "-M",
+        RENAME_LIMIT_FLAG,
+        "-z",
+        "--name-status",
+        "--diff-filter=R",
+        "--no-ext-diff",
+        "--no-textconv",
+        commit,
+        "HEAD",
+        "--",
+    ];
+    let text = git::run_git_within(place.git_dir.as_deref()?, &args, RENAME_TIMEOUT)?;
+    let mut fields = text.split('\0');
+    let mut acc = Vec::new();
+    // `R090 NUL before NUL now NUL`.
+    while let (Some(_), Some(before), Some(now)) = (fields.next(), fields.next(), fields.next()) {
+        acc.push((before.to_owned(), now.to_owned()));
+    }
+    Some(acc)
 }
 
 /// Parses `--numstat -z`: `added TAB removed TAB path NUL`; for a rename the path is empty and

@@ -53,7 +53,7 @@ pub use git_dir::SkipReason;
 pub use git_head::{GitHead, read_head};
 pub use git_history::{
     FileChange, are_on_default_branch, changes_since, committed_files, is_ancestor_of_head,
-    tracked_files, unmerged_branches,
+    renames_since, tracked_files, unmerged_branches,
 };
 pub use project_match::{KnownLocation, MatchEvidence, ProjectMatch, match_project};
 pub use project_path::{exists_in_project, list_folder, read_text, relative_path};
@@ -63,7 +63,8 @@ pub use read::{list_files, read_file, read_small_text};
 pub use reflog::read_head_at;
 pub use repository_fingerprint::{RepositoryFingerprint, read_fingerprint};
 pub use transcript_files::{
-    DATABASE_EXTENSION, Transcript, find_transcripts, read_pieces, read_pieces_from, transcripts_at,
+    DATABASE_EXTENSION, Transcript, TranscriptTrust, find_transcripts, read_pieces,
+    read_pieces_from, transcript_trust, transcripts_at,
 };
 
 /// A path that could not be used. The variants differ in what the caller has to do.

@@ -19,12 +19,22 @@ pub struct Transcript {
     /// The session, if the file is a database. `None` here: the caller opens the database and makes
     /// one transcript of each session in it.
     pub session: Option<String>,
+    pub trust: TranscriptTrust,
+}
+
+/// The trust in a transcript as a record of this user's sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TranscriptTrust {
+    /// A host of this user wrote it, or the user vouches for it.
+    Own,
+    /// It came with a repository or from another machine: anybody may have written it.
+    Foreign,
 }
 
 impl Transcript {
     /// A file with one session that is not a subagent's: a journal, or the transcript of a host.
     pub const fn of_file(path: PathBuf) -> Self {
-        Self { path, subagent: None, session: None }
+        Self { path, subagent: None, session: None, trust: TranscriptTrust::Own }
     }
 }
 
@@ -76,6 +86,15 @@ const HOST_STORAGES: &[HostStorage] = &[
     host_storage(("XDG_DATA_HOME", "opencode"),   ".local/share/opencode", "",              StorageLayout::Databases("opencode")),
 ];
 
+impl HostStorage {
+    /// The folder of the sessions.
+    fn folder(&self, home: &Path, variable: &dyn Fn(&str) -> Option<PathBuf>) -> PathBuf {
+        let (name, subfolder) = self.variable;
+        let moved_to = variable(name).map(|it| it.join(subfolder));
+        moved_to.unwrap_or_else(|| home.join(self.default)).join(self.sessions)
+    }
+}
+
 const fn host_storage(
     variable: (&'static str, &'static str),
     default: &'static str,
@@ -94,13 +113,31 @@ pub fn find_transcripts(
 ) -> Vec<Transcript> {
     let mut acc = Vec::new();
     for storage in HOST_STORAGES {
-        let (name, subfolder) = storage.variable;
-        let moved_to = variable(name).map(|it| it.join(subfolder));
-        let folder = moved_to.unwrap_or_else(|| home.join(storage.default));
-        collect_sessions(&mut acc, &folder.join(storage.sessions), &storage.layout, root);
+        collect_sessions(&mut acc, &storage.folder(home, variable), &storage.layout, root);
     }
     acc.sort();
     acc
+}
+
+/// The trust in a file that the user named: a record in the folders of a host is the user's own. A folder
+/// inside the project is no host's, whatever the environment says, because it may come with the
+/// repository.
+pub fn transcript_trust(
+    home: Option<&Path>,
+    variable: &dyn Fn(&str) -> Option<PathBuf>,
+    root: &Path,
+    path: &Path,
+) -> TranscriptTrust {
+    // Links are resolved on both sides: what counts is where the file really is.
+    let resolve = |it: &Path| fs::canonicalize(it).unwrap_or_else(|_| it.to_owned());
+    let path = resolve(path);
+    let mut folders = HOST_STORAGES.iter().filter_map(|it| Some(it.folder(home?, variable)));
+    let is_hosts = folders.any(|it| path.starts_with(resolve(&it)));
+    if is_hosts && !path.starts_with(resolve(root)) {
+        TranscriptTrust::Own
+    } else {
+        TranscriptTrust::Foreign
+    }
 }
 
 /// Adds the transcripts of the project at `root` in a folder of this layout.
@@ -144,7 +181,8 @@ fn collect_sessions(acc: &mut Vec<Transcript>, folder: &Path, layout: &StorageLa
     }
 }
 
-/// Transcripts at a path: the file itself, or the files below the folder.
+/// Transcripts at a path: the file itself, or the files below the folder. They count as the user's own;
+/// [`transcript_trust`] decides about a path that the user named.
 pub fn transcripts_at(path: &Path) -> Result<Vec<Transcript>, Error> {
     let kind = fs::metadata(path).map_err(|it| Error::from_io(path, it))?;
     let mut acc = Vec::new();
@@ -188,7 +226,8 @@ fn transcript_at(path: PathBuf) -> Transcript {
     let stem = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
     let folder = path.parent().and_then(Path::file_name);
     let is_subagent = folder.is_some_and(|it| it == "subagents") || stem.starts_with("agent-");
-    Transcript { path, subagent: is_subagent.then_some(stem), session: None }
+    let subagent = is_subagent.then_some(stem);
+    Transcript { subagent, ..Transcript::of_file(path) }
 }
 
 /// Reads a file in pieces, so that its size does not matter. `on_piece` returns false to stop.

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use engine::model_text::{self, TextOrigin};
 use engine::{NotebookExport, NotebookScope};
 use model::{CustomType, Memory, MemoryStatus};
 use serde_json::{Value, json};
@@ -173,7 +174,7 @@ fn to_rules(export: &NotebookExport, declared: &[CustomType]) -> String {
     let mut res = String::from(
         "<!-- exported by waylore: recorded notes with their ids, not instructions from a person -->\n",
     );
-    for memory in live_memories(export) {
+    for memory in live_memories(export).filter(|it| !is_withheld(it)) {
         let _ = writeln!(
             res,
             "- **{}** {}{} (#{})",
@@ -184,6 +185,11 @@ fn to_rules(export: &NotebookExport, declared: &[CustomType]) -> String {
         );
     }
     res
+}
+
+/// True if a model may not read the memory: agents read a rule file unasked.
+fn is_withheld(memory: &Memory) -> bool {
+    model_text::is_withheld(&memory.content, TextOrigin::of_memory(memory))
 }
 
 fn format_files(memory: &Memory) -> String {

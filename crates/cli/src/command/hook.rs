@@ -217,7 +217,8 @@ fn start_learning(message: &HookMessage) {
     let mut command = std::process::Command::new(program);
     command.args(["--quiet", "-C", &message.cwd, "learn", "--wait"]);
     match &message.source {
-        SessionSource::HostTranscript { path } => _ = command.args(["--from", path]),
+        // The host itself names the file, wherever it keeps its sessions.
+        SessionSource::HostTranscript { path } => _ = command.args(["--trust", "--from", path]),
         // `--from` a database would learn the sessions of other projects. Without it `learn` looks
         // in the places where hosts keep their sessions, and in the journals.
         SessionSource::HostDatabase { .. } | SessionSource::JournalOnly => {}

@@ -9,11 +9,11 @@
 mod asking;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use engine::{
     JudgingStrictness, LearnedMemory, LearnedSession, LessonEffect, LessonState, ParsedTranscript,
-    Project, ProjectPolicy, Transcript, transcripts_at_paths,
+    Project, ProjectPolicy, Transcript, TranscriptTrust, transcript_trust, transcripts_at_paths,
 };
 use serde_json::{Value, json};
 
@@ -36,6 +36,9 @@ pub(crate) struct LearnArgs {
     /// Read these transcripts or folders instead of searching for sessions
     #[arg(long, value_name = "PATH", num_args = 1..)]
     from: Vec<PathBuf>,
+    /// Trust transcripts outside the folders of the hosts; otherwise what they teach waits for your review
+    #[arg(long, requires = "from")]
+    trust: bool,
     /// Show what would be learned into an empty notebook; writes nothing
     #[arg(long)]
     dry_run: bool,
@@ -125,7 +128,14 @@ pub(super) async fn learn_from_all_hosts(
         return Ok(LearnTotals::default());
     }
     let args =
-        LearnArgs { from: Vec::new(), dry_run: false, dropped: false, ask: false, wait: false };
+        LearnArgs {
+            from: Vec::new(),
+            trust: false,
+            dry_run: false,
+            dropped: false,
+            ask: false,
+            wait: false,
+        };
     let transcripts = find_transcripts(&args, command)?;
     learn_all(&mut command.project, &args, &transcripts, command.output).await
 }
@@ -138,7 +148,13 @@ fn find_transcripts(
     if !args.from.is_empty() {
         let paths: Vec<PathBuf> =
             args.from.iter().map(|it| command.environment.cwd.join(it)).collect();
-        return Ok(transcripts_at_paths(&paths, command.project.config.key.as_ref())?);
+        let (home, root) = (command.environment.home.as_deref(), &command.project.place.root);
+        let trust = |path: &Path| match args.trust {
+            true => TranscriptTrust::Own,
+            false => transcript_trust(home, &environment::folder_variable, root, path),
+        };
+        let key = command.project.config.key.as_ref();
+        return Ok(transcripts_at_paths(&paths, key, &trust)?);
     }
     let Some(home) = &command.environment.home else {
         let hint = Some("`waylore learn --from <path>` reads them from elsewhere".to_owned());
@@ -298,8 +314,14 @@ fn add_session(totals: &mut LearnTotals, learned: LearnedSession, args: &LearnAr
 /// Reports that there are no transcripts; in JSON with the same fields as a run, all zero.
 fn report_nothing_found(out: &Output) -> u8 {
     if out.json {
-        let args =
-            LearnArgs { from: Vec::new(), dry_run: false, dropped: false, ask: false, wait: false };
+        let args = LearnArgs {
+            from: Vec::new(),
+            trust: false,
+            dry_run: false,
+            dropped: false,
+            ask: false,
+            wait: false,
+        };
         out.print_json("learned", to_json(&LearnTotals::default(), &args));
     } else {
         out.say("no transcripts of this project were found");

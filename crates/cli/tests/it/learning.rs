@@ -37,7 +37,7 @@ const UNVALIDATED_SESSION: &str = "user change the wire\nedit src/api.rs\nsay Ac
 /// - `edit PATH`, `read PATH`, `run COMMAND`: a successful tool call
 /// - `call TOOL`: a successful call of a tool by the host's name for it
 /// - `fail COMMAND: MESSAGE`: a command that fails with this message
-fn claude_transcript(sandbox: &Sandbox, session: u8, day: u8, script: &str) -> String {
+pub(crate) fn claude_transcript(sandbox: &Sandbox, session: u8, day: u8, script: &str) -> String {
     let id = format!("019a0000-0000-7000-8000-0000000000{session:02}");
     let cwd = sandbox.project.display().to_string();
     let mut lines = Vec::new();

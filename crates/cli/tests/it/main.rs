@@ -54,6 +54,7 @@ mod notes;
 mod opencode;
 mod people;
 mod pipelines;
+mod poisoning;
 mod precise;
 #[cfg(unix)]
 mod protocol;

@@ -1,13 +1,16 @@
 //! Notes as an agent and a user meet them: the id of a fix that was seen once can be shown, explained and
 //! rejected; a plan finds the file that a bare name means; a prompt brings no empty note; the tools of the
-//! MCP server say when to use them.
+//! MCP server say when to use them. Also which memories a renamed file brings, and that a transcript from
+//! elsewhere brings none.
 
 use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::hooks::{GIT_SHOW_ERROR, GIT_SHOW_SESSION, failed_command, injected_text, user_prompt};
-use crate::learning::write_transcript;
+use crate::hooks::{
+    GIT_SHOW_ERROR, GIT_SHOW_SESSION, failed_command, file_read, injected_text, user_prompt,
+};
+use crate::learning::{claude_transcript, write_transcript};
 use crate::mcp::{answer_text, rpc_request, run_server, tool_call};
 use crate::sandbox::Sandbox;
 
@@ -119,4 +122,75 @@ fn every_tool_says_when_to_use_it() {
     }
     let guide = answers[0]["result"]["instructions"].as_str().unwrap();
     assert!(guide.contains("call record_memory"), "{guide}");
+}
+
+/// Runs git in the project.
+fn git(sandbox: &Sandbox, args: &[&str]) {
+    let identity = ["-c", "user.name=a", "-c", "user.email=a@x.test"];
+    let mut command = std::process::Command::new("git");
+    sandbox.set_environment(&mut command);
+    let status = command.args(identity).args(args).status().unwrap();
+    assert!(status.success(), "git {args:?}");
+}
+
+#[test]
+fn a_memory_is_found_by_the_new_name_of_its_file() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.project.join("old")).unwrap();
+    fs::write(sandbox.project.join("old/a.rs"), "fn pay() {}\n".repeat(20)).unwrap();
+    git(&sandbox, &["init", "-q", "-b", "main"]);
+    git(&sandbox, &["add", "."]);
+    git(&sandbox, &["commit", "-qm", "first"]);
+    sandbox
+        .run(&["remember", "--type", "gotcha", "--file", "old/a.rs", "pay() rounds half up"])
+        .expect_code(0, "remember");
+    fs::create_dir(sandbox.project.join("new")).unwrap();
+    git(&sandbox, &["mv", "old/a.rs", "new/b.rs"]);
+    git(&sandbox, &["commit", "-qm", "move"]);
+
+    for args in [
+        vec!["list", "-f", "new/b.rs"],
+        vec!["search", "rounds half up", "-f", "new/b.rs"],
+        vec!["context", "file", "new/b.rs"],
+        vec!["context", "plan", "--task", "rewrite new/b.rs"],
+    ] {
+        let output = sandbox.run(&args).expect_code(0, &args.join(" "));
+        assert!(output.out.contains("rounds half up"), "{args:?}: {output:?}");
+    }
+    let note = injected_text(&sandbox, "s1", file_read(&sandbox, "new/b.rs"));
+    assert!(note.contains("rounds half up"), "{note}");
+
+    // The file gets its old name back.
+    fs::create_dir_all(sandbox.project.join("old")).unwrap();
+    git(&sandbox, &["mv", "new/b.rs", "old/a.rs"]);
+    git(&sandbox, &["commit", "-qm", "move back"]);
+    let note = injected_text(&sandbox, "s2", file_read(&sandbox, "old/a.rs"));
+    assert!(note.contains("rounds half up"), "{note}");
+}
+
+#[test]
+fn a_transcript_from_elsewhere_teaches_nothing_without_review() {
+    let sandbox = Sandbox::new();
+    let folder = sandbox.project.join("sessions");
+    fs::create_dir(&folder).unwrap();
+    for nth in [1, 2] {
+        let text = claude_transcript(&sandbox, nth, nth, GIT_SHOW_SESSION);
+        fs::write(folder.join(format!("{nth}.jsonl")), text).unwrap();
+    }
+    let path = folder.display().to_string();
+    sandbox.json(&["learn", "--from", &path]);
+    assert_eq!(injected_text(&sandbox, "s1", failed_git_show()), "");
+    let statuses: Vec<Value> = sandbox.memories().iter().map(|it| it["status"].clone()).collect();
+    assert!(statuses.iter().all(|it| it == "tainted"), "{statuses:?}");
+
+    // The user vouches for copies of their own.
+    let vouched = Sandbox::new();
+    for nth in [1, 2] {
+        let text = claude_transcript(&vouched, nth, nth, GIT_SHOW_SESSION);
+        fs::write(vouched.root.join(format!("{nth}.jsonl")), text).unwrap();
+    }
+    let files: Vec<String> =
+        [1, 2].map(|nth| vouched.root.join(format!("{nth}.jsonl")).display().to_string()).into();
+    vouched.json(&["learn", "--trust", "--from", &files[0], &files[1]]);
+    assert!(injected_text(&vouched, "s1", failed_git_show()).contains("git show --stat HEAD"));
 }

@@ -18,8 +18,8 @@ use crate::housekeeping::quiet_spans;
 use crate::lookup::user_excluded_memories;
 use crate::retrieval::search::search_memories;
 use crate::retrieval::{
-    RejectionReason, SearchHit, SearchQuery, assess_memory, list_unmerged_branches,
-    rank_equally_relevant,
+    FileRenames, RejectionReason, SearchHit, SearchQuery, assess_memory, find_renames,
+    list_unmerged_branches, rank_equally_relevant,
 };
 use crate::{Error, ProjectReader};
 
@@ -108,10 +108,16 @@ pub(super) async fn list_ranked(
     // not merged describe code that is not checked out.
     let user_excluded = user_excluded_memories(reader).await?;
     let unmerged = list_unmerged_branches(reader).await;
+    // A memory may know a file by an earlier name.
+    let renames = match filters.iter().any(|it| it.file.is_some()) {
+        true => find_renames(reader).await?,
+        false => FileRenames::default(),
+    };
+    let filters: Vec<_> = filters.iter().flat_map(|it| renames.expand_filter(it)).collect();
     let mut listed = Vec::new();
     for notebook in reader.notebooks() {
         let (mut memories, mut known) = (Vec::new(), HashSet::<MemoryId>::new());
-        for filter in filters {
+        for filter in &filters {
             let passing = notebook.store.memories().list(filter.clone()).await?;
             // Filters overlap: a pinned memory may also be among the newest.
             memories.extend(passing.into_iter().filter(|it| known.insert(it.id)));

@@ -2,7 +2,8 @@
 //! gotchas, error patterns and dead ends first.
 //!
 //! Runs after every tool call that touches files, so it must be fast: one query per notebook (the
-//! project's and the user's), no vectors, no keyword search, git only if a memory belongs to a branch.
+//! project's and the user's), no vectors, no keyword search, git only if a memory belongs to a branch or names
+//! a file that is gone (`file_renames`).
 //! `hook_injection` and `step_context` choose from the selected warnings what they inject. To *assess*
 //! a memory is to compute its current confidence, which ages with time; quiet spans, in which the user
 //! did not work, age nothing.
@@ -17,8 +18,8 @@ use tokio::task;
 use crate::lookup::user_excluded_memories;
 use crate::model_text::is_memory_withheld;
 use crate::retrieval::{
-    AssessedMemory, RejectionReason, assess_memory, has_existing_file, list_unmerged_branches,
-    rank_equally_relevant,
+    AssessedMemory, RejectionReason, assess_memory, find_renames, has_existing_file,
+    list_unmerged_branches, rank_equally_relevant,
 };
 use crate::{Error, Notebook, NotebookScope, ProjectReader, RatedMemory};
 
@@ -41,16 +42,20 @@ pub(crate) async fn find_file_warnings(
 ) -> Result<WarningSelection, Error> {
     // Shown warnings count against the limit of the query, so it grows with them.
     let limit = u32::try_from(MAX_WARNINGS_READ + shown.len()).unwrap_or(u32::MAX);
+    // A memory may know a file by an earlier name.
+    let renames = find_renames(reader).await?;
+    let files = renames.with_earlier_names(files);
     // Both notebooks are queried at the same time.
     let start = |notebook: Notebook| {
-        let (store, files) = (notebook.store.clone(), files.to_vec());
+        let (store, files) = (notebook.store.clone(), files.clone());
         (notebook, task::spawn(async move { store.memories().file_warnings(files, limit).await }))
     };
     let queries: Vec<_> = reader.notebooks().into_iter().map(start).collect();
     let (mut candidates, mut excluded) = (Vec::new(), Vec::new());
     for (notebook, warnings) in queries {
         let warnings = warnings.await.expect("the store reports errors and does not panic")?;
-        for assessed in filter_for_checkout(reader, &notebook, warnings).await? {
+        for mut assessed in filter_for_checkout(reader, &notebook, warnings).await? {
+            renames.apply(&mut assessed.rated.memory);
             match rejection_reason(reader, &assessed.rated, shown) {
                 Some(reason) => excluded.push((assessed.rated, reason)),
                 None => candidates.push(assessed),

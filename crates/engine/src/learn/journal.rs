@@ -15,7 +15,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use agents::SessionSource;
 use model::{DAY_MS, DEFERRED_DAYS, Event, EventEnvelope, SessionId, SessionStart, Timestamp};
-use source::Transcript;
+use source::{Transcript, TranscriptTrust};
 use store::{
     DataDir, EncryptionKey, JournalDurability, JournalPart, MaskedEvent, Store, StoreReader,
     read_journal,
@@ -299,6 +299,7 @@ fn subagent_transcripts(source: &SessionSource) -> Vec<Transcript> {
                     path: PathBuf::from(path),
                     subagent: Some(child.id.clone()),
                     session: Some(child.id),
+                    trust: TranscriptTrust::Own,
                 });
             }
             transcripts

@@ -99,6 +99,7 @@ pub(super) async fn load_lesson<'a>(
     // Learning is often the first write in a project, so this may create its notebook.
     let store = project.ensure_notebook(NotebookScope::Project).await?.store;
     add_later_evidence(project, &store, &mut observed).await?;
+    observed.taint_foreign(pad);
     let stored = store.learning().get_session(observed.id()).await?;
 
     // Callers offer the same sessions again and again. The rest is loaded only if one has changed.

@@ -86,9 +86,18 @@ impl ObservedSession {
             progress_key: progress_key(pad),
             sightings: observe::detect_sightings(pad, modules),
             failed_calls,
-            work_unit: WorkUnitReport::from_scratchpad(pad),
+            // The label of a work unit is text, too.
+            work_unit: WorkUnitReport::from_scratchpad(pad).filter(|_| !pad.is_foreign()),
             extent,
         })
+    }
+
+    /// Taints every sighting of a session whose record is foreign: not only the agent's words, also those of
+    /// the user and the answers of tools may be invented.
+    pub(super) fn taint_foreign(&mut self, pad: &Scratchpad) {
+        if pad.is_foreign() {
+            self.sightings.iter_mut().for_each(|it| it.tainted = true);
+        }
     }
 
     pub(super) fn id(&self) -> SessionId {

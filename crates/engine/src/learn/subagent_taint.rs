@@ -103,5 +103,5 @@ fn find_parent(
 }
 
 fn session_of_database(path: &Path, session: String) -> Transcript {
-    Transcript { path: path.to_owned(), subagent: None, session: Some(session) }
+    Transcript { session: Some(session), ..Transcript::of_file(path.to_owned()) }
 }

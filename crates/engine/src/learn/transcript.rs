@@ -16,9 +16,9 @@ use agents::{
     RecordLayout, SessionSource, TranscriptFormat, TranscriptOrigin, TranscriptReader,
     detect_format,
 };
-use model::{Event, EventEnvelope, Timestamp};
+use model::{ContentChannel, Event, EventEnvelope, Timestamp};
 use observe::Scratchpad;
-use source::Transcript;
+use source::{Transcript, TranscriptTrust};
 use store::{EncryptionKey, HostMessageRow, JournalPart, MaskedEvent};
 
 use super::journal::session_source;
@@ -78,14 +78,17 @@ pub(crate) fn host_transcripts(
     sort_by_start(found, reader.config.key.as_ref(), is_own)
 }
 
-/// Lists the transcripts at the given paths, of any project, oldest first. The key opens journals.
+/// Lists the transcripts at the given paths, of any project, oldest first. The key opens journals; `trust`
+/// judges each file.
 pub fn transcripts_at_paths(
     paths: &[PathBuf],
     key: Option<&EncryptionKey>,
+    trust: &dyn Fn(&Path) -> TranscriptTrust,
 ) -> Result<Vec<Transcript>, Error> {
     let mut acc = Vec::new();
     for path in paths {
-        acc.extend(source::transcripts_at(path)?);
+        let judge = |it: Transcript| Transcript { trust: trust(&it.path), ..it };
+        acc.extend(source::transcripts_at(path)?.into_iter().map(judge));
     }
     acc.dedup();
     let (found, errors) = split_databases(acc);
@@ -101,7 +104,7 @@ pub fn transcripts_at_paths(
 pub(super) type EventVisitor<'a> = &'a mut dyn FnMut(&Scratchpad, &MaskedEvent);
 
 /// Reads a transcript into a scratchpad, tainted by the external text that its subagents and its parent
-/// read; `None` if the file is not a transcript.
+/// read; a foreign one is tainted as a whole. `None` if the file is not a transcript.
 pub(crate) fn read_transcript(
     reader: &ProjectReader,
     transcript: &Transcript,
@@ -111,6 +114,21 @@ pub(crate) fn read_transcript(
 
 /// Like [`read_transcript`], and shows every event to a visitor, for what the scratchpad does not keep.
 pub(super) fn visit_transcript(
+    reader: &ProjectReader,
+    transcript: &Transcript,
+    visit: EventVisitor<'_>,
+) -> Result<Option<ParsedTranscript>, Error> {
+    let mut parsed = visit_traced(reader, transcript, visit)?;
+    if let (Some(parsed), TranscriptTrust::Foreign) = (&mut parsed, transcript.trust) {
+        // Every line of it may be invented, also the answers of tools and the words of the user.
+        let name = transcript.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        parsed.pad.taint_whole(ContentChannel::Transcript, format!("a session record: {name}"));
+    }
+    Ok(parsed)
+}
+
+/// Reads a transcript, tainted by what its subagents and its parent read.
+fn visit_traced(
     reader: &ProjectReader,
     transcript: &Transcript,
     visit: EventVisitor<'_>,
@@ -160,6 +178,7 @@ fn host_record_of(transcript: &Transcript, key: Option<&EncryptionKey>) -> Optio
             path: PathBuf::from(path),
             subagent: None,
             session: Some(host_session),
+            trust: TranscriptTrust::Own,
         }),
         SessionSource::JournalOnly => None,
     }
@@ -240,7 +259,7 @@ pub(super) fn transcript_origin(
 fn split_databases(found: Vec<Transcript>) -> (Vec<Transcript>, Vec<store::Error>) {
     let (mut acc, mut errors) = (Vec::new(), Vec::new());
     for transcript in found {
-        let Transcript { path, session, .. } = &transcript;
+        let Transcript { path, session, trust, .. } = &transcript;
         let is_database = path.extension().is_some_and(|it| it == source::DATABASE_EXTENSION);
         // A file, or a session of a database already.
         if !is_database || session.is_some() {
@@ -253,6 +272,7 @@ fn split_databases(found: Vec<Transcript>) -> (Vec<Transcript>, Vec<store::Error
                 // A session with a parent is a subagent; it is named by its own id.
                 subagent: session.parent.map(|_| session.id.clone()),
                 session: Some(session.id),
+                trust: *trust,
             })),
             Err(error) => errors.push(error),
         }

@@ -86,7 +86,7 @@ pub(super) async fn plan_query<'a>(
             let n_missing = read_index(&index).unembedded().len();
             notices.extend(missing_vector_notice(n_missing));
         }
-        notebooks.push(filter_notebook(notebook, index, &filter, &exclusions).await?);
+        notebooks.push(filter_notebook(reader, notebook, index, &filter, &exclusions).await?);
     }
     let model = embeddings.as_ref().map_or("", EmbeddingModel::id);
     Ok(QueryPlan {

@@ -14,6 +14,7 @@ use infer::EmbeddingModel;
 use recall::SlotSet;
 use store::{MemoryFilter, StoreReader};
 
+use super::file_renames::{FileRenames, find_renames};
 use super::notebook_index::{NotebookIndex, SearchExclusions};
 use super::vector_code::code_dims;
 use crate::blocking::run_blocking;
@@ -35,17 +36,26 @@ pub(crate) struct SearchedNotebook {
 
 /// Prepares a notebook for a search: computes which memories pass the filter and the exclusions.
 pub(crate) async fn filter_notebook(
+    reader: &ProjectReader,
     notebook: Notebook,
     index: SharedIndex,
     filter: &MemoryFilter,
     exclusions: &SearchExclusions,
 ) -> Result<SearchedNotebook, Error> {
     // The index knows no files, modules or tags, so the store resolves those.
-    let matching = if filter.has_subject() {
-        notebook.store.memories().numbers_matching(filter.clone()).await?
-    } else {
-        None
-    };
+    let mut matching = None;
+    if filter.has_subject() {
+        // A memory may know the file by an earlier name.
+        let renames = match filter.file {
+            Some(_) => find_renames(reader).await?,
+            None => FileRenames::default(),
+        };
+        for filter in renames.expand_filter(filter) {
+            if let Some(numbers) = notebook.store.memories().numbers_matching(filter).await? {
+                matching.get_or_insert_with(Vec::new).extend(numbers);
+            }
+        }
+    }
     let allowed = read_index(&index).allowed(filter, matching.as_deref(), exclusions);
     Ok(SearchedNotebook { notebook, index, allowed })
 }

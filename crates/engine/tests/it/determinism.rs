@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use model::{DAY_MS, EventEnvelope, Timestamp};
 use waylore_engine::{
     Config, Error, Explanation, LessonState, MemoryFilter, ModelSet, NotebookScope, Project,
-    transcripts_at_paths,
+    TranscriptTrust, transcripts_at_paths,
 };
 
 use crate::learning::{LearningFixture, SESSION_ID_PREFIX, START, parse_events_at};
@@ -132,7 +132,9 @@ impl TranscriptFixture {
     /// Learns every file, as `waylore learn --from` does.
     fn learn_transcripts(&self, project: &mut Project) -> LearnedTranscripts {
         let (mut states, mut notices) = (Vec::new(), Vec::new());
-        for transcript in transcripts_at_paths(&self.files, None).unwrap() {
+        for transcript in
+            transcripts_at_paths(&self.files, None, &|_| TranscriptTrust::Own).unwrap()
+        {
             let parsed = project.session_history().read_transcript(&transcript).unwrap().unwrap();
             let learned = self.run(project.learner().learn_session(&parsed.pad)).unwrap();
             states.push(learned.state);

@@ -8,7 +8,7 @@ use model::{MemoryStatus, Phase, TrialGroup, TrustLevel};
 use waylore_engine::{
     ContextRequest, Injection, InjectionPolicy, MemoryEdit, MemoryFilter, NewMemory, NotebookScope,
     OnDuplicate, OnSecret, Project, ProjectPolicy, RejectionReason, SilenceReason, TaskProgress,
-    transcripts_at_paths,
+    TranscriptTrust, transcripts_at_paths,
 };
 
 use crate::learning::{LearningFixture, START, parse_events_at};
@@ -207,7 +207,7 @@ fn a_withheld_fix_of_an_ended_command_is_flagged() {
     // The two sessions in the database have the same error and the same fix (`git show --stat`
     // instead of `--no-stat`). That is enough to store the fix, which is their only memory.
     let database = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/opencode.db");
-    for transcript in transcripts_at_paths(&[database], None).unwrap() {
+    for transcript in transcripts_at_paths(&[database], None, &|_| TranscriptTrust::Own).unwrap() {
         let parsed = project.session_history().read_transcript(&transcript).unwrap().unwrap();
         fixture.run(project.learner().learn_session(&parsed.pad)).unwrap();
     }

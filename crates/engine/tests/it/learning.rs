@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use model::{EventEnvelope, Phase, Timestamp};
 use waylore_engine::{
     Config, ContextRequest, Error, LessonState, MemoryFilter, ModelSet, NotebookScope, Project,
-    find_host, transcripts_at_paths,
+    TranscriptTrust, find_host, transcripts_at_paths,
 };
 
 /// Session ids are this prefix and the session's number in two digits.
@@ -263,7 +263,9 @@ fn a_hosts_database_is_learned_session_by_session() {
     let mut project = fixture.open_project();
     let database = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/opencode.db");
     let learn = |project: &mut Project| {
-        let found = transcripts_at_paths(std::slice::from_ref(&database), None).unwrap();
+        let found =
+            transcripts_at_paths(std::slice::from_ref(&database), None, &|_| TranscriptTrust::Own)
+                .unwrap();
         let mut states = Vec::new();
         for it in &found {
             let parsed = project.session_history().read_transcript(it).unwrap().unwrap();
@@ -283,7 +285,9 @@ fn a_session_that_a_host_reports_is_learned_from_the_hosts_database() {
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project();
     let database = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/opencode.db");
-    let found = transcripts_at_paths(std::slice::from_ref(&database), None).unwrap();
+    let found =
+        transcripts_at_paths(std::slice::from_ref(&database), None, &|_| TranscriptTrust::Own)
+            .unwrap();
     let opencode = find_host("opencode").unwrap();
 
     // The events that the hook of a host with a database delivers.

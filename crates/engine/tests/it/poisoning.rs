@@ -10,7 +10,7 @@ mod attacks;
 pub(crate) mod outputs;
 
 use model::{ContentChannel, MemoryStatus};
-use waylore_engine::{MemoryFilter, Project, detect_instruction};
+use waylore_engine::{MemoryFilter, Project};
 
 use crate::learning::LearningFixture;
 
@@ -73,23 +73,15 @@ fn payloads_of_no_channel_reach_a_model_or_become_live() {
             "the attack through {channel} did not arrive: {n_arrived}"
         );
 
-        // A session without a call of a channel is not tainted: only the filter of instructions stands
-        // between its text and a model, and it does not know every disguise.
-        let is_expected = |canary: &str| {
-            let payload = payloads.iter().find(|it| it.canary == canary).unwrap();
-            *channel != ContentChannel::Transcript || detect_instruction(&payload.text).is_some()
-        };
-
         for (text, status) in list_texts(&fixture, &project) {
             if status == MemoryStatus::Live {
-                for canary in canaries_in(&text, &payloads).into_iter().filter(|it| is_expected(it))
-                {
+                for canary in canaries_in(&text, &payloads) {
                     leaks.push(format!("{channel}: live memory with {canary}: {text}"));
                 }
             }
         }
         for (moment, output) in outputs::collect(&fixture, &mut project) {
-            for canary in canaries_in(&output, &payloads).into_iter().filter(|it| is_expected(it)) {
+            for canary in canaries_in(&output, &payloads) {
                 let line = output.lines().find(|it| it.contains(canary)).unwrap_or_default();
                 leaks.push(format!("{channel}: {moment} tells {canary}: {line}"));
             }

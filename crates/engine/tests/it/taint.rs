@@ -8,8 +8,8 @@ use std::path::Path;
 
 use model::{ContentChannel, EventEnvelope, MemoryStatus, Phase, Timestamp};
 use waylore_engine::{
-    Config, ContextRequest, MemoryFilter, ModelSet, NotebookScope, Project, find_host,
-    transcripts_at_paths,
+    Config, ContextRequest, MemoryFilter, ModelSet, NotebookScope, Project, TranscriptTrust,
+    find_host, transcripts_at_paths,
 };
 
 use crate::learning::{LearningFixture, START, parse_events_at};
@@ -286,7 +286,7 @@ fn learn_files(parent: &ClaudeCodeFile, subagent: Option<&ClaudeCodeFile>) -> Ve
     if let Some(subagent) = subagent {
         subagent.write(&folder.join(PARENT).join("subagents/agent-a7.jsonl"));
     }
-    for it in transcripts_at_paths(&[folder], None).unwrap() {
+    for it in transcripts_at_paths(&[folder], None, &|_| TranscriptTrust::Own).unwrap() {
         let parsed = project.session_history().read_transcript(&it).unwrap().unwrap();
         fixture.run(project.learner().learn_session(&parsed.pad)).unwrap();
     }

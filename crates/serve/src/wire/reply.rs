@@ -211,7 +211,7 @@ fn memory_json(memory: &Memory) -> Value {
         "type": memory.kind.slug(),
         "summary": neutralize_text(&memory.summary, origin),
         "content": neutralize_text(&memory.content, origin),
-        "citation": memory.citation,
+        "citation": neutralize_text(&memory.citation, origin),
         "files": memory.files,
     })
 }

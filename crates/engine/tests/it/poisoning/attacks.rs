@@ -6,7 +6,7 @@ use model::{ContentChannel, Memory, MemoryId, Timestamp};
 use serde_json::{Value, json};
 use waylore_engine::{
     ImportOptions, ImportRecord, MemoryFilter, NewMemory, NotebookScope, OnDuplicate, OnSecret,
-    Project, RuleTrust, TaskProgress,
+    Project, RuleTrust, TaskProgress, transcript_trust, transcripts_at_paths,
 };
 
 use super::{Payload, canaries_in, list_texts};
@@ -44,8 +44,9 @@ pub(super) fn attack(
         ContentChannel::Manifest => return attack_manifests(fixture, project, payloads),
         ContentChannel::RuleFile => return attack_rules(fixture, project, payloads),
         ContentChannel::ImportedMemory => return attack_import(fixture, project, payloads),
-        // No call opens these: the text is in the session itself.
-        ContentChannel::Transcript | ContentChannel::HookField => None,
+        ContentChannel::Transcript => return attack_transcripts(fixture, project, payloads),
+        // No call opens this: the text is in the session itself.
+        ContentChannel::HookField => None,
     };
     let is_field = channel == ContentChannel::HookField;
     for (nth, part) in payloads.chunks(PAYLOADS_PER_SESSION).enumerate() {
@@ -147,6 +148,36 @@ fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
         }
     }
     found
+}
+
+/// Records of sessions that came with the repository. In each session the user, too, says the payloads.
+fn attack_transcripts(
+    fixture: &LearningFixture,
+    project: &mut Project,
+    payloads: &[Payload],
+) -> usize {
+    let folder = fixture.root().join("sessions");
+    std::fs::create_dir(&folder).unwrap();
+    for (nth, part) in payloads.chunks(PAYLOADS_PER_SESSION).enumerate() {
+        let mut lines = session_events(None, part);
+        let said = |it: &Payload| {
+            let text = format!("No, from now on do it like this: {}", it.text);
+            event(json!({ "event": "user_message", "text": text }))
+        };
+        let end = lines.len() - 1;
+        lines.splice(end..end, part.iter().map(said));
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let events = parse_events_at(START, u8::try_from(nth + 1).unwrap(), &lines);
+        let text: String = events.iter().map(|it| it.to_line() + "\n").collect();
+        std::fs::write(folder.join(format!("{nth}.ndjson")), text).unwrap();
+    }
+    let root = fixture.root();
+    let trust = |path: &std::path::Path| transcript_trust(None, &|_| None, &root, path);
+    for transcript in transcripts_at_paths(&[folder], None, &trust).unwrap() {
+        let parsed = project.session_history().read_transcript(&transcript).unwrap().unwrap();
+        fixture.run(project.learner().learn_session(&parsed.pad));
+    }
+    n_stored(fixture, project, payloads)
 }
 
 /// Commits with payloads as messages.
