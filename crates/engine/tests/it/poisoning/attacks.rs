@@ -5,8 +5,8 @@
 use model::{ContentChannel, Memory, MemoryId, Timestamp};
 use serde_json::{Value, json};
 use waylore_engine::{
-    ImportOptions, ImportRecord, MemoryFilter, NewMemory, NotebookScope, OnDuplicate, OnSecret,
-    Project, RuleTrust, TaskProgress, transcript_trust, transcripts_at_paths,
+    Explanation, ImportOptions, ImportRecord, MemoryFilter, NewMemory, NotebookScope, OnDuplicate,
+    OnSecret, Project, RuleTrust, TaskProgress, transcript_trust, transcripts_at_paths,
 };
 
 use super::{Payload, canaries_in, list_texts};
@@ -177,7 +177,16 @@ fn attack_transcripts(
         let parsed = project.session_history().read_transcript(&transcript).unwrap().unwrap();
         fixture.run(project.learner().learn_session(&parsed.pad));
     }
-    n_stored(fixture, project, payloads)
+    // Text that reads like an instruction becomes no memory, but its sighting is stored.
+    let mut seen = String::new();
+    for session in fixture.run(project.session_history().learned_sessions()) {
+        let explained = fixture.run(project.session_history().explain(&session.id.to_string()));
+        let Explanation::Session(session) = explained else { panic!("{explained:?}") };
+        for sighting in &session.sightings {
+            seen.push_str(&sighting.evidence.quoted_text().unwrap_or_default());
+        }
+    }
+    canaries_in(&seen, payloads).len()
 }
 
 /// Commits with payloads as messages.
