@@ -35,7 +35,9 @@ fn learn_records(records: &[&str]) -> Vec<String> {
         .concat();
     let path = fixture.dir.path().join(format!("{SESSION}.jsonl"));
     std::fs::write(&path, lines).unwrap();
-    for it in transcripts_at_paths(&[path], None).unwrap() {
+    for it in
+        transcripts_at_paths(&[path], None, &|_| waylore_engine::TranscriptTrust::Own).unwrap()
+    {
         let parsed = project.session_history().read_transcript(&it).unwrap().unwrap();
         fixture.run(project.learner().learn_session(&parsed.pad)).unwrap();
     }
