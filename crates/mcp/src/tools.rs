@@ -97,7 +97,7 @@ impl From<Error> for ToolError {
 const TOOL_TABLE: &[McpToolRow] = &[
     McpToolRow {
         name: "search_memory",
-        description: "Search what is known about this project: traps, fixes, decisions, how things work. Use before exploring, and when an error or a surprise occurs. Empty if nothing is relevant.",
+        description: "Search what is known about this project: traps, fixes, decisions, how things work. Use before exploring and on errors.",
         input_properties: r#"{"query":{"type":"string","description":"A question, an identifier or an error message"},"type":{"type":"string","description":"Only this type, e.g. gotcha, decision, error_pattern"},"file":{"type":"string","description":"Only about this file"},"limit":{"type":"integer"}}"#,
         required: &["query"],
         output_properties: Some(r#"{"notes":{"type":"string"},"hits":{"type":"array"}}"#),
@@ -106,7 +106,7 @@ const TOOL_TABLE: &[McpToolRow] = &[
     },
     McpToolRow {
         name: "record_memory",
-        description: "Record one self-contained statement that a later session should know, when you found a trap or a fix, made a decision, or the user stated a rule. It becomes a memory only if later evidence confirms it; after outside content the user decides.",
+        description: "Record one self-contained statement that a later session should know, when you found a trap or a fix. It becomes a memory if evidence confirms it.",
         input_properties: r#"{"content":{"type":"string"},"type":{"type":"string","description":"gotcha, decision, preference, requirement, error_pattern, dead_end …; suggested when absent"},"files":{"type":"array","items":{"type":"string"}},"modules":{"type":"array","items":{"type":"string"}},"tags":{"type":"array","items":{"type":"string"}},"scope":{"type":"string"},"payload":{"type":"object","description":"fields of the type; a wrong one is answered with them"}}"#,
         required: &["content"],
         output_properties: Some(
@@ -117,7 +117,7 @@ const TOOL_TABLE: &[McpToolRow] = &[
     },
     McpToolRow {
         name: "get_workflow_recipe",
-        description: "Get the steps that worked for this kind of task. Use before starting one. Empty if none fits.",
+        description: "Get the steps that worked for this kind of task, before starting it.",
         input_properties: r#"{"task":{"type":"string"}}"#,
         required: &["task"],
         output_properties: Some(r#"{"notes":{"type":"string"},"steps":{"type":"array"}}"#),
@@ -135,7 +135,7 @@ const TOOL_TABLE: &[McpToolRow] = &[
     },
     McpToolRow {
         name: "analyze_impact",
-        description: "List the code affected by a change to a file or symbol, with notes about it. Use before changing what others use.",
+        description: "List the code affected by a change to a file or symbol, with notes, before changing it.",
         input_properties: r#"{"target":{"type":"string","description":"path, path:symbol, path:line or symbol"},"depth":{"type":"integer"}}"#,
         required: &["target"],
         output_properties: Some(
@@ -146,7 +146,7 @@ const TOOL_TABLE: &[McpToolRow] = &[
     },
     McpToolRow {
         name: "get_dependencies",
-        description: "List the dependencies of a file or symbol. Use before moving or extracting it.",
+        description: "List the dependencies of a file or symbol, before moving it.",
         input_properties: r#"{"target":{"type":"string"},"depth":{"type":"integer"}}"#,
         required: &["target"],
         output_properties: Some(r#"{"targets":{"type":"array"},"needs":{"type":"array"}}"#),
@@ -155,7 +155,7 @@ const TOOL_TABLE: &[McpToolRow] = &[
     },
     McpToolRow {
         name: "get_module_map",
-        description: "List the modules of the project, or the details of one. Use when you do not know where something is.",
+        description: "List the modules of the project, or one, when you look for a place.",
         input_properties: r#"{"module":{"type":"string"}}"#,
         required: &[],
         output_properties: Some(r#"{"notes":{"type":"string"},"modules":{"type":"array"}}"#),
@@ -164,7 +164,7 @@ const TOOL_TABLE: &[McpToolRow] = &[
     },
     McpToolRow {
         name: "update_module_map",
-        description: "Propose a name, a purpose or more files for a module, when the map is wrong. It changes when the user confirms it.",
+        description: "Propose a name, a purpose or more files for a module when the map is wrong; the user confirms it.",
         input_properties: r#"{"module":{"type":"string"},"name":{"type":"string"},"description":{"type":"string"},"files":{"type":"array","items":{"type":"string"}}}"#,
         required: &["module"],
         output_properties: None,
@@ -173,7 +173,7 @@ const TOOL_TABLE: &[McpToolRow] = &[
     },
     McpToolRow {
         name: "relate",
-        description: "Register a relation from a memory to another memory or to a file, when one needs or contradicts the other.",
+        description: "Register a relation from a memory to another memory or to a file, when they depend or conflict.",
         input_properties: r#"{"memory":{"type":"string","description":"id"},"relation":{"type":"string","enum":["required_with","conflicts_with","validates","derived_from"]},"target":{"type":"string","description":"id or path"}}"#,
         required: &["memory", "relation", "target"],
         output_properties: None,
@@ -182,7 +182,7 @@ const TOOL_TABLE: &[McpToolRow] = &[
     },
     McpToolRow {
         name: "flag_memory",
-        description: "Report a memory when it is wrong or outdated. It is no longer injected until the user has reviewed it.",
+        description: "Report a memory when it is wrong or outdated. The user then reviews it.",
         input_properties: r#"{"memory":{"type":"string","description":"id"},"reason":{"type":"string"}}"#,
         required: &["memory", "reason"],
         output_properties: None,
