@@ -45,6 +45,7 @@ mod restore_backup;
 mod review;
 mod search;
 pub(crate) mod serve;
+mod session_report;
 mod shared;
 mod show;
 mod stats;

@@ -70,7 +70,7 @@ pub(crate) async fn find_finding(
     let mut sightings = Vec::new();
     for row in rows {
         let session = store.learning().get_session(row.session).await?;
-        sightings.push(ExplainedSighting::from_row(row, session));
+        sightings.push(ExplainedSighting::from_row(row, None, session));
     }
     Ok(Some(Finding { id: finding_id(&key), key, sightings, is_dismissed }))
 }

@@ -70,7 +70,9 @@ use retired_statistics::retirement_notice;
 use rewording::reword_new_memories;
 
 pub use asking::PreparedQuestion;
-pub use explanation::{ContributingSession, ExplainedSighting, Explanation, SessionExplanation};
+pub use explanation::{
+    ClaimSighting, ContributingSession, ExplainedSighting, Explanation, SessionExplanation,
+};
 pub use inbox::{InboxSession, list_inbox, store_in_inbox};
 pub use journal::{JournalState, journalled_session_root};
 pub use learned::{
@@ -85,7 +87,7 @@ pub use transcript::{
 pub use transcript_tail::TranscriptTail;
 
 pub(crate) use expected_errors::describe_expected_errors;
-pub(crate) use explanation::{explain, learned_sessions};
+pub(crate) use explanation::{claims_of_memory, explain, learned_sessions};
 pub(crate) use failed_sessions::{failed_sessions, has_failed_before};
 pub(crate) use file_prediction::{predict_files, rank_task_files};
 pub(crate) use inbox::{clear_project_inbox, import_inbox_session, open_inbox};

@@ -107,7 +107,7 @@ pub use injection::{
 };
 pub use injector::Injector;
 pub use learn::{
-    ContributingSession, DroppedCandidate, ExplainedSighting, Explanation, InboxSession,
+    ClaimSighting, ContributingSession, DroppedCandidate, ExplainedSighting, Explanation, InboxSession,
     JournalState, JudgingStrictness, LearnedMemory, LearnedSession, LessonEffect, LessonState,
     ParsedTranscript, PreparedQuestion, SessionExplanation, SessionFile, SessionSummary,
     SiblingNote, SiblingNotes, TRANSCRIPT_POLL_INTERVAL, ToolCallSavings, TranscriptTail,
@@ -160,7 +160,9 @@ pub use infer::{
 // Parts of the module map.
 pub use modules::{Module, ModuleCoverage, ProjectTool, ProjectToolKind};
 // Predictions from past sessions.
-pub use observe::{FilePrediction, MIN_SIMILAR_SESSIONS, PredictedFile};
+pub use observe::{
+    ClaimSource, Evidence, FilePrediction, MIN_SIMILAR_SESSIONS, PredictedFile, TellCue,
+};
 // Comparison of trial groups, and the test for text that gives orders.
 pub use promote::{TrialComparison, detect_instruction};
 // Explanations of ranking and packing.

@@ -4,11 +4,12 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use model::SessionId;
+use model::{MemoryId, SessionId};
 use source::Transcript;
 
 use crate::learn::{
-    self, Explanation, JournalState, JudgingStrictness, ParsedTranscript, PreparedQuestion,
+    self, ClaimSighting, Explanation, JournalState, JudgingStrictness, ParsedTranscript,
+    PreparedQuestion,
     SessionSummary, SiblingNotes,
 };
 use crate::{Error, ProjectReader};
@@ -31,6 +32,11 @@ impl<'a> SessionHistory<'a> {
     /// Explains a memory, a finding or a session, given its id or a prefix of its short id.
     pub async fn explain(&self, id: &str) -> Result<Explanation, Error> {
         learn::explain(self.reader, id).await
+    }
+
+    /// Returns the claims that a memory comes from, oldest first.
+    pub async fn claims_of_memory(&self, memory: MemoryId) -> Result<Vec<ClaimSighting>, Error> {
+        learn::claims_of_memory(self.reader, memory).await
     }
 
     /// Returns how strictly candidates are judged, and the counts that decide it.

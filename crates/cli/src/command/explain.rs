@@ -11,40 +11,43 @@ use model::Memory;
 use serde_json::{Value, json};
 
 use super::CommandContext;
-use crate::output::{BOLD_STYLE, DIM_STYLE, GOOD_STYLE, Output, escape_controls, format_count};
+use super::session_report::{ReportDetail, print_session};
+use crate::output::{BOLD_STYLE, DIM_STYLE, Output, escape_controls, format_count};
 use crate::wire::MemoryWire;
 
 /// Show the evidence behind a memory, or what was learned from a session
 ///
-/// For a memory: the sessions that support it, with their evidence. For a session: its sightings, the memories
-/// kept, and the reasons for every drop. Without an id: the sessions that were learned from.
+/// For a memory: the sessions that support it, with their evidence. For a session: what was kept, what waits as a
+/// candidate and what was dropped with its reason, each with the words it comes from. Without an id: the sessions that were learned from.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ExplainArgs {
     /// Id of a memory or a session, or a prefix of it
     id: Option<String>,
+    /// Also list the sightings without words, which are counted otherwise
+    #[arg(short, long)]
+    all: bool,
 }
 
-/// Characters of a task that are shown: in the list of sessions (one line each), beside a sighting, and for
-/// one session.
+/// Characters of a task that are shown: in the list of sessions (one line each), and beside a sighting.
 const MAX_LISTED_TASK_CHARS: usize = 80;
 const MAX_SIGHTING_TASK_CHARS: usize = 120;
-const MAX_SESSION_TASK_CHARS: usize = 160;
 
 pub(crate) async fn run(args: ExplainArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
     let out = command.output;
     let Some(id) = args.id else { return list_sessions(command).await };
     // The id is looked up among the memories first, then among findings and sessions.
-    print_explanation(&command.project.session_history().explain(&id).await?, out);
+    let explanation = command.project.session_history().explain(&id).await?;
+    print_explanation(&explanation, ReportDetail::from_all_flag(args.all), out);
     Ok(0)
 }
 
 /// Prints the memory, the finding or the session that an id names.
-pub(super) fn print_explanation(explanation: &Explanation, out: &Output) {
+pub(super) fn print_explanation(explanation: &Explanation, detail: ReportDetail, out: &Output) {
     match explanation {
         Explanation::Memory { memory, sightings, sessions } => {
             explain_memory(memory, sightings, sessions, out);
         }
-        Explanation::Session(explanation) => explain_session(explanation, out),
+        Explanation::Session(explanation) => explain_session(explanation, detail, out),
         Explanation::Finding(finding) => explain_finding(finding, out),
     }
 }
@@ -131,6 +134,8 @@ fn sighting_json(sighting: &ExplainedSighting) -> Value {
         "tainted": sighting.tainted,
         "evidence": sighting.evidence.summary_line(),
         "memory": sighting.memory,
+        // The status of that memory now; null if there is none.
+        "memory_status": sighting.memory_now.as_ref().map(|it| it.0),
         "dropped": dropped,
         "session": sighting.session.as_ref().map(session_json),
     })
@@ -238,111 +243,18 @@ fn format_file(file: &engine::SessionFile) -> String {
     format!("{} ({verb})", file.path)
 }
 
-/// Prints a session, the files it edited, and what became of each sighting.
-fn explain_session(explanation: &SessionExplanation, out: &Output) {
-    let session = &explanation.session;
+/// A session with its files and sightings, in JSON.
+pub(super) fn explanation_json(explanation: &SessionExplanation) -> Value {
+    let files: Vec<Value> = explanation.files.iter().map(file_json).collect();
+    let seen: Vec<Value> = explanation.sightings.iter().map(sighting_json).collect();
+    json!({ "session": session_json(&explanation.session), "files": files, "seen": seen })
+}
+
+/// Prints a session and what became of each sighting.
+fn explain_session(explanation: &SessionExplanation, detail: ReportDetail, out: &Output) {
     if out.json {
-        let files: Vec<Value> = explanation.files.iter().map(file_json).collect();
-        let seen: Vec<Value> = explanation.sightings.iter().map(sighting_json).collect();
-        out.print_json(
-            "session",
-            json!({ "session": session_json(session), "files": files, "seen": seen }),
-        );
+        out.print_json("session", explanation_json(explanation));
         return;
     }
-    out.print_line(&format!(
-        "session {BOLD_STYLE}#{}{BOLD_STYLE:#} {DIM_STYLE}{}, {}{DIM_STYLE:#}",
-        session.id.short(),
-        session.agent,
-        session.ended.format_minute()
-    ));
-    out.print_line(&format!(
-        "  {DIM_STYLE}task{DIM_STYLE:#}      {}",
-        escape_controls(&model::clean_label(&session.task, MAX_SESSION_TASK_CHARS))
-    ));
-    let validation =
-        session.validation_basis.map_or("the work is not validated yet", |it| it.description());
-    out.print_line(&format!(
-        "  {DIM_STYLE}what{DIM_STYLE:#}      {}, {}; {validation}",
-        session.kind, session.outcome
-    ));
-    out.print_line(&format!("  {DIM_STYLE}effort{DIM_STYLE:#}    {}", format_effort(session)));
-    if let Some(external) = &session.external {
-        out.print_line(&format!(
-            "  {DIM_STYLE}outside{DIM_STYLE:#}   {}",
-            escape_controls(external)
-        ));
-    }
-    // Files that were only read say little about a session.
-    let edited: Vec<String> =
-        explanation.files.iter().filter(|it| it.edits > 0).map(|it| it.path.to_string()).collect();
-    if !edited.is_empty() {
-        out.print_line(&format!(
-            "  {DIM_STYLE}edited{DIM_STYLE:#}    {}",
-            escape_controls(&edited.join(", "))
-        ));
-    }
-    print_results(&explanation.sightings, out);
-}
-
-/// Steps, tokens and errors of a session. A host that reports no tokens leaves them out.
-fn format_effort(session: &engine::SessionSummary) -> String {
-    let count = |n: u64, one: &str, many: &str| {
-        format_count(usize::try_from(n).unwrap_or(usize::MAX), one, many)
-    };
-    let mut parts = vec![count(session.steps.into(), "step", "steps")];
-    if session.tokens > 0 {
-        parts.push(count(session.tokens, "token", "tokens"));
-    }
-    parts.push(count(session.retries.into(), "error", "errors"));
-    parts.join(", ")
-}
-
-/// Prints a table of the sightings of a session: signal, result, count. Equal rows are one.
-fn print_results(sightings: &[ExplainedSighting], out: &Output) {
-    let mut rows: Vec<(&ExplainedSighting, String, usize)> = Vec::new();
-    for sighting in sightings {
-        let evidence = sighting.evidence.summary_line();
-        let result = describe_result(sighting);
-        let is_same = |it: &&mut (&ExplainedSighting, String, usize)| {
-            it.0.signal == sighting.signal && it.1 == evidence && describe_result(it.0) == result
-        };
-        match rows.iter_mut().find(is_same) {
-            Some(row) => row.2 += 1,
-            None => rows.push((sighting, evidence, 1)),
-        }
-    }
-    if !rows.is_empty() {
-        out.print_line("");
-    }
-    for (sighting, evidence, n) in &rows {
-        let times = if *n > 1 { format!(" ({n} times)") } else { String::new() };
-        let style = if sighting.dropped.is_some() { DIM_STYLE } else { GOOD_STYLE };
-        out.print_row(
-            SIGNAL_COLUMNS,
-            &format!(
-                "{BOLD_STYLE}{:<width$}{BOLD_STYLE:#}{style}{}{times}{style:#}",
-                sighting.signal.slug(),
-                escape_controls(&describe_result(sighting)),
-                width = SIGNAL_COLUMNS
-            ),
-        );
-        out.print_row(
-            SIGNAL_COLUMNS,
-            &format!("{:<SIGNAL_COLUMNS$}{}", "", escape_controls(evidence)),
-        );
-    }
-}
-
-/// Columns before the result in the table of [`print_results`].
-const SIGNAL_COLUMNS: usize = 20;
-
-/// The result of a sighting: dropped with a reason, or kept.
-fn describe_result(sighting: &ExplainedSighting) -> String {
-    match (&sighting.dropped, sighting.memory) {
-        (Some((why, detail)), _) => format!("dropped: {why}, {detail}"),
-        (None, Some(memory)) => format!("kept as #{}", memory.short()),
-        // It counts as evidence of a pattern, but supports no memory yet.
-        (None, None) => "kept".to_owned(),
-    }
+    print_session(explanation, detail, out);
 }

@@ -87,7 +87,7 @@ fn describe_learning(totals: &learn::LearnTotals) -> String {
         (new, _) => format!(
             "sessions: {} learned from, {} kept",
             format_count(new, "session", "sessions"),
-            format_count(totals.kept.len(), "memory", "memories")
+            format_count(totals.n_kept(), "memory", "memories")
         ),
     }
 }
@@ -248,7 +248,7 @@ fn to_json(report: &InitReport, command: &CommandContext<'_>) -> serde_json::Val
         "modules": report.indexed.n_modules,
         "sessions": report.learned.n_new,
         "known_sessions": report.learned.n_known,
-        "kept": report.learned.kept.len(),
+        "kept": report.learned.n_kept(),
         "rule_files": rule_files,
         "rules": rules,
         "hosts": hosts,

@@ -12,12 +12,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use engine::{
-    JudgingStrictness, LearnedMemory, LearnedSession, LessonEffect, LessonState, ParsedTranscript,
-    Project, ProjectPolicy, Transcript, TranscriptTrust, transcript_trust, transcripts_at_paths,
+    Explanation, JudgingStrictness, LearnedMemory, LearnedSession, LessonEffect, LessonState,
+    ParsedTranscript, Project, ProjectPolicy, Transcript, TranscriptTrust, transcript_trust,
+    transcripts_at_paths,
 };
+use model::MemoryStatus;
 use serde_json::{Value, json};
 
 use super::CommandContext;
+use super::explain::explanation_json;
+use super::session_report::{ReportDetail, print_session};
+use super::shared::status_note;
 use crate::environment;
 use crate::failure::{CliFailure, FailureKind};
 use crate::output::{
@@ -31,7 +36,8 @@ use crate::wire::MemoryWire;
 /// first, and keeps what later sessions need: errors with their fixes, files that change together, corrected beliefs,
 /// preferences, steps that finish work. Nothing leaves this machine and no model is called unless `learn.ask_model`
 /// is set. Learning again changes nothing; an interrupted run continues where it stopped.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent flags of the command line")]
 pub(crate) struct LearnArgs {
     /// Read these transcripts or folders instead of searching for sessions
     #[arg(long, value_name = "PATH", num_args = 1..)]
@@ -49,6 +55,12 @@ pub(crate) struct LearnArgs {
     /// would be sent
     #[arg(long)]
     ask: bool,
+    /// Explain each session: what was kept, what waits, what was dropped and why
+    #[arg(long)]
+    explain: bool,
+    /// With --explain, also list the sightings without words
+    #[arg(short, long, requires = "explain")]
+    all: bool,
     /// Wait until hosts have written out the sessions that are ending; used by hooks
     #[arg(long, hide = true)]
     wait: bool,
@@ -75,8 +87,18 @@ pub(super) struct LearnTotals {
     pub(super) kept: BTreeMap<model::MemoryId, LearnedMemory>,
     /// Number of dropped candidates by reason.
     dropped: BTreeMap<&'static str, usize>,
+    /// With `--explain` and `--json`, one report per session.
+    explained: Vec<Value>,
     /// Memories of earlier runs that later sessions refuted.
     retired: Vec<model::MemoryId>,
+}
+
+impl LearnTotals {
+    /// Number of kept memories; candidates are none yet.
+    pub(super) fn n_kept(&self) -> usize {
+        let is_candidate = |it: &&LearnedMemory| it.memory.status() == MemoryStatus::Candidate;
+        self.kept.values().filter(|it| !is_candidate(it)).count()
+    }
 }
 
 pub(crate) async fn run(args: LearnArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
@@ -127,15 +149,7 @@ pub(super) async fn learn_from_all_hosts(
     if command.environment.home.is_none() {
         return Ok(LearnTotals::default());
     }
-    let args =
-        LearnArgs {
-            from: Vec::new(),
-            trust: false,
-            dry_run: false,
-            dropped: false,
-            ask: false,
-            wait: false,
-        };
+    let args = LearnArgs::default();
     let transcripts = find_transcripts(&args, command)?;
     learn_all(&mut command.project, &args, &transcripts, command.output).await
 }
@@ -224,7 +238,7 @@ async fn learn_all(
             "{} of {} transcripts, {}",
             index + 1,
             transcripts.len(),
-            format_count(totals.kept.len(), "memory", "memories")
+            format_count(totals.n_kept(), "memory", "memories")
         ));
         let parsed = match project.session_history().read_transcript(transcript) {
             Ok(Some(parsed)) => parsed,
@@ -260,6 +274,9 @@ async fn learn_all(
                 for notice in &learned.notices {
                     out.warn(notice);
                 }
+                if args.explain && learned.state != LessonState::Unchanged {
+                    explain_session(&mut totals, project, learned.session.id, args, out).await?;
+                }
                 add_session(&mut totals, learned, args, out);
             }
             // A transcript without a session in it.
@@ -268,6 +285,26 @@ async fn learn_all(
     }
     out.print_progress("");
     Ok(totals)
+}
+
+/// Prints the report on a session that was just learned, or keeps it for the JSON.
+async fn explain_session(
+    totals: &mut LearnTotals,
+    project: &Project,
+    session: model::SessionId,
+    args: &LearnArgs,
+    out: &Output,
+) -> anyhow::Result<()> {
+    let explanation = project.session_history().explain(&session.to_string()).await?;
+    let Explanation::Session(explanation) = explanation else { return Ok(()) };
+    if out.json {
+        totals.explained.push(explanation_json(&explanation));
+    } else {
+        out.print_progress("");
+        print_session(&explanation, ReportDetail::from_all_flag(args.all), out);
+        out.print_line("");
+    }
+    Ok(())
 }
 
 /// Adds the result of one session to the totals. With `--dropped`, prints its dropped candidates.
@@ -314,14 +351,7 @@ fn add_session(totals: &mut LearnTotals, learned: LearnedSession, args: &LearnAr
 /// Reports that there are no transcripts; in JSON with the same fields as a run, all zero.
 fn report_nothing_found(out: &Output) -> u8 {
     if out.json {
-        let args = LearnArgs {
-            from: Vec::new(),
-            trust: false,
-            dry_run: false,
-            dropped: false,
-            ask: false,
-            wait: false,
-        };
+        let args = LearnArgs::default();
         out.print_json("learned", to_json(&LearnTotals::default(), &args));
     } else {
         out.say("no transcripts of this project were found");
@@ -382,14 +412,20 @@ fn to_json(totals: &LearnTotals, args: &LearnArgs) -> Value {
         "memories": kept,
         "retired": totals.retired,
         "dropped": totals.dropped,
+        // Empty without `--explain`.
+        "explained": totals.explained,
     })
 }
 
-/// Prints one paragraph per memory (`+` new, `~` changed, `-` retired) and a summary.
+/// Prints one paragraph per memory (`+` new, `^` once a candidate, `~` changed, `-` retired) and a summary.
 fn render(totals: &LearnTotals, args: &LearnArgs, out: &Output) {
-    for it in totals.kept.values() {
+    let (candidates, kept): (Vec<&LearnedMemory>, Vec<&LearnedMemory>) =
+        totals.kept.values().partition(|it| it.memory.status() == MemoryStatus::Candidate);
+    // The reports on the sessions have listed them already.
+    for it in kept.iter().filter(|_| !args.explain) {
         let id = it.memory.id.short();
-        let review = if it.memory.flags.needs_review { " · needs review" } else { "" };
+        let review =
+            status_note(it.memory.status()).map(|it| format!(" · {it}")).unwrap_or_default();
         let sign = match it.effect {
             LessonEffect::Created => format!("{GOOD_STYLE}+{GOOD_STYLE:#}"),
             LessonEffect::Superseded(old) => {
@@ -415,8 +451,12 @@ fn render(totals: &LearnTotals, args: &LearnArgs, out: &Output) {
         "{} learned from ({}); {} {would}kept",
         format_count(totals.n_new, "session was", "sessions were"),
         format_size(totals.bytes),
-        format_count(totals.kept.len(), "memory", "memories"),
+        format_count(kept.len(), "memory", "memories"),
     );
+    if !candidates.is_empty() {
+        summary.push_str(", ");
+        summary.push_str(&format_count(candidates.len(), "candidate waits", "candidates wait"));
+    }
     if totals.n_known > 0 {
         summary.push_str("; ");
         summary.push_str(&format_count(
@@ -440,7 +480,10 @@ fn render(totals: &LearnTotals, args: &LearnArgs, out: &Output) {
             )
         ));
     }
-    if !totals.kept.is_empty() && !args.dry_run {
+    if !candidates.is_empty() && !args.dry_run {
+        out.hint("`waylore review` shows the candidates; no agent is told of them before");
+    }
+    if !kept.is_empty() && !args.dry_run {
         out.hint("`waylore explain <id>` shows the evidence of a memory");
     }
 }

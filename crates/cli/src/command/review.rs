@@ -1,28 +1,36 @@
 //! `waylore review`: shows pending memories one by one and reads a key for each. *Pending* are memories that need
-//! review, and *tainted* ones, which came from text outside the project; agents do not get them until the user
-//! confirms them. Decisions are stored at once, so quitting loses nothing.
+//! review, *tainted* ones, which came from text outside the project, and *candidates*, claims that are not sure;
+//! agents do not get them until the user confirms them. Decisions are stored at once, so quitting loses nothing.
+
+mod card;
 
 use std::io::{Read as _, Write as _};
 
-use engine::{MemoryCorrection, MemoryEdit, MemoryFilter, NotebookScope, OnSecret, RatedMemory};
+use engine::{MemoryCorrection, MemoryEdit, MemoryFilter, OnSecret, RatedMemory};
 use model::{Memory, MemoryStatus};
 use serde_json::json;
 
 use super::CommandContext;
-use super::shared::{kind_label, status_note};
-use crate::output::{BOLD_STYLE, DIM_STYLE, GOOD_STYLE, Output, WARN_STYLE, is_interactive};
-use crate::wire::MemoryWire;
+use crate::output::{GOOD_STYLE, Output, format_count, is_interactive};
+use card::PendingMemory;
 
 /// Review pending memories, one key each
 ///
-/// Memories that need review or came from external content are not injected until you confirm them. Keys: y confirm,
-/// x reject, e edit, s skip, u undo the last decision, q quit. Without a terminal, keys are read from standard input;
+/// Memories that need review, came from external content or are not sure are not told to agents until you confirm
+/// them. Each is shown with the words it was learned from and what came of it. Keys: y keep, x drop, e edit, s decide
+/// later, u take back the last decision, q stop. Without a terminal, keys are read from standard input;
 /// --json lists the pending memories.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ReviewArgs {
     /// Also memories that were learned and never confirmed
     #[arg(short, long)]
     all: bool,
+    /// Most memories to go through
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+    /// Memories to skip
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    offset: usize,
 }
 
 /// Decisions of the user.
@@ -39,8 +47,8 @@ enum ReviewDecision {
 /// Keys with their labels, as shown below a memory.
 #[rustfmt::skip]
 const DECISION_KEYS: &[(char, ReviewDecision, &str)] = &[
-    ('y', ReviewDecision::Confirm,  "right"),
-    ('x', ReviewDecision::Reject,   "wrong"),
+    ('y', ReviewDecision::Confirm,  "keep"),
+    ('x', ReviewDecision::Reject,   "drop"),
     ('e', ReviewDecision::Edit,     "edit"),
     ('s', ReviewDecision::Skip,     "later"),
     ('u', ReviewDecision::UndoLast, "take back"),
@@ -49,9 +57,9 @@ const DECISION_KEYS: &[(char, ReviewDecision, &str)] = &[
 
 pub(crate) async fn run(args: ReviewArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
     let out = command.output;
-    let pending = pending_memories(&args, command).await?;
+    let mut pending = pending_memories(&args, command).await?;
     if out.json {
-        let memories: Vec<_> = pending.iter().map(|it| MemoryWire::from(&it.memory)).collect();
+        let memories: Vec<_> = pending.iter().map(PendingMemory::to_json).collect();
         out.print_json("review", json!({ "waiting": memories }));
         return Ok(0);
     }
@@ -59,13 +67,17 @@ pub(crate) async fn run(args: ReviewArgs, command: &mut CommandContext<'_>) -> a
         out.say("nothing to review");
         return Ok(0);
     }
+    let n_waiting = pending.len();
+    pending.drain(..args.offset.min(n_waiting));
+    pending.truncate(args.limit);
     let keyboard = KeyboardInput::open();
     // Positions in `pending` with the decisions made, so that the last one can be undone.
     let mut decided: Vec<(usize, ReviewDecision)> = Vec::new();
     let mut position = 0;
     // An arm that changes the memory falls through to the end of the loop; the others `continue` or `break`.
-    while let Some(rated) = pending.get(position) {
-        show_memory(rated, position, pending.len(), command);
+    while let Some(it) = pending.get(position) {
+        let rated = &it.rated;
+        card::show(it, args.offset + position, n_waiting, command);
         let decision = keyboard.read_decision(out)?;
         let id = memory_id(&rated.memory);
         match decision {
@@ -89,7 +101,7 @@ pub(crate) async fn run(args: ReviewArgs, command: &mut CommandContext<'_>) -> a
                 match decided.pop() {
                     // Back to that memory, which may lie behind skipped ones.
                     Some((last_position, _)) => {
-                        undo_decision(command, &pending[last_position].memory).await?;
+                        undo_decision(command, &pending[last_position].rated.memory).await?;
                         position = last_position;
                     }
                     None => out.say("no decision yet"),
@@ -101,7 +113,14 @@ pub(crate) async fn run(args: ReviewArgs, command: &mut CommandContext<'_>) -> a
         decided.push((position, decision));
         position += 1;
     }
-    report_decisions(&decided, pending.len(), out);
+    report_decisions(&decided, n_waiting, out);
+    let n_seen = args.offset + pending.len();
+    if n_seen < n_waiting {
+        let more = format_count(n_waiting - n_seen, "more waits", "more wait");
+        // Those that were decided no longer count.
+        let offset = n_seen - decided.len();
+        out.hint(&format!("{more}; `waylore review --offset {offset}` goes on"));
+    }
     Ok(0)
 }
 
@@ -122,56 +141,32 @@ fn report_decisions(decided: &[(usize, ReviewDecision)], n_pending: usize, out: 
 /// Far more memories than a user reviews in one go.
 const MAX_PENDING: u32 = 10_000;
 
-/// Pending memories: the project's before the user's, newest first.
+/// Pending memories in the order of their review; see [`PendingMemory::rank`].
 async fn pending_memories(
     args: &ReviewArgs,
     command: &CommandContext<'_>,
-) -> anyhow::Result<Vec<RatedMemory>> {
+) -> anyhow::Result<Vec<PendingMemory>> {
     let filter = MemoryFilter {
-        statuses: vec![MemoryStatus::NeedsReview, MemoryStatus::Tainted],
+        statuses: vec![MemoryStatus::NeedsReview, MemoryStatus::Tainted, MemoryStatus::Candidate],
         ..MemoryFilter::active(MAX_PENDING)
     };
-    let mut res = command.project.retriever().list(&filter, None).await?;
+    let mut found = command.project.retriever().list(&filter, None).await?;
     if args.all {
         let active = MemoryFilter::active(MAX_PENDING);
         let rest = command.project.retriever().list(&active, None).await?;
         let is_unconfirmed = |it: &RatedMemory| {
             it.memory.status() == MemoryStatus::Live && !it.memory.flags.user_verified
         };
-        res.extend(rest.into_iter().filter(is_unconfirmed));
+        found.extend(rest.into_iter().filter(is_unconfirmed));
     }
+    let mut res = Vec::new();
+    for rated in found {
+        let claims = command.project.session_history().claims_of_memory(rated.memory.id).await?;
+        res.push(PendingMemory { rated, claims });
+    }
+    // Stable: within a group the newest stay first.
+    res.sort_by_key(PendingMemory::rank);
     Ok(res)
-}
-
-/// Prints a memory with everything that a decision needs.
-fn show_memory(
-    rated: &RatedMemory,
-    position: usize,
-    n_pending: usize,
-    command: &CommandContext<'_>,
-) {
-    let (out, memory) = (command.output, &rated.memory);
-    let kind = kind_label(&memory.kind, &command.project.config.types);
-    out.say(&format!(
-        "\n{DIM_STYLE}{} of {n_pending}{DIM_STYLE:#}  {BOLD_STYLE}#{}{BOLD_STYLE:#}  {kind}",
-        position + 1,
-        memory.id.short()
-    ));
-    out.say(&memory.content);
-    let mut about: Vec<String> = memory.files.iter().map(ToString::to_string).collect();
-    about.push(format!("by {}, confidence {}", memory.created_by, rated.current_confidence));
-    if rated.scope == NotebookScope::User {
-        about.push("yours everywhere".to_owned());
-    }
-    out.say(&format!("{DIM_STYLE}{}{DIM_STYLE:#}", about.join(" · ")));
-    if let Some(note) = status_note(memory.status()) {
-        out.say(&format!("{WARN_STYLE}[{note}]{WARN_STYLE:#}"));
-    }
-    if let Some(why) = engine::detect_instruction(&memory.content) {
-        out.say(&format!(
-            "{WARN_STYLE}it reads like an instruction to an agent: {why}{WARN_STYLE:#}"
-        ));
-    }
 }
 
 /// Replaces the text of a memory and confirms it.

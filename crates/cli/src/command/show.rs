@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::CommandContext;
 use super::explain::print_explanation;
+use super::session_report::ReportDetail;
 use super::shared::{kind_label, status_note};
 use crate::output::{BOLD_STYLE, DIM_STYLE, WARN_STYLE, escape_controls};
 use crate::wire::MemoryWire;
@@ -26,7 +27,7 @@ pub(crate) async fn run(args: ShowArgs, command: &CommandContext<'_>) -> anyhow:
         // A note may carry the id of a finding, which is no memory yet; a session has an id, too.
         Err(Error::NotFound { .. }) => {
             let explanation = command.project.session_history().explain(&args.id).await?;
-            print_explanation(&explanation, command.output);
+            print_explanation(&explanation, ReportDetail::Folded, command.output);
             return Ok(0);
         }
         found => found?,

@@ -199,9 +199,16 @@ fn to_json(notebook: &NotebookStats) -> serde_json::Value {
         .iter()
         .map(|it| json!({ "type": it.kind, "status": it.status, "count": it.count }))
         .collect();
+    let count_of = |statuses: &[MemoryStatus]| -> u64 {
+        notebook.memories.iter().filter(|it| statuses.contains(&it.status)).map(|it| it.count).sum()
+    };
     json!({
         "notebook": notebook_word(notebook.scope),
         "tally": tally,
+        "live": count_of(&[MemoryStatus::Live]),
+        "candidates": count_of(&[MemoryStatus::Candidate]),
+        // Memories that wait for the user's review, without candidates.
+        "to_review": count_of(&[MemoryStatus::NeedsReview, MemoryStatus::Tainted]),
         "database_bytes": notebook.size.database,
         "log_bytes": notebook.size.log,
         "backup_bytes": notebook.size.backups,
@@ -228,29 +235,37 @@ fn render(notebook: &NotebookStats, command: &CommandContext<'_>) {
         let pairs: Vec<String> = counts.iter().map(|(word, n)| format!("{n} {word}")).collect();
         pairs.join(", ")
     };
-    // Types and states are two views of the same memories, so each has its own line.
+    // Types and states are two views of the same memories, so each has its own line. Candidates are none of
+    // them: they wait, and no agent is told of them.
     let mut by_type: BTreeMap<&str, u64> = BTreeMap::new();
     let mut by_state: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut waiting: BTreeMap<&str, u64> = BTreeMap::new();
     let mut inactive: BTreeMap<&str, u64> = BTreeMap::new();
     for tally in &notebook.memories {
         let word = status_note(tally.status).unwrap_or("live");
         if is_active(tally.status) {
             *by_type.entry(&tally.kind).or_default() += tally.count;
             *by_state.entry(word).or_default() += tally.count;
+        } else if tally.status == Candidate {
+            *waiting.entry("not sure, never told to an agent").or_default() += tally.count;
         } else {
             *inactive.entry(word).or_default() += tally.count;
         }
     }
     let has_states = by_state.keys().any(|it| *it != "live");
-    for (label, counts, is_shown) in
-        [("types", &by_type, true), ("states", &by_state, has_states), ("besides", &inactive, true)]
-    {
+    let rows = [
+        ("types", &by_type, true),
+        ("states", &by_state, has_states),
+        ("candidates", &waiting, true),
+        ("besides", &inactive, true),
+    ];
+    for (label, counts, is_shown) in rows {
         if is_shown && !counts.is_empty() {
-            out.print_row(11, &format!("  {DIM_STYLE}{label:<8}{DIM_STYLE:#} {}", count(counts)));
+            out.print_row(13, &format!("  {DIM_STYLE}{label:<10}{DIM_STYLE:#} {}", count(counts)));
         }
     }
     out.print_line(&format!(
-        "  {DIM_STYLE}size     {} on disk, {} ({}){DIM_STYLE:#}",
+        "  {DIM_STYLE}size       {} on disk, {} ({}){DIM_STYLE:#}",
         format_size(notebook.size.database + notebook.size.log),
         format_count(notebook.backups.len(), "backup", "backups"),
         format_size(notebook.size.backups)

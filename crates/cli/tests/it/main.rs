@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be created fails the test")]
 
+mod candidates;
 mod chat_model;
 mod http_server;
 mod sandbox;

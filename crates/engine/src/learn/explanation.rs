@@ -3,8 +3,8 @@
 //! occurrence of a pattern in one session; its *signal* is the kind of pattern. A memory's
 //! *provenance* lists the sessions it comes from.
 
-use model::{DropReason, Memory, MemoryId, SessionId, SignalKind};
-use observe::{Evidence, ModuleLookup};
+use model::{DropReason, Memory, MemoryId, MemoryStatus, SessionId, SignalKind};
+use observe::{ClaimEvidence, Evidence, ModuleLookup};
 use store::{SessionRow, SightingRow, StoreReader};
 
 use super::candidates::parse_evidence;
@@ -41,6 +41,8 @@ pub struct ExplainedSighting {
     pub evidence: Evidence,
     /// The memory that it supports.
     pub memory: Option<MemoryId>,
+    /// Status and text of that memory; `None` if it was erased.
+    pub memory_now: Option<(MemoryStatus, String)>,
     /// The reason why it became no memory, and the details.
     pub dropped: Option<(DropReason, String)>,
     pub session_id: SessionId,
@@ -49,8 +51,9 @@ pub struct ExplainedSighting {
 }
 
 impl ExplainedSighting {
-    pub(crate) fn from_row(row: SightingRow, session: Option<SessionRow>) -> Self {
+    pub(crate) fn from_row(row: SightingRow, memory: Option<&Memory>, session: Option<SessionRow>) -> Self {
         Self {
+            memory_now: memory.map(|it| (it.status(), it.content.clone())),
             evidence: parse_evidence(&row),
             signal: row.signal,
             key: row.key,
@@ -89,7 +92,7 @@ pub(crate) async fn explain(reader: &ProjectReader, id: &str) -> Result<Explanat
             let mut sightings = Vec::new();
             for row in store.learning().sightings_for_memory(memory.id).await? {
                 let session = store.learning().get_session(row.session).await?;
-                sightings.push(ExplainedSighting::from_row(row, session));
+                sightings.push(ExplainedSighting::from_row(row, Some(&memory), session));
             }
             let modules = load_module_lookup(reader).await?;
             let sessions = contributing_sessions(store, &memory, &sightings, &modules).await?;
@@ -101,6 +104,32 @@ pub(crate) async fn explain(reader: &ProjectReader, id: &str) -> Result<Explanat
         },
         Err(error) => Err(error),
     }
+}
+
+/// A claim behind a memory, and the session in which it was made.
+#[derive(Clone, Debug)]
+pub struct ClaimSighting {
+    pub claim: ClaimEvidence,
+    pub session_id: SessionId,
+    /// `None` if the session is no longer known.
+    pub session: Option<SessionSummary>,
+}
+
+/// The claims that a memory comes from, oldest first.
+pub(crate) async fn claims_of_memory(
+    reader: &ProjectReader,
+    memory: MemoryId,
+) -> Result<Vec<ClaimSighting>, Error> {
+    let Some(store) = reader.project_store_reader().filter(StoreReader::exists) else {
+        return Ok(Vec::new());
+    };
+    let mut acc = Vec::new();
+    for row in store.learning().sightings_for_memory(memory).await? {
+        let Evidence::Claim(claim) = parse_evidence(&row) else { continue };
+        let session = store.learning().get_session(row.session).await?.map(Into::into);
+        acc.push(ClaimSighting { claim: *claim, session_id: row.session, session });
+    }
+    Ok(acc)
 }
 
 /// The learned sessions, in the order they ended.
@@ -149,9 +178,15 @@ async fn explain_session(reader: &ProjectReader, id: &str) -> Result<Explanation
     let session = sessions.into_iter().find(is_wanted).ok_or_else(not_found)?;
     let rows = store.learning().sightings_in_session(session.id).await?;
     let files = store.learning().files_of_session(session.id).await?;
+    let memories =
+        store.memories().get_many(rows.iter().filter_map(|it| it.memory).collect()).await?;
+    let explained = |row: SightingRow| {
+        let memory = memories.iter().find(|it| Some(it.id) == row.memory);
+        ExplainedSighting::from_row(row, memory, None)
+    };
     Ok(Explanation::Session(Box::new(SessionExplanation {
         session: session.into(),
         files: files.into_iter().map(Into::into).collect(),
-        sightings: rows.into_iter().map(|it| ExplainedSighting::from_row(it, None)).collect(),
+        sightings: rows.into_iter().map(explained).collect(),
     })))
 }

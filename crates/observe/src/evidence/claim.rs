@@ -22,6 +22,19 @@ closed! {
     }
 }
 
+impl ClaimSource {
+    /// The one who made the claim, for people: `the agent`.
+    pub const fn speaker(self) -> &'static str {
+        match self {
+            Self::Person => "a person",
+            Self::Failure => "a failure that was resolved",
+            Self::Plan => "an accepted plan",
+            Self::Agent => "the agent",
+            Self::History => "a later commit",
+        }
+    }
+}
+
 /// The details of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimEvidence {
