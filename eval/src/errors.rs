@@ -74,7 +74,7 @@ pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
 fn most_frequent_errors(known: &[FailedCall], now: model::Timestamp) -> String {
     let mut counts: BTreeMap<(&str, &str), u32> = BTreeMap::new();
     for failure in known.iter().filter(|it| it.at < now) {
-        *counts.entry((&failure.head, &failure.output_start)).or_default() += 1;
+        *counts.entry((&failure.head, &failure.message)).or_default() += 1;
     }
     let mut order: Vec<_> = counts.into_iter().collect();
     order.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));

@@ -61,7 +61,7 @@ pub use error_line::{
     recognise_error,
 };
 pub use evidence::{ClaimEvidence, ClaimSource, CommandFix, Evidence, TellCue};
-pub use expected_errors::{MAX_EXPECTED_ERRORS_BYTES, format_expected_errors};
+pub use expected_errors::{KnownFix, MAX_EXPECTED_ERRORS_BYTES, format_expected_errors};
 pub use file_prediction::{FilePrediction, MIN_SIMILAR_SESSIONS, PredictedFile, predict_files};
 pub use journal_fold::{
     FoldedJournal, JournalNote, JournalNotes, fold_journal, fold_journal_notes,

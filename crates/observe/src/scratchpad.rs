@@ -191,8 +191,8 @@ pub struct FailedCall {
     pub at: Timestamp,
     /// The program and its subcommand, or the tool.
     pub head: String,
-    /// The start of the output, without numbers and paths of one machine.
-    pub output_start: String,
+    /// The line that names the error, else the first line of the output.
+    pub message: String,
 }
 
 /// A sentence of the agent or the user that may become a memory.

@@ -21,7 +21,7 @@ fn the_demo_shows_error_lesson_and_note() {
 
     let text = output.out_and_err();
     assert!(text.lines().count() <= MAX_LINES, "{}: {text}", text.lines().count());
-    let learned = output.out.find("What worked: `go test -tags integration ./integration`");
+    let learned = output.out.find("Use `go test -tags integration ./integration` instead");
     let blocks: Vec<&str> = output.out.split("<waylore-notes>").collect();
     let [before, at_start, at_error] = &blocks[..] else { panic!("two sessions are told: {text}") };
     assert!(learned.is_some_and(|it| it < before.len()), "learned first: {text}");

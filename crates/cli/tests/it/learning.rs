@@ -122,7 +122,7 @@ fn an_error_of_several_sessions_becomes_a_memory_and_behaviour_a_statistic() {
     assert_eq!(
         learned_texts(&learned),
         [
-            "`git show --no-stat HEAD` fails with “fatal: unrecognized argument: --no-stat”. What worked: `git show --stat HEAD`.",
+            "Use `git show --stat HEAD` instead of `git show --no-stat HEAD`, which fails here with “fatal: unrecognized argument: --no-stat” (2 sessions).",
         ]
     );
     let session = learned_session(&sandbox, "change the wire");
@@ -133,7 +133,7 @@ fn an_error_of_several_sessions_becomes_a_memory_and_behaviour_a_statistic() {
     let found = sandbox.json(&["search", "git show unrecognized argument"]);
     assert!(string(&found["hits"][0]["memory"]["content"]).contains("--stat HEAD"), "{found}");
     let payload = &found["hits"][0]["memory"]["payload"];
-    assert_eq!(payload["resolution"], "What worked: `git show --stat HEAD`.", "{found}");
+    assert_eq!(payload["resolution"], "Use `git show --stat HEAD` instead.", "{found}");
 }
 
 /// The id of the first learned session with this beginning of a task.

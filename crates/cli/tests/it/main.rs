@@ -63,6 +63,7 @@ mod providers;
 mod purge;
 #[cfg(unix)]
 mod records;
+mod recurring_errors;
 mod safety;
 #[cfg(unix)]
 mod session_files;

@@ -177,6 +177,6 @@ fn failed_call_row(it: &observe::FailedCall) -> FailedCallRow {
     FailedCallRow {
         at: it.at,
         call: mask_label(&it.head, MAX_CALL_CHARS),
-        output_start: mask_label(&it.output_start, MAX_OUTPUT_CHARS),
+        output_start: mask_label(&it.message, MAX_OUTPUT_CHARS),
     }
 }

@@ -68,7 +68,7 @@ pub(super) const SUBCOMMAND_ALIASES: &[(&str, &str, &str)] = &[
 #[rustfmt::skip]
 pub(super) const SCOPE_OPTIONS: &[&str] = &[
     "-k", "-m", "-run", "--run", "-bench", "-t", "--testnamepattern", "--testpathpattern", "--grep", "-g", "--fgrep", "-f", "--filter", "-p", "--package",
-    "--test", "--bin", "--example", "--bench", "--project", "--workspace", "-w", "--spec", "--tests", "-tags", "--testpathpatterns", "--only", "--shard",
+    "--test", "--bin", "--example", "--bench", "--project", "--workspace", "-w", "--spec", "--tests", "--testpathpatterns", "--only", "--shard",
     "--exclude", "--skip", "--deselect", "--ignore", "-e", "--env", "--group",
 ];
 

@@ -168,6 +168,8 @@ mod tests {
             assert!(!is_fix(failed, passed, nature), "{failed} → {passed}");
         }
         // The same scope by other means.
+        let tagged = "go test -tags integration ./integration";
+        assert!(is_fix("go test ./integration", tagged, FailureNature::Unclear));
         assert!(is_fix("npm test", "CI=1 npm test", Work));
         assert!(is_fix("npm test", "bun run test", Work));
     }

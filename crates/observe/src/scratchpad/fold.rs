@@ -310,10 +310,11 @@ fn add_failure(pad: &mut Scratchpad, call_number: u32, call: LoggedCall, result:
     let head = command.map_or_else(tool, shell::command_head);
     let output = result.excerpt.as_str();
     let error = recognise_failure(&result.tool.slug(), command, output);
-    let output_start = expected_errors::output_start(output);
-    // The start of the output is told to later sessions as it is, so external text must not be in it.
+    // The message is told to later sessions as it is, so external text must not be in it.
     if !pad.is_tainted(pad.n_events) {
-        pad.failed_calls.push(FailedCall { at: call.at, head, output_start });
+        let line = error.as_ref().map(|it| it.display_line.clone());
+        let message = line.unwrap_or_else(|| expected_errors::first_message(output));
+        pad.failed_calls.push(FailedCall { at: call.at, head, message });
     }
     if let Some(error) = error {
         pad.errors.push(ErrorOccurrence {
