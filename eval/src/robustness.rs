@@ -44,7 +44,7 @@ pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
     for (name, row) in expected.as_object().context("`expect.json` is not an object")? {
         let path = dir.path().join(name);
         let started = Instant::now();
-        let transcript = engine::Transcript { path, subagent: None, session: None };
+        let transcript = engine::Transcript::of_file(path);
         // An error here ends the run: reading must never fail.
         let read = learning.project.session_history().read_transcript(&transcript)?;
         if let Some(read) = &read {

@@ -135,7 +135,14 @@ const OWN_PROCESS_VARIABLE: &str = "WAYLORE_OWN";
 
 /// True if this process was started by Waylore.
 pub(crate) fn started_by_waylore() -> bool {
-    env::var_os(OWN_PROCESS_VARIABLE).is_some()
+    env::var_os(OWN_PROCESS_VARIABLE).is_some() || env::var_os(engine::ASK_MARKER).is_some()
+}
+
+/// The path of a program that a shell would run.
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+    let folders = env::var_os("PATH")?;
+    let file = format!("{name}{}", env::consts::EXE_SUFFIX);
+    env::split_paths(&folders).map(|it| it.join(&file)).find(|it| it.is_file())
 }
 
 /// The project folder that some hosts pass to their child processes.

@@ -11,16 +11,16 @@
 use std::sync::Arc;
 
 use engine::{
-    BuiltInEmbedder, EmbeddingApi, EmbeddingConfig, EmbeddingSource, ModelSet, ProviderEndpoint,
-    ProviderError, ProviderKey, RerankApi, RerankConfig, Reranker, TextApi, TextConfig,
-    TextGenerator, ollama,
+    AgentCli, AgentProgram, BuiltInEmbedder, EmbeddingApi, EmbeddingConfig, EmbeddingSource,
+    ModelSet, ProviderEndpoint, ProviderError, ProviderKey, QuestionModel, RerankApi, RerankConfig,
+    Reranker, TextApi, TextConfig, TextGenerator, ollama,
 };
 
 use DefaultAddress::{Fixed, LocalOllama, NoDefault};
 use DefaultModel::{BestInstalled, Named, NotNamed, Only};
 
 use crate::config::Settings;
-use crate::environment;
+use crate::environment::{self, Environment};
 use crate::failure::usage_error;
 use crate::keychain::{self, KeychainEntry};
 
@@ -251,7 +251,7 @@ impl ModelPlan {
     }
 
     /// The models, created on first use. The three blocks differ in the type of the model only.
-    pub(crate) fn build_models(self) -> ModelSet {
+    pub(crate) fn build_models(self, settings: &Settings, environment: &Environment) -> ModelSet {
         let source = match self.embeddings {
             None => EmbeddingSource::BuiltIn(BuiltInEmbedder::new()),
             Some((api, server, dims)) => EmbeddingSource::Lazy(Arc::new(move || {
@@ -274,8 +274,51 @@ impl ModelPlan {
                 TextGenerator::new(&TextConfig { api, endpoint, model })
             })
         });
-        ModelSet::with_factories(source, reranker, generator)
+        let questions = question_model(settings, environment, generator.clone());
+        let models = ModelSet::with_factories(source, reranker, generator);
+        match questions {
+            Some(factory) => models.with_question_model(factory),
+            None => models,
+        }
     }
+}
+
+/// The model that is asked about sessions (`learn.model`): the text provider, or an agent program of the
+/// user.
+fn question_model(
+    settings: &Settings,
+    environment: &Environment,
+    generator: Option<engine::ModelFactory<TextGenerator>>,
+) -> Option<engine::ModelFactory<QuestionModel>> {
+    let Some(program) = AgentProgram::from_slug(settings.get("learn.model")) else {
+        if settings.get("learn.model") != "provider" {
+            return None;
+        }
+        let Some(generator) = generator else {
+            let what = "`learn.model` is `provider`, but no text provider is set; `waylore config set text.provider …`";
+            return Some(Arc::new(move || Err(ProviderError::Config { what: what.to_owned() })));
+        };
+        return Some(Arc::new(move || generator().map(QuestionModel::Provider)));
+    };
+    let model = Some(settings.get("learn.model_name").to_owned()).filter(|it| !it.is_empty());
+    let folder = engine::ask_folder(&environment.data).join(program.slug());
+    Some(Arc::new(move || {
+        let Some(path) = environment::find_program(program.slug()) else {
+            return Err(ProviderError::Config { what: missing_program(program) });
+        };
+        let (folder, model) = (folder.clone(), model.clone());
+        Ok(QuestionModel::AgentCli(AgentCli { program, path, folder, model }))
+    }))
+}
+
+fn missing_program(program: AgentProgram) -> String {
+    format!("`learn.model` is `{program}`, but there is no program of this name in the PATH")
+}
+
+/// The agent program of `learn.model`, if it is chosen and missing.
+pub(crate) fn missing_question_program(settings: &Settings) -> Option<String> {
+    let program = AgentProgram::from_slug(settings.get("learn.model"))?;
+    environment::find_program(program.slug()).is_none().then(|| missing_program(program))
 }
 
 impl ModelServer {

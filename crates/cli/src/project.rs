@@ -48,7 +48,7 @@ impl ProjectFactory {
     pub(crate) fn new(environment: &Environment) -> anyhow::Result<Self> {
         let settings = Settings::load(environment)?;
         let key = settings.encryption_key(environment)?;
-        let models = models::plan_models(&settings)?.build_models();
+        let models = models::plan_models(&settings)?.build_models(&settings, environment);
         Ok(Self { config: engine_config(environment, &settings, key, models), settings })
     }
 
@@ -63,7 +63,7 @@ impl ProjectFactory {
             None
         });
         let (models, model_error) = match models::plan_models(&settings) {
-            Ok(plan) => (plan.build_models(), None),
+            Ok(plan) => (plan.build_models(&settings, environment), None),
             Err(error) => (ModelSet::built_in(), Some(error)),
         };
         (Self { config: engine_config(environment, &settings, key, models), settings }, model_error)

@@ -69,7 +69,9 @@ use related::load_related;
 use retired_statistics::retirement_notice;
 use rewording::reword_new_memories;
 
-pub use asking::PreparedQuestion;
+pub use asking::{
+    AnsweredQuestion, AskCounts, AskLimits, PreparedQuestion, QuestionOutcome, ask_folder,
+};
 pub use explanation::{
     ClaimSighting, ContributingSession, ExplainedSighting, Explanation, SessionExplanation,
 };

@@ -6,7 +6,7 @@
 use model::{MemoryId, SessionId};
 use observe::Scratchpad;
 
-use crate::learn::{self, LearnedSession};
+use crate::learn::{self, AskLimits, LearnedSession, QuestionOutcome};
 use crate::{Error, Project};
 
 /// Turns finished sessions into memories.
@@ -25,6 +25,16 @@ impl<'a> Learner<'a> {
         pad: &Scratchpad,
     ) -> Result<Option<LearnedSession>, Error> {
         learn::learn_session(self.project, pad).await
+    }
+
+    /// Asks the configured model what the session of a transcript taught, unless it was asked before, the
+    /// session holds too little, or the limits of the day are reached.
+    pub async fn ask_about(
+        &mut self,
+        transcript: &source::Transcript,
+        limits: AskLimits,
+    ) -> Result<QuestionOutcome, Error> {
+        learn::asking::ask_about(self.project, transcript, limits).await
     }
 
     /// Learns from a journalled session and its subagents. Closes the journals that need not wait

@@ -107,12 +107,12 @@ pub use injection::{
 };
 pub use injector::Injector;
 pub use learn::{
-    ClaimSighting, ContributingSession, DroppedCandidate, ExplainedSighting, Explanation, InboxSession,
-    JournalState, JudgingStrictness, LearnedMemory, LearnedSession, LessonEffect, LessonState,
-    ParsedTranscript, PreparedQuestion, SessionExplanation, SessionFile, SessionSummary,
-    SiblingNote, SiblingNotes, TRANSCRIPT_POLL_INTERVAL, ToolCallSavings, TranscriptTail,
-    frame_sibling_notes, is_being_written, journalled_session_root, list_inbox, store_in_inbox,
-    transcripts_at_paths,
+    AnsweredQuestion, AskCounts, AskLimits, ClaimSighting, ContributingSession, DroppedCandidate,
+    ExplainedSighting, Explanation, InboxSession, JournalState, JudgingStrictness, LearnedMemory,
+    LearnedSession, LessonEffect, LessonState, ParsedTranscript, PreparedQuestion, QuestionOutcome,
+    SessionExplanation, SessionFile, SessionSummary, SiblingNote, SiblingNotes,
+    TRANSCRIPT_POLL_INTERVAL, ToolCallSavings, TranscriptTail, ask_folder, frame_sibling_notes,
+    is_being_written, journalled_session_root, list_inbox, store_in_inbox, transcripts_at_paths,
 };
 pub use learner::Learner;
 pub use lookup::{LocatedMemory, RatedMemory};
@@ -153,9 +153,10 @@ pub use agents::{
 pub use graph::{CodeChunk, DefKind, EdgeKind, NeighbourFile, ResolutionKind, SymbolInfo};
 // Configuration and test calls of models.
 pub use infer::{
-    ApiKey as ProviderKey, BuiltInEmbedder, EmbeddingApi, EmbeddingConfig, EmbeddingProbe,
-    Error as ProviderError, MODEL_NOTICE, ProviderEndpoint, RerankApi, RerankConfig, RerankProbe,
-    Reranker, TextApi, TextConfig, TextGenerator, TextProbe, ollama,
+    ASK_MARKER, AgentCli, AgentProgram, ApiKey as ProviderKey, BuiltInEmbedder, EmbeddingApi,
+    EmbeddingConfig, EmbeddingProbe, Error as ProviderError, MODEL_NOTICE, ProviderEndpoint,
+    QuestionModel, RerankApi, RerankConfig, RerankProbe, Reranker, TextApi, TextConfig,
+    TextGenerator, TextProbe, ollama,
 };
 // Parts of the module map.
 pub use modules::{Module, ModuleCoverage, ProjectTool, ProjectToolKind};

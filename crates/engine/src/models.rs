@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use infer::{
-    BuiltInEmbedder, EmbeddingConfig, EmbeddingModel, EmbeddingProbe, ModelCalibration,
-    RerankProbe, Reranker, TextGenerator, TextProbe, TextPrompt,
+    BuiltInEmbedder, EmbeddingConfig, EmbeddingModel, EmbeddingProbe, ModelAnswer,
+    ModelCalibration, QuestionModel, RerankProbe, Reranker, TextGenerator, TextProbe, TextPrompt,
 };
 use recall::SimilarityPrior;
 use tokio::sync::OnceCell;
@@ -61,6 +61,8 @@ pub struct ModelSet {
     query_vectors: Arc<Mutex<QueryVectorCache>>,
     reranker: Option<LazyModel<Reranker>>,
     generator: Option<LazyModel<TextGenerator>>,
+    /// Answers questions about sessions.
+    question_model: Option<LazyModel<QuestionModel>>,
 }
 
 impl ModelSet {
@@ -81,7 +83,19 @@ impl ModelSet {
     ) -> Self {
         let (reranker, generator) = (reranker.map(LazyModel::new), generator.map(LazyModel::new));
         let (opened_embeddings, query_vectors) = (Arc::default(), Arc::default());
-        Self { source, opened_embeddings, query_vectors, reranker, generator }
+        let question_model = None;
+        Self { source, opened_embeddings, query_vectors, reranker, generator, question_model }
+    }
+
+    /// The same set with a model that answers questions about sessions, created on first use.
+    #[must_use]
+    pub fn with_question_model(self, factory: ModelFactory<QuestionModel>) -> Self {
+        Self { question_model: Some(LazyModel::new(factory)), ..self }
+    }
+
+    /// Returns whether a model answers questions about sessions.
+    pub fn can_answer_questions(&self) -> bool {
+        self.question_model.is_some()
     }
 
     /// The built-in embedding model, without reranker and generator.
@@ -224,6 +238,26 @@ impl ModelSet {
             run_blocking(move || {
                 let user = secrets::redact(&user).text;
                 generator?.complete(&TextPrompt { system, user: &user, max_tokens }, timeout)
+            })
+            .await,
+        )
+    }
+}
+
+impl ModelSet {
+    /// Asks the model of sessions; `None` without one. Secrets are redacted before anything is sent.
+    pub(crate) async fn answer_question(
+        &self,
+        system: &'static str,
+        user: String,
+        max_tokens: u32,
+        timeout: Duration,
+    ) -> Option<Result<ModelAnswer, infer::Error>> {
+        let question_model = self.question_model.clone()?.get().await;
+        Some(
+            run_blocking(move || {
+                let user = secrets::redact(&user).text;
+                question_model?.answer(&TextPrompt { system, user: &user, max_tokens }, timeout)
             })
             .await,
         )

@@ -9,8 +9,7 @@ use source::Transcript;
 
 use crate::learn::{
     self, ClaimSighting, Explanation, JournalState, JudgingStrictness, ParsedTranscript,
-    PreparedQuestion,
-    SessionSummary, SiblingNotes,
+    PreparedQuestion, SessionSummary, SiblingNotes,
 };
 use crate::{Error, ProjectReader};
 

@@ -48,6 +48,8 @@ const VECTORS: SettingForm =
     SettingForm::OneOf(&["built-in", "ollama", "openai", "compatible", "voyage"]);
 const RERANKERS: SettingForm =
     SettingForm::OneOf(&["none", "cohere", "tei", "compatible", "ollama"]);
+const ASKED_MODELS: SettingForm =
+    SettingForm::OneOf(&["off", "provider", "claude", "codex", "gemini", "copilot", "opencode"]);
 const WRITERS: SettingForm =
     SettingForm::OneOf(&["none", "ollama", "openai", "compatible", "anthropic"]);
 
@@ -78,6 +80,10 @@ pub const SETTINGS: &[SettingSpec] = &[
     setting("text.url",                   "",         SettingForm::Address,                            SettingScope::User, "address of that provider; unset, its usual one"),
     setting("text.model",                 "",         SettingForm::Word,                               SettingScope::User, "model of that provider"),
     setting("learn.ask_model",            "false",    YES_OR_NO,                                       SettingScope::User, "whether `learn` lets the text provider reword what it learned and study modules; is sent the findings, at most one request per session"),
+    setting("learn.model",                "off",      ASKED_MODELS,                                    SettingScope::User, "the model that `learn --ask` asks what a session taught, once per session: the text provider, or an agent program run without tools; is sent a dossier of the session, about 5000 tokens"),
+    setting("learn.model_name",           "",         SettingForm::Word,                               SettingScope::User, "model of that agent program; unset, a small one"),
+    setting("learn.daily_calls",          "20",       SettingForm::Number,                             SettingScope::User, "most of these calls in one day and project"),
+    setting("learn.daily_tokens",         "200000",   SettingForm::Number,                             SettingScope::User, "most tokens of these calls in one day and project"),
     setting("serve.start",                "true",     YES_OR_NO,                                       SettingScope::User, "whether a hook starts the daemon if none runs"),
     setting("serve.idle_minutes",         "30",       SettingForm::Number,                             SettingScope::User, "minutes without a request after which the daemon ends"),
     setting("providers.allow_plain_http", "false",    YES_OR_NO,                                       SettingScope::User, "whether texts and keys may be sent unencrypted to another machine"),

@@ -10,6 +10,7 @@ use store::{BackupFile, DatabaseSize, SessionRow, TierTotals};
 use crate::export::list_all_memories;
 use crate::injection::injection_log::injection_totals;
 use crate::injection::trial_group::parse_trial_milestone;
+use crate::learn::asking::{AskCounts, count_calls, is_model_claim};
 use crate::learn::savings::{ToolCallSavings, sum_savings};
 use crate::{Error, Notebook, NotebookScope, ProjectReader};
 
@@ -47,6 +48,11 @@ pub struct ProjectActivity {
     /// Sightings that did not become a memory.
     pub n_dropped: usize,
     pub savings: ToolCallSavings,
+    /// Questions to a language model about sessions.
+    pub asked: AskCounts,
+    /// Claims of its answers that were kept, and those that failed a check.
+    pub n_claims_kept: usize,
+    pub n_claims_refused: usize,
     /// Notes and tokens of each tier, as far back as the injection log goes.
     pub tiers: Vec<TierTotals>,
 }
@@ -83,13 +89,19 @@ pub(crate) async fn project_activity(reader: &ProjectReader) -> Result<ProjectAc
         return Ok(activity);
     };
     let sessions = store.learning().list_sessions().await?;
-    activity.savings = sum_savings(&store.learning().list_milestones().await?, &sessions);
+    let milestones = store.learning().list_milestones().await?;
+    activity.savings = sum_savings(&milestones, &sessions);
+    activity.asked = count_calls(&milestones);
     activity.n_failed = store.failed_sessions().len();
     for session in sessions {
         activity.n_sessions += 1;
         activity.n_validated += usize::from(session.validation_basis.is_some());
         let sightings = store.learning().sightings_in_session(session.id).await?;
         activity.n_dropped += sightings.iter().filter(|it| it.dropped.is_some()).count();
+        for claim in sightings.iter().filter(|it| is_model_claim(it)) {
+            activity.n_claims_kept += usize::from(claim.dropped.is_none());
+            activity.n_claims_refused += usize::from(claim.dropped.is_some());
+        }
     }
     if let Some(project) = reader.state.id() {
         activity.tiers = injection_totals(reader, project).await?;

@@ -17,6 +17,7 @@ mod rerank;
 pub mod ollama;
 
 // Shared by providers.
+mod agent_cli;
 mod calibration;
 mod error;
 mod http;
@@ -40,6 +41,7 @@ mod weights;
 #[cfg(test)]
 mod reference;
 
+pub use agent_cli::{ASK_MARKER, AgentCli, AgentProgram, ModelAnswer, QuestionModel};
 pub use calibration::{ModelCalibration, calibration_for};
 pub use embedder::BuiltInEmbedder;
 pub use embeddings::{

@@ -151,6 +151,8 @@ closed! {
         Trust = "trust",
         /// Below the minimum of its memory kind or of the session type.
         Score = "score",
+        /// A claim of a language model that failed a check.
+        Check = "check",
         /// Other candidates of the session ranked higher, or added more variety.
         Budget = "budget",
     }

@@ -195,6 +195,9 @@ fn apply_change(
             db.execute(&MARK_UNDONE, &[undone, &batch]).map(|_| None)
         }
         StoreChange::PutLesson(lesson) => learning::put_lesson(db, lesson).map(|()| None),
+        StoreChange::AddSightings(sightings) => {
+            learning::add_sightings(db, sightings).map(|()| None)
+        }
         StoreChange::PassMilestone(milestone) => {
             learning::pass_milestone(db, milestone, now).map(|()| None)
         }

@@ -442,6 +442,11 @@ pub(crate) fn put_lesson(db: &Db, lesson: &SessionLesson) -> Result<(), Error> {
     Ok(())
 }
 
+/// Adds sightings to those of their session.
+pub(crate) fn add_sightings(db: &Db, sightings: &[SightingRow]) -> Result<(), Error> {
+    sightings.iter().try_for_each(|it| put_sighting(db, it))
+}
+
 fn put_sighting(db: &Db, sighting: &SightingRow) -> Result<(), Error> {
     let memory = sighting.memory.map(|it| it.0.as_bytes().to_vec());
     let (drop_reason, drop_detail) = match &sighting.dropped {

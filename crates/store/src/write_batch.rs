@@ -3,7 +3,7 @@
 
 use model::{Actor, HybridTimestamp, Memory, MemoryId, Timestamp, closed};
 
-use crate::learning::{Milestone, SessionLesson};
+use crate::learning::{Milestone, SessionLesson, SightingRow};
 
 // closed! adds ALL, slug(), from_slug() and parse() to the enum; Display and serde use the slug.
 // The text after the colon is the enum's name in error messages.
@@ -81,6 +81,9 @@ pub enum StoreChange {
     MarkUndone(i64),
     /// Stores what a session adds beside memories.
     PutLesson(Box<SessionLesson>),
+    /// Adds sightings to those of a learned session. Unlike those of a lesson, they stay if the session is
+    /// learned again.
+    AddSightings(Vec<SightingRow>),
     /// Records a milestone, so that it is not announced again.
     PassMilestone(Milestone),
     /// Moves the evidence of one memory to another with the same meaning.

@@ -17,6 +17,17 @@ pub(crate) struct DoctorArgs {
     fix: bool,
 }
 
+/// Reports that the agent program of `learn.model` is missing.
+fn check_question_program(command: &CommandContext<'_>) -> Option<HealthCheck> {
+    let detail = crate::models::missing_question_program(&command.settings)?;
+    Some(HealthCheck {
+        name: "model of `learn --ask`".to_owned(),
+        health: HealthLevel::Warning,
+        detail,
+        fix: Some("install it, or `waylore config set learn.model off`".to_owned()),
+    })
+}
+
 pub(crate) async fn run(args: DoctorArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
     let mode = if args.fix { DoctorMode::Repair } else { DoctorMode::Examine };
     report_start("examining", command);
@@ -24,6 +35,7 @@ pub(crate) async fn run(args: DoctorArgs, command: &CommandContext<'_>) -> anyho
     let mut checks = check_configuration(command);
     checks.extend(engine_checks);
     checks.extend(check_vectors(command).await);
+    checks.extend(check_question_program(command));
     checks.push(check_daemon(command));
     checks.extend(check_hosts(command));
     checks.extend(check_double_connection(command));

@@ -89,6 +89,8 @@ pub(super) struct LearnTotals {
     dropped: BTreeMap<&'static str, usize>,
     /// With `--explain` and `--json`, one report per session.
     explained: Vec<Value>,
+    /// What asking a model brought; `None` without `--ask`.
+    asked: Option<asking::AskTotals>,
     /// Memories of earlier runs that later sessions refuted.
     retired: Vec<model::MemoryId>,
 }
@@ -117,15 +119,21 @@ pub(crate) async fn run(args: LearnArgs, command: &mut CommandContext<'_>) -> an
     if args.ask && args.dry_run {
         return asking::print_questions(command, &transcripts).await;
     }
+    if args.ask && command.settings.get("learn.model") == "off" {
+        return Err(asking::no_model_error());
+    }
     let totals = if args.dry_run {
         dry_run(&args, command, &transcripts).await?
     } else {
         // Only this command may call the text model, and only if the settings allow it.
         let llm = command.settings.llm_access();
         command.project.set_policy(ProjectPolicy { llm, ..command.project.policy });
-        let totals = learn_all(&mut command.project, &args, &transcripts, out).await?;
+        let mut totals = learn_all(&mut command.project, &args, &transcripts, out).await?;
         // Runs at most once a week, here or in the daemon.
         command.project.learner().consolidate_week().await?;
+        if args.ask {
+            totals.asked = Some(asking::ask_about_all(command, &transcripts).await?);
+        }
         totals
     };
     // Learning becomes stricter where the user rejected many learned memories.
@@ -133,9 +141,13 @@ pub(crate) async fn run(args: LearnArgs, command: &mut CommandContext<'_>) -> an
     if out.json {
         let mut body = to_json(&totals, &args);
         body["strictness"] = strictness_json(strictness);
+        body["asked"] = totals.asked.as_ref().map_or(Value::Null, asking::AskTotals::to_json);
         out.print_json("learned", body);
     } else {
         render(&totals, &args, out);
+        if let Some(asked) = &totals.asked {
+            asked.render(args.dropped, out);
+        }
         say_strictness(strictness, out);
     }
     Ok(0)

@@ -32,6 +32,10 @@ const TOKEN_FILE: &str = "mcp-token";
 
 /// Serves until the client disconnects.
 pub(crate) fn run(args: &McpArgs, global: &GlobalArgs, output: &Output) -> anyhow::Result<u8> {
+    // An agent that we ask a question needs no tools, and is not observed.
+    if environment::started_by_waylore() {
+        return Ok(0);
+    }
     let environment = Environment::read()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     // `None`: the server takes the roots that the client names, or else `current_dir`.

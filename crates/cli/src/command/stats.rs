@@ -57,6 +57,9 @@ pub(crate) async fn run(_: StatsArgs, command: &CommandContext<'_>) -> anyhow::R
         for totals in &activity.tiers {
             command.output.print_line(&format!("  {}", format_totals(totals)));
         }
+        if activity.asked.n_calls > 0 {
+            command.output.print_line(&format_asked(&activity));
+        }
         command.output.print_line(&format_savings(&activity.savings));
     }
     if let Some(trial) = &trial {
@@ -91,6 +94,20 @@ fn format_activity(activity: &ProjectActivity) -> String {
         format_count(activity.n_dropped, "sighting", "sightings"),
         format_notes(activity.n_shown),
         format_notes(activity.n_used)
+    )
+}
+
+/// Formats the questions to a language model.
+fn format_asked(activity: &ProjectActivity) -> String {
+    let asked = &activity.asked;
+    let n_calls = usize::try_from(asked.n_calls).unwrap_or(usize::MAX);
+    format!(
+        "asked a model: {} ({} failed), {} tokens; {} kept, {} refused",
+        format_count(n_calls, "call", "calls"),
+        asked.n_failed,
+        asked.n_tokens,
+        format_count(activity.n_claims_kept, "claim", "claims"),
+        activity.n_claims_refused
     )
 }
 
@@ -184,6 +201,14 @@ fn activity_json(activity: &ProjectActivity) -> serde_json::Value {
         "shown": activity.n_shown,
         "used": activity.n_used,
         "tiers": tiers_json(&activity.tiers),
+        // Questions to a language model about sessions, and the claims of its answers.
+        "asked": {
+            "calls": activity.asked.n_calls,
+            "tokens": activity.asked.n_tokens,
+            "failed": activity.asked.n_failed,
+            "kept": activity.n_claims_kept,
+            "refused": activity.n_claims_refused,
+        },
         "saved": {
             "errors": savings.n_errors,
             "calls": savings.n_calls,

@@ -10,6 +10,7 @@ mod chat_model;
 mod http_server;
 mod sandbox;
 
+mod asking;
 mod claude;
 mod clock;
 mod code_graph;

@@ -4,7 +4,10 @@
 //! the crate `promote` checks its answer. The claims that pass become memories.
 
 mod dossier;
+mod question;
 mod session_texts;
+
+use std::path::{Path, PathBuf};
 
 use observe::{Scratchpad, SessionOverview};
 use source::Transcript;
@@ -13,6 +16,9 @@ use crate::draft_resolution::similar_memories;
 use crate::learn::transcript::visit_transcript;
 use crate::rules::list_rules;
 use crate::{Error, ProjectReader};
+
+pub use question::{AnsweredQuestion, AskCounts, AskLimits, QuestionOutcome};
+pub(crate) use question::{ask_about, count_calls, is_model_claim};
 
 use dossier::{DossierContext, SessionDossier, compose_dossier};
 use session_texts::SessionTexts;
@@ -23,6 +29,12 @@ pub(crate) const ASK_PROMPT: &str = include_str!("asking/prompt.md");
 const MAX_KNOWN_MEMORIES: u32 = 12;
 /// Fewest episodes (interventions, failures, plans, conclusions) that are worth a call.
 pub(crate) const MIN_EPISODES: usize = 4;
+
+/// The folder in which agent programs run that are asked a question. It belongs to no project, so that
+/// their sessions are never learned from.
+pub fn ask_folder(data: &Path) -> PathBuf {
+    data.join("ask")
+}
 
 /// What a model is shown about a session.
 #[derive(Clone, Debug)]

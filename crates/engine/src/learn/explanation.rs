@@ -51,7 +51,11 @@ pub struct ExplainedSighting {
 }
 
 impl ExplainedSighting {
-    pub(crate) fn from_row(row: SightingRow, memory: Option<&Memory>, session: Option<SessionRow>) -> Self {
+    pub(crate) fn from_row(
+        row: SightingRow,
+        memory: Option<&Memory>,
+        session: Option<SessionRow>,
+    ) -> Self {
         Self {
             memory_now: memory.map(|it| (it.status(), it.content.clone())),
             evidence: parse_evidence(&row),

@@ -115,7 +115,11 @@ async fn load_fresh(
 
 /// Reads the parts of a memory that need I/O: random bytes and the anchors of the symbols that the
 /// draft names.
-fn load_parts(reader: &ProjectReader, draft: &MemoryDraft, head: &GitHead) -> MemoryParts {
+pub(super) fn load_parts(
+    reader: &ProjectReader,
+    draft: &MemoryDraft,
+    head: &GitHead,
+) -> MemoryParts {
     MemoryParts {
         project: reader.state.id(),
         // Anchors hash the symbols as they are now, which may be later than the session.
@@ -127,7 +131,7 @@ fn load_parts(reader: &ProjectReader, draft: &MemoryDraft, head: &GitHead) -> Me
 
 /// Reads the branch and commit that were checked out when the session ended; empty if the reflog of its
 /// working tree does not reach back to it.
-fn session_head(reader: &ProjectReader, session: &SessionOverview) -> GitHead {
+pub(super) fn session_head(reader: &ProjectReader, session: &SessionOverview) -> GitHead {
     // A session in another worktree has a head of its own. If its folder is gone or was moved, the
     // present place of the project stands for it.
     let root = Path::new(&session.root);

@@ -70,8 +70,12 @@ pub(crate) fn host_transcripts(
     variable: &dyn Fn(&str) -> Option<PathBuf>,
 ) -> Vec<Transcript> {
     let root = reader.place.root.to_string_lossy().into_owned();
+    // Sessions in which we asked an agent program something are no work on a project.
+    let asking = super::asking::ask_folder(&reader.config.data);
     let is_own = |it: &SessionOrigin| {
-        it.folder.as_deref().is_none_or(|folder| Path::new(folder).starts_with(&root))
+        it.folder.as_deref().is_none_or(|folder| {
+            Path::new(folder).starts_with(&root) && !Path::new(folder).starts_with(&asking)
+        })
     };
     // Databases that cannot be read are skipped: the user named none of them.
     let (found, _) = split_databases(source::find_transcripts(home, variable, &reader.place.root));

@@ -32,7 +32,7 @@ pub(super) fn draft_claim(seen: &[SessionSighting]) -> Option<MemoryDraft> {
         ClaimSource::Person => MemoryKind::Preference,
         ClaimSource::Failure => MemoryKind::ErrorPattern,
         ClaimSource::Plan => MemoryKind::Decision,
-        ClaimSource::Agent | ClaimSource::History => MemoryKind::ModuleInsight,
+        ClaimSource::Agent | ClaimSource::History | ClaimSource::Model => MemoryKind::ModuleInsight,
     };
     let draft = MemoryDraft::new(kind, claim.text.clone());
     Some(draft.with_files(claim.files.clone()))

@@ -19,6 +19,8 @@ closed! {
         Agent = "agent",
         /// A later commit that changed what an agent wrote.
         History = "history",
+        /// A language model that was shown the session; its quotes are the person's, a tool's or the agent's.
+        Model = "model",
     }
 }
 
@@ -31,6 +33,7 @@ impl ClaimSource {
             Self::Plan => "an accepted plan",
             Self::Agent => "the agent",
             Self::History => "a later commit",
+            Self::Model => "a language model",
         }
     }
 }

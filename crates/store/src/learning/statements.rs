@@ -101,8 +101,10 @@ pub(super) const INSERT_FILE: Query = Query::shared(
     "INSERT INTO session_files (session, path, reads, edits, first_step) VALUES (?1, ?2, ?3, ?4, ?5)",
 );
 /// Deletes the sightings in a session.
-pub(super) const DELETE_SIGHTINGS: Query =
-    Query::shared("drop_sightings", "DELETE FROM sightings WHERE session = ?1");
+pub(super) const DELETE_SIGHTINGS: Query = Query::shared(
+    "drop_sightings",
+    "DELETE FROM sightings WHERE session = ?1 AND NOT (signal = 'claim' AND key LIKE 'model %')",
+);
 /// Adds a sighting.
 pub(super) const INSERT_SIGHTING: Query = Query::shared(
     "put_sighting",
