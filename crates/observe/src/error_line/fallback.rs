@@ -84,7 +84,8 @@ fn is_banner(line: &str) -> bool {
     let is_rule = |it: char| !it.is_alphanumeric() && !it.is_whitespace();
     let first = line.chars().next().unwrap_or(' ');
     let n_same = line.chars().take_while(|it| *it == first).count();
-    is_rule(first) && n_same >= 3 && line.ends_with(first)
+    // A heading of Markdown names the section only.
+    first == '#' || (is_rule(first) && n_same >= 3 && line.ends_with(first))
 }
 
 /// Returns whether a line in lower case is a summary of counts: `12 passed, 10 failed`, `found 3 errors`.

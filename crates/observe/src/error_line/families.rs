@@ -80,9 +80,9 @@ const FAMILIES: &[Family] = &[
     (&["Traceback (most recent call last)", "  File \""],              python::find_traceback),
     (&["The following tests FAILED", "% tests passed"],                native::find_ctest),
     (&["docker", "Docker", "daemon", "failed to solve", "service \"", "no configuration file"], shells::find_docker),
-    (&[": line ", "not found", "unbound variable", "syntax error", "Permission denied", "parameter", "No such file", "no such file", "bad interpreter", "matches found"], shells::find_shell),
+    (&[": line ", "(eval)", "not found", "unbound variable", "syntax error", "Permission denied", "parameter", "No such file", "no such file", "bad interpreter", "matches found"], shells::find_shell),
     (&["    at ", "node:internal", "Node.js v", "[ERROR]", "bad option"], node::find_exception),
-    (&["fatal: ", "CONFLICT (", "[rejected]", "[remote rejected]", "pathspec", "would be overwritten", "ignored by one of your", "nothing to commit", "patch failed"], git::find),
+    (&["fatal: ", "CONFLICT (", "[rejected]", "[remote rejected]", "pathspec", "would be overwritten", "ignored by one of your", "nothing to commit", "patch failed", "index.lock"], git::find),
     (&["ERR_PNPM", "npm ERR!", "npm error", "YN0", "error ", "error: ", "ERROR: ", "× ", "Could not find gem", "command not found", "version solving", "requirements could not", "pyproject.toml", "Usage Error"], packages::find),
     (&["make: ", "make[", "gmake: ", "recipe", "task", "Task", "hook id"], shells::find_script_runner),
 ];

@@ -79,8 +79,8 @@ pub(super) fn find_mocha(output: &OutputLines<'_>) -> Option<FoundError> {
         count.is_some_and(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()))
     };
     let count = output.position(is_count)?;
-    let is_first = |it: &&str| it.trim_start().starts_with("1) ");
-    let heading = count + output.lines[count..].iter().position(|it| is_first(&it))?;
+    let is_first = |it: &str| it.trim_start().starts_with("1) ");
+    let heading = count + output.lines[count..].iter().position(|it| is_first(it))?;
     // The name ends with a colon, on this line or one of the next.
     let name = heading + output.lines[heading..].iter().position(|it| it.ends_with(':'))?;
     let at = (name + 1..output.lines.len()).find(|it| !output.lines[*it].trim().is_empty())?;
@@ -92,8 +92,8 @@ pub(super) fn find_mocha(output: &OutputLines<'_>) -> Option<FoundError> {
 pub(super) fn find_node_test(output: &OutputLines<'_>) -> Option<FoundError> {
     let family = ToolFamily::NodeTest;
     if let Some(list) = output.position(|it| it.trim() == "✖ failing tests:") {
-        let is_name = |it: &&str| it.trim_start().starts_with("✖ ");
-        let name = list + 1 + output.lines[list + 1..].iter().position(|it| is_name(&it))?;
+        let is_name = |it: &str| it.trim_start().starts_with("✖ ");
+        let name = list + 1 + output.lines[list + 1..].iter().position(|it| is_name(it))?;
         let at = (name + 1..output.lines.len()).find(|it| !output.lines[*it].trim().is_empty())?;
         let test = output.lines[name].trim().trim_start_matches("✖ ");
         let test = test.rsplit_once(" (").map_or(test, |it| it.0);

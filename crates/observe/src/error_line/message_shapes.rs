@@ -75,7 +75,7 @@ const SHAPES: &[(ErrorKind, &[&str])] = &[
     (ErrorKind::Timeout, &["timed out", "timeout of #ms exceeded", "deadline exceeded", "etimedout", "exceeded timeout of"]),
     (ErrorKind::MissingFile, &[
         "no such file or directory, {W} '{}'", "no such file or directory: '{}'", "no such file or directory: {W}", "cannot access '{}': no such file", "can't open file '{}'", "can't cd to {W}",
-        "cannot stat '{}': no such file", "{W}: no such file or directory", "'{}': no such file or directory", "no such file or directory", "file does not exist", "could not read file '{}'", "couldn't read '{}'",
+        "cannot stat '{}': no such file", "{W}: open: no such file", "{W}: stat: no such file", "{W}: no such file or directory", "'{}': no such file or directory", "no such file or directory", "file does not exist", "could not read file '{}'", "couldn't read '{}'",
         "directory does not exist", "path does not exist", "the system cannot find the file", "could not find file '{}'", "could not open input file: {W}", "does not exist: {W}", "file not found: {W}", "enoent",
     ]),
     (ErrorKind::AssertionFailure, &[

@@ -79,7 +79,9 @@ fn find_npm(output: &OutputLines<'_>) -> Option<FoundError> {
 /// ` ERR_PNPM_NO_SCRIPT  Missing script: x`
 fn find_pnpm(output: &OutputLines<'_>) -> Option<FoundError> {
     let line = output.lines.iter().find(|it| {
-        it.contains("ERR_PNPM_") && !it.to_ascii_lowercase().contains("command failed")
+        it.contains("ERR_PNPM_")
+            && !it.contains("RUN_FIRST_FAIL")
+            && !it.to_ascii_lowercase().contains("command failed")
     })?;
     let message = &line[line.find("ERR_PNPM_")?..];
     Some(script_error(ToolFamily::Pnpm, message))

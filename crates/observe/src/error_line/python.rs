@@ -124,8 +124,8 @@ fn last_traceback_line<'a>(lines: &[&'a str]) -> Option<(usize, &'a str)> {
     let last_frame = lines.iter().rposition(|it| it.trim_start().starts_with("File \""))?;
     let indent = |line: &str| line.len() - line.trim_start().len();
     let frame_indent = indent(lines[last_frame]);
-    let is_end = |line: &&str| !line.trim().is_empty() && indent(line) < frame_indent;
-    let at = last_frame + 1 + lines[last_frame + 1..].iter().position(|it| is_end(&it))?;
+    let is_end = |line: &str| !line.trim().is_empty() && indent(line) < frame_indent;
+    let at = last_frame + 1 + lines[last_frame + 1..].iter().position(|it| is_end(it))?;
     let message = lines[at].trim();
     let name = message.split([':', ' ']).next().unwrap_or(message);
     let is_name = name.chars().all(|it| it.is_alphanumeric() || matches!(it, '.' | '_'));

@@ -20,19 +20,17 @@ pub(super) fn find_panic(output: &OutputLines<'_>) -> Option<FoundError> {
     let line = output.lines[number];
     let (thread, rest) = line.split_once("panicked at ")?;
     // Before Rust 1.73 the message was quoted on the same line.
-    let message = match rest.strip_prefix('\'') {
-        Some(quoted) => quoted.rsplit_once("', ").map_or(quoted, |it| it.0).to_owned(),
-        None => {
-            let mut following = output.filled_from(number + 1);
-            let mut acc = following.next()?.to_owned();
-            for value in
-                following.take(2).filter(|it| it.starts_with("left:") || it.starts_with("right:"))
-            {
-                acc.push(' ');
-                acc.push_str(value);
-            }
-            acc
+    let message = if let Some(quoted) = rest.strip_prefix('\'') {
+        quoted.rsplit_once("', ").map_or(quoted, |it| it.0).to_owned()
+    } else {
+        let mut following = output.filled_from(number + 1);
+        let mut acc = following.next()?.to_owned();
+        let is_value = |it: &&str| it.starts_with("left:") || it.starts_with("right:");
+        for value in following.take(2).filter(is_value) {
+            acc.push(' ');
+            acc.push_str(value);
         }
+        acc
     };
     let is_test = output.contains_any(&["test result: ", "---- ", "running ", " FAIL ["]);
     let name = thread.split('\'').nth(1).filter(|it| is_test && *it != "main");
@@ -75,19 +73,16 @@ fn rustc_message(line: &str) -> Option<&str> {
 }
 
 fn placed_error(message: &str, line: &str, below: &[&str]) -> FoundError {
-    let lint = below.iter().find_map(|it| clippy_lint(it));
-    match lint {
-        Some(lint) => FoundError::new(ToolFamily::Clippy, message)
+    if let Some(rule) = below.iter().find_map(|it| clippy_lint(it)) {
+        return FoundError::new(ToolFamily::Clippy, message)
             .with_kind(ErrorKind::LintRule)
-            .with_subject(lint),
-        None => {
-            let found = FoundError::new(ToolFamily::Rustc, line.trim_start_matches("error: "));
-            let is_module = ["unresolved import", "can't find crate", "unresolved module"]
-                .iter()
-                .any(|it| message.contains(it));
-            if is_module { found } else { found.with_kind(ErrorKind::CompileError) }
-        }
+            .with_subject(rule);
     }
+    let found = FoundError::new(ToolFamily::Rustc, line.trim_start_matches("error: "));
+    let is_module = ["unresolved import", "can't find crate", "unresolved module"]
+        .iter()
+        .any(|it| message.contains(it));
+    if is_module { found } else { found.with_kind(ErrorKind::CompileError) }
 }
 
 /// The lint in `… /index.html#needless_return` or `` `-D clippy::needless-return` ``.

@@ -14,8 +14,8 @@ pub(super) fn find_shell(output: &OutputLines<'_>) -> Option<FoundError> {
         let (name, rest) = line.split_once(':')?;
         let is_script = rest.trim_start().starts_with("line ") && !name.contains(' ');
         // `x.sh: 3: foo: not found` of dash.
-        let is_dash =
-            name.ends_with(".sh") && rest.trim_start().starts_with(|it: char| it.is_ascii_digit());
+        let is_dash = name.rsplit_once('.').is_some_and(|it| it.1 == "sh")
+            && rest.trim_start().starts_with(|it: char| it.is_ascii_digit());
         if !SHELLS.contains(&name) && !is_script && !is_dash {
             return None;
         }
@@ -25,7 +25,7 @@ pub(super) fn find_shell(output: &OutputLines<'_>) -> Option<FoundError> {
         if let Some(command) = missing_command(message) {
             return Some(found.with_kind(ErrorKind::MissingCommand).with_subject(command));
         }
-        if let Some(pattern) = lower.strip_prefix("no matches found: ") {
+        if let Some(pattern) = message.strip_prefix("no matches found: ") {
             // The shell expanded a pattern that was meant for the program.
             return Some(found.with_kind(ErrorKind::UsageError).with_subject(pattern));
         }

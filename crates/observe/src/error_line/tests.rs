@@ -3,6 +3,7 @@
 
 use super::*;
 use expect_test::{Expect, expect};
+use std::fmt::Write as _;
 
 macro_rules! fixtures {
     ($($name:literal),+) => {
@@ -62,7 +63,7 @@ fn check_fixture(fixture: &str, expect: Expect) {
             let subject = it.subject.unwrap_or("–".to_owned());
             format!("{} {} {subject} | {}", it.family, it.kind, it.display_line)
         });
-        acc += &format!("{name}: {shown}\n");
+        let _ = writeln!(acc, "{name}: {shown}");
     }
     expect.assert_eq(&acc);
 }
@@ -83,11 +84,11 @@ fn errors_of_bun_are_known_by_their_line() {
 fn errors_of_dotnet_are_known_by_their_line() {
     check_fixture(
         "dotnet",
-        expect![[r#"
+        expect![[r"
             test: dotnet_test assertion_failure Tests.CartTests.Adds | Assert.Equal() Failure: Values differ Expected: 4 Actual: 3
             compile: csharp compile_error foo | CS0103: The name 'foo' does not exist in the current context
             no_project: csharp usage_error – | MSB1003: Specify a project or solution file. The current working directory does not contain a project or solution file.
-        "#]],
+        "]],
     );
 }
 
@@ -95,12 +96,12 @@ fn errors_of_dotnet_are_known_by_their_line() {
 fn errors_of_generic_are_known_by_their_line() {
     check_fixture(
         "generic",
-        expect![[r#"
+        expect![[r"
             gh_flag: generic usage_error --stat | unknown flag: --stat
             invalid_environment: generic missing_variable STRIPE_KEY | ❌ Invalid environment variables: { STRIPE_KEY: [ 'Required' ]
             port: generic network – | listen tcp 127.0.0.1:8080: bind: address already in use
             banner: generic other – | the cache is corrupt: bad magic number
-        "#]],
+        "]],
     );
 }
 
@@ -108,7 +109,7 @@ fn errors_of_generic_are_known_by_their_line() {
 fn errors_of_git_are_known_by_their_line() {
     check_fixture(
         "git",
-        expect![[r#"
+        expect![[r"
             git_no_upstream: git usage_error – | The current branch has no upstream branch
             git_conflict: git conflict – | CONFLICT (content): Merge conflict in f
             git_rejected: git conflict – | push [rejected] (non-fast-forward)
@@ -123,7 +124,7 @@ fn errors_of_git_are_known_by_their_line() {
             pre_commit: git lint_rule trailing-whitespace | hook trailing-whitespace failed
             push_hook: typescript compile_error totl | TS2551: Property 'totl' does not exist on type 'Cart'. Did you mean 'total'?
             gitignore: git usage_error – | The following paths are ignored by one of your .gitignore files
-        "#]],
+        "]],
     );
 }
 
@@ -149,13 +150,13 @@ fn errors_of_go_are_known_by_their_line() {
 fn errors_of_host_tools_are_known_by_their_line() {
     check_fixture(
         "host_tools",
-        expect![[r#"
+        expect![[r"
         not_read: host_tool not_run – | File has not been read yet. Read it first before writing to it.
         not_found: host_tool not_run – | String to replace not found in file.
         two_matches: host_tool not_run – | Found 2 matches of the string to replace, but replace_all is false. To replace all occurrences, set replace_all to true.
         no_file: host_tool missing_file – | File does not exist.
         sibling: –
-    "#]],
+    "]],
     );
 }
 
@@ -163,7 +164,7 @@ fn errors_of_host_tools_are_known_by_their_line() {
 fn errors_of_java_are_known_by_their_line() {
     check_fixture(
         "java",
-        expect![[r#"
+        expect![[r"
             javac_symbol: javac compile_error undefinedName | cannot find symbol: variable undefinedName
             javac_package: javac missing_module com.nope | package com.nope does not exist
             maven_test: junit assertion_failure adds | org.opentest4j.AssertionFailedError: expected: <4> but was: <3>
@@ -171,7 +172,7 @@ fn errors_of_java_are_known_by_their_line() {
             gradle_test: junit assertion_failure adds() | org.opentest4j.AssertionFailedError: expected: <4> but was: <3>
             gradle_dependency: gradle other – | Could not find com.example:nope:1.0.
             kotlin: kotlinc compile_error invoice | Unresolved reference 'invoice'.
-        "#]],
+        "]],
     );
 }
 
@@ -225,9 +226,9 @@ fn errors_of_make_are_known_by_their_line() {
 fn errors_of_mocha_are_known_by_their_line() {
     check_fixture(
         "mocha",
-        expect![[r#"
+        expect![[r"
         assertion: mocha assertion_failure adds two numbers | AssertionError [ERR_ASSERTION]: Expected values to be strictly equal: 3 !== 4
-    "#]],
+    "]],
     );
 }
 
@@ -235,14 +236,14 @@ fn errors_of_mocha_are_known_by_their_line() {
 fn errors_of_native_are_known_by_their_line() {
     check_fixture(
         "native",
-        expect![[r#"
+        expect![[r"
             gcc_missing_header: clang missing_module nope.h | fatal error: nope.h: No such file or directory
             gcc_syntax: clang compile_error – | expected expression before ';' token
             gcc_link: clang compile_error bar | undefined reference to `bar'
             gcc_undeclared: clang compile_error undeclared | 'undeclared' undeclared (first use in this function)
             ctest_failed: ctest assertion_failure adds | adds: Failed
             swift: clang compile_error invoice | cannot find 'invoice' in scope
-        "#]],
+        "]],
     );
 }
 
@@ -250,7 +251,7 @@ fn errors_of_native_are_known_by_their_line() {
 fn errors_of_node_are_known_by_their_line() {
     check_fixture(
         "node",
-        expect![[r#"
+        expect![[r"
             node_missing_module: node missing_module zod | Error: Cannot find module 'zod'
             node_missing_package_esm: node missing_module zod | Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod' imported from boom.mjs
             node_missing_entry: node missing_module nothere.js | Error: Cannot find module 'nothere.js'
@@ -258,7 +259,7 @@ fn errors_of_node_are_known_by_their_line() {
             node_syntax: node compile_error – | SyntaxError: Unexpected end of input
             node_type_error: node exception – | TypeError: Cannot read properties of null (reading 'x')
             node_bad_option: node usage_error --foo | bad option: --foo
-        "#]],
+        "]],
     );
 }
 
@@ -266,10 +267,10 @@ fn errors_of_node_are_known_by_their_line() {
 fn errors_of_node_test_are_known_by_their_line() {
     check_fixture(
         "node_test",
-        expect![[r#"
+        expect![[r"
         node_test_spec: node_test assertion_failure adds two numbers | AssertionError [ERR_ASSERTION]: Expected values to be strictly equal: 3 !== 4
         node_test_tap: node_test assertion_failure adds two numbers | Expected values to be strictly equal: 3 !== 4
-    "#]],
+    "]],
     );
 }
 
@@ -325,10 +326,10 @@ fn errors_of_packages_are_known_by_their_line() {
 fn errors_of_pip_are_known_by_their_line() {
     check_fixture(
         "pip",
-        expect![[r#"
+        expect![[r"
         pip_bad_requirement: pip missing_module nonexistent-zz | Could not find a version that satisfies the requirement nonexistent-zz (from versions: none)
         pip_no_file: pip missing_file reqs.txt | Could not open requirements file: [Errno 2] No such file or directory: 'reqs.txt'
-    "#]],
+    "]],
     );
 }
 
@@ -336,7 +337,7 @@ fn errors_of_pip_are_known_by_their_line() {
 fn errors_of_pytest_are_known_by_their_line() {
     check_fixture(
         "pytest",
-        expect![[r#"
+        expect![[r"
             assertion: pytest assertion_failure test_adds | assert 3 == 4
             missing_module: pytest missing_module httpx | ModuleNotFoundError: No module named 'httpx'
             missing_variable: pytest missing_variable SERVICE_KEY | KeyError: 'SERVICE_KEY'
@@ -344,7 +345,7 @@ fn errors_of_pytest_are_known_by_their_line() {
             summary_only: pytest assertion_failure test_total | AssertionError: assert 12 == 15
             unknown_option: pytest usage_error --parallel | unrecognized arguments: --parallel
             no_such_path: pytest missing_file tests/nope | ERROR: file or directory not found: tests/nope
-        "#]],
+        "]],
     );
 }
 
@@ -352,7 +353,7 @@ fn errors_of_pytest_are_known_by_their_line() {
 fn errors_of_python_are_known_by_their_line() {
     check_fixture(
         "python",
-        expect![[r#"
+        expect![[r"
             python_environ: python missing_variable API_KEY | KeyError: 'API_KEY'
             python_missing_module: python missing_module yaml_nope | ModuleNotFoundError: No module named 'yaml_nope'
             python_syntax: python compile_error – | SyntaxError: invalid syntax
@@ -360,7 +361,7 @@ fn errors_of_python_are_known_by_their_line() {
             python_no_file: generic missing_file nope.py | python3: can't open file 'nope.py': [Errno 2] No such file or directory
             python_no_module_flag: generic missing_module pytest_nope | python3: No module named pytest_nope
             argparse: generic usage_error --nope | python -m json.tool: error: unrecognized arguments: --nope
-        "#]],
+        "]],
     );
 }
 
@@ -411,12 +412,12 @@ fn errors_of_shell_are_known_by_their_line() {
 fn errors_of_typescript_are_known_by_their_line() {
     check_fixture(
         "typescript",
-        expect![[r#"
+        expect![[r"
             module: typescript missing_module zod | TS2307: Cannot find module 'zod' or its corresponding type declarations.
             type: typescript compile_error – | TS2322: Type 'string' is not assignable to type 'number'.
             property: typescript compile_error total | TS2339: Property 'total' does not exist on type 'Cart'.
             option: typescript usage_error --nope | TS5023: Unknown compiler option '--nope'.
-        "#]],
+        "]],
     );
 }
 
@@ -424,11 +425,11 @@ fn errors_of_typescript_are_known_by_their_line() {
 fn errors_of_unittest_are_known_by_their_line() {
     check_fixture(
         "unittest",
-        expect![[r#"
+        expect![[r"
             unittest_assertion: unittest assertion_failure test_adds | AssertionError: 3 != 4
             unittest_missing_module: unittest missing_module requests_nope | ModuleNotFoundError: No module named 'requests_nope'
             unittest_environ: unittest missing_variable SERVICE_TOKEN | KeyError: 'SERVICE_TOKEN'
-        "#]],
+        "]],
     );
 }
 

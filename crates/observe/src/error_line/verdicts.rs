@@ -110,7 +110,7 @@ fn summary_verdict(line: &str) -> Option<Verdict> {
         counts.extend(count.filter(|it| is_number(it)));
     }
     let n_passed = words.iter().any(|it| matches!(*it, "passed" | "passing" | "pass" | "ok"));
-    if counts.iter().any(|it| it.trim_matches('0').len() > 0) {
+    if counts.iter().any(|it| !it.trim_matches('0').is_empty()) {
         return Some(Verdict::Failed);
     }
     (n_passed || !counts.is_empty()).then_some(Verdict::Passed)
@@ -132,10 +132,6 @@ const NOTHING_RAN: &[&str] = &[
     "no tests were found", "no tests were executed", "no test is available", "no test matches", "0 examples, 0 failures", "no files matching the pattern", "no files matching", "no matching files", "nothing to do", "nothing to lint", "nothing to be done",
     "no python files found", "no files to check", "no files found", "no projects matched", "no tasks were executed", "no targets specified", "0 files checked", "checked 0 files", "0 tests collected", "no input files", "no such test",
 ];
-
-/// Lines of runs that did something, in lower case: of several packages one may have no tests.
-#[rustfmt::skip]
-const SOMETHING_RAN: &[&str] = &[" passed", " failed", " passing", " failing", "--- pass", "--- fail", "\nok ", " failure"];
 
 /// Returns whether a command ended without running what it was asked to: no test matched, no file was found.
 /// Its success proves nothing.
