@@ -58,7 +58,7 @@ fn an_error_is_drafted_only_with_its_fix() {
         retry,
         "fail make: a.c:3:1: error: implicit declaration of foo\nsay `foo` must be declared in `a.h` before `a.c` includes it.\nedit a.h\nrun make",
         expect![[r#"
-            error_pattern: `make` fails here with “error: implicit declaration of foo”. `foo` must be declared in `a.h` before `a.c` includes it. It was fixed in `a.h`.
+            error_pattern: `make` fails here with “implicit declaration of foo”. `foo` must be declared in `a.h` before `a.c` includes it. It was fixed in `a.h`.
         "#]],
     );
     // The agent did not explain the edit.

@@ -117,7 +117,7 @@ mod tests {
             ErrorRetry,
             "fail mise run lint: a.go:3:1: error: missing t.Parallel (paralleltest)\nsay The linter requires t.Parallel() in every test.\nedit a.go\nrun mise run lint 2>&1 | tail -3",
             expect![[r#"
-                73ad15236bdd05f2 ×1 {"files":["a.go"],"command":"mise run lint","message":"error: missing t.Parallel (paralleltest)","normalised":"<path> error: missing t.parallel (paralleltest)","worked":"mise run lint","text":"The linter requires t.Parallel() in every test.","number":2,"ending":"edit"}
+                da1b8f2223ef11f5 ×1 {"files":["a.go"],"command":"mise run lint","message":"error: missing t.Parallel (paralleltest)","normalised":"error: missing t.parallel (paralleltest)","worked":"mise run lint","text":"The linter requires t.Parallel() in every test.","number":2,"ending":"edit"}
             "#]],
         );
         check(
@@ -138,7 +138,7 @@ mod tests {
             ErrorRetry,
             &format!("{failure}{other_work}{failure}run V=1 make"),
             expect![[r#"
-                2b1856d7a238711a ×2 {"command":"make","message":"error: no rule to make `all`","normalised":"error: no rule to make 'all'","worked":"V=1 make","number":1,"ending":"other_command"}
+                1693358535c6fd3b ×2 {"command":"make","message":"error: no rule to make `all`","normalised":"error: no rule to make 'all'","worked":"V=1 make","number":1,"ending":"other_command"}
             "#]],
         );
         // A fix that was found is not replaced by a later occurrence without one.
@@ -146,7 +146,7 @@ mod tests {
             ErrorRetry,
             &format!("{failure}run V=1 make\n{failure}read a.rs"),
             expect![[r#"
-                2b1856d7a238711a ×2 {"command":"make","message":"error: no rule to make `all`","normalised":"error: no rule to make 'all'","worked":"V=1 make","number":1,"ending":"other_command"}
+                1693358535c6fd3b ×2 {"command":"make","message":"error: no rule to make `all`","normalised":"error: no rule to make 'all'","worked":"V=1 make","number":1,"ending":"other_command"}
             "#]],
         );
     }
