@@ -176,7 +176,7 @@ pub(crate) fn to_values(memory: &Memory) -> Vec<Value> {
             Column::HalfLifeDays,
             memory.half_life_days.map_or(Value::Null, |it| Value::Integer(i64::from(it))),
         ),
-        (Column::NeedsReview, Value::Integer(review_bits(flags))),
+        (Column::NeedsReview, Value::Integer(review_bits(*flags))),
         (Column::UserVerified, flag(flags.user_verified)),
         (Column::Pinned, flag(flags.pinned)),
         (Column::Tainted, flag(flags.tainted)),
@@ -212,7 +212,7 @@ const REVIEW_BIT: i64 = 1;
 const CANDIDATE_BIT: i64 = 2;
 
 /// Encodes the two flags that the column `needs_review` holds.
-fn review_bits(flags: &MemoryFlags) -> i64 {
+fn review_bits(flags: MemoryFlags) -> i64 {
     let bit = |is_set: bool, bit: i64| if is_set { bit } else { 0 };
     bit(flags.needs_review, REVIEW_BIT) | bit(flags.candidate, CANDIDATE_BIT)
 }

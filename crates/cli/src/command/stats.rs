@@ -264,7 +264,7 @@ fn render(notebook: &NotebookStats, command: &CommandContext<'_>) {
     // them: they wait, and no agent is told of them.
     let mut by_type: BTreeMap<&str, u64> = BTreeMap::new();
     let mut by_state: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut waiting: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut unsure: BTreeMap<&str, u64> = BTreeMap::new();
     let mut inactive: BTreeMap<&str, u64> = BTreeMap::new();
     for tally in &notebook.memories {
         let word = status_note(tally.status).unwrap_or("live");
@@ -272,7 +272,7 @@ fn render(notebook: &NotebookStats, command: &CommandContext<'_>) {
             *by_type.entry(&tally.kind).or_default() += tally.count;
             *by_state.entry(word).or_default() += tally.count;
         } else if tally.status == Candidate {
-            *waiting.entry("not sure, never told to an agent").or_default() += tally.count;
+            *unsure.entry("not told to agents").or_default() += tally.count;
         } else {
             *inactive.entry(word).or_default() += tally.count;
         }
@@ -281,16 +281,16 @@ fn render(notebook: &NotebookStats, command: &CommandContext<'_>) {
     let rows = [
         ("types", &by_type, true),
         ("states", &by_state, has_states),
-        ("candidates", &waiting, true),
+        ("unsure", &unsure, true),
         ("besides", &inactive, true),
     ];
     for (label, counts, is_shown) in rows {
         if is_shown && !counts.is_empty() {
-            out.print_row(13, &format!("  {DIM_STYLE}{label:<10}{DIM_STYLE:#} {}", count(counts)));
+            out.print_row(11, &format!("  {DIM_STYLE}{label:<8}{DIM_STYLE:#} {}", count(counts)));
         }
     }
     out.print_line(&format!(
-        "  {DIM_STYLE}size       {} on disk, {} ({}){DIM_STYLE:#}",
+        "  {DIM_STYLE}size     {} on disk, {} ({}){DIM_STYLE:#}",
         format_size(notebook.size.database + notebook.size.log),
         format_count(notebook.backups.len(), "backup", "backups"),
         format_size(notebook.size.backups)

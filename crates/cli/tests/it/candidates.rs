@@ -133,7 +133,7 @@ fn stats_counts_candidates_apart() {
     );
     let output = sandbox.run(&["stats"]).expect_code(0, "stats").out;
     assert!(output.contains("1 active memory"), "{output}");
-    assert!(output.contains("candidates 1 not sure"), "{output}");
+    assert!(output.contains("unsure   1 not told to agents"), "{output}");
 }
 
 #[test]
