@@ -243,8 +243,8 @@ fn to_json(notebook: &NotebookStats) -> serde_json::Value {
 
 /// Prints the active memories by type and by state, the others by state, and the sizes.
 fn render(notebook: &NotebookStats, command: &CommandContext<'_>) {
-    let out = command.output;
     use MemoryStatus::{Candidate, Deleted, Deprecated};
+    let out = command.output;
     let is_active = |status: MemoryStatus| !matches!(status, Deleted | Deprecated | Candidate);
     let active = notebook.memories.iter().filter(|it| is_active(it.status));
     let n_active: u64 = active.map(|it| it.count).sum();

@@ -151,7 +151,8 @@ mod tests {
     #[test]
     fn a_second_session_makes_a_candidate_live() {
         let (session, old) = (session(10_000), stored(CLAIM, true));
-        let outcome = resolve(&session, fresh(&session, OTHER_WORDS, true), &[old.clone()]);
+        let outcome =
+            resolve(&session, fresh(&session, OTHER_WORDS, true), std::slice::from_ref(&old));
         assert_eq!(outcome.learned.as_ref().unwrap().effect, LessonEffect::Promoted);
         let after = changed(&outcome);
         assert_eq!((after.id, after.flags.candidate), (old.id, false));
@@ -192,7 +193,8 @@ mod tests {
     #[test]
     fn a_sure_statement_takes_the_place_of_a_candidate() {
         let (session, old) = (session(10_000), stored(CLAIM, true));
-        let outcome = resolve(&session, fresh(&session, OTHER_WORDS, false), &[old.clone()]);
+        let outcome =
+            resolve(&session, fresh(&session, OTHER_WORDS, false), std::slice::from_ref(&old));
         let after = changed(&outcome);
         assert_eq!((after.id, after.flags.candidate), (old.id, false));
         assert_eq!(after.content, OTHER_WORDS);
@@ -203,7 +205,7 @@ mod tests {
         let (session, old) = (session(10_000), stored(CLAIM, false));
         let mut unsure = fresh(&session, OTHER_WORDS, true);
         unsure.confidence = PerMille::new(900);
-        let outcome = resolve(&session, unsure, &[old.clone()]);
+        let outcome = resolve(&session, unsure, std::slice::from_ref(&old));
         let after = changed(&outcome);
         assert_eq!((&after.content, after.confidence), (&old.content, old.confidence));
 

@@ -45,9 +45,12 @@ impl PendingMemory {
         let memory = &self.rated.memory;
         match memory.status() {
             MemoryStatus::Tainted => {
-                let external =
-                    self.claims.iter().filter_map(|it| it.session.as_ref()?.external.as_ref());
-                match external.last() {
+                let mut external = self
+                    .claims
+                    .iter()
+                    .rev()
+                    .filter_map(|it| it.session.as_ref()?.external.as_ref());
+                match external.next() {
                     Some(external) => format!("text from outside came before it: {external}"),
                     None => "it comes from text outside the project".to_owned(),
                 }
