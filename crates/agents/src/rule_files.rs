@@ -69,30 +69,60 @@ pub struct RuleStatement {
     pub text: String,
 }
 
-/// Headings that add nothing to the statements under them, in lower case.
-const EMPTY_HEADINGS: &[&str] = &[
-    "rules",
-    "general",
-    "general rules",
-    "guidelines",
-    "general guidelines",
-    "conventions",
-    "notes",
-    "important",
-    "important notes",
-    "overview",
-    "instructions",
-    "other",
-    "misc",
-    "do",
-    "don't",
-    "dos and don'ts",
-    "critical rules",
-    "key rules",
-    "best practices",
-    "guidance",
-    "remember",
+/// Words that name no subject, in lower case and without a plural `s`. A heading of such words alone
+/// adds nothing to the statements under it: "General notes", "Important rules to follow".
+#[rustfmt::skip]
+const GENERAL_WORDS: &[&str] = &[
+    "a", "additional", "agent", "all", "alway", "and", "avoid", "basic", "best", "common", "convention", "core", "critical",
+    "development", "do", "don't", "dont", "essential", "expectation", "follow", "for", "general", "guidance", "guide", "guideline",
+    "important", "information", "instruction", "key", "misc", "miscellaneou", "more", "must", "never", "not", "note", "of",
+    "other", "overview", "please", "policy", "practice", "preference", "principle", "project", "quick", "reference",
+    "remember", "reminder", "requirement", "rule", "specific", "standard", "summary", "the", "thing", "tip", "to",
+    "warning", "you", "your",
 ];
+
+impl RuleStatement {
+    /// The statement as it is told: with its heading only if the heading names a subject that the sentence
+    /// itself does not name.
+    pub fn told_text(&self) -> String {
+        match &self.under {
+            Some(under) if !repeats_words(under, &self.text) => self.text_under_heading(under),
+            _ => self.text.clone(),
+        }
+    }
+
+    /// All forms in which the statement may have been imported.
+    pub fn possible_texts(&self) -> Vec<String> {
+        let mut texts = vec![self.told_text(), self.text.clone()];
+        texts.extend(self.under.iter().map(|it| self.text_under_heading(it)));
+        texts
+    }
+
+    fn text_under_heading(&self, under: &str) -> String {
+        format!("{under}: {}", self.text)
+    }
+}
+
+/// The words of a text in lower case, without a plural `s`.
+fn plain_words(text: &str) -> Vec<String> {
+    let is_separator = |it: char| !it.is_alphanumeric() && it != '\'';
+    let words = text.split(is_separator).filter(|it| !it.is_empty());
+    words.map(|it| it.to_lowercase().trim_end_matches('s').to_owned()).collect()
+}
+
+/// Returns whether a heading names a subject.
+fn is_specific(heading: &str) -> bool {
+    plain_words(heading).iter().any(|it| !GENERAL_WORDS.contains(&it.as_str()))
+}
+
+/// Returns whether a sentence has all words of a heading that name a subject.
+fn repeats_words(heading: &str, sentence: &str) -> bool {
+    let sentence = plain_words(sentence);
+    plain_words(heading)
+        .iter()
+        .filter(|it| !GENERAL_WORDS.contains(&it.as_str()))
+        .all(|it| sentence.contains(it))
+}
 
 /// The statements of a rule file, in their order.
 pub fn parse_statements(text: &str) -> Vec<RuleStatement> {
@@ -212,10 +242,9 @@ impl RuleReader {
             return;
         }
         // The innermost introduction, or else the heading.
-        let is_specific = |it: &String| !EMPTY_HEADINGS.contains(&it.to_lowercase().as_str());
         let under = match self.introductions.last() {
             Some((_, introduction)) => Some(introduction.clone()),
-            None => self.heading.clone().filter(is_specific),
+            None => self.heading.clone().filter(|it| is_specific(it)),
         };
         self.acc.push(RuleStatement { line: open.line, under, text });
     }
@@ -333,6 +362,32 @@ mod tests {
         );
         check("", expect![""]);
         check("---\nnever closed", expect![""]);
+    }
+
+    #[test]
+    fn a_heading_is_told_only_if_it_names_a_subject_that_the_sentence_does_not() {
+        let told = |text: &str| -> Vec<String> {
+            parse_statements(text).iter().map(RuleStatement::told_text).collect()
+        };
+        for heading in [
+            "Overview",
+            "Guidelines",
+            "Notes",
+            "Important",
+            "Conventions",
+            "Important rules to follow",
+        ] {
+            let rule = format!("# Project\n\n## {heading}\n\n- Never mock the clock.\n");
+            assert_eq!(told(&rule), ["Never mock the clock."], "{heading}");
+        }
+        assert_eq!(
+            told("## Tests\n\n- Run the tests before a commit.\n"),
+            ["Run the tests before a commit."]
+        );
+        assert_eq!(
+            told("## Database\n\n- Never open a connection outside `src/db.rs`.\n"),
+            ["Database: Never open a connection outside `src/db.rs`."]
+        );
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //!
 //! ```text
 //! ## Tests
-//! - Run `make test` before a commit.   →  preference: "Tests: Run `make test` before a commit."
+//! - Run `make test` before a commit.   →  preference: "Run `make test` before a commit."
 //! - The tests take ten minutes.        →  a description, not a rule; only counted
 //! ```
 
@@ -171,11 +171,14 @@ pub(crate) fn rules_read_by_host(reader: &ProjectReader, host: Option<&str>) -> 
     texts
 }
 
-/// Returns the texts of the rules in a file; `None` if it does not exist.
+/// Returns the texts of the rules in a file, in every form that an import may have given them; `None` if
+/// the file does not exist.
 fn cached_rule_texts(reader: &ProjectReader, path: &str) -> Option<Arc<Vec<String>>> {
     let parse = || {
-        let file = parse_rule_file(reader, path)?;
-        Some(file.rules.into_iter().map(|it| it.text).collect())
+        let text = source::read_text(&reader.place.root, path)?;
+        let statements = parse_statements(&text).into_iter();
+        let rules = statements.filter(|it| promote::is_rule(&it.text));
+        Some(rules.flat_map(|it| it.possible_texts()).collect())
     };
     reader.file_caches.rules.get_or_compute(&reader.place.root.join(path), parse)
 }
@@ -242,7 +245,7 @@ fn parse_rule_file(reader: &ProjectReader, path: &str) -> Option<ParsedRuleFile>
     for statement in parse_statements(&text) {
         if !promote::is_rule(&statement.text) {
             file.n_descriptions += 1;
-        } else if rule_text(&statement).len() > MAX_CONTENT {
+        } else if statement.told_text().len() > MAX_CONTENT {
             file.n_too_long += 1;
         } else {
             file.rules.push(to_rule(reader, &statement));
@@ -350,17 +353,9 @@ fn empty_file(path: ProjectPath) -> ParsedRuleFile {
     ParsedRuleFile { path, rules: Vec::new(), n_descriptions: 0, n_too_long: 0 }
 }
 
-/// Returns the text of a rule with its heading, which often names the subject.
-fn rule_text(statement: &RuleStatement) -> String {
-    match &statement.under {
-        Some(under) => format!("{under}: {}", statement.text),
-        None => statement.text.clone(),
-    }
-}
-
 /// Converts a statement to a rule, with a type and the files it names.
 fn to_rule(reader: &ProjectReader, statement: &RuleStatement) -> WrittenRule {
-    let text = rule_text(statement);
+    let text = statement.told_text();
     let kind = match promote::suggest_type(&text).kind {
         kind @ (MemoryKind::Decision
         | MemoryKind::Requirement

@@ -35,6 +35,7 @@ use crate::lookup::shared_terms;
 use crate::model_text::{self, TextOrigin, is_memory_withheld};
 use crate::retrieval::SearchQuery;
 use crate::retrieval::search::search_memories;
+use crate::rules::rules_read_by_host;
 use crate::{Error, MatchedRecipe, ProjectReader, RatedMemory};
 
 /// Hits per text that the step searched for.
@@ -185,7 +186,10 @@ async fn offer_file_warnings(
     let shown = shown_memory_ids(shown);
     let warnings = find_file_warnings(reader, &request.step_files, &shown).await?;
     // Between two steps only a warning is worth an interruption; the tool result had the others.
-    let urgent = warnings.selected.iter().filter(|it| is_warning(&it.memory));
+    let host_rules = rules_read_by_host(reader, Some(&request.host));
+    let is_urgent =
+        |it: &&RatedMemory| is_warning(&it.memory) && !host_rules.contains(&it.memory.content);
+    let urgent = warnings.selected.iter().filter(is_urgent);
     acc.extend(urgent.map(|it| offer_memory(reader, StepReason::Touched, it)));
     Ok(())
 }
@@ -235,10 +239,13 @@ async fn offer_search_hits(
             disabled_stages: slow_stages(),
         };
         let hits = search_memories(reader, &query).await?.hits;
-        let matching = hits
-            .iter()
-            .map(|it| &it.rated)
-            .filter(|it| holds_most_keywords(&it.memory, text) && !is_memory_withheld(&it.memory));
+        // A rule that the host reads by itself is known to the agent.
+        let host_rules = rules_read_by_host(reader, Some(&request.host));
+        let matching = hits.iter().map(|it| &it.rated).filter(|it| {
+            holds_most_keywords(&it.memory, text)
+                && !is_memory_withheld(&it.memory)
+                && !host_rules.contains(&it.memory.content)
+        });
         acc.extend(matching.map(|it| offer_memory(reader, StepReason::Known, it)));
     }
     Ok(())
