@@ -35,7 +35,7 @@ use crate::wire::MemoryWire;
 /// Finds the sessions of Claude Code, Codex, Copilot CLI, Gemini CLI and OpenCode for this project, reads them oldest
 /// first, and keeps what later sessions need: errors with their fixes, files that change together, corrected beliefs,
 /// preferences, steps that finish work. Nothing leaves this machine and no model is called unless `learn.ask_model`
-/// is set. Learning again changes nothing; an interrupted run continues where it stopped.
+/// is set or `--ask` is given. Learning again changes nothing; an interrupted run continues where it stopped.
 #[derive(clap::Args, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent flags of the command line")]
 pub(crate) struct LearnArgs {

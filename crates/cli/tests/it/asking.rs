@@ -28,7 +28,7 @@ fn write_session(sandbox: &Sandbox) -> PathBuf {
         json!({ "event": "session_start", "project_root": sandbox.project, "agent": "claude_code" }),
     );
     push(json!({ "event": "user_message", "text": "make the tests pass" }));
-    let mut run = |push: &mut dyn FnMut(Value), command: &str, output: &str, ok: bool| {
+    let run = |push: &mut dyn FnMut(Value), command: &str, output: &str, ok: bool| {
         let id = format!("c{command}{ok}");
         push(
             json!({ "event": "tool_call", "call_id": id, "tool": "shell", "args": { "command": command } }),

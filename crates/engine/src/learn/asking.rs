@@ -1,7 +1,8 @@
 //! Asking a language model what a session taught: one call per session at most.
 //!
 //! `session_texts` and `dossier` compose what the model is shown, `prompt.md` tells it what to do, and
-//! the crate `promote` checks its answer. The claims that pass become memories.
+//! the crate `promote` checks its answer. `question` makes the call and stores the claims that pass as
+//! memories, and all of them as sightings, which `explain` shows.
 
 mod dossier;
 mod question;

@@ -211,7 +211,11 @@ async fn check_answer(
     let lines = &material.dossier.lines;
     let edited = material.session.files.iter().map(|it| it.path.as_str().to_owned());
     let trusted = lines.iter().filter(|it| !it.tainted).map(|it| it.text.clone());
-    let trusted: Vec<String> = trusted.chain(edited).collect();
+    // Commands that the dossier names beside its lines, or not at all.
+    let pad = &material.pad;
+    let calls = pad.calls.iter().filter(|it| !pad.is_tainted(it.order));
+    let commands = calls.filter_map(|it| it.command).map(|it| pad.strings.text(it).to_owned());
+    let trusted: Vec<String> = trusted.chain(edited).chain(commands).collect();
     let root = project.place.root.clone();
     let facts = AnswerFacts {
         lines,

@@ -176,7 +176,7 @@ fn what_follows_external_text_is_marked_except_the_persons_words() {
 }
 
 #[test]
-fn a_long_session_stays_within_the_limit_and_keeps_every_message() {
+fn a_long_session_stays_within_the_limit() {
     let mut script = String::from("person Do the work\n");
     for n in 0..120 {
         script.push_str(&format!(
