@@ -98,7 +98,7 @@ const TOOL_TABLE: &[McpToolRow] = &[
     McpToolRow {
         name: "search_memory",
         description: "Search what is known about this project: traps, fixes, decisions, how things work. Use before exploring and on errors.",
-        input_properties: r#"{"query":{"type":"string","description":"A question, an identifier or an error message"},"type":{"type":"string","description":"Only this type, e.g. gotcha, decision, error_pattern"},"file":{"type":"string","description":"Only about this file"},"limit":{"type":"integer"}}"#,
+        input_properties: r#"{"query":{"type":"string","description":"A question, an identifier or an error message"},"type":{"type":"string","description":"e.g. gotcha, decision"},"file":{"type":"string","description":"Only about this file"},"limit":{"type":"integer"}}"#,
         required: &["query"],
         output_properties: Some(r#"{"notes":{"type":"string"},"hits":{"type":"array"}}"#),
         writes: false,
@@ -107,7 +107,7 @@ const TOOL_TABLE: &[McpToolRow] = &[
     McpToolRow {
         name: "record_memory",
         description: "Record one self-contained statement that a later session should know, when you found a trap or a fix. It becomes a memory if evidence confirms it.",
-        input_properties: r#"{"content":{"type":"string"},"type":{"type":"string","description":"gotcha, decision, preference, requirement, error_pattern, dead_end …; suggested when absent"},"files":{"type":"array","items":{"type":"string"}},"modules":{"type":"array","items":{"type":"string"}},"tags":{"type":"array","items":{"type":"string"}},"scope":{"type":"string"},"payload":{"type":"object","description":"fields of the type; a wrong one is answered with them"}}"#,
+        input_properties: r#"{"content":{"type":"string"},"type":{"type":"string","description":"gotcha, decision, preference, requirement, error_pattern, dead_end …; suggested when absent"},"files":{"type":"array","items":{"type":"string"}},"modules":{"type":"array","items":{"type":"string"}},"tags":{"type":"array","items":{"type":"string"}},"scope":{"type":"string"},"payload":{"type":"object","description":"fields of the type"}}"#,
         required: &["content"],
         output_properties: Some(
             r#"{"recorded_in":{"type":"string"},"session":{"type":"string"},"type":{"type":"string"},"needs_review":{"type":"boolean"}}"#,
@@ -127,7 +127,7 @@ const TOOL_TABLE: &[McpToolRow] = &[
     McpToolRow {
         name: "get_context",
         description: "Get the notes for a stage, before it begins: plan (recipes, dead ends, effort, files that change together), qa (what to verify), recovery (what failed), spec (preferences, decisions).",
-        input_properties: r#"{"stage":{"type":"string","enum":["plan","qa","recovery","spec"]},"task":{"type":"string"},"modules":{"type":"array","items":{"type":"string"}},"files":{"type":"array","items":{"type":"string"}},"report":{"type":"string","description":"recovery: the error or review that reported the failure"}}"#,
+        input_properties: r#"{"stage":{"type":"string","enum":["plan","qa","recovery","spec"]},"task":{"type":"string"},"modules":{"type":"array","items":{"type":"string"}},"files":{"type":"array","items":{"type":"string"}},"report":{"type":"string","description":"recovery: what reported the failure"}}"#,
         required: &["stage"],
         output_properties: Some(r#"{"notes":{"type":"string"},"ids":{"type":"array"}}"#),
         writes: false,
