@@ -1,4 +1,4 @@
-//! Notes as an agent and a user meet them: the id of a fix that was seen once can be shown, explained and
+//! Notes as an agent and a user meet them: the id of a fix can be shown, explained and
 //! rejected; a plan finds the file that a bare name means; a prompt brings no empty note; the tools of the
 //! MCP server say when to use them. Also which memories a renamed file brings, and that a transcript from
 //! elsewhere brings none.
@@ -24,39 +24,27 @@ fn sandbox_with_fix() -> (Sandbox, String) {
     write_transcript(&sandbox, 1, 1, GIT_SHOW_SESSION);
     sandbox.json(&["learn"]);
     let note = injected_text(&sandbox, "s1", failed_git_show());
-    assert!(note.contains("seen once"), "{note}");
+    assert!(note.contains("--stat HEAD"), "{note}");
     let id = note.split("[#").nth(1).and_then(|it| it.split(']').next()).unwrap().to_owned();
     (sandbox, id)
 }
 
 #[test]
-fn the_id_of_a_fix_seen_once_can_be_shown_and_rejected() {
+fn the_id_in_a_note_about_a_fix_can_be_shown_and_rejected() {
     let (sandbox, id) = sandbox_with_fix();
     for command in ["show", "explain"] {
         let shown = sandbox.run(&[command, &id]).expect_code(0, command);
-        assert!(shown.out.contains("not a memory yet"), "{shown:?}");
         assert!(shown.out.contains("git show"), "{shown:?}");
     }
-    assert_eq!(sandbox.json(&["show", &id])["dismissed"], false);
-
-    // It cannot be confirmed, only rejected; `undo` takes that back.
-    let refused = sandbox.run(&["flag", &id, "ok"]);
-    assert!(refused.code != 0 && refused.err.contains("no memory yet"), "{refused:?}");
+    // `undo` takes a rejection back.
     sandbox.run(&["flag", &id, "outdated"]).expect_code(0, "flag");
     assert_eq!(injected_text(&sandbox, "s2", failed_git_show()), "");
-    assert_eq!(sandbox.json(&["show", &id])["dismissed"], true);
     sandbox.run(&["undo"]).expect_code(0, "undo");
-    assert!(injected_text(&sandbox, "s3", failed_git_show()).contains("seen once"));
-
-    // A text replaces it at once.
-    let text = "git show has no --no-stat: write --no-patch";
-    let flagged = sandbox.json(&["flag", &id, "incorrect", "--text", text]);
-    assert_eq!(flagged["replacement"]["content"], text);
-    assert!(!injected_text(&sandbox, "s4", failed_git_show()).contains("seen once"));
+    assert!(injected_text(&sandbox, "s3", failed_git_show()).contains("--stat HEAD"));
 }
 
 #[test]
-fn an_agent_can_reject_a_fix_seen_once() {
+fn an_agent_can_reject_a_fix_by_the_id_in_its_note() {
     let (sandbox, id) = sandbox_with_fix();
     let flag = |id: &str| {
         let arguments = json!({ "memory": id, "reason": "the flag is --no-patch" });
@@ -64,7 +52,7 @@ fn an_agent_can_reject_a_fix_seen_once() {
         answer_text(&answers[1]).to_owned()
     };
     let answer = flag(&id);
-    assert!(answer.contains("not a memory yet") && answer.contains("no longer told"), "{answer}");
+    assert!(answer.contains("no longer"), "{answer}");
     assert_eq!(injected_text(&sandbox, "s2", failed_git_show()), "");
     let unknown = flag("0123abcd");
     assert!(unknown.contains("search_memory shows the ids"), "{unknown}");
