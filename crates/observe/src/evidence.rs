@@ -507,11 +507,7 @@ impl Evidence {
                 let [from, to] = to_pair(steps)?;
                 Self::CausalStatement { files, sentence: text?, from, to }
             }
-            SignalKind::UserCorrection => Self::UserCorrection {
-                files,
-                sentence: text?,
-                kind: WishKind::from_slug(fields.wish.as_deref()),
-            },
+            SignalKind::UserCorrection => person_wish(files, text?, fields.wish.as_deref()),
             SignalKind::Recorded => Self::Recorded {
                 files,
                 content: text?,
@@ -546,6 +542,10 @@ fn add_json_texts<'a>(acc: &mut Vec<&'a mut String>, value: &'a mut Value) {
         Value::Object(fields) => fields.values_mut().for_each(|it| add_json_texts(acc, it)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+fn person_wish(files: Vec<ProjectPath>, sentence: String, slug: Option<&str>) -> Evidence {
+    Evidence::UserCorrection { files, sentence, kind: WishKind::from_slug(slug) }
 }
 
 fn to_pair<T>(items: Vec<T>) -> Option<[T; 2]> {

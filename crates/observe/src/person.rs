@@ -210,7 +210,7 @@ impl Hearing<'_> {
         let mut told = after(if is_announced { line } else { text });
         if cut_sentence(&told).n_words < MIN_WISH_WORDS {
             let next = self.paragraph.get(self.nth + 1).map(|it| it.text);
-            told = next.or_else(|| self.sentence_before())?.to_owned();
+            next.or_else(|| self.sentence_before())?.clone_into(&mut told);
         }
         Some(PersonWish { kind: WishKind::Told, text: told })
     }

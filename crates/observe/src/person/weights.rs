@@ -12,6 +12,7 @@ pub(super) const MIN_CORRECTION_SCORE: i32 = 600;
 
 /// The weight of a trait for a standing rule and for a correction.
 #[rustfmt::skip]
+#[expect(clippy::match_same_arms, reason = "a table with a row per trait")]
 pub(super) const fn weights_of(it: SentenceTrait) -> (i32, i32) {
     use SentenceTrait as T;
     match it {

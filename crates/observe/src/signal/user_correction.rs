@@ -95,7 +95,9 @@ mod tests {
         let mut events = events_from_script("user we never mock the database");
         let detect = |events: &[EventEnvelope]| {
             let mut pad = Scratchpad::new();
-            events.iter().for_each(|it| pad.observe(it));
+            for it in events {
+                pad.observe(it);
+            }
             let mut acc = Vec::new();
             super::detect(&mut acc, &pad, &ModuleLookup::default());
             acc.len()
