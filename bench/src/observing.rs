@@ -299,7 +299,9 @@ fn measure_learning() -> anyhow::Result<BenchRow> {
             random: next_random_bytes,
         };
         let mut opened = engine::Project::open(config, &project, Timestamp(1)).await?;
-        for transcript in engine::transcripts_at_paths(&paths, None, &|_| engine::TranscriptTrust::Own)? {
+        for transcript in
+            engine::transcripts_at_paths(&paths, None, &|_| engine::TranscriptTrust::Own)?
+        {
             if let Some(read) = opened.session_history().read_transcript(&transcript)? {
                 opened.learner().learn_session(&read.pad).await?;
             }

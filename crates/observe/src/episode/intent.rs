@@ -404,7 +404,8 @@ fn sort_arguments(words: &[&str]) -> (Vec<String>, Vec<String>) {
             continue;
         }
         let name = option_name(word);
-        let is_listed = tables::SCOPE_OPTIONS.contains(&name.as_str()) || matches!(*word, "-C" | "-tags");
+        let is_listed =
+            tables::SCOPE_OPTIONS.contains(&name.as_str()) || matches!(*word, "-C" | "-tags");
         // A plain word after any other long option is more often its value than a target.
         let is_long = word.starts_with("--") && !tables::OUTPUT_OPTIONS.contains(&name.as_str());
         let is_value = |it: &str| {

@@ -170,7 +170,10 @@ fn a_cause_that_nothing_bears_out_is_refused() {
 fn a_prohibition_that_worked_afterwards_is_refused() {
     let text =
         "Never run `go vet ./upload` before `docker compose up -d minio`: connection refused.";
-    check_with(json!({ "text": text }), expect!["contradicted: `go vet ./upload` worked afterwards"]);
+    check_with(
+        json!({ "text": text }),
+        expect!["contradicted: `go vet ./upload` worked afterwards"],
+    );
     let text =
         "Never run `go test ./upload` without `docker compose up -d minio`: connection refused.";
     check_with(json!({ "text": text }), expect!["live"]);
