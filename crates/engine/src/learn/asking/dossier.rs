@@ -28,7 +28,7 @@ mod timeline;
 
 use std::fmt::Write as _;
 
-use model::QuoteSource;
+use model::{ContentChannel, QuoteSource};
 use observe::{Scratchpad, SessionOverview};
 use promote::DossierLine;
 
@@ -218,8 +218,12 @@ fn format_dossier(
 
 fn add_item(text: &mut String, lines: &mut Vec<DossierLine>, pad: &Scratchpad, item: &DossierItem) {
     let (source, _) = item.kind.row();
-    // A person's words are theirs, whatever the agent read before.
-    let tainted = source != QuoteSource::Person && pad.is_tainted(item.order);
+    // A person's words are theirs, whatever the agent read before. In a record from elsewhere, they may
+    // be invented like everything else.
+    let is_foreign =
+        pad.external.as_ref().is_some_and(|it| it.channel == ContentChannel::Transcript);
+    let is_own_word = source == QuoteSource::Person && !is_foreign;
+    let tainted = pad.is_tainted(item.order) && !is_own_word;
     let mark = if tainted { " (external)" } else { "" };
     for part in &item.parts {
         let n = u32::try_from(lines.len() + 1).unwrap_or(u32::MAX);
