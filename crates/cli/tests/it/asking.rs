@@ -12,7 +12,7 @@ use crate::http_server::{ServerReply, TestServer};
 use crate::sandbox::{Sandbox, run_command, string};
 
 const GOOD_CLAIM: &str =
-    "Tests never start the database themselves: `make db` does it before them.";
+    "`make lint` fails with `unused import` at first, and passes when it is repeated.";
 
 /// The journal of a session in which a command failed until another one was run, and the person gave rules.
 fn write_session(sandbox: &Sandbox) -> PathBuf {
@@ -62,17 +62,17 @@ fn write_session(sandbox: &Sandbox) -> PathBuf {
 fn answer() -> String {
     let claim = |text: &str| {
         json!({
-            "type": "preference",
+            "type": "error_pattern",
             "text": text,
-            "quotes": [{ "n": 2, "text": "never start the database in the tests themselves" }],
+            "quotes": [{ "n": 7, "text": "make lint" }, { "n": 8, "text": "error: unused import" }],
             "files": [],
-            "when": "writing tests",
+            "when": "make lint",
             "scope": "repository",
             "sure": 0.95,
             "worth": 0.8,
         })
     };
-    let invented = claim("Never start the database in the tests: run `make world` first.");
+    let invented = claim("`make lint` fails with `unused import` until `make world` was run.");
     format!("```json\n{}\n```", json!([claim(GOOD_CLAIM), invented]))
 }
 
@@ -94,7 +94,7 @@ fn use_provider(sandbox: &Sandbox, url: &str) {
 }
 
 fn learn(sandbox: &Sandbox, transcript: &std::path::Path) -> Value {
-    sandbox.json(&["learn", "--ask", "--from", transcript.to_str().unwrap()])
+    sandbox.json(&["learn", "--ask", "--trust", "--from", transcript.to_str().unwrap()])
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_checked_claim_becomes_a_memory_with_its_quotes_and_a_session_is_asked_about
     // The memory explains itself by its quotes, the session also by what was refused.
     let id = string(&asked["memories"][0]["id"]);
     let explained = sandbox.run(&["explain", &id]).out_and_err();
-    assert!(explained.contains("never start the database in the tests"), "{explained}");
+    assert!(explained.contains("error: unused import"), "{explained}");
     let session = string(&asked["session"]);
     let explained = sandbox.run(&["explain", &session]).out_and_err();
     assert!(explained.contains("make world"), "{explained}");
@@ -151,7 +151,8 @@ fn the_limit_of_a_day_holds_and_without_a_model_nothing_is_sent() {
     let sandbox = Sandbox::new();
     let transcript = write_session(&sandbox);
     let path = transcript.to_str().unwrap();
-    let refused = sandbox.run(&["learn", "--ask", "--from", path]).expect_code(2, "no model");
+    let refused =
+        sandbox.run(&["learn", "--ask", "--trust", "--from", path]).expect_code(2, "no model");
     assert!(refused.out_and_err().contains("learn.model"), "{}", refused.out_and_err());
     let model = start_model("nonsense".to_owned());
     use_provider(&sandbox, &model.url());
@@ -176,8 +177,14 @@ fn an_agent_program_is_run_outside_the_project_with_a_marker_that_silences_hooks
     fs::write(programs.join("claude"), script).unwrap();
     fs::set_permissions(programs.join("claude"), fs::Permissions::from_mode(0o755)).unwrap();
     sandbox.json(&["config", "set", "learn.model", "claude"]);
-    let mut command =
-        sandbox.command(&["--json", "learn", "--ask", "--from", transcript.to_str().unwrap()]);
+    let mut command = sandbox.command(&[
+        "--json",
+        "learn",
+        "--ask",
+        "--trust",
+        "--from",
+        transcript.to_str().unwrap(),
+    ]);
     let path = format!("{}:/usr/bin:/bin", programs.display());
     command.env("PATH", path);
     let learned = run_command(command).expect_code(0, "learn").json();
