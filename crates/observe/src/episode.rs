@@ -246,15 +246,15 @@ fn find_ending(
             match next {
                 // The intent failed again, so that what was done before did not help.
                 Some(it) if it.fingerprint == error.fingerprint => {
-                    between = CallsBetween::default()
+                    between = CallsBetween::default();
                 }
                 // The command is right now: it does its work and finds something else.
                 Some(it)
-                    if nature == FailureNature::Usage && nature_of(it) == FailureNature::Work =>
+                    if nature == FailureNature::Usage
+                        && nature_of(it) == FailureNature::Work
+                        && is_other_command(failed, &line[same], nature) =>
                 {
-                    if is_other_command(failed, &line[same], nature) {
-                        return Some(found.other_command(&line[same].text));
-                    }
+                    return Some(found.other_command(&line[same].text));
                 }
                 _ => {}
             }
@@ -264,7 +264,7 @@ fn find_ending(
             continue;
         }
         if let Some(same) = same {
-            if let Some(end) = found.judge(&between, &line, same) {
+            if let SuccessVerdict::Ends(end) = found.judge(&between, &line, same) {
                 return end;
             }
         } else if found.replaces_test_program(call)
@@ -276,6 +276,14 @@ fn find_ending(
         }
     }
     None
+}
+
+/// What a success after a failure means for its episode.
+enum SuccessVerdict {
+    /// The same is still to be done.
+    GoesOn,
+    /// The episode is over; `None` if the success shows no fix.
+    Ends(Option<EpisodeEnding>),
 }
 
 /// A success after a failure, with what is needed to judge it.
@@ -291,14 +299,8 @@ struct FoundSuccess<'a> {
 }
 
 impl FoundSuccess<'_> {
-    /// The ending that a success of the same family shows: `None` if it does not end the episode,
-    /// `Some(None)` if it ends it without a fix.
-    fn judge(
-        &self,
-        between: &CallsBetween,
-        line: &[CommandIntent],
-        same: usize,
-    ) -> Option<Option<EpisodeEnding>> {
+    /// What a success of the same family means for the episode.
+    fn judge(&self, between: &CallsBetween, line: &[CommandIntent], same: usize) -> SuccessVerdict {
         let passed = &line[same];
         let steps = choose_steps(self.failed, &line[..same], &between.steps, self.preceding);
         let is_other = is_other_command(self.failed, passed, self.nature);
@@ -309,10 +311,10 @@ impl FoundSuccess<'_> {
         if is_other && !edits_matter {
             let kind =
                 if steps.is_empty() { EndingKind::OtherCommand } else { EndingKind::MissingStep };
-            return Some(Some(self.ending(kind, &passed.text, steps, Vec::new())));
+            return SuccessVerdict::Ends(Some(self.ending(kind, &passed.text, steps, Vec::new())));
         }
         if !covers_scope(self.failed, passed) {
-            return None;
+            return SuccessVerdict::GoesOn;
         }
         if !between.edited_files.is_empty() {
             let kind = if self.remedy().is_some() { EndingKind::Remedy } else { EndingKind::Edit };
@@ -320,23 +322,25 @@ impl FoundSuccess<'_> {
             let turned = kind == EndingKind::Edit && self.has_message();
             let names = between.names.clone();
             let ending = self.ending(kind, &passed.text, steps, between.edited_files.clone());
-            return Some((!turned).then_some(EpisodeEnding { names, ..ending }));
+            return SuccessVerdict::Ends((!turned).then_some(EpisodeEnding { names, ..ending }));
         }
         if !steps.is_empty() {
             let ending = self.ending(EndingKind::MissingStep, &passed.text, steps, Vec::new());
-            return Some(Some(ending));
+            return SuccessVerdict::Ends(Some(ending));
         }
         if let Some(folder) = &between.folder
             && !folder.is_empty()
             && !folder.starts_with(['/', '~'])
             && self.nature == FailureNature::Usage
         {
-            return Some(Some(self.other_command(&format!("cd {folder} && {}", passed.text))));
+            let command = format!("cd {folder} && {}", passed.text);
+            return SuccessVerdict::Ends(Some(self.other_command(&command)));
         }
         // The same command passed by itself, after a person said something or by chance.
         let is_same = is_same_command(self.failed, passed);
         let has_remedy = self.remedy().is_some() && is_same;
-        Some(has_remedy.then(|| self.ending(EndingKind::Remedy, &passed.text, steps, Vec::new())))
+        let ending = || self.ending(EndingKind::Remedy, &passed.text, steps, Vec::new());
+        SuccessVerdict::Ends(has_remedy.then(ending))
     }
 
     /// Returns whether another test program passed soon after one that does not exist here.

@@ -61,6 +61,7 @@ async fn learn_repository(
     repos: Option<&Path>,
     repo: &str,
 ) -> anyhow::Result<(Vec<LearnedText>, u32)> {
+    use MemoryStatus::{Candidate, Live, NeedsReview, Tainted};
     let mut learning = LearningProject::at(clone_of(repos, repo).as_deref()).await?;
     let mut names: BTreeMap<SessionId, String> = BTreeMap::new();
     for transcript in InsightSet::transcripts(data, repo)? {
@@ -69,7 +70,6 @@ async fn learn_repository(
         }
     }
     let mut acc = Vec::new();
-    use MemoryStatus::{Candidate, Live, NeedsReview, Tainted};
     let statuses = [Live, NeedsReview, Candidate, Tainted];
     for status in statuses {
         let filter = MemoryFilter { statuses: vec![status], ..MemoryFilter::active(100_000) };

@@ -220,7 +220,7 @@ fn dump(sets: &[Vec<Example>]) -> anyhow::Result<()> {
                 json!({
                     "session": it.session, "moment": format!("{:?}", it.claim.moment), "text": it.claim.text,
                     "quote": it.claim.quote, "restatement": it.claim.restatement, "features": features,
-                    "worth": it.is_worth, "refusal": claims::find_refusal(&it.claim).map(|it| it.reason()),
+                    "worth": it.is_worth, "refusal": claims::find_refusal(&it.claim).map(claims::ClaimRefusal::reason),
                     "outcome": it.claim.outcome, "embedding": it.embedding,
                 })
             })

@@ -101,7 +101,7 @@ async fn flag_finding(
     let id = &finding.id;
     if args.verdict == FlagVerdict::Ok {
         return Err(usage_error(
-            &format!("#{id} is no memory yet, so it cannot be confirmed"),
+            format!("#{id} is no memory yet, so it cannot be confirmed"),
             "a second session with the same fix makes it a memory; `waylore remember` states it now",
         ));
     }

@@ -175,9 +175,12 @@ fn find_transcripts(
         let paths: Vec<PathBuf> =
             args.from.iter().map(|it| command.environment.cwd.join(it)).collect();
         let (home, root) = (command.environment.home.as_deref(), &command.project.place.root);
-        let trust = |path: &Path| match args.trust {
-            true => TranscriptTrust::Own,
-            false => transcript_trust(home, &environment::folder_variable, root, path),
+        let trust = |path: &Path| {
+            if args.trust {
+                TranscriptTrust::Own
+            } else {
+                transcript_trust(home, &environment::folder_variable, root, path)
+            }
         };
         let key = command.project.config.key.as_ref();
         return Ok(transcripts_at_paths(&paths, key, &trust)?);

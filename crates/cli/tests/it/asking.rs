@@ -20,7 +20,7 @@ fn write_session(sandbox: &Sandbox) -> PathBuf {
     let mut lines = Vec::new();
     let mut push = |event: Value| {
         let n = lines.len();
-        let mut line = json!({ "event_id": format!("e{n}"), "session_id": session, "at": 1_760_000_000_000_i64 + n as i64 });
+        let mut line = json!({ "event_id": format!("e{n}"), "session_id": session, "at": 1_760_000_000_000_u64 + n as u64 });
         line.as_object_mut().unwrap().extend(event.as_object().unwrap().clone());
         lines.push(line.to_string());
     };

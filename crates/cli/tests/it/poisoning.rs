@@ -53,7 +53,8 @@ fn write_records(sandbox: &Sandbox, payloads: &[String]) {
             event["event_id"] = json!(format!("{nth}-{at}"));
             event["session_id"] = json!(format!("018f0000-0000-7000-8000-0000000000{nth:02}"));
             event["at"] = json!(1_794_700_000_000_i64 + i64::try_from(at).unwrap());
-            text.push_str(&format!("{event}\n"));
+            text.push_str(&event.to_string());
+            text.push('\n');
         }
         fs::write(folder.join(format!("{nth}.ndjson")), text).unwrap();
     }

@@ -109,9 +109,10 @@ pub(super) async fn list_ranked(
     let user_excluded = user_excluded_memories(reader).await?;
     let unmerged = list_unmerged_branches(reader).await;
     // A memory may know a file by an earlier name.
-    let renames = match filters.iter().any(|it| it.file.is_some()) {
-        true => find_renames(reader).await?,
-        false => FileRenames::default(),
+    let renames = if filters.iter().any(|it| it.file.is_some()) {
+        find_renames(reader).await?
+    } else {
+        FileRenames::default()
     };
     let filters: Vec<_> = filters.iter().flat_map(|it| renames.expand_filter(it)).collect();
     let mut listed = Vec::new();

@@ -113,8 +113,8 @@ async fn read_renames(reader: &ProjectReader, commits: Vec<String>) -> RenamedPa
         let mut acc = Vec::new();
         for commit in commits.into_iter().filter(|it| *it != head) {
             let key = (commit, head.clone());
-            let cached = caches.renames.lock().get(&key).cloned();
-            let renames = cached.unwrap_or_else(|| {
+            let known = caches.renames.lock().get(&key).cloned();
+            let renames = known.unwrap_or_else(|| {
                 let renames = source::renames_since(&place, &key.0).map(Arc::new);
                 caches.renames.insert(key, renames.clone());
                 renames

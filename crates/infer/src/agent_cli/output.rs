@@ -71,7 +71,7 @@ fn add_codex_row(acc: &mut ProgramOutput, row: &Value) {
             acc.text = text_at(&row["item"]["text"]);
         }
         Some("turn.completed") => {
-            acc.usage = usage_of(&row["usage"], "input_tokens", "output_tokens")
+            acc.usage = usage_of(&row["usage"], "input_tokens", "output_tokens");
         }
         // Rows of the type `error` report retries; only this one is final.
         Some("turn.failed") => acc.error = text_at(&row["error"]["message"]),
@@ -82,7 +82,7 @@ fn add_codex_row(acc: &mut ProgramOutput, row: &Value) {
 fn add_copilot_row(acc: &mut ProgramOutput, row: &Value) {
     match row["type"].as_str() {
         Some("assistant.message") => {
-            acc.text = text_at(&row["data"]["content"]).or(acc.text.take())
+            acc.text = text_at(&row["data"]["content"]).or(acc.text.take());
         }
         Some("session.error") => acc.error = text_at(&row["data"]["message"]),
         _ => {}

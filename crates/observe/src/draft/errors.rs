@@ -179,7 +179,7 @@ impl FixedError<'_> {
         }
         let reason = self.explanation.map(strip_list_marker);
         let reason = reason.filter(|it| explains_error(it, self.message)).map(end_sentence);
-        let is_configured = !files.is_empty() && files.iter().all(|it| is_setting(it));
+        let is_configured = !files.is_empty() && files.iter().all(is_setting);
         let is_confirmed = !missed.is_empty() || is_configured;
         if reason.is_none() && !is_confirmed && n_sessions < 2 {
             return None;

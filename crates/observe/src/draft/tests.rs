@@ -50,16 +50,16 @@ fn an_error_is_drafted_only_with_its_fix() {
     check(
         retry,
         "fail gh pr diff 104 --stat: unknown flag: --stat\nrun gh pr diff 104 --name-only",
-        expect![[r#"
+        expect![[r"
             error_pattern: Use `gh pr diff 104 --name-only` instead of `gh pr diff 104 --stat`, which fails here with “unknown flag: --stat”.
-        "#]],
+        "]],
     );
     check(
         retry,
         "fail make: a.c:3:1: error: implicit declaration of foo\nsay `foo` must be declared in `a.h` before `a.c` includes it.\nedit a.h\nrun make",
-        expect![[r#"
+        expect![[r"
             error_pattern: `make` fails here with “implicit declaration of foo”. `foo` must be declared in `a.h` before `a.c` includes it. It was fixed in `a.h`.
-        "#]],
+        "]],
     );
     // The agent did not explain the edit.
     check(retry, "fail make: error: implicit declaration of foo\nedit a.h\nrun make", expect![""]);
@@ -81,9 +81,9 @@ fn statements_are_quoted_word_for_word() {
     check(
         SignalKind::UserCorrection,
         "user please always run `mise run fmt` before committing",
-        expect![[r#"
+        expect![[r"
             preference: please always run `mise run fmt` before committing
-        "#]],
+        "]],
     );
     // A dead end counts only after a longer exploration.
     let work = "read x.rs\n".repeat(21);

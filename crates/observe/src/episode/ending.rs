@@ -2,7 +2,7 @@
 //! between the two lines is then the fix.
 //!
 //! `pytest` fails with "command not found" and `python -m pytest` passes: another launcher. `npm test` fails
-//! with "DATABASE_URL is not set" and `DATABASE_URL=x npm test` passes: an assignment. But after a failing
+//! with "`DATABASE_URL` is not set" and `DATABASE_URL=x npm test` passes: an assignment. But after a failing
 //! `pytest`, a passing `pytest tests/test_a.py` fixes nothing: it runs less.
 
 use super::command_tables::{BYPASS_OPTIONS, GIT_BYPASS_OPTIONS};

@@ -424,6 +424,7 @@ fn sort_arguments(words: &[&str]) -> (Vec<String>, Vec<String>) {
 mod tests {
     use super::*;
     use expect_test::{Expect, expect};
+    use std::fmt::Write as _;
 
     /// Checks the intents of a line: `FAMILY [TARGET] {OPTIONS} (ASSIGNMENTS) in FOLDER = TEXT`.
     fn check(line: &str, expect: Expect) {
@@ -433,11 +434,11 @@ mod tests {
                 [(&it.target, '[', ']'), (&it.options, '{', '}'), (&it.assignments, '(', ')')]
             {
                 if !list.is_empty() {
-                    acc.push_str(&format!(" {open}{}{close}", list.join(" ")));
+                    let _ = write!(acc, " {open}{}{close}", list.join(" "));
                 }
             }
             if !it.folder.is_empty() {
-                acc.push_str(&format!(" in {}", it.folder));
+                let _ = write!(acc, " in {}", it.folder);
             }
             format!("{acc} = {}", it.text)
         };

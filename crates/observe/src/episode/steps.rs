@@ -24,7 +24,7 @@ pub(super) fn choose_steps(
         it.family != failed.family
             && !preceding.contains(&it.text)
             && !it.text.ends_with('…')
-            && !(it.family == "kill" && has_number)
+            && (it.family != "kill" || !has_number)
     };
     let all: Vec<&CommandIntent> = between
         .iter()

@@ -110,6 +110,7 @@ enum CommandSeparator {
 
 /// State of the split: finished commands, and the command and word that are being read.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent states of the scan")]
 struct CommandSplitter {
     commands: Vec<SimpleCommand>,
     words: Vec<String>,

@@ -24,6 +24,7 @@ pub(super) const CLAIM_KINDS: &[MemoryKind] = &[
 
 /// Parses the answer of a model: a JSON array, bare or in a code fence. The whole answer is an error if it
 /// is anything else; a claim of another form is returned as refused.
+#[expect(clippy::result_large_err, reason = "a few claims per session, each moved once")]
 pub fn parse_answer(answer: &str) -> Result<Vec<Result<AnsweredClaim, CheckedClaim>>, String> {
     let rows = match serde_json::from_str(strip_fence(answer)) {
         Ok(Value::Array(rows)) => rows,

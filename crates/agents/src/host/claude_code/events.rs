@@ -188,7 +188,7 @@ mod tests {
         );
         // Prompts without a transcript: a notice of the host is none, a plan is no prompt.
         check(
-            r##""hook_event_name":"UserPromptSubmit","prompt":"Implement the following plan:\n# Rounding","prompt_id":"9""##,
+            r#""hook_event_name":"UserPromptSubmit","prompt":"Implement the following plan:\n# Rounding","prompt_id":"9""#,
             expect![[r##"
                 start "session_start","project_root":"/p/sub","agent":"claude_code","host_session":"s1"}
                 prompt 9 "user_message","text":"# Rounding","kind":"accepted_plan"}

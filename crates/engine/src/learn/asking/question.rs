@@ -25,7 +25,7 @@ use crate::{Error, NotebookScope, Project};
 /// Longest answer, in tokens.
 const MAX_ANSWER_TOKENS: u32 = 800;
 /// Time for an answer. Agent programs start slowly, and retry by themselves.
-const QUESTION_TIMEOUT: Duration = Duration::from_secs(120);
+const QUESTION_TIMEOUT: Duration = Duration::from_mins(2);
 /// Stored memories that a claim is compared with.
 const MAX_COMPARED: u32 = 10;
 /// Calls about one session that may fail.

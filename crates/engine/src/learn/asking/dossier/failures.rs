@@ -39,16 +39,13 @@ fn find_episodes(timeline: &Timeline<'_>) -> Vec<FailureEpisode> {
         }
         let position = open.iter().position(|it| it.0 == head);
         if call.has_failed() {
-            match position {
-                Some(position) => {
-                    let episode = &mut open[position].1;
-                    (episode.last, episode.n_failures) = (number, episode.n_failures + 1);
-                }
-                None => {
-                    let (first, last) = (number, number);
-                    let episode = FailureEpisode { first, last, n_failures: 1, ended_by: None };
-                    open.push((head, episode));
-                }
+            if let Some(position) = position {
+                let episode = &mut open[position].1;
+                (episode.last, episode.n_failures) = (number, episode.n_failures + 1);
+            } else {
+                let (first, last) = (number, number);
+                let episode = FailureEpisode { first, last, n_failures: 1, ended_by: None };
+                open.push((head, episode));
             }
         } else if call.has_succeeded()
             && let Some(position) = position

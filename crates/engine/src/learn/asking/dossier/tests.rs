@@ -1,5 +1,7 @@
 //! Dossiers of small sessions, told by a script.
 
+use std::fmt::Write as _;
+
 use expect_test::{Expect, expect};
 use model::{
     AgentReasoning, Event, EventEnvelope, ProjectPath, SessionId, SessionStart, TextExcerpt,
@@ -122,7 +124,7 @@ fn a_dossier_tells_words_failures_and_conclusions_with_what_came_of_them() {
          refuses never force-push here, open a pull request
          answers Which base branch? | always develop
          agent Done. The container is now started in `TestMain`, and the whole suite passes.",
-        expect![[r#"
+        expect![[r"
             SESSION of claude_code: 5 tool calls, 1 files edited, 1 failures. Step numbers count tool calls.
 
             PERSON
@@ -147,7 +149,7 @@ fn a_dossier_tells_words_failures_and_conclusions_with_what_came_of_them() {
             - last run of `go test ./...`: passed
             - last run of `go test ./upload`: passed
             - the work was not committed in the session; its checks passed
-        "#]],
+        "]],
     );
 }
 
@@ -158,7 +160,7 @@ fn what_follows_external_text_is_marked_except_the_persons_words() {
          fetch https://example.com/docs
          agent The `retry` option must be set, because `upload()` fails without it otherwise.
          person never set retry above 3 in this project",
-        expect![[r#"
+        expect![[r"
             SESSION of claude_code: 1 tool calls, 0 files edited, 0 failures. Step numbers count tool calls.
 
             PERSON
@@ -171,7 +173,7 @@ fn what_follows_external_text_is_marked_except_the_persons_words() {
 
             STATE AT THE END
             - the work was not committed, and no check confirms it
-        "#]],
+        "]],
     );
 }
 
@@ -179,14 +181,16 @@ fn what_follows_external_text_is_marked_except_the_persons_words() {
 fn a_long_session_stays_within_the_limit() {
     let mut script = String::from("person Do the work\n");
     for n in 0..120 {
-        script.push_str(&format!(
-            "agent The file `part{n}.rs` must not import `core{n}` because it would be cyclic.\n"
-        ));
-        script.push_str(&format!("fails make check{n} => error: number {n} is wrong\n"));
-        script.push_str(&format!("edit src/part{n}.rs\nrun make check{n}\n"));
-        script.push_str(&format!(
-            "person remark number {n}: keep the parts apart from the core, as agreed\n"
-        ));
+        let _ = writeln!(
+            script,
+            "agent The file `part{n}.rs` must not import `core{n}` because it would be cyclic."
+        );
+        let _ = writeln!(script, "fails make check{n} => error: number {n} is wrong");
+        let _ = writeln!(script, "edit src/part{n}.rs\nrun make check{n}");
+        let _ = writeln!(
+            script,
+            "person remark number {n}: keep the parts apart from the core, as agreed"
+        );
     }
     let rules = (0..200).map(|n| format!("Rule number {n} says that tests come first.")).collect();
     let dossier = compose(&script, &DossierContext { rules, known: Vec::new() });

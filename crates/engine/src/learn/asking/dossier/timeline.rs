@@ -1,5 +1,7 @@
 //! Edits, checks and commits of a session in order, to say what came of a sentence or a failure.
 
+use std::fmt::Write as _;
+
 use observe::{CallEffects, CallState, Scratchpad, shell};
 
 use super::super::session_texts::{SessionTexts, Speaker};
@@ -149,7 +151,7 @@ impl Aftermath {
         }
         if let Some((command, has_passed)) = &self.check {
             let verb = if *has_passed { "passed" } else { "failed" };
-            acc.push_str(&format!("; `{command}` {verb}"));
+            let _ = write!(acc, "; `{command}` {verb}");
         }
         if self.is_committed {
             acc.push_str("; committed later");
