@@ -1,6 +1,6 @@
 //! The cut: the shortest text of a sentence that stands alone.
 //!
-//! "Ah, I see — the tests need a real repository, so let me add one." becomes "The tests need a real
+//! "Ah, I see — the hooks need a real repository, so let me add one." becomes "The hooks need a real
 //! repository." A sentence that points back ("It runs git") gets the sentence before it, or its place as a
 //! heading, or is refused.
 
@@ -142,10 +142,10 @@ mod tests {
     #[test]
     fn lead_ins_and_next_steps_are_cut() {
         check(
-            "Ah, I see — the tests need a real repository, so let me add one.",
+            "Ah, I see — the hooks need a real repository, so let me add one.",
             "",
             None,
-            expect!["The tests need a real repository."],
+            expect!["The hooks need a real repository."],
         );
         check("Let me look at the tests in the folder.", "", None, expect!["–"]);
         check(

@@ -125,13 +125,13 @@ mod tests {
         let text = "Never call `refresh` while the lock is held, because it waits.";
         add_surface_features(&mut set, text, text);
         let slugs: Vec<&str> = set.iter().map(ClaimFeature::slug).collect();
-        assert_eq!(slugs, ["norm", "because", "negation", "code", "short"]);
+        assert_eq!(slugs, ["norm", "because", "negation", "mechanism", "code", "short"]);
     }
 
     #[test]
     fn names_are_compared_by_their_parts() {
         let parts: Vec<String> =
-            name_parts("see `paths.RepoRoot()` in src/a_b.rs").into_iter().collect();
-        assert_eq!(parts, ["RepoRoot", "a_b", "paths"]);
+            name_parts("see `paths.RepoRoot()` in src/parser_b.rs").into_iter().collect();
+        assert_eq!(parts, ["RepoRoot", "parser_b", "paths"]);
     }
 }

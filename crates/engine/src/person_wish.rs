@@ -67,7 +67,7 @@ pub(crate) fn suggest_wish_type(wish: WishKind, text: &str) -> MemoryType {
     let suggested = promote::suggest_type(text).kind;
     let fits = match wish {
         WishKind::Told => true,
-        WishKind::StandingRule | WishKind::Correction => matches!(
+        WishKind::StandingRule | WishKind::Correction | WishKind::Suggestion => matches!(
             suggested,
             MemoryKind::Preference | MemoryKind::Gotcha | MemoryKind::Requirement
         ),

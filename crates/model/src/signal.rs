@@ -51,7 +51,10 @@ pub enum SignalUse {
     /// the usual checks at the first edit. It never becomes a memory, because a count says nothing about
     /// the reason, and is outdated by the next session.
     Statistics,
-    /// A statement, or a failure with what ended it: it may become a memory.
+    /// A statement of the agent: it becomes a candidate, which no agent is told of until a second session or a
+    /// person confirms it.
+    Candidate,
+    /// A person's word, a recorded note, or a failure with what ended it: it may become a memory.
     Memory,
 }
 
@@ -76,7 +79,7 @@ impl SignalKind {
     pub const fn row(self) -> SignalRow {
         use MemoryKind::{CausalDependency as Causal, ContextCost, DeadEnd, ErrorPattern, Gotcha, ModuleInsight as Insight,
                    Preference, PrefetchPattern as Prefetch, TaskCalibration as Calibration, WorkflowRecipe as Recipe};
-        use SignalUse::{Memory, Statistics};
+        use SignalUse::{Candidate, Memory, Statistics};
         match self {
             //                                                sessions
             //                                                |  textual
@@ -85,12 +88,12 @@ impl SignalKind {
             Self::FileAccess        => row(720, Prefetch,     3, false, Statistics, "files touched early, session after session"),
             Self::CoAccess          => row(910, Causal,       3, false, Statistics, "two files touched within five steps"),
             Self::ErrorRetry        => row(850, ErrorPattern, 2, true,  Memory,     "an error recurred; its fix is kept"),
-            Self::Backtrack         => row(680, Gotcha,       2, true,  Memory,     "an edit was reverted or redone"),
+            Self::Backtrack         => row(680, Gotcha,       2, true,  Candidate,  "an edit was reverted or redone"),
             Self::ReadAbandon       => row(790, Gotcha,       3, false, Statistics, "a file was read repeatedly and never used"),
             Self::RepeatedGrep      => row(760, Insight,      2, false, Statistics, "the same search was repeated; the query that finally matched is kept"),
             Self::Sequence          => row(730, Recipe,       3, false, Statistics, "the same steps in the same order"),
             Self::TimeAnomaly       => row(480, Gotcha,       3, false, Statistics, "a step took far longer than the others; counts only beside an error or a reverted edit"),
-            Self::SelfCorrection    => row(880, Gotcha,       1, true,  Memory,     "the agent corrected a belief about the code"),
+            Self::SelfCorrection    => row(880, Gotcha,       1, true,  Candidate,  "the agent corrected a belief about the code"),
             Self::ExternalReference => row(610, Insight,      3, true,  Statistics, "a page was looked up before an edit"),
             Self::GlobIgnore        => row(640, Gotcha,       2, false, Statistics, "a long file list of which little was read"),
             Self::ImportChase       => row(520, Causal,       4, false, Statistics, "a file was read, then its imports"),
@@ -100,10 +103,10 @@ impl SignalKind {
             Self::ParallelConflict  => row(820, Gotcha,       1, false, Memory,     "two subagents edited the same file"),
             Self::ContextTokenSpike => row(630, ContextCost,  3, false, Statistics, "files that cost far more tokens than others"),
             Self::DeadEnd           => row(850, DeadEnd,      1, true,  Memory,     "an approach was given up"),
-            Self::CausalStatement   => row(800, Causal,       1, true,  Memory,     "the agent or the user stated that one change requires another"),
+            Self::CausalStatement   => row(800, Causal,       1, true,  Candidate,  "the agent or the user stated that one change requires another"),
             Self::UserCorrection    => row(900, Preference,   1, true,  Memory,     "the user corrected the agent"),
             Self::Recorded          => row(830, Insight,      1, true,  Memory,     "the agent recorded a note"),
-            Self::Claim             => row(700, Insight,      1, true,  Memory,     "something stated by a person, a tool or the agent, with what came of it"),
+            Self::Claim             => row(700, Insight,      1, true,  Candidate,  "something stated by a person, a tool or the agent, with what came of it"),
         }
     }
 }

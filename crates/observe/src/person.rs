@@ -28,7 +28,7 @@ use cues::{CutSentence, FoundCue, cut_sentence, detect_language, find_cues, find
 pub use objection::is_objection;
 use own_words::{MAX_TYPED_SENTENCE_BYTES, TypedMessage, TypedSentence, read_typed};
 use traits::{SentenceContext, find_traits, has_open_reference};
-use weights::{MIN_CORRECTION_SCORE, MIN_RULE_SCORE, weights_of};
+use weights::{MIN_CORRECTION_SCORE, MIN_RULE_SCORE, is_lasting_rule, weights_of};
 
 /// Wishes that one message may hold; a longer list is a specification.
 const MAX_WISHES: usize = 4;
@@ -46,6 +46,8 @@ pub enum WishKind {
     StandingRule,
     /// It rejects what the agent did or said: kept for the person to confirm.
     Correction,
+    /// A norm that may hold for this task only: kept for the person to confirm.
+    Suggestion,
 }
 
 impl WishKind {
@@ -55,6 +57,7 @@ impl WishKind {
             Self::Told => "told",
             Self::StandingRule => "standing_rule",
             Self::Correction => "correction",
+            Self::Suggestion => "suggestion",
         }
     }
 
@@ -63,6 +66,7 @@ impl WishKind {
         match slug {
             Some("told") => Self::Told,
             Some("correction") => Self::Correction,
+            Some("suggestion") => Self::Suggestion,
             _ => Self::StandingRule,
         }
     }
@@ -168,15 +172,16 @@ impl Hearing<'_> {
             has_objecting_lead,
         };
         let (mut rule, mut correction) = (0, 0);
-        for it in find_traits(&context) {
-            let (for_rule, for_correction) = weights_of(it);
+        let traits = find_traits(&context);
+        for it in &traits {
+            let (for_rule, for_correction) = weights_of(*it);
             rule += for_rule;
             correction += for_correction;
         }
         let is_after_work = self.moment.after != Preceding::Nothing;
         let is_open = has_open_reference(&cut, &cues);
         let kind = if rule >= MIN_RULE_SCORE {
-            WishKind::StandingRule
+            if is_lasting_rule(&traits) { WishKind::StandingRule } else { WishKind::Suggestion }
         } else if correction >= MIN_CORRECTION_SCORE && is_after_work {
             WishKind::Correction
         } else {

@@ -53,6 +53,8 @@ pub struct PromotionCandidate {
     /// What happened in this session confirms it, such as a failed command that succeeded after the fix: one
     /// session with one occurrence is enough, and the rest of the session's work does not matter.
     pub is_confirmed: bool,
+    /// Its text is inferred and was stated by nothing in the session, such as that work was thrown away.
+    pub is_guess: bool,
     /// An earlier session made a memory from the pattern, which this one would confirm. The limits
     /// count new memories only.
     pub has_memory: bool,
@@ -63,6 +65,12 @@ impl PromotionCandidate {
     /// drop such a statement.
     const fn is_explicit(&self) -> bool {
         matches!(self.signal, SignalKind::Recorded | SignalKind::UserCorrection)
+    }
+
+    /// Sure enough to be told: the kind of statement is, or a second session states the same.
+    fn is_sure(&self) -> bool {
+        let is_repeated = self.sessions >= 2 || self.has_quorum;
+        is_repeated || (self.signal.row().feeds == SignalUse::Memory && !self.is_guess)
     }
 
     /// An approach that was given up: the session shows it, or the agent recorded it as one.
@@ -195,7 +203,7 @@ fn keep_claim(candidate: &PromotionCandidate, gate: &Gate) -> StageResult<Promot
 /// The signal must be one that becomes memories. A statistic is never stored, whatever the session.
 fn check_signal(candidate: &PromotionCandidate) -> StageResult<()> {
     match candidate.signal.row().feeds {
-        SignalUse::Memory => Ok(()),
+        SignalUse::Memory | SignalUse::Candidate => Ok(()),
         SignalUse::Statistics => {
             Err(drop_candidate(DropReason::Statistic, "told at its moment, not stored"))
         }
@@ -279,7 +287,7 @@ fn check_score(
         score,
         needs_review: (gate.needs_review && !candidate.is_confirmed) || candidate.tainted,
         tainted: candidate.tainted,
-        candidate: false,
+        candidate: !candidate.is_sure(),
     })
 }
 

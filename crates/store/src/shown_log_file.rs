@@ -421,6 +421,8 @@ mod tests {
             "map commands".to_owned(),
             "map parts".to_owned(),
             "map part crates/store".to_owned(),
+            "partner web/wire b.ts".to_owned(),
+            "checks".to_owned(),
             "once cargo test: E0308 in `a b.rs`".to_owned(),
             "fix cargo test: E0308 in `a b.rs` 1700000000000".to_owned(),
             "at 1700000000000 src/a b.rs".to_owned(),

@@ -202,6 +202,7 @@ fn to_candidate(drafted: &DraftedSighting<'_>, session: &SessionOverview) -> Pro
             _ => is_stated.then_some(STATED_CONFIDENCE),
         },
         is_confirmed: draft.as_ref().is_some_and(|it| it.is_confirmed),
+        is_guess: matches!(sighting.evidence, Evidence::RevertedSession { .. }),
         has_memory: earlier.iter().any(|it| it.memory.is_some()) || own_memory.is_some(),
     }
 }

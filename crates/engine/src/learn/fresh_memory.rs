@@ -91,7 +91,8 @@ pub(super) fn memory_from_draft(
         flags: MemoryFlags {
             needs_review: *needs_review,
             tainted: *tainted,
-            candidate: *candidate || draft.wish == Some(WishKind::Correction),
+            candidate: *candidate
+                || matches!(draft.wish, Some(WishKind::Correction | WishKind::Suggestion)),
             user_verified: is_told,
             ..MemoryFlags::default()
         },

@@ -10,9 +10,12 @@
 //! `npm test` fails here with “vi is not defined”. It was fixed in `src/a.test.ts` (`vi`, `vitest`).
 //! ```
 //!
-//! Another command, a missing step and a person's remedy are confirmed by the success that followed, so that
-//! one session is enough. An edit is so only if it says what to do the next time: it adds the name that the
-//! error misses, or changes a configuration.
+//! Another command and a missing step are confirmed by the success that followed, so that one session is
+//! enough, unless the command belongs to its moment (a commit, a branch, a folder). A person's remedy needs a
+//! second session. So does an edit, and then it is kept only if it teaches a rule: the agent explained it, or a
+//! linter names the rule; a changed configuration is enough by itself. An error of half-done work that the
+//! next edit ends (an unknown name, a wrong type) says nothing to a later session; it is told only where the
+//! very same error occurs again.
 
 use model::{ErrorPattern, MemoryKind, Payload, ProjectPath};
 
@@ -31,6 +34,8 @@ const MAX_NAMES: usize = 3;
 const MIN_ROUNDED_SESSIONS: u32 = 10;
 /// Share of an explanation's words that are in the message, in per cent. From here on it adds nothing.
 const REPEATED_PERCENT: usize = 60;
+/// The shortest name of a commit, in bytes.
+const MIN_COMMIT_BYTES: usize = 7;
 /// The longest list marker, in bytes: `12. **`.
 const MAX_LIST_MARKER_BYTES: usize = 6;
 
@@ -134,6 +139,9 @@ impl FixedError<'_> {
         let command = &self.fix.command;
         let (content, resolution) = match self.kind {
             EndingKind::OtherCommand => {
+                if *command == self.command {
+                    return None;
+                }
                 let resolution = format!("Use `{}` instead.", repeatable(command)?);
                 let content = format!("Use `{command}` instead of {}.", self.subject(n_sessions));
                 (content, resolution)
@@ -160,7 +168,8 @@ impl FixedError<'_> {
             EndingKind::Edit => return self.describe_edit(&failure, n_sessions),
         };
         let files = self.fix.edited_files.clone();
-        Some(FixDescription { content, resolution, files, is_confirmed: true })
+        let is_confirmed = self.kind != EndingKind::Remedy && !self.is_momentary();
+        Some(FixDescription { content, resolution, files, is_confirmed })
     }
 
     /// An edit says what to do the next time by the agent's explanation, by the names it added, or by the
@@ -180,8 +189,10 @@ impl FixedError<'_> {
         let reason = self.explanation.map(strip_list_marker);
         let reason = reason.filter(|it| explains_error(it, self.message)).map(end_sentence);
         let is_configured = !files.is_empty() && files.iter().all(is_setting);
-        let is_confirmed = !missed.is_empty() || is_configured;
-        if reason.is_none() && !is_confirmed && n_sessions < 2 {
+        let teaches_rule = reason.is_some() || is_configured || names_lint_rule(self.message);
+        // One session: the fix is told at the very same error, if the edit shows what the error misses.
+        let is_telling = n_sessions < 2 && !missed.is_empty();
+        if !teaches_rule && !is_telling {
             return None;
         }
         let resolution = match reason {
@@ -189,7 +200,26 @@ impl FixedError<'_> {
             None => format!("{place}."),
         };
         let content = format!("{failure}. {resolution}");
-        Some(FixDescription { content, resolution, files: files.clone(), is_confirmed })
+        let files = files.clone();
+        Some(FixDescription { content, resolution, files, is_confirmed: is_configured })
+    }
+
+    /// Returns whether the failed command belongs to its moment, so that the difference to the command that
+    /// worked is no rule: it looks at something, names a commit, or ran in another folder.
+    fn is_momentary(&self) -> bool {
+        let is_commit = |it: &str| {
+            it.len() >= MIN_COMMIT_BYTES
+                && it.bytes().all(|byte| byte.is_ascii_hexdigit())
+                && it.bytes().any(|byte| byte.is_ascii_digit())
+        };
+        let mut words = self.command.split(|it: char| !it.is_ascii_alphanumeric());
+        let is_git_move = ["git checkout", "git switch", "git branch", "git worktree", "git stash"]
+            .iter()
+            .any(|it| self.command.contains(it));
+        let is_elsewhere = self.message.to_ascii_lowercase().contains("no such file or directory");
+        let is_inspection =
+            CommandIntent::main_of_line(self.command).is_some_and(|it| episode::is_inspection(&it));
+        words.any(is_commit) || is_git_move || is_elsewhere || is_inspection
     }
 
     /// The command with its error, at the beginning of a sentence.
@@ -228,6 +258,23 @@ fn names_word(message: &str, name: &str) -> bool {
     let is_part = |it: char| it.is_alphanumeric() || it == '_';
     message.match_indices(name).any(|(start, _)| {
         !message[..start].ends_with(is_part) && !message[start + name.len()..].starts_with(is_part)
+    })
+}
+
+/// Returns whether a message ends with the rule of a linter: `… (nilerr)`, `… [no-unused-vars]`.
+fn names_lint_rule(message: &str) -> bool {
+    let end = message.trim_end_matches(['.', ' ']);
+    let rule = [('(', ')'), ('[', ']')].iter().find_map(|(open, close)| {
+        let inner = end.strip_suffix(*close)?;
+        inner.rsplit_once(*open).map(|it| it.1)
+    });
+    rule.is_some_and(|it| {
+        it.len() > 2
+            && it.bytes().all(|byte| {
+                byte.is_ascii_lowercase()
+                    || byte.is_ascii_digit()
+                    || matches!(byte, b'-' | b'_' | b'/' | b'@')
+            })
     })
 }
 

@@ -25,6 +25,8 @@ pub(super) fn choose_steps(
             && !preceding.contains(&it.text)
             && !it.text.ends_with('…')
             && (it.family != "kill" || !has_number)
+            // An edit of files is no step that can be repeated.
+            && !matches!(it.family.as_str(), "sed" | "perl" | "patch" | "rm" | "mv")
     };
     let all: Vec<&CommandIntent> = between
         .iter()
@@ -53,7 +55,7 @@ pub(super) fn choose_steps(
 }
 
 /// Returns whether a command only looks at something, so that nothing is different after it.
-pub(super) fn is_inspection(intent: &CommandIntent) -> bool {
+pub(crate) fn is_inspection(intent: &CommandIntent) -> bool {
     let (program, subcommands) = intent.family.split_once(' ').unwrap_or((&intent.family, ""));
     // `docker compose ps` looks as `docker ps` does.
     let is_listed = tables::INSPECTIONS.iter().any(|(name, listed)| {

@@ -10,6 +10,25 @@ pub(super) const MIN_RULE_SCORE: i32 = 550;
 /// The score from which on a sentence is a correction.
 pub(super) const MIN_CORRECTION_SCORE: i32 = 600;
 
+/// Returns whether a sentence above the threshold is surely meant beyond the task: something in it speaks of
+/// time, habit, preference or contrast, and nothing of this moment.
+pub(super) fn is_lasting_rule(traits: &[SentenceTrait]) -> bool {
+    use SentenceTrait as T;
+    let lasts = |it: &T| {
+        matches!(
+            it,
+            T::Lasting | T::Habit | T::NegatedHabit | T::Prefer | T::Contrast | T::Occasion
+        )
+    };
+    let is_momentary = |it: &T| {
+        matches!(
+            it,
+            T::Hedge | T::Deictic | T::InAnswer | T::ListItem | T::Past | T::Specific | T::Task
+        )
+    };
+    traits.iter().any(lasts) && !traits.iter().any(is_momentary)
+}
+
 /// The weight of a trait for a standing rule and for a correction.
 #[rustfmt::skip]
 #[expect(clippy::match_same_arms, reason = "a table with a row per trait")]
