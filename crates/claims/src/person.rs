@@ -114,6 +114,10 @@ const REPORT_OPENINGS: &[&str] = &[
 /// Collects the claims in the messages of a session.
 pub(crate) fn collect(view: &SessionView<'_>) -> Vec<Claim> {
     let mut acc = Vec::new();
+    // The messages to a subagent are written by the agent that started it.
+    if view.pad.parent.is_some() {
+        return acc;
+    }
     let mut is_first = true;
     for message in &view.pad.messages {
         let moment = match message.kind {

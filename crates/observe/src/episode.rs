@@ -32,8 +32,7 @@ use crate::strings::StringId;
 use ending::{covers_scope, is_other_command, is_same_command};
 pub use intent::{CommandIntent, command_family};
 use nature::{FailureNature, is_missing_program, nature_of};
-use steps::choose_steps;
-pub(crate) use steps::is_inspection;
+use steps::{choose_steps, is_inspection};
 
 /// Calls after a failure within which it must end.
 const MAX_EPISODE_CALLS: usize = 40;

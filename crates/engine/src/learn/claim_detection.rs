@@ -140,8 +140,9 @@ fn to_sighting(pad: &Scratchpad, chosen: ScoredClaim) -> Sighting {
         score: PerMille::from_fraction(f64::from(score)).unwrap_or(PerMille::ZERO),
         said_at: said_at.or(pad.started),
     };
-    // A person's own words carry no external text.
-    let tainted = source != ClaimSource::Person && pad.is_tainted(claim.order);
+    // A person's own words carry no external text, unless the whole record may be invented.
+    let tainted =
+        if source == ClaimSource::Person { pad.is_foreign() } else { pad.is_tainted(claim.order) };
     let mut sighting = Sighting {
         key,
         occurrences: 1,

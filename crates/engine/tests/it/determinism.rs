@@ -178,7 +178,7 @@ fn the_same_sessions_give_the_same_database_and_learning_again_changes_nothing()
     let first = learn_twice();
 
     // The sessions do contain external text, a statistic and a memory.
-    for part in ["tainted: true", "signal: CoAccess", "What worked: `git show --stat`"] {
+    for part in ["tainted: true", "signal: CoAccess", "Use `git show --stat`"] {
         assert!(first.contains(part), "{part}: {first}");
     }
     assert!(first == learn_twice(), "the same sessions give the same database");
@@ -214,7 +214,7 @@ fn a_grown_session_is_judged_like_a_new_one() {
             let session = format!("{SESSION_ID_PREFIX}01");
             let all = project
                 .retriever()
-                .list(&MemoryFilter::active(50), Some(NotebookScope::Project))
+                .list(&crate::learning::learned_filter(50), Some(NotebookScope::Project))
                 .await
                 .unwrap();
             let memories = all.iter().map(|it| format!("{:?}", it.memory));
@@ -281,8 +281,11 @@ fn a_host_clock_that_is_a_century_ahead_does_not_date_memories_in_the_future() {
     let fixture = TranscriptFixture::new(&[("a.jsonl", ahead), ("b.jsonl", transcript_text(2))]);
     let mut project = fixture.open_project();
     assert_eq!(fixture.learn_transcripts(&mut project).states.len(), 2);
-    let all = fixture
-        .run(project.retriever().list(&MemoryFilter::active(50), Some(NotebookScope::Project)));
+    let all = fixture.run(
+        project
+            .retriever()
+            .list(&crate::learning::learned_filter(50), Some(NotebookScope::Project)),
+    );
     let latest = all.iter().map(|it| it.memory.created_at.0).max();
 
     // 60 days until `now`, and 30 days that a clock may be ahead.

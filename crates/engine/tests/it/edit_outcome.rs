@@ -111,7 +111,7 @@ fn two_subagents_are_a_quorum_and_count_as_one_session() {
     record_session(&fixture, &mut project, 2, &subagent_events(PARENT, "", FIXED_ERROR));
     let mut texts = fixture.learn_journals(&mut project).texts;
     texts.sort();
-    let errors = texts.iter().filter(|it| it.contains("What worked")).count();
+    let errors = texts.iter().filter(|it| it.contains("which fails here")).count();
     let conflicts = texts.iter().filter(|it| it.contains("two subagents")).count();
     assert_eq!((errors, conflicts), (1, 2), "{texts:#?}");
 

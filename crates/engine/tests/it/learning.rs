@@ -60,6 +60,13 @@ fn next_entropy() -> [u8; 10] {
     bytes
 }
 
+/// Matches everything that was learned, candidates included.
+pub(crate) fn learned_filter(limit: u32) -> MemoryFilter {
+    let mut filter = MemoryFilter::active(limit);
+    filter.statuses.push(model::MemoryStatus::Candidate);
+    filter
+}
+
 /// A temporary folder with an empty project in `project` and the data folder in `data`.
 pub(crate) struct LearningFixture {
     pub(crate) dir: tempfile::TempDir,
@@ -134,7 +141,7 @@ impl LearningFixture {
             }
             let memories = project
                 .retriever()
-                .list(&MemoryFilter::active(100), Some(NotebookScope::Project))
+                .list(&learned_filter(100), Some(NotebookScope::Project))
                 .await
                 .unwrap();
             let texts = memories.into_iter().map(|it| it.memory.content).collect();
@@ -242,7 +249,7 @@ fn earlier_failures_are_expected_at_the_start_of_a_session() {
         fixture.learn_journals(&mut project);
     }
     let context = start_context(&project, "");
-    assert_eq!(context.expected_errors, "`npm run`: “sh: eslint: not found”");
+    assert_eq!(context.expected_errors, "`npm run`: “eslint: not found”");
     assert!(context.text.contains(&context.expected_errors), "{}", context.text);
 
     assert!(context.placed.is_empty() && context.used_tokens > 0);
@@ -275,7 +282,7 @@ fn a_hosts_database_is_learned_session_by_session() {
         states
     };
     assert_eq!(learn(&mut project), [LessonState::New, LessonState::New]);
-    let fix = "Use `git show --stat HEAD` instead of `git show --no-stat HEAD`, which fails here with “fatal: unrecognized argument: --no-stat” (2 sessions).";
+    let fix = "Use `git show --stat HEAD` instead of `git show --no-stat HEAD`, which fails here with “unrecognized argument: --no-stat” (2 sessions).";
     assert_eq!(fixture.learn_journals(&mut project).texts, [fix]);
     assert_eq!(learn(&mut project), [LessonState::Unchanged, LessonState::Unchanged]);
 }

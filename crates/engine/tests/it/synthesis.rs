@@ -81,8 +81,11 @@ fn learn_four_sessions(fixture: &LearningFixture, project: &mut Project) {
 
 /// The texts and states of all active memories.
 fn active_memories(fixture: &LearningFixture, project: &Project) -> Vec<(String, MemoryStatus)> {
-    let memories = fixture
-        .run(project.retriever().list(&MemoryFilter::active(100), Some(NotebookScope::Project)));
+    let memories = fixture.run(
+        project
+            .retriever()
+            .list(&crate::learning::learned_filter(100), Some(NotebookScope::Project)),
+    );
     memories.into_iter().map(|it| (it.memory.content.clone(), it.memory.status())).collect()
 }
 
@@ -180,7 +183,7 @@ fn a_model_may_interpret_the_statistics_of_a_module() {
     let (_, stored) = learn_with_interpretation(&answer);
     let mut expected = [
         (insight.to_owned(), MemoryStatus::NeedsReview),
-        (COMPOSED.to_owned(), MemoryStatus::Live),
+        (COMPOSED.to_owned(), MemoryStatus::Candidate),
     ];
     expected.sort();
     let mut stored = stored;

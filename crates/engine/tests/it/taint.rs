@@ -29,12 +29,14 @@ const PASSING_TEST: [&str; 3] = [
     r#""event":"step_complete""#,
 ];
 
-/// The texts of the memories that may be injected.
+/// The texts that taint does not hold back: live memories, and candidates that wait for a confirmation.
 fn live_texts(fixture: &LearningFixture, project: &Project) -> Vec<String> {
-    let filter = MemoryFilter::active(100);
+    let filter = crate::learning::learned_filter(100);
     let retriever = project.retriever();
     let memories = fixture.run(retriever.list(&filter, Some(NotebookScope::Project)));
-    let live = memories.into_iter().filter(|it| it.memory.status() == MemoryStatus::Live);
+    let live = memories
+        .into_iter()
+        .filter(|it| matches!(it.memory.status(), MemoryStatus::Live | MemoryStatus::Candidate));
     live.map(|it| it.memory.content).collect()
 }
 

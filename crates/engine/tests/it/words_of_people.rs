@@ -41,9 +41,12 @@ fn learn_records(records: &[&str]) -> Vec<String> {
         let parsed = project.session_history().read_transcript(&it).unwrap().unwrap();
         fixture.run(project.learner().learn_session(&parsed.pad)).unwrap();
     }
-    let (filter, retriever) = (MemoryFilter::active(100), project.retriever());
+    let (filter, retriever) = (crate::learning::learned_filter(100), project.retriever());
     let memories = fixture.run(retriever.list(&filter, Some(NotebookScope::Project)));
-    let live = memories.into_iter().filter(|it| it.memory.status() == MemoryStatus::Live);
+    let live = memories.into_iter().filter(|it| {
+        let is_kept = matches!(it.memory.status(), MemoryStatus::Live | MemoryStatus::Candidate);
+        is_kept && it.memory.kind.slug() == "preference"
+    });
     live.map(|it| it.memory.content).collect()
 }
 

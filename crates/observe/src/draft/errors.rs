@@ -216,10 +216,12 @@ impl FixedError<'_> {
         let is_git_move = ["git checkout", "git switch", "git branch", "git worktree", "git stash"]
             .iter()
             .any(|it| self.command.contains(it));
-        let is_elsewhere = self.message.to_ascii_lowercase().contains("no such file or directory");
-        let is_inspection =
-            CommandIntent::main_of_line(self.command).is_some_and(|it| episode::is_inspection(&it));
-        words.any(is_commit) || is_git_move || is_elsewhere || is_inspection
+        // `cd src && …` fails because the shell is there already.
+        let is_elsewhere = self.command.starts_with("cd ");
+        let is_look = ["git log", "git show", "git diff", "ls ", "cat ", "grep ", "rg ", "find "]
+            .iter()
+            .any(|it| self.command.starts_with(it));
+        words.any(is_commit) || is_git_move || is_elsewhere || is_look
     }
 
     /// The command with its error, at the beginning of a sentence.

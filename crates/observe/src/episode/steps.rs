@@ -55,7 +55,7 @@ pub(super) fn choose_steps(
 }
 
 /// Returns whether a command only looks at something, so that nothing is different after it.
-pub(crate) fn is_inspection(intent: &CommandIntent) -> bool {
+pub(super) fn is_inspection(intent: &CommandIntent) -> bool {
     let (program, subcommands) = intent.family.split_once(' ').unwrap_or((&intent.family, ""));
     // `docker compose ps` looks as `docker ps` does.
     let is_listed = tables::INSPECTIONS.iter().any(|(name, listed)| {
