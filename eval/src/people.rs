@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use model::Event;
-use observe::{PersonWish, WishKind, hear_message};
+use observe::{PersonMoment, PersonWish, Preceding, WishKind, hear_message};
 
 use crate::transcripts::{DataTranscript, read_events, read_manifest};
 
@@ -66,17 +66,17 @@ pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
 /// Adds the messages of one session, with what the agent had done before each.
 fn add_session(acc: &mut RepoMessages, transcript: &DataTranscript) -> anyhow::Result<()> {
     acc.n_sessions += 1;
-    let (mut is_first, mut has_worked) = (true, false);
+    let mut moment = PersonMoment { after: Preceding::Nothing, is_first: true };
     for envelope in read_events(transcript)? {
         match &envelope.event {
             Event::UserMessage(message) if !message.interrupts => {
-                let wishes = hear_message(message, is_first, has_worked);
+                let wishes = hear_message(message, moment);
                 acc.n_messages += 1;
                 acc.n_with_wish += usize::from(!wishes.is_empty());
                 acc.wishes.extend(wishes);
-                is_first = false;
+                moment.is_first = false;
             }
-            Event::ToolCall(_) | Event::Reasoning(_) => has_worked = true,
+            Event::ToolCall(_) | Event::Reasoning(_) => moment.after = Preceding::Work,
             _ => {}
         }
     }

@@ -51,8 +51,8 @@ pub struct MemoryDraft {
     pub payload: Option<Payload>,
     /// The scope that the agent stated; else the modules decide it.
     pub scope: Option<MemoryScope>,
-    /// What happened in its session confirms it, so that no second session is needed: a failed command
-    /// succeeded after the fix.
+    /// Its own session confirms it, so that no second session is needed: a failed command succeeded after the
+    /// fix.
     pub is_confirmed: bool,
     /// The kind of wish, if a person said it.
     pub wish: Option<WishKind>,

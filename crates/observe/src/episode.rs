@@ -52,7 +52,7 @@ const MAX_REMEDY_BYTES: usize = 240;
 const MIN_SHARED_WORD_BYTES: usize = 4;
 
 closed! {
-    /// What ended a failure.
+    /// The kind of event that ended a failure.
     pub enum EndingKind : "ending" {
         /// Another command for the same succeeded.
         OtherCommand = "other_command",
@@ -184,7 +184,7 @@ pub(crate) fn is_variant(failed: &CommandIntent, passed: &CommandIntent) -> bool
     is_other_command(failed, passed, FailureNature::Usage)
 }
 
-/// What happened since the last failure of an intent.
+/// The calls since the last failure of an intent.
 #[derive(Default)]
 struct CallsBetween {
     edited_files: Vec<ProjectPath>,
@@ -278,7 +278,7 @@ fn find_ending(
     None
 }
 
-/// What a success after a failure means for its episode.
+/// The meaning of a success after a failure for its episode.
 enum SuccessVerdict {
     /// The same is still to be done.
     GoesOn,
@@ -299,7 +299,7 @@ struct FoundSuccess<'a> {
 }
 
 impl FoundSuccess<'_> {
-    /// What a success of the same family means for the episode.
+    /// Decides what a success of the same family means for the episode.
     fn judge(&self, between: &CallsBetween, line: &[CommandIntent], same: usize) -> SuccessVerdict {
         let passed = &line[same];
         let steps = choose_steps(self.failed, &line[..same], &between.steps, self.preceding);

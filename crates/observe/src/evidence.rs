@@ -6,20 +6,21 @@
 //! In the program, evidence is an enum with one variant per signal. In the database, it is one flat JSON
 //! object for all signals ([`EvidenceFields`]), whose fields mean different things for different signals.
 //! Example: `TimeAnomaly { command: "make e2e", seconds: 400 }` is stored as
-//! `{"command":"make e2e","number":400}`. The only conversions are [`Evidence::to_fields`] and
-//! [`Evidence::from_fields`]: together they are the definition of the stored format.
+//! `{"command":"make e2e","number":400}`. The only conversions are in `fields.rs`: together they are the
+//! definition of the stored format.
 
 mod claim;
+mod fields;
 
-use model::{MemoryScope, PerMille, ProjectPath, SignalKind, Timestamp};
-use serde::{Deserialize, Serialize};
+use model::{MemoryScope, ProjectPath};
 use serde_json::Value;
 
-use crate::episode::EndingKind;
-use crate::pattern_key::{PatternKey, PatternParts, TestTiming};
+use crate::episode::{self, EndingKind};
+use crate::pattern_key::{PatternKey, TestTiming};
 use crate::person::WishKind;
 
 pub use claim::{ClaimEvidence, ClaimSource, TellCue};
+use fields::EvidenceFields;
 
 /// The details of one sighting. A variant is named after its signal. Two signals have a second variant:
 /// `error_retry` has `MovedFile`, and `dead_end` has `RevertedSession`.
@@ -158,10 +159,10 @@ pub enum Evidence {
     Other(Box<EvidenceFields>),
 }
 
-/// What ended an error, up to the command that succeeded after it.
+/// The steps that ended an error, up to the command that succeeded after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandFix {
-    /// What the fix consists of. Rows of early versions do not say it.
+    /// The kind of fix. Rows of early versions do not say it.
     pub kind: Option<EndingKind>,
     /// The command that succeeded.
     pub command: String,
@@ -177,69 +178,18 @@ pub struct CommandFix {
     pub n_calls: u64,
 }
 
-/// The stored form of all evidence. A field is never renamed, and its order is the order in the JSON. What
-/// a field means depends on the signal: see [`Evidence::to_fields`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct EvidenceFields {
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    files: Vec<ProjectPath>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    normalised: Option<String>,
-    /// The command that fixed an error.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    worked: Option<String>,
-    /// The quoted sentence; in `before` and `after`, the sentences around it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    before: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    after: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    query: Option<String>,
-    /// The kind of a person's wish; absent for a standing rule.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    wish: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    steps: Vec<String>,
-    /// A count, a duration or a size.
-    #[serde(skip_serializing_if = "is_zero")]
-    number: u64,
-    /// A second number: the planned steps of `step_overrun`, the time of a claim in milliseconds.
-    #[serde(skip_serializing_if = "is_zero")]
-    other: u64,
-    /// Modules, scope and payload of a recorded note.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    modules: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    scope: Option<MemoryScope>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    payload: Option<Value>,
-    /// Slug of the [`EndingKind`] of an error.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ending: Option<String>,
-    /// Identifiers in edits that fixed an error.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    names: Vec<String>,
-    /// Commands before an error.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    preceding: Vec<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
+impl CommandFix {
+    /// Every text that can contain a secret.
+    fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let Self { command, steps, names, remedy, .. } = self;
+        std::iter::once(command).chain(steps).chain(names).chain(remedy)
+    }
 }
 
 impl Evidence {
     /// The JSON that is stored.
     pub fn to_json(&self) -> String {
-        serde_json::to_string(&self.to_fields())
+        serde_json::to_string(&EvidenceFields::from_evidence(self))
             .expect("evidence has string keys and finite numbers")
     }
 
@@ -248,23 +198,38 @@ impl Evidence {
     pub fn parse(key: &PatternKey, stored: &str) -> Self {
         // Unknown fields are ignored, so that rows of newer versions are readable.
         let fields: EvidenceFields = serde_json::from_str(stored).unwrap_or_default();
-        Self::from_fields(key, fields.clone()).unwrap_or_else(|| Self::Other(Box::new(fields)))
+        fields.clone().into_evidence(key).unwrap_or_else(|| Self::Other(Box::new(fields)))
     }
 
     /// The details in one line, for people.
     pub fn summary_line(&self) -> String {
-        self.to_fields().summary_line()
+        EvidenceFields::from_evidence(self).summary_line()
     }
 
     /// The files, in the order in which they are stored.
     pub fn files(&self) -> Vec<ProjectPath> {
-        self.to_fields().files
+        EvidenceFields::from_evidence(self).files
     }
 
     /// The stored field `text`: the quoted sentence, explanation or reason. Of `test_order` it is the timing,
     /// of a reverted session the subject of the commit.
     pub fn quoted_text(&self) -> Option<String> {
-        self.to_fields().text
+        EvidenceFields::from_evidence(self).text
+    }
+
+    /// Returns whether this session met the error although it had applied the fix of an earlier one. An edit of
+    /// another session is not in place here, so that meeting the error again says nothing about it.
+    pub fn refutes_fix_of(&self, earlier: &Self) -> bool {
+        let Self::ErrorRetry { command, preceding, .. } = self else { return false };
+        let Self::ErrorRetry { fix: Some(fix), .. } = earlier else { return false };
+        let kind = fix.kind.unwrap_or(EndingKind::OtherCommand);
+        matches!(kind, EndingKind::OtherCommand | EndingKind::MissingStep)
+            && episode::is_refuted(kind, &fix.command, &fix.steps, command, preceding)
+    }
+
+    /// Returns whether an error is recorded with what ended it.
+    pub const fn has_fix(&self) -> bool {
+        matches!(self, Self::ErrorRetry { fix: Some(_), .. })
     }
 
     /// Applies `change` to every text, for instance to mask secrets.
@@ -298,9 +263,7 @@ impl Evidence {
                 acc.extend(normalised_message);
                 acc.extend(explanation);
                 acc.extend(preceding);
-                if let Some(CommandFix { command, steps, names, remedy, .. }) = fix {
-                    acc.extend(std::iter::once(command).chain(steps).chain(names).chain(remedy));
-                }
+                acc.extend(fix.iter_mut().flat_map(CommandFix::texts_mut));
                 acc
             }
             Self::Backtrack { reason, .. } => reason.iter_mut().collect(),
@@ -330,207 +293,9 @@ impl Evidence {
                 }
                 acc
             }
-            Self::Claim(claim) => {
-                let ClaimEvidence { text, quote, tell_at, outcome, .. } = claim.as_mut();
-                let mut acc = vec![text, quote];
-                acc.extend(outcome);
-                acc.extend(tell_at.iter_mut().map(TellCue::text_mut));
-                acc
-            }
+            Self::Claim(claim) => claim.texts_mut(),
             Self::Other(fields) => fields.texts_mut(),
         }
-    }
-
-    /// The fields that are stored. They begin empty, and each variant sets only those that it uses; empty fields
-    /// are not written.
-    fn to_fields(&self) -> EvidenceFields {
-        let mut acc = EvidenceFields::default();
-        match self.clone() {
-            Self::FileAccess { files, n_edits } => (acc.files, acc.number) = (files, n_edits),
-            Self::CoAccess { first, second } => acc.files = vec![first, second],
-            Self::ErrorRetry {
-                command,
-                message,
-                normalised_message,
-                explanation,
-                preceding,
-                fix,
-            } => {
-                (acc.command, acc.message) = (Some(command), Some(message));
-                (acc.normalised, acc.text) = (normalised_message, explanation);
-                acc.preceding = preceding;
-                // The other fields belong to the fix; without one they stay empty.
-                if let Some(fix) = fix {
-                    acc.worked = Some(fix.command);
-                    (acc.files, acc.number) = (fix.edited_files, fix.n_calls);
-                    acc.ending = fix.kind.map(|it| it.slug().to_owned());
-                    (acc.steps, acc.names, acc.after) = (fix.steps, fix.names, fix.remedy);
-                }
-            }
-            Self::MovedFile { wrong, right } => acc.files = vec![wrong, right],
-            Self::Backtrack { file, reason } => (acc.files, acc.text) = (vec![file], reason),
-            Self::ReadAbandon { read, edited } => acc.files = vec![read, edited],
-            Self::RepeatedGrep { query, file, missed_query } => {
-                (acc.query, acc.files, acc.before) = (Some(query), vec![file], missed_query);
-            }
-            Self::Sequence { steps } => acc.steps = steps,
-            Self::TimeAnomaly { command, seconds } => {
-                (acc.command, acc.number) = (Some(command), seconds);
-            }
-            Self::SelfCorrection { files, fact, sentence } => {
-                (acc.files, acc.text, acc.before) = (files, Some(fact), sentence);
-            }
-            Self::ExternalReference { query, edited_file } => {
-                (acc.query, acc.files) = (Some(query), vec![edited_file]);
-            }
-            Self::GlobIgnore { pattern, used_files, n_listed } => {
-                (acc.query, acc.files, acc.number) = (Some(pattern), used_files, n_listed);
-            }
-            Self::ImportChase { from, to } => acc.files = vec![from, to],
-            Self::TestOrder { timing } => acc.text = Some(timing.as_str().to_owned()),
-            Self::ConfigTouch { file, config } => acc.files = vec![file, config],
-            Self::StepOverrun { actual_steps, planned_steps } => {
-                (acc.number, acc.other) = (actual_steps, planned_steps);
-            }
-            Self::ParallelConflict { file, n_agents } => {
-                (acc.files, acc.number) = (vec![file], n_agents);
-            }
-            Self::ContextTokenSpike { file, tokens } => {
-                (acc.files, acc.number) = (vec![file], tokens);
-            }
-            Self::DeadEnd { files, sentence, before, after } => {
-                (acc.files, acc.text) = (files, Some(sentence));
-                (acc.before, acc.after) = (before, after);
-            }
-            Self::RevertedSession { files, task, revert_subject } => {
-                (acc.files, acc.before, acc.text) = (files, task, revert_subject);
-            }
-            Self::CausalStatement { files, sentence, from, to } => {
-                (acc.files, acc.text, acc.steps) = (files, Some(sentence), vec![from, to]);
-            }
-            Self::UserCorrection { files, sentence, kind } => {
-                (acc.files, acc.text) = (files, Some(sentence));
-                acc.wish = (kind != WishKind::StandingRule).then(|| kind.slug().to_owned());
-            }
-            Self::Recorded { files, content, kind_slug, tags, modules, scope, payload } => {
-                (acc.files, acc.text) = (files, Some(content));
-                (acc.query, acc.steps) = (kind_slug, tags);
-                (acc.modules, acc.scope, acc.payload) = (modules, scope, payload);
-            }
-            Self::Claim(claim) => {
-                (acc.files, acc.text, acc.before) =
-                    (claim.files, Some(claim.text), Some(claim.quote));
-                (acc.after, acc.number) = (claim.outcome, u64::from(claim.score.get()));
-                acc.steps = claim.tell_at.iter().map(TellCue::to_stored).collect();
-                acc.other = claim.said_at.map_or(0, |it| it.0.unsigned_abs());
-            }
-            Self::Other(fields) => acc = *fields,
-        }
-        acc
-    }
-
-    /// The evidence that stored fields hold; `None` if a field that the signal needs is missing. `?` marks
-    /// these fields: without them no draft can be composed. The others may be missing, so that rows of early
-    /// versions are accepted.
-    fn from_fields(key: &PatternKey, fields: EvidenceFields) -> Option<Self> {
-        let EvidenceFields { files, text, before, after, query, steps, number, .. } = fields;
-        Some(match key.signal() {
-            SignalKind::FileAccess => Self::FileAccess { files, n_edits: number },
-            SignalKind::CoAccess => {
-                let [first, second] = to_pair(files)?;
-                Self::CoAccess { first, second }
-            }
-            SignalKind::ErrorRetry if matches!(key.parts(), PatternParts::MissingFile(_)) => {
-                let [wrong, right] = to_pair(files)?;
-                Self::MovedFile { wrong, right }
-            }
-            SignalKind::ErrorRetry => Self::ErrorRetry {
-                command: fields.command?,
-                message: fields.message?,
-                normalised_message: fields.normalised,
-                explanation: text,
-                preceding: fields.preceding,
-                fix: fields.worked.map(|command| CommandFix {
-                    kind: fields.ending.and_then(|it| EndingKind::from_slug(&it)),
-                    command,
-                    steps,
-                    edited_files: files,
-                    n_calls: number,
-                    names: fields.names,
-                    remedy: after,
-                }),
-            },
-            SignalKind::Backtrack => Self::Backtrack { file: first_of(files)?, reason: text },
-            SignalKind::ReadAbandon => {
-                let [read, edited] = to_pair(files)?;
-                Self::ReadAbandon { read, edited }
-            }
-            SignalKind::RepeatedGrep => {
-                Self::RepeatedGrep { query: query?, file: first_of(files)?, missed_query: before }
-            }
-            SignalKind::Sequence => Self::Sequence { steps },
-            SignalKind::TimeAnomaly => {
-                Self::TimeAnomaly { command: fields.command?, seconds: number }
-            }
-            SignalKind::SelfCorrection => {
-                Self::SelfCorrection { files, fact: text?, sentence: before }
-            }
-            SignalKind::ExternalReference => {
-                Self::ExternalReference { query: query?, edited_file: first_of(files)? }
-            }
-            SignalKind::GlobIgnore => {
-                Self::GlobIgnore { pattern: query?, used_files: files, n_listed: number }
-            }
-            SignalKind::ImportChase => {
-                let [from, to] = to_pair(files)?;
-                Self::ImportChase { from, to }
-            }
-            SignalKind::TestOrder => Self::TestOrder { timing: TestTiming::parse(&text?)? },
-            SignalKind::ConfigTouch => {
-                let [file, config] = to_pair(files)?;
-                Self::ConfigTouch { file, config }
-            }
-            SignalKind::StepOverrun => {
-                Self::StepOverrun { actual_steps: number, planned_steps: fields.other }
-            }
-            SignalKind::ParallelConflict => {
-                Self::ParallelConflict { file: first_of(files)?, n_agents: number }
-            }
-            SignalKind::ContextTokenSpike => {
-                Self::ContextTokenSpike { file: first_of(files)?, tokens: number }
-            }
-            SignalKind::DeadEnd if matches!(key.parts(), PatternParts::RevertedSession(_)) => {
-                Self::RevertedSession { files, task: before, revert_subject: text }
-            }
-            SignalKind::DeadEnd => Self::DeadEnd { files, sentence: text?, before, after },
-            SignalKind::CausalStatement => {
-                let [from, to] = to_pair(steps)?;
-                Self::CausalStatement { files, sentence: text?, from, to }
-            }
-            SignalKind::UserCorrection => person_wish(files, text?, fields.wish.as_deref()),
-            SignalKind::Recorded => Self::Recorded {
-                files,
-                content: text?,
-                kind_slug: query,
-                tags: steps,
-                modules: fields.modules,
-                scope: fields.scope,
-                payload: fields.payload,
-            },
-            SignalKind::Claim => {
-                let PatternParts::Claim { source, .. } = key.parts() else { return None };
-                Self::Claim(Box::new(ClaimEvidence {
-                    source,
-                    text: text?,
-                    quote: before?,
-                    files,
-                    tell_at: steps.iter().map(|it| TellCue::parse(it)).collect::<Option<_>>()?,
-                    outcome: after,
-                    score: PerMille::new(u16::try_from(number).ok()?),
-                    said_at: i64::try_from(fields.other).ok().filter(|it| *it > 0).map(Timestamp),
-                }))
-            }
-        })
     }
 }
 
@@ -541,71 +306,6 @@ fn add_json_texts<'a>(acc: &mut Vec<&'a mut String>, value: &'a mut Value) {
         Value::Array(items) => items.iter_mut().for_each(|it| add_json_texts(acc, it)),
         Value::Object(fields) => fields.values_mut().for_each(|it| add_json_texts(acc, it)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-fn person_wish(files: Vec<ProjectPath>, sentence: String, slug: Option<&str>) -> Evidence {
-    Evidence::UserCorrection { files, sentence, kind: WishKind::from_slug(slug) }
-}
-
-fn to_pair<T>(items: Vec<T>) -> Option<[T; 2]> {
-    items.try_into().ok()
-}
-
-fn first_of(files: Vec<ProjectPath>) -> Option<ProjectPath> {
-    files.into_iter().next()
-}
-
-impl EvidenceFields {
-    /// The fields in one line: `The linter requires it. · command: make · a.go`.
-    fn summary_line(&self) -> String {
-        let labelled = [
-            // Sentences first, in the order in which they were written.
-            ("", &self.before),
-            ("", &self.text),
-            ("", &self.after),
-            ("command: ", &self.command),
-            ("message: ", &self.message),
-            ("then: ", &self.worked),
-            ("query: ", &self.query),
-        ];
-        let mut acc: Vec<String> = Vec::new();
-        for (label, field) in labelled {
-            if let Some(text) = field
-                && !text.is_empty()
-            {
-                acc.push(format!("{label}{text}"));
-            }
-        }
-        if !self.steps.is_empty() {
-            acc.push(self.steps.join(" → "));
-        }
-        if !self.files.is_empty() {
-            let files: Vec<&str> = self.files.iter().map(ProjectPath::as_str).collect();
-            acc.push(files.join(", "));
-        }
-        acc.join(" · ")
-    }
-
-    /// Every text that can contain a secret.
-    fn texts_mut(&mut self) -> Vec<&mut String> {
-        let optional = [
-            &mut self.command,
-            &mut self.message,
-            &mut self.normalised,
-            &mut self.worked,
-            &mut self.text,
-            &mut self.before,
-            &mut self.after,
-            &mut self.query,
-        ];
-        let lists = [&mut self.steps, &mut self.modules, &mut self.names, &mut self.preceding];
-        let texts = optional.into_iter().flatten().chain(lists.into_iter().flatten());
-        let mut acc: Vec<&mut String> = texts.collect();
-        if let Some(payload) = &mut self.payload {
-            add_json_texts(&mut acc, payload);
-        }
-        acc
     }
 }
 

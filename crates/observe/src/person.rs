@@ -100,17 +100,17 @@ pub struct PersonWish {
     pub text: String,
 }
 
-/// The wishes of a message of a session in which the agent has made so many calls.
-pub fn hear_message(message: &UserMessage, is_first: bool, has_worked: bool) -> Vec<PersonWish> {
+/// The wishes of a message. `moment` says what the agent did before it; an answer or a refusal follows a
+/// question or a refused call in any case.
+pub fn hear_message(message: &UserMessage, moment: PersonMoment) -> Vec<PersonWish> {
     let after = match message.kind {
         // Written by the agent.
         UserMessageKind::AcceptedPlan => return Vec::new(),
         UserMessageKind::Refusal => Preceding::Refusal,
         UserMessageKind::Answer => Preceding::Question,
-        UserMessageKind::Prompt | UserMessageKind::Queued if has_worked => Preceding::Work,
-        UserMessageKind::Prompt | UserMessageKind::Queued => Preceding::Nothing,
+        UserMessageKind::Prompt | UserMessageKind::Queued => moment.after,
     };
-    hear_person(&message.text, PersonMoment { after, is_first })
+    hear_person(&message.text, PersonMoment { after, ..moment })
 }
 
 /// The wishes in a text that a person sent.

@@ -376,7 +376,7 @@ impl Scratchpad {
         self.taint_from(0, self.started.unwrap_or_default(), channel, source);
     }
 
-    /// Returns whether the record of the session itself is external: anybody may have written it.
+    /// Returns whether the record of the session itself is external: its author is unknown.
     pub fn is_foreign(&self) -> bool {
         self.external.as_ref().is_some_and(|it| it.channel == ContentChannel::Transcript)
     }

@@ -105,23 +105,6 @@ fn usable_fixes(seen: &[SessionSighting]) -> Vec<FixedError<'_>> {
     acc
 }
 
-impl Evidence {
-    /// Returns whether this session met the error although it had applied the fix of an earlier one. An edit of
-    /// another session is not in place here, so that meeting the error again says nothing about it.
-    pub fn refutes_fix_of(&self, earlier: &Self) -> bool {
-        let Self::ErrorRetry { command, preceding, .. } = self else { return false };
-        let Self::ErrorRetry { fix: Some(fix), .. } = earlier else { return false };
-        let kind = fix.kind.unwrap_or(EndingKind::OtherCommand);
-        matches!(kind, EndingKind::OtherCommand | EndingKind::MissingStep)
-            && episode::is_refuted(kind, &fix.command, &fix.steps, command, preceding)
-    }
-
-    /// Returns whether an error is recorded with what ended it.
-    pub const fn has_fix(&self) -> bool {
-        matches!(self, Self::ErrorRetry { fix: Some(_), .. })
-    }
-}
-
 /// The kind of a fix that was stored without one.
 fn kind_of_early_row(command: &str, fix: &CommandFix) -> Option<EndingKind> {
     if !fix.edited_files.is_empty() {

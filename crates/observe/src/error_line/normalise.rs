@@ -41,7 +41,15 @@ enum QuotePolicy {
     Values,
 }
 
-const fn quote_policy(kind: ErrorKind, has_subject: bool) -> QuotePolicy {
+/// Treatment of plain numbers and identifiers with digits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NumberPolicy {
+    Keep,
+    /// A number becomes `#`.
+    Replace,
+}
+
+const fn quote_policy(kind: ErrorKind, subject: Option<&str>) -> QuotePolicy {
     match kind {
         ErrorKind::AssertionFailure | ErrorKind::CompileError => QuotePolicy::Values,
         // The rule is the error; the names it is about differ from place to place.
@@ -51,7 +59,7 @@ const fn quote_policy(kind: ErrorKind, has_subject: bool) -> QuotePolicy {
         | ErrorKind::MissingVariable
         | ErrorKind::MissingFile
         | ErrorKind::UsageError
-            if has_subject =>
+            if subject.is_some() =>
         {
             QuotePolicy::SubjectOnly
         }
@@ -68,7 +76,7 @@ pub fn normalise_message(line: &str) -> String {
 /// The message of an error without its accidental parts.
 pub(super) fn normalise_error(line: &str, kind: ErrorKind, subject: Option<&str>) -> String {
     let line = &line[..line.floor_char_boundary(MAX_COMPARED_BYTES)];
-    let policy = quote_policy(kind, subject.is_some());
+    let policy = quote_policy(kind, subject);
     let mut kept = KeptParts::default();
     let marked = match subject.and_then(|it| Some((line.find(it)?, it))) {
         Some((start, subject)) => {
@@ -84,7 +92,8 @@ pub(super) fn normalise_error(line: &str, kind: ErrorKind, subject: Option<&str>
             acc.push(' ');
         }
         let is_kept = policy == QuotePolicy::Values || keeps_number;
-        acc.push_str(&normalise_word(word, is_kept));
+        let numbers = if is_kept { NumberPolicy::Keep } else { NumberPolicy::Replace };
+        acc.push_str(&normalise_word(word, numbers));
         let bare = word.trim_matches(|it: char| !it.is_alphanumeric()).to_ascii_lowercase();
         keeps_number = NUMBER_WORDS.contains(&bare.as_str());
     }
@@ -161,7 +170,7 @@ impl KeptParts {
         if !stays {
             return "<v>".to_owned();
         }
-        let words = quoted.split_whitespace().map(|it| normalise_word(it, true));
+        let words = quoted.split_whitespace().map(|it| normalise_word(it, NumberPolicy::Keep));
         let words: Vec<String> = words.collect();
         self.keep(format!("'{}'", words.join(" ").to_lowercase()))
     }
@@ -197,8 +206,8 @@ fn is_path(word: &str) -> bool {
 }
 
 /// Replaces a word that differs from run to run with a placeholder: `<url>`, `<path>`, `<id>`, or `#` for a
-/// number. Other words stay, and so do numbers if `keeps_numbers` is set.
-fn normalise_word(word: &str, keeps_numbers: bool) -> String {
+/// number. Other words stay.
+fn normalise_word(word: &str, numbers: NumberPolicy) -> String {
     if word.contains(|it| mark_number(it).is_some()) {
         return word.to_owned();
     }
@@ -224,7 +233,7 @@ fn normalise_word(word: &str, keeps_numbers: bool) -> String {
     if (is_hex && has_digit) || bare.starts_with("0x") {
         return "<id>".to_owned();
     }
-    let is_value = keeps_numbers && (is_plain_number(bare) || is_identifier(bare));
+    let is_value = numbers == NumberPolicy::Keep && (is_plain_number(bare) || is_identifier(bare));
     if !has_digit || is_error_code(bare) || is_value {
         return word.to_owned();
     }

@@ -50,12 +50,22 @@ pub struct ClaimEvidence {
     pub files: Vec<ProjectPath>,
     /// The moments at which it is to be told.
     pub tell_at: Vec<TellCue>,
-    /// What happened afterwards, as a short sentence; `None` if nothing did.
+    /// The events after it, as a short sentence; `None` if there were none.
     pub outcome: Option<String>,
     /// The score of the claim.
     pub score: PerMille,
     /// Time at which it was said; `None` if the host does not tell.
     pub said_at: Option<Timestamp>,
+}
+
+impl ClaimEvidence {
+    /// Every text that can contain a secret.
+    pub(super) fn texts_mut(&mut self) -> Vec<&mut String> {
+        let mut acc = vec![&mut self.text, &mut self.quote];
+        acc.extend(&mut self.outcome);
+        acc.extend(self.tell_at.iter_mut().map(TellCue::text_mut));
+        acc
+    }
 }
 
 /// A moment at which a claim is worth telling.
@@ -96,7 +106,7 @@ impl TellCue {
         }
     }
 
-    pub(super) fn text_mut(&mut self) -> &mut String {
+    fn text_mut(&mut self) -> &mut String {
         match self {
             Self::File(text) | Self::Command(text) | Self::Error(text) | Self::Task(text) => text,
         }

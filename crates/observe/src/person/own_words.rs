@@ -39,7 +39,7 @@ const REMEMBER_COMMAND: &str = "remember";
 pub(super) enum TypedMessage<'a> {
     /// The text after `/remember`.
     Command(&'a str),
-    /// What the person typed, paragraph by paragraph.
+    /// The typed sentences, paragraph by paragraph.
     Prose(Vec<Vec<TypedSentence<'a>>>),
 }
 
@@ -162,62 +162,18 @@ fn opened_tag(line: &str) -> Option<&str> {
     is_tag.then_some(&inside[..end])
 }
 
+/// Beginnings of lines that are code, a log, a diff, a quotation or a heading.
+#[rustfmt::skip]
+const OUTPUT_PREFIXES: &[&str] = &[
+    ">", "$ ", "❯", "%", "+++", "---", "@@", "at ", "File \"", "Traceback", "error:", "Error:",
+    "error[", "warning:", "npm ERR", "FAIL", "PASS", "✓", "✗", "⎿", "│", "|", "{", "}", "[", "//",
+    "/*", "+ ", "+\t", "# ", "## ", "### ", "=== ", "•", "import ", "from '", "const ", "let ",
+    "func ", "fn ", "def ", "class ", "return ", "INFO", "WARN", "ERROR", "DEBUG", "***", "⏺",
+    "❌", "Error ", "Exit code",
+];
+
 /// Returns whether a line is code, a log, a diff, a quotation or a heading instead of prose.
 fn is_output(line: &str) -> bool {
-    const OUTPUT_PREFIXES: &[&str] = &[
-        ">",
-        "$ ",
-        "❯",
-        "%",
-        "+++",
-        "---",
-        "@@",
-        "at ",
-        "File \"",
-        "Traceback",
-        "error:",
-        "Error:",
-        "error[",
-        "warning:",
-        "npm ERR",
-        "FAIL",
-        "PASS",
-        "✓",
-        "✗",
-        "⎿",
-        "│",
-        "|",
-        "{",
-        "}",
-        "[",
-        "//",
-        "/*",
-        "+ ",
-        "+\t",
-        "# ",
-        "## ",
-        "### ",
-        "=== ",
-        "•",
-        "import ",
-        "from '",
-        "const ",
-        "let ",
-        "func ",
-        "fn ",
-        "def ",
-        "class ",
-        "return ",
-        "INFO",
-        "WARN",
-        "ERROR",
-        "DEBUG",
-        "***",
-        "⏺",
-        "❌",
-        "Error ",
-        "Exit code",
-    ];
     let is_marked = OUTPUT_PREFIXES.iter().any(|it| line.starts_with(it));
     let is_stamped = line.len() > 10 && line.bytes().take(4).all(|it| it.is_ascii_digit());
     let n_chars = line.chars().count();

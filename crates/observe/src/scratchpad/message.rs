@@ -13,7 +13,7 @@ use model::{ToolResult, UserMessage, UserMessageKind, elide_middle};
 
 use super::fold::truncate;
 use super::{MAX_MESSAGES, MAX_STATEMENTS, Scratchpad, SessionStatement, StatementKind};
-use crate::person::{hear_message, is_objection};
+use crate::person::{PersonMoment, Preceding, hear_message, is_objection};
 
 /// The longest stored user message, in bytes. Of a longer one, such as a pasted log, both ends are stored.
 const MAX_MESSAGE_BYTES: usize = 8 << 10;
@@ -84,7 +84,9 @@ fn add_wishes(pad: &mut Scratchpad, event: &str, message: &UserMessage) {
         return;
     }
     let has_worked = pad.n_calls > 0 || !pad.last_sentence.is_empty();
-    for wish in hear_message(message, pad.messages.is_empty(), has_worked) {
+    let after = if has_worked { Preceding::Work } else { Preceding::Nothing };
+    let moment = PersonMoment { after, is_first: pad.messages.is_empty() };
+    for wish in hear_message(message, moment) {
         if pad.statements.len() < MAX_STATEMENTS {
             pad.statements.push(SessionStatement {
                 kind: StatementKind::Wish(wish.kind),

@@ -1,5 +1,5 @@
-//! What was said in a session, as far as a claim can be cut from it: sentences of the agent and of accepted
-//! plans, and how the agent replied to a person.
+//! Sentences of a session that a claim can be cut from: those of the agent and of accepted plans, and how the
+//! agent replied to a person.
 //!
 //! A sentence is stored if its words propose a cause, a rule or a property ("because", "must", "never") and
 //! it names code or states a cause outright. Such words only propose: the crate `claims` weighs each stored

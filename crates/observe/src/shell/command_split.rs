@@ -42,14 +42,7 @@ pub fn split_commands(line: &str) -> Vec<SimpleCommand> {
             (_, '\\') => match chars.next() {
                 // An escaped line end continues the line.
                 Some('\n') | None => {}
-                // Inside double quotes most characters keep their backslash.
-                Some(next) => {
-                    if acc.open_quote.is_some() && !matches!(next, '"' | '\\' | '$' | '`') {
-                        acc.word.push('\\');
-                    }
-                    acc.word.push(next);
-                    acc.is_word_quoted = true;
-                }
+                Some(next) => acc.push_escaped(next),
             },
             (None, '\'' | '"') => {
                 acc.open_quote = Some(char);
@@ -73,15 +66,9 @@ pub fn split_commands(line: &str) -> Vec<SimpleCommand> {
                 let is_or = chars.next_if_eq(&'|').is_some();
                 acc.end_command(if is_or { CommandSeparator::Or } else { CommandSeparator::Pipe });
             }
-            // `<<<` precedes a word that is the input, `<<` the word that ends it.
             (None, '<') if chars.peek() == Some(&'<') => {
                 chars.next();
-                if chars.next_if_eq(&'<').is_some() {
-                    acc.end_word();
-                    acc.expects_here_string = true;
-                } else {
-                    acc.begin_here_document(&mut chars);
-                }
+                acc.begin_here_input(&mut chars);
             }
             // A comment begins only where a word can begin.
             (None, '#') if acc.word.is_empty() && !acc.is_word_quoted => {
@@ -132,6 +119,15 @@ struct CommandSplitter {
 }
 
 impl CommandSplitter {
+    /// Adds a character that follows a backslash. Inside double quotes most characters keep the backslash.
+    fn push_escaped(&mut self, char: char) {
+        if self.open_quote.is_some() && !matches!(char, '"' | '\\' | '$' | '`') {
+            self.word.push('\\');
+        }
+        self.word.push(char);
+        self.is_word_quoted = true;
+    }
+
     fn end_word(&mut self) {
         let word = std::mem::take(&mut self.word);
         let is_quoted = std::mem::take(&mut self.is_word_quoted);
@@ -170,6 +166,16 @@ impl CommandSplitter {
             let command =
                 SimpleCommand { words, assignments, is_piped, is_fallback, here_document };
             self.commands.push(command);
+        }
+    }
+
+    /// Begins the input after `<<`. After a third `<`, the next word is the input; otherwise it ends it.
+    fn begin_here_input(&mut self, chars: &mut Peekable<Chars<'_>>) {
+        if chars.next_if_eq(&'<').is_some() {
+            self.end_word();
+            self.expects_here_string = true;
+        } else {
+            self.begin_here_document(chars);
         }
     }
 
