@@ -89,7 +89,7 @@ pub struct Claim {
     /// Its position among the events; 0 for the words of a person, which are never tainted.
     pub order: u32,
     pub features: FeatureSet,
-    /// What came of it, in a few words.
+    /// Its consequences in the session, in a few words.
     pub outcome: String,
 }
 

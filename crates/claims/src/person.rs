@@ -20,7 +20,7 @@ const MAX_QUESTION_BYTES: usize = 160;
 /// Lines of a message that are searched; the rest is pasted text.
 const MAX_MESSAGE_LINES: usize = 200;
 
-/// What a sentence of a person does.
+/// The purpose of a sentence of a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SpeechAct {
     /// States a rule, a fact or an objection.

@@ -147,7 +147,7 @@ impl<'a> SessionView<'a> {
         })
     }
 
-    /// What came of a claim: the next edits, the next check, and whether it was committed.
+    /// Describes the consequences of a claim: the next edits, the next check, and whether it was committed.
     pub(crate) fn outcome_after(&self, claim: &Claim) -> String {
         let mut parts = Vec::new();
         let mut files: Vec<&str> = Vec::new();

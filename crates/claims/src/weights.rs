@@ -1,7 +1,7 @@
 //! Weights of the scorer, fitted on both sets by `waylore-eval insights --train`; do not edit.
 
 /// Added to every claim.
-pub(crate) const BIAS: f32 = 0.0353;
+pub(crate) const BASE_LOGIT: f32 = 0.0353;
 /// In the order of `ClaimFeature::ALL`.
 #[rustfmt::skip]
 pub(crate) const FEATURE_WEIGHTS: &[f32] = &[

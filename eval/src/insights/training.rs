@@ -135,7 +135,7 @@ impl FittedWeights {
         );
         let _ = writeln!(
             acc,
-            "/// Added to every claim.\npub(crate) const BIAS: f32 = {:.4};",
+            "/// Added to every claim.\npub(crate) const BASE_LOGIT: f32 = {:.4};",
             self.bias
         );
         acc.push_str("/// In the order of `ClaimFeature::ALL`.\n#[rustfmt::skip]\npub(crate) const FEATURE_WEIGHTS: &[f32] = &[\n");
