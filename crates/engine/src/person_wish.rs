@@ -1,4 +1,4 @@
-//! What a person tells an agent to remember: kept at the prompt itself, before any session is learned.
+//! Wishes that a person tells an agent to remember: kept at the prompt itself, before any session is learned.
 //!
 //! `observe::hear_person` finds the wish in the prompt ("/remember …", "remember that …"); [`keep_told`] stores
 //! it like `waylore remember` and returns the line by which the agent, and through it the person, learns that

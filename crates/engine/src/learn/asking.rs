@@ -37,7 +37,7 @@ pub fn ask_folder(data: &Path) -> PathBuf {
     data.join("ask")
 }
 
-/// What a model is shown about a session.
+/// A question about a session as a model gets it.
 #[derive(Clone, Debug)]
 pub struct PreparedQuestion {
     pub system: &'static str,

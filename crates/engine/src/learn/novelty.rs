@@ -231,15 +231,7 @@ fn resolve_kept(
             {
                 return drop_duplicate(&old, judged);
             }
-            let mut fresh = fresh;
-            let mut rule = ConfidenceRule::TakeClearlyHigher;
-            if is_sibling(session, old.session, sessions) {
-                // Siblings work independently of one another, so their agreement is more evidence.
-                let raised = old.confidence.saturating_add(SIBLING_BONUS);
-                fresh.confidence = fresh.confidence.max(raised.at_most(MAX_EARNED_CONFIDENCE));
-                rule = ConfidenceRule::TakeHigher;
-            }
-            confirm_memory(session, judged, old, fresh, rule, sessions)
+            confirm_statement(session, judged, old, fresh, sessions)
         }
         Some((nth, StatementRelation::Contradicts { conflict })) => {
             supersede_memory(judged, similar.swap_remove(nth), fresh, &conflict.to_string())
@@ -286,6 +278,24 @@ fn is_confirmed_before(before: &[SightingOutcome], id: MemoryId) -> bool {
 fn drop_duplicate(old: &Memory, judged: JudgedSighting) -> SightingOutcome {
     let detail = format!("#{} says the same", old.id.short());
     SightingOutcome { memory: Some(old.id), ..drop_sighting(judged, DropReason::Novelty, detail) }
+}
+
+/// Adds this session as evidence to a memory that states the same.
+fn confirm_statement(
+    session: &SessionOverview,
+    judged: JudgedSighting,
+    old: Memory,
+    mut fresh: Memory,
+    sessions: &SessionIndex,
+) -> SightingOutcome {
+    let mut rule = ConfidenceRule::TakeClearlyHigher;
+    if is_sibling(session, old.session, sessions) {
+        // Siblings work independently of one another, so their agreement is more evidence.
+        let raised = old.confidence.saturating_add(SIBLING_BONUS);
+        fresh.confidence = fresh.confidence.max(raised.at_most(MAX_EARNED_CONFIDENCE));
+        rule = ConfidenceRule::TakeHigher;
+    }
+    confirm_memory(session, judged, old, fresh, rule, sessions)
 }
 
 /// Adds this session as evidence to a stored memory of the same pattern or meaning.

@@ -91,14 +91,14 @@ const CASES: &[RecurringError] = &[
     RecurringError {
         name: "build first",
         first_session: &[
-            Fail("node --test test/cli.test.js", "node:internal/modules/cjs/loader:1215\n  throw err;\n  ^\n\nError: Cannot find module '../dist/index.js'\nRequire stack:\n- /home/a/shop/test/cli.test.js"),
+            Fail("node --test test/cli.test.js", "node:internal/modules/cjs/loader:1215\n  throw err;\n  ^\n\nError: Cannot find module '../dist/index.js'\nRequire stack:\n- /home/user/shop/test/cli.test.js"),
             Run("git status --short"),
             Run("npm run build"),
             Run("node --test test/cli.test.js"),
         ],
-        second_failure: ("node --test test/cli.test.js", "node:internal/modules/cjs/loader:1215\n  throw err;\n  ^\n\nError: Cannot find module '../dist/index.js'\nRequire stack:\n- /home/b/shop/test/cli.test.js"),
+        second_failure: ("node --test test/cli.test.js", "node:internal/modules/cjs/loader:1215\n  throw err;\n  ^\n\nError: Cannot find module '../dist/index.js'\nRequire stack:\n- /home/dev/shop/test/cli.test.js"),
         answer: "run `npm run build` first",
-        other_outputs: &["Error: Cannot find module 'left-pad'\nRequire stack:\n- /home/b/shop/test/cli.test.js"],
+        other_outputs: &["Error: Cannot find module 'left-pad'\nRequire stack:\n- /home/dev/shop/test/cli.test.js"],
     },
     RecurringError {
         name: "push -u",
@@ -124,11 +124,11 @@ const CASES: &[RecurringError] = &[
     RecurringError {
         name: "wrong folder",
         first_session: &[
-            Fail("npm run dev:check", "npm error code ENOENT\nnpm error syscall open\nnpm error path /home/a/shop/package.json\nnpm error errno -2\nnpm error enoent Could not read package.json: Error: ENOENT: no such file or directory, open '/home/a/shop/package.json'"),
+            Fail("npm run dev:check", "npm error code ENOENT\nnpm error syscall open\nnpm error path /home/user/shop/package.json\nnpm error errno -2\nnpm error enoent Could not read package.json: Error: ENOENT: no such file or directory, open '/home/user/shop/package.json'"),
             Run("ls"),
             Run("cd web && npm run dev:check"),
         ],
-        second_failure: ("npm run dev:check", "npm error code ENOENT\nnpm error syscall open\nnpm error path /home/b/shop/package.json\nnpm error errno -2\nnpm error enoent Could not read package.json: Error: ENOENT: no such file or directory, open '/home/b/shop/package.json'"),
+        second_failure: ("npm run dev:check", "npm error code ENOENT\nnpm error syscall open\nnpm error path /home/dev/shop/package.json\nnpm error errno -2\nnpm error enoent Could not read package.json: Error: ENOENT: no such file or directory, open '/home/dev/shop/package.json'"),
         answer: "cd web && npm run dev:check",
         other_outputs: &["npm error Missing script: \"dev:check\""],
     },

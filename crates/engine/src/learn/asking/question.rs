@@ -62,7 +62,7 @@ pub enum QuestionOutcome {
     Answered(Box<AnsweredQuestion>),
 }
 
-/// What an answer brought.
+/// The claims of an answer, after the checks.
 #[derive(Clone, Debug)]
 pub struct AnsweredQuestion {
     pub session: SessionId,
@@ -254,7 +254,7 @@ async fn store_claims(
             ClaimVerdict::Live | ClaimVerdict::Review => {
                 let draft = claim_draft(&claim);
                 let parts = load_parts(project, &draft, &head);
-                let keep = keep_verdict(&claim, verdict == ClaimVerdict::Review);
+                let keep = keep_verdict(&claim, &verdict);
                 memory = memory_from_draft(session, draft, SignalKind::Claim, &keep, parts);
             }
             ClaimVerdict::Refused { why, detail } => {
@@ -322,7 +322,8 @@ fn claim_draft(claim: &AnsweredClaim) -> MemoryDraft {
     }
 }
 
-fn keep_verdict(claim: &AnsweredClaim, needs_review: bool) -> PromotionVerdict {
+fn keep_verdict(claim: &AnsweredClaim, verdict: &ClaimVerdict) -> PromotionVerdict {
+    let needs_review = *verdict == ClaimVerdict::Review;
     // Text that may come from outside the project earns less trust.
     let share = if needs_review { 700 } else { 1000 };
     let confidence = u32::from(claim.sure) * FULL_CONFIDENCE / 1000 * share / 1000;

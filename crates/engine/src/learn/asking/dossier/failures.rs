@@ -118,7 +118,7 @@ fn describe_error(timeline: &Timeline<'_>, texts: &SessionTexts, call: u32) -> O
     Some(one_line(&text, MAX_ERROR_CHARS))
 }
 
-/// What lay between the last failure and the success.
+/// Describes the steps between the last failure and the success.
 fn describe_end(
     timeline: &Timeline<'_>,
     episode: &FailureEpisode,

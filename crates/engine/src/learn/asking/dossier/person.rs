@@ -63,12 +63,13 @@ fn items_within(
             None => last_agent_text(&texts.spoken[..nth]),
         };
         let after = timeline.aftermath(spoken.call).describe_edits();
+        let interruption = i32::from(*interrupts) * 10;
         let aside: Vec<String> = [before, after].into_iter().filter(|it| !it.is_empty()).collect();
         acc.push(DossierItem {
             kind: ItemKind::Person,
             order: spoken.order,
             // Short remarks in the middle are corrections; a long first message is the task.
-            worth: if is_first { 1 } else { person_worth(*kind, *interrupts, &spoken.text) },
+            worth: if is_first { 1 } else { person_worth(*kind, &spoken.text) + interruption },
             parts: vec![ItemPart { label, text: one_line(&spoken.text, max_chars) }],
             aside: aside.join("; "),
             confirmed: true,
@@ -78,7 +79,7 @@ fn items_within(
 }
 
 /// Words that change the course of the agent come first, if not all fit.
-fn person_worth(kind: UserMessageKind, interrupts: bool, text: &str) -> i32 {
+fn person_worth(kind: UserMessageKind, text: &str) -> i32 {
     let by_kind = match kind {
         UserMessageKind::Refusal => 40,
         UserMessageKind::Answer | UserMessageKind::Queued => 30,
@@ -86,7 +87,7 @@ fn person_worth(kind: UserMessageKind, interrupts: bool, text: &str) -> i32 {
     };
     // "ok", "go on" and "commit" say nothing by themselves.
     let n_words = i32::try_from(text.split_whitespace().count().min(10)).unwrap_or(10);
-    by_kind + n_words + i32::from(interrupts) * 10
+    by_kind + n_words
 }
 
 /// Texts that hosts store as messages of the person.

@@ -35,7 +35,7 @@ pub(super) struct CheckRun {
     pub(super) has_passed: bool,
 }
 
-/// What followed a moment of the session.
+/// The events that followed a moment of the session.
 #[derive(Default)]
 pub(super) struct Aftermath {
     /// Files edited before the next message of a person, each once.
@@ -76,7 +76,7 @@ impl<'a> Timeline<'a> {
         call_command(self.pad, self.texts, call)
     }
 
-    /// What followed the moment before this call.
+    /// Collects the events that followed the moment before this call.
     pub(super) fn aftermath(&self, call: u32) -> Aftermath {
         let turn_end = self.turns.iter().copied().find(|it| *it > call).unwrap_or(u32::MAX);
         let mut acc = Aftermath::default();
