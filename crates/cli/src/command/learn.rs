@@ -89,7 +89,7 @@ pub(super) struct LearnTotals {
     dropped: BTreeMap<&'static str, usize>,
     /// With `--explain` and `--json`, one report per session.
     explained: Vec<Value>,
-    /// What asking a model brought; `None` without `--ask`.
+    /// The result of asking a model; `None` without `--ask`.
     asked: Option<asking::AskTotals>,
     /// Memories of earlier runs that later sessions refuted.
     retired: Vec<model::MemoryId>,
@@ -146,7 +146,7 @@ pub(crate) async fn run(args: LearnArgs, command: &mut CommandContext<'_>) -> an
     } else {
         render(&totals, &args, out);
         if let Some(asked) = &totals.asked {
-            asked.render(args.dropped, out);
+            asked.render(&args, out);
         }
         say_strictness(strictness, out);
     }
@@ -438,22 +438,7 @@ fn render(totals: &LearnTotals, args: &LearnArgs, out: &Output) {
         totals.kept.values().partition(|it| it.memory.status() == MemoryStatus::Candidate);
     // The reports on the sessions have listed them already.
     for it in kept.iter().filter(|_| !args.explain) {
-        let id = it.memory.id.short();
-        let review =
-            status_note(it.memory.status()).map(|it| format!(" · {it}")).unwrap_or_default();
-        let sign = match it.effect {
-            LessonEffect::Created => format!("{GOOD_STYLE}+{GOOD_STYLE:#}"),
-            LessonEffect::Superseded(old) => {
-                format!("{GOOD_STYLE}+{GOOD_STYLE:#} instead of #{}", old.short())
-            }
-            LessonEffect::Promoted => format!("{GOOD_STYLE}^{GOOD_STYLE:#}"),
-            LessonEffect::Updated | LessonEffect::Confirmed => "~".to_owned(),
-        };
-        out.print_line(&format!(
-            "{sign} {BOLD_STYLE}#{id}{BOLD_STYLE:#} {DIM_STYLE}{}{review}{DIM_STYLE:#}",
-            it.memory.kind
-        ));
-        out.print_line(&format!("  {}", escape_controls(&it.memory.content)));
+        render_learned(it, out);
     }
     for id in &totals.retired {
         out.print_line(&format!(
@@ -501,4 +486,22 @@ fn render(totals: &LearnTotals, args: &LearnArgs, out: &Output) {
     if !kept.is_empty() && !args.dry_run {
         out.hint("`waylore explain <id>` shows the evidence of a memory");
     }
+}
+
+fn render_learned(it: &LearnedMemory, out: &Output) {
+    let id = it.memory.id.short();
+    let review = status_note(it.memory.status()).map(|it| format!(" · {it}")).unwrap_or_default();
+    let sign = match it.effect {
+        LessonEffect::Created => format!("{GOOD_STYLE}+{GOOD_STYLE:#}"),
+        LessonEffect::Superseded(old) => {
+            format!("{GOOD_STYLE}+{GOOD_STYLE:#} instead of #{}", old.short())
+        }
+        LessonEffect::Promoted => format!("{GOOD_STYLE}^{GOOD_STYLE:#}"),
+        LessonEffect::Updated | LessonEffect::Confirmed => "~".to_owned(),
+    };
+    out.print_line(&format!(
+        "{sign} {BOLD_STYLE}#{id}{BOLD_STYLE:#} {DIM_STYLE}{}{review}{DIM_STYLE:#}",
+        it.memory.kind
+    ));
+    out.print_line(&format!("  {}", escape_controls(&it.memory.content)));
 }

@@ -36,7 +36,7 @@ impl ReportDetail {
     }
 }
 
-/// What became of a sighting. The order is that of the report.
+/// The fate of a sighting. The order is that of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum SightingGroup {
     Kept,

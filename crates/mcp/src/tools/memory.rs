@@ -71,22 +71,23 @@ pub(super) async fn search_memory(call: ToolCallContext<'_>) -> Result<ToolOutpu
     injector.record_requested_memories(&call.session, &shown)?;
     let notes = frame_notes(&lines);
     let hits: Vec<Value> = answer.hits.iter().map(hit_json).collect();
-    let mut text = if notes.is_empty() {
-        match answer.verdict {
-            // There were candidates, but none was relevant enough.
-            RelevanceVerdict::Nothing { .. } => "No relevant memory.".to_owned(),
-            // The filter (type or file) left no candidate.
-            RelevanceVerdict::Answered { .. } | RelevanceVerdict::Open => {
-                "No memory matches.".to_owned()
-            }
-        }
-    } else {
-        notes.clone()
+    let mut text = match notes.as_str() {
+        "" => describe_no_hits(&answer.verdict).to_owned(),
+        notes => notes.to_owned(),
     };
     for notice in &answer.notices {
         text = format!("{text}\n({notice})");
     }
     Ok(ToolOutput { text, data: json!({ "notes": notes, "hits": hits }) })
+}
+
+const fn describe_no_hits(verdict: &RelevanceVerdict) -> &'static str {
+    match verdict {
+        // There were candidates, but none was relevant enough.
+        RelevanceVerdict::Nothing { .. } => "No relevant memory.",
+        // The filter (type or file) left no candidate.
+        RelevanceVerdict::Answered { .. } | RelevanceVerdict::Open => "No memory matches.",
+    }
 }
 
 fn hit_json(hit: &SearchHit) -> Value {

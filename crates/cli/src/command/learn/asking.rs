@@ -5,11 +5,12 @@ use engine::{AnsweredQuestion, AskLimits, QuestionOutcome, Transcript};
 use serde_json::{Value, json};
 
 use super::super::CommandContext;
+use super::LearnArgs;
 use crate::failure::usage_error;
 use crate::output::{BOLD_STYLE, DIM_STYLE, GOOD_STYLE, Output, escape_controls, format_count};
 use crate::wire::MemoryWire;
 
-/// What asking about all sessions brought.
+/// Answers and refusals of a model about all sessions of a run.
 #[derive(Default)]
 pub(super) struct AskTotals {
     answered: Vec<AnsweredQuestion>,
@@ -86,7 +87,7 @@ impl AskTotals {
         })
     }
 
-    pub(super) fn render(&self, with_refused: bool, out: &Output) {
+    pub(super) fn render(&self, args: &LearnArgs, out: &Output) {
         let (mut n_kept, mut n_refused) = (0, 0);
         for answered in &self.answered {
             n_kept += answered.memories.len();
@@ -100,7 +101,7 @@ impl AskTotals {
                 ));
                 out.print_line(&format!("  {}", escape_controls(&memory.content)));
             }
-            for (text, why) in answered.refused.iter().filter(|_| with_refused) {
+            for (text, why) in answered.refused.iter().filter(|_| args.dropped) {
                 let text = escape_controls(text);
                 out.print_line(&format!("{DIM_STYLE}refused, {why}: {text}{DIM_STYLE:#}"));
             }
