@@ -180,18 +180,23 @@ impl EventLog {
 
     /// A message of the agent.
     pub(crate) fn push_reasoning(&mut self, id: &str, text: &str) {
-        self.push_agent_text(id, text, false);
+        self.push_agent_text(
+            id,
+            AgentReasoning { text: bound_speech(text), thinking: false, step: None },
+        );
     }
 
     /// A thought of the agent, which the host shows apart from its messages.
     pub(crate) fn push_thought(&mut self, id: &str, text: &str) {
-        self.push_agent_text(id, text, true);
+        self.push_agent_text(
+            id,
+            AgentReasoning { text: bound_speech(text), thinking: true, step: None },
+        );
     }
 
-    fn push_agent_text(&mut self, id: &str, text: &str, thinking: bool) {
-        let text = bound_speech(text);
-        if !text.trim().is_empty() {
-            self.push_event(id, Event::Reasoning(AgentReasoning { text, thinking, step: None }));
+    fn push_agent_text(&mut self, id: &str, reasoning: AgentReasoning) {
+        if !reasoning.text.trim().is_empty() {
+            self.push_event(id, Event::Reasoning(reasoning));
         }
     }
 

@@ -50,7 +50,7 @@ pub struct PromotionCandidate {
     pub is_in_finished_subtask: bool,
     /// The initial confidence of a note or a user's statement; others start from their signal's score.
     pub initial_confidence: Option<PerMille>,
-    /// What happened in this session confirms it, such as a failed command that succeeded after the fix: one
+    /// This session itself confirms it, such as by a failed command that succeeded after the fix: one
     /// session with one occurrence is enough, and the rest of the session's work does not matter.
     pub is_confirmed: bool,
     /// Its text is inferred and was stated by nothing in the session, such as that work was thrown away.

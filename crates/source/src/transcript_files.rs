@@ -27,7 +27,7 @@ pub struct Transcript {
 pub enum TranscriptTrust {
     /// A host of this user wrote it, or the user vouches for it.
     Own,
-    /// It came with a repository or from another machine: anybody may have written it.
+    /// It came with a repository or from another machine: its author is unknown.
     Foreign,
 }
 

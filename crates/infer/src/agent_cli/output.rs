@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::AgentProgram;
 
-/// What a program printed.
+/// The output of a program, parsed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ProgramOutput {
     pub(super) text: Option<String>,

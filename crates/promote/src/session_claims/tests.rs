@@ -212,7 +212,7 @@ fn external_text_leads_to_review_and_is_not_laundered() {
 #[test]
 fn what_holds_on_one_machine_is_refused() {
     check_with(json!({ "scope": "machine" }), expect!["machine_bound: by its own scope"]);
-    let text = "Connection refused in `go test ./upload`: docker compose runs in /home/ann/minio.";
+    let text = "Connection refused in `go test ./upload`: docker compose runs in /home/user/minio.";
     check_with(json!({ "text": text }), expect!["machine_bound: /home/"]);
 }
 
