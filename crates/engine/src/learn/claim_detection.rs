@@ -16,7 +16,9 @@ use std::sync::Arc;
 
 use claims::{Claim, ClaimMoment, MAX_CLAIMS_PER_SESSION, ScoredClaim, content_words};
 use model::{PerMille, SignalKind};
-use observe::{ClaimEvidence, ClaimSource, Evidence, PatternKey, Scratchpad, Sighting, TellCue};
+use observe::{
+    ClaimEvidence, ClaimSource, Evidence, PatternKey, Scratchpad, Sighting, TellCue, WishKind,
+};
 use source::ProjectWords;
 
 use crate::blocking::run_blocking;
@@ -71,10 +73,23 @@ async fn project_words(reader: &ProjectReader) -> Arc<ProjectWords> {
 fn stated_words(reader: &ProjectReader, known: &[Sighting]) -> Vec<BTreeSet<String>> {
     let rules = list_rules(reader).into_iter().flat_map(|it| it.rules);
     let mut acc: Vec<BTreeSet<String>> = rules.map(|it| content_words(&it.text)).collect();
-    for sighting in known.iter().filter(|it| it.signal().row().textual) {
+    for sighting in known.iter().filter(|it| it.signal().row().textual && !is_doubtful_wish(it)) {
         acc.extend(sighting.evidence.quoted_text().map(|it| content_words(&it)));
     }
     acc
+}
+
+/// Returns whether a wish of a person waits for a confirmation, as a claim does. The claim has more evidence.
+fn is_doubtful_wish(sighting: &Sighting) -> bool {
+    let Evidence::UserCorrection { kind, .. } = &sighting.evidence else { return false };
+    matches!(kind, WishKind::Correction | WishKind::Suggestion)
+}
+
+/// Removes the doubtful wishes that one of the claims states with more evidence.
+pub(super) fn drop_claimed_wishes(sightings: &mut Vec<Sighting>, claims: &[Sighting]) {
+    let words_of = |it: &Sighting| content_words(&it.evidence.quoted_text().unwrap_or_default());
+    let claimed: Vec<BTreeSet<String>> = claims.iter().map(words_of).collect();
+    sightings.retain(|it| !is_doubtful_wish(it) || !is_stated(&words_of(it), &claimed));
 }
 
 fn is_stated(claim: &BTreeSet<String>, stated: &[BTreeSet<String>]) -> bool {

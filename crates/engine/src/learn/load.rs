@@ -20,7 +20,7 @@ use observe::{ModuleLookup, PatternKey, Scratchpad, SessionOverview, SessionVisi
 use store::{Milestone, SessionRow, ShownEntry, SightingRow, StoreReader};
 
 use super::candidates::{SightingsByPattern, pattern_keys};
-use super::claim_detection::find_claims;
+use super::claim_detection::{drop_claimed_wishes, find_claims};
 use super::observed::{ObservedSession, SessionExtent, StoredLesson, compare_with_stored};
 use super::rewording::interpret_module;
 use super::savings::{SavingsInputs, ShownFix, error_fingerprints};
@@ -117,6 +117,7 @@ pub(super) async fn load_lesson<'a>(
     // Claims are detected only now, because their weighing reads files and embeds sentences.
     if extent == SessionExtent::Whole {
         let claims = find_claims(project, pad, &observed.sightings).await?;
+        drop_claimed_wishes(&mut observed.sightings, &claims);
         observed.sightings.extend(claims);
     }
 
