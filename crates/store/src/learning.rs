@@ -395,8 +395,14 @@ pub(crate) fn move_evidence(db: &Db, from: MemoryId, to: MemoryId) -> Result<(),
     db.execute(&MOVE_SIGHTINGS, &[&from, &to]).map(|_| ())
 }
 
-/// Deletes the evidence of an erased memory.
+/// Deletes the evidence of an erased memory, and the failed calls of its sessions: the message of an error is
+/// stored with both.
 pub(crate) fn delete_evidence(db: &Db, memory: &[u8]) -> Result<(), Error> {
+    if db.select_number(&HAS_FAILED_CALLS, &[])? > 0 {
+        for sighting in db.select(&SELECT_SIGHTINGS_FOR_MEMORY, &[&memory], read_sighting)? {
+            db.execute(&DELETE_FAILED_CALLS, &[&sighting.session.0.as_bytes().as_slice()])?;
+        }
+    }
     db.execute(&DELETE_EVIDENCE, &[&memory]).map(|_| ())
 }
 

@@ -122,11 +122,11 @@ fn an_error_of_several_sessions_becomes_a_memory_and_behaviour_a_statistic() {
     assert_eq!(
         learned_texts(&learned),
         [
-            "Use `git show --stat HEAD` instead of `git show --no-stat HEAD`, which fails here with “fatal: unrecognized argument: --no-stat” (2 sessions).",
+            "Use `git show --stat HEAD` instead of `git show --no-stat HEAD`, which fails here with “unrecognized argument: --no-stat” (2 sessions).",
         ]
     );
     let session = learned_session(&sandbox, "change the wire");
-    let output = sandbox.run(&["explain", &session]).expect_code(0, "explain");
+    let output = sandbox.run(&["explain", &session, "--all"]).expect_code(0, "explain");
     assert!(output.out.contains("told at its moment, not stored"), "{output:?}");
 
     // A learned memory is found by its error message and carries the fix as structured data.
@@ -368,7 +368,7 @@ fn files_for_a_task_come_from_similar_sessions() {
 fn a_server_that_the_user_trusts_does_not_hold_back_what_is_learned_after_it() {
     let script = "user round the totals\nedit src/total.rs\ncall mcp__docs__search\n\
         say Actually, `src/total.rs` rounds per line, never on the sum.\nrun cargo test\n";
-    let live_after = |is_trusted: bool| {
+    let untainted_after = |is_trusted: bool| {
         let sandbox = Sandbox::new();
         let set = ["config", "set", "trust.mcp_servers", "docs"];
         sandbox.run(&[&set[..], &["--for-project"]].concat()).expect_code(2, "not by a project");
@@ -377,7 +377,8 @@ fn a_server_that_the_user_trusts_does_not_hold_back_what_is_learned_after_it() {
         }
         write_transcript(&sandbox, 1, 1, script);
         sandbox.run(&["learn"]).expect_code(0, "learn");
-        sandbox.json(&["list", "--status", "live"])["memories"].as_array().unwrap().len()
+        // What the agent states waits for a confirmation; what external text taints has another status.
+        sandbox.json(&["list", "--status", "candidate"])["memories"].as_array().unwrap().len()
     };
-    assert_eq!((live_after(false), live_after(true)), (0, 1));
+    assert_eq!((untainted_after(false), untainted_after(true)), (0, 1));
 }
