@@ -11,8 +11,8 @@ use std::path::PathBuf;
 
 use model::{DAY_MS, EventEnvelope, Timestamp};
 use waylore_engine::{
-    Config, Error, Explanation, LessonState, MemoryFilter, ModelSet, NotebookScope, Project,
-    TranscriptTrust, transcripts_at_paths,
+    Config, Error, Explanation, LessonState, ModelSet, NotebookScope, Project, TranscriptTrust,
+    transcripts_at_paths,
 };
 
 use crate::learning::{LearningFixture, SESSION_ID_PREFIX, START, parse_events_at};

@@ -8,7 +8,7 @@
 
 use model::{DAY_MS, MemoryStatus, Timestamp};
 use testkit::shared_models;
-use waylore_engine::{LlmAccess, MemoryFilter, NotebookScope, Project, ProjectPolicy};
+use waylore_engine::{LlmAccess, NotebookScope, Project, ProjectPolicy};
 
 use crate::generated_answers::FakeTextServer;
 use crate::learning::{LearningFixture, START, parse_events_at};

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use model::{ContentChannel, EventEnvelope, MemoryStatus, Phase, Timestamp};
 use waylore_engine::{
-    Config, ContextRequest, MemoryFilter, ModelSet, NotebookScope, Project, TranscriptTrust,
-    find_host, transcripts_at_paths,
+    Config, ContextRequest, ModelSet, NotebookScope, Project, TranscriptTrust, find_host,
+    transcripts_at_paths,
 };
 
 use crate::learning::{LearningFixture, START, parse_events_at};

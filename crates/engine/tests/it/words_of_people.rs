@@ -2,7 +2,7 @@
 //! agreed to is not.
 
 use model::MemoryStatus;
-use waylore_engine::{MemoryFilter, NotebookScope, transcripts_at_paths};
+use waylore_engine::{NotebookScope, transcripts_at_paths};
 
 use crate::learning::LearningFixture;
 
