@@ -30,13 +30,12 @@ pub(super) fn is_promoted(
         && (!fresh.flags.candidate || is_recurrence(session, candidate, sessions))
 }
 
-/// Returns whether the candidate comes from another session. A parent and its subagents are one: they
-/// work on the same task, and one may have told the other.
+/// Returns whether the candidate comes from another session. A parent and its subagents are one, because one
+/// may have told the other; a session and its forks are one, because a fork repeats it.
 fn is_recurrence(session: &SessionOverview, candidate: &Memory, sessions: &SessionIndex) -> bool {
-    let group = |id: SessionId| sessions.get(id).and_then(|it| it.parent).unwrap_or(id);
-    let own_group = session.parent.unwrap_or(session.id);
+    let own_group = sessions.group_of(session);
     // Without its first session, as after an import, there is nothing to compare.
-    candidate.session.is_some_and(|it| it != session.id && group(it) != own_group)
+    candidate.session.is_some_and(|it| it != session.id && sessions.group_of_row(it) != own_group)
 }
 
 /// Makes a live memory of a candidate. If the new statement is sure, its wording replaces that of the

@@ -10,9 +10,9 @@
 //! the text nor the number of tainted ones enters a memory that is injected.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use model::{MemoryId, PerMille, SignalKind};
+use model::{MemoryId, PerMille, SessionId, SignalKind};
 use observe::{
     Evidence, MemoryDraft, ModuleLookup, PatternKey, SessionOverview, SessionSighting, Sighting,
 };
@@ -176,7 +176,25 @@ fn draft_from_sightings(
     });
     // Drafts quote the newest evidence, and a session that is learned late is not the newest.
     seen.sort_by_key(|it| (it.at, it.session));
+    let seen = drop_repeated_sessions(seen, session, &inputs.sessions);
     observe::compose_draft(&sighting.key, &seen, modules)
+}
+
+/// Keeps the newest sighting of a session and its forks: a fork repeats everything before it. Subagents stay,
+/// because each did work of its own.
+fn drop_repeated_sessions(
+    mut seen: Vec<SessionSighting>,
+    session: &SessionOverview,
+    sessions: &SessionIndex,
+) -> Vec<SessionSighting> {
+    let original = |id: SessionId| {
+        if id == session.id { sessions.original_of(session) } else { sessions.original_of_row(id) }
+    };
+    let mut known = HashSet::new();
+    seen.reverse();
+    seen.retain(|it| known.insert(original(it.session)));
+    seen.reverse();
+    seen
 }
 
 fn to_candidate(drafted: &DraftedSighting<'_>, session: &SessionOverview) -> PromotionCandidate {

@@ -37,7 +37,7 @@ pub struct SiblingNotes {
 
 /// The number of independent sessions that saw a pattern.
 pub(super) struct SessionGroups {
-    /// Groups of a parent and its subagents, that of this session included.
+    /// Groups of sessions that do not repeat one another (see `session_index`), that of this session included.
     pub(super) n_groups: u32,
     /// Several subagents of this session's parent saw the pattern independently.
     pub(super) has_quorum: bool,
@@ -53,9 +53,8 @@ impl SessionGroups {
         let others: Vec<&SessionRow> =
             rows.iter().filter_map(|it| sessions.get_counted(it.session)).collect();
         let mut groups: HashSet<SessionId> =
-            others.iter().map(|it| it.parent.unwrap_or(it.id)).collect();
-        // A session without a parent is its own group.
-        groups.insert(session.parent.unwrap_or(session.id));
+            others.iter().map(|it| sessions.group_of_row(it.id)).collect();
+        groups.insert(sessions.group_of(session));
         // Subagents do not see one another's transcripts, so their agreement is independent.
         let has_quorum =
             session.parent.is_some() && others.iter().any(|it| it.parent == session.parent);
