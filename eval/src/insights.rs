@@ -8,6 +8,7 @@
 //! text. It says where to look and can be fooled; fresh readers decide.
 
 mod coverage;
+mod dump;
 mod training;
 
 use std::collections::BTreeMap;
@@ -46,6 +47,9 @@ pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
     let repos = args.iter().skip_while(|it| *it != "--repos").nth(1).map(PathBuf::from);
     if args.iter().any(|it| it == "--train") {
         return training::run(data, repos.as_deref());
+    }
+    if args.iter().any(|it| it == "--claims") {
+        return dump::run(data, repos.as_deref());
     }
     coverage::run(data, repos.as_deref())
 }

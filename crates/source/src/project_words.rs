@@ -53,6 +53,18 @@ impl ProjectWords {
             || self.hashes.contains(&hash_word(word.as_bytes()))
     }
 
+    /// Returns whether every word of a name was found: `auth`, `store` of `auth.store.ts`. Unlike
+    /// [`Self::contains`], nothing is taken for granted if the project was not read whole.
+    pub fn has_name(&self, name: &str) -> bool {
+        let is_part = |it: char| it.is_alphanumeric() || it == '_';
+        let mut words = name
+            .split(|it: char| !is_part(it))
+            .filter(|it| it.len() >= MIN_WORD_BYTES)
+            .map(|it| self.hashes.contains(&hash_word(it.as_bytes())))
+            .peekable();
+        words.peek().is_some() && words.all(|it| it)
+    }
+
     fn add_text(&mut self, text: &[u8]) {
         let is_part = |it: &u8| it.is_ascii_alphanumeric() || *it == b'_' || !it.is_ascii();
         for word in text.split(|it| !is_part(it)) {
@@ -72,6 +84,17 @@ fn hash_word(word: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_found_if_all_its_words_are() {
+        let mut words = ProjectWords::default();
+        words.add_text(b"import { useAuth } from './auth.store'");
+        assert!(words.has_name("auth.store.ts") && words.has_name("useAuth"));
+        assert!(!words.has_name("auth.vault") && !words.has_name("..") && !words.has_name(""));
+        // What was not read is not found, even if the project is too large to be read.
+        words.is_incomplete = true;
+        assert!(words.contains("vault") && !words.has_name("vault"));
+    }
 
     #[test]
     fn words_of_files_and_paths_are_known() {

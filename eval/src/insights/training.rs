@@ -10,7 +10,6 @@ use std::path::Path;
 
 use claims::{Claim, ClaimFeature, content_words};
 use infer::BuiltInEmbedder;
-use serde_json::json;
 
 use super::{INSIGHT_SETS, InsightSet, group_by, session_name, text_of, words_of};
 use crate::transcripts;
@@ -56,9 +55,6 @@ pub(super) fn run(data: &Path, repos: Option<&Path>) -> anyhow::Result<()> {
             "{} -> {}: AUC {by_all:.3} (features alone {by_features:.3}), best tenth right {hits} of {n}",
             INSIGHT_SETS[train].name, INSIGHT_SETS[test].name
         );
-    }
-    if std::env::args().any(|it| it == "--dump") {
-        dump(&sets)?;
     }
     // `--on SET` fits on one set alone, for a blind test on the other.
     let on = std::env::args().skip_while(|it| it != "--on").nth(1);
@@ -208,24 +204,4 @@ fn best_tenth(examples: &[Example], score: impl Fn(&Example) -> f32) -> (usize, 
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     let n = (scored.len() / 10).max(10).min(scored.len());
     (scored[..n].iter().filter(|it| it.1).count(), n)
-}
-
-/// Writes the examples for inspection.
-fn dump(sets: &[Vec<Example>]) -> anyhow::Result<()> {
-    for (examples, set) in sets.iter().zip(INSIGHT_SETS) {
-        let rows: Vec<_> = examples
-            .iter()
-            .map(|it| {
-                let features: Vec<&str> = it.claim.features.iter().map(ClaimFeature::slug).collect();
-                json!({
-                    "session": it.session, "moment": format!("{:?}", it.claim.moment), "text": it.claim.text,
-                    "quote": it.claim.quote, "restatement": it.claim.restatement, "features": features,
-                    "worth": it.is_worth, "refusal": claims::find_refusal(&it.claim).map(claims::ClaimRefusal::reason),
-                    "outcome": it.claim.outcome, "embedding": it.embedding,
-                })
-            })
-            .collect();
-        crate::report::write_json_lines(&format!("claims_{}.jsonl", set.name), &rows)?;
-    }
-    Ok(())
 }

@@ -59,7 +59,7 @@ pub(super) async fn find_claims(
 }
 
 /// The words of the project's files, read once for several sessions.
-async fn project_words(reader: &ProjectReader) -> Arc<ProjectWords> {
+pub(super) async fn project_words(reader: &ProjectReader) -> Arc<ProjectWords> {
     if let Some(words) = reader.project_words.get(reader.now, WORDS_VALID_MS) {
         return words;
     }

@@ -10,6 +10,8 @@ const MAX_CLAIMS: usize = 8;
 /// Quotes and files of one claim that are read.
 const MAX_QUOTES: usize = 4;
 const MAX_FILES: usize = 8;
+/// Closing braces at which a cut answer may end; a claim has one per quote and one of its own.
+const MAX_CUT_TRIES: usize = 8;
 /// The types that the prompt offers. Other types need data beside the text.
 pub(super) const CLAIM_KINDS: &[MemoryKind] = &[
     MemoryKind::Gotcha,
@@ -26,13 +28,28 @@ pub(super) const CLAIM_KINDS: &[MemoryKind] = &[
 /// is anything else; a claim of another form is returned as refused.
 #[expect(clippy::result_large_err, reason = "a few claims per session, each moved once")]
 pub fn parse_answer(answer: &str) -> Result<Vec<Result<AnsweredClaim, CheckedClaim>>, String> {
-    let rows = match serde_json::from_str(strip_fence(answer)) {
+    let json = strip_fence(answer);
+    let rows = match serde_json::from_str(json) {
         Ok(Value::Array(rows)) => rows,
         Ok(_) => return Err("the answer is JSON, but not an array of claims".to_owned()),
-        Err(error) => return Err(format!("the answer is not JSON ({error})")),
+        Err(error) => match complete_rows(json).filter(|_| error.is_eof()) {
+            Some(rows) => rows,
+            None => return Err(format!("the answer is not JSON ({error})")),
+        },
     };
     let parse = |it: &Value| parse_claim(it).map_err(|why| malformed_claim(it, why));
     Ok(rows.iter().take(MAX_CLAIMS).map(parse).collect())
+}
+
+/// The complete claims of an answer that reached the limit of its length in the middle of one.
+fn complete_rows(json: &str) -> Option<Vec<Value>> {
+    let ends = json.rmatch_indices('}').map(|it| it.0 + 1);
+    for end in ends.filter(|_| json.starts_with('[')).take(MAX_CUT_TRIES) {
+        if let Ok(Value::Array(rows)) = serde_json::from_str(&format!("{}]", &json[..end])) {
+            return Some(rows);
+        }
+    }
+    None
 }
 
 /// The JSON in a code fence; models fence it even if they are told not to. Text before a fence is ignored.

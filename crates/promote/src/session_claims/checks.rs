@@ -106,11 +106,31 @@ fn judge_claim(
     if kept.len() >= MAX_KEPT_CLAIMS {
         return Err((AnswerRefusal::Budget, String::new()));
     }
-    // A name that only external text has would carry that text past the quotes.
-    let is_trusted_name = |it: &&str| facts.trusted_text.contains(*it) || (facts.exists)(it);
+    // A name that only external text has would carry that text past the quotes. The repository vouches for
+    // files and identifiers; the words of a command or an option are in every project.
+    let is_plain = |it: &str| !it.contains(' ') && !it.starts_with('-');
+    let in_trusted_text = |it: &str| facts.trusted_text.contains(it);
+    let is_trusted_name = |it: &&str| {
+        in_trusted_text(it)
+            || has_known_parts(it, &in_trusted_text)
+            || (is_plain(it) && (facts.exists)(it))
+    };
     let launders = !code_names(&claim.text).iter().all(is_trusted_name);
     let is_tainted = launders || quoted.iter().any(|it| it.tainted);
-    Ok(if is_tainted { ClaimVerdict::Review } else { ClaimVerdict::Live })
+    // Work that was moved or thrown away since, or that is on another branch: a person can tell.
+    let names_gone_file = code_names(&claim.text).iter().any(|it| is_gone_file(it, facts));
+    let is_doubtful = is_tainted || names_gone_file;
+    Ok(if is_doubtful { ClaimVerdict::Review } else { ClaimVerdict::Live })
+}
+
+/// Returns whether a name is a path in a folder of the repository at which there is no file now.
+fn is_gone_file(name: &str, facts: &AnswerFacts<'_>) -> bool {
+    let is_pattern = name.contains(['*', '<', '…', ' ', ':']);
+    let folder = name.split_once('/').map(|it| it.0).filter(|it| !it.is_empty());
+    !is_pattern
+        && model::words::file_extension(name).is_some()
+        && folder.is_some_and(|it| (facts.exists)(it))
+        && !(facts.exists)(name)
 }
 
 /// Finds every quote word for word, and sets the number and the source of the line it is in. The number
@@ -192,11 +212,9 @@ fn check_names(
 ) -> Option<Refusal> {
     let in_lines = |name: &str| facts.lines.iter().any(|it| it.text.contains(name));
     let is_known = |it: &str| facts.trusted_text.contains(it) || in_lines(it) || (facts.exists)(it);
-    // `go test ./x` is known if each of its words is: the model may leave a flag out.
-    let has_known_words = |it: &str| it.contains(' ') && it.split_whitespace().all(is_known);
     let mut names = code_names(&claim.text);
     names.extend(claim.files.iter().map(String::as_str));
-    if let Some(name) = names.iter().find(|it| !is_known(it) && !has_known_words(it)) {
+    if let Some(name) = names.iter().find(|it| !is_known(it) && !has_known_parts(it, &is_known)) {
         return Some((AnswerRefusal::UnknownName, format!("`{name}`")));
     }
     let quoted_text: Vec<&str> = quoted.iter().map(|it| it.text.as_str()).collect();
@@ -205,6 +223,21 @@ fn check_names(
         digit_runs(facts.trusted_text).into_iter().chain(digit_runs(&quoted_text)).collect();
     let number = digit_runs(&claim.text).into_iter().find(|it| !known.contains(it))?;
     Some((AnswerRefusal::UnknownName, format!("the number {number}")))
+}
+
+/// Returns whether a name that is in no text as it stands is put together from known ones: a command with a
+/// flag less (`go test ./x`), a pattern (`todos/*.md`), a placeholder (`send <worker>`), two names (`A/B`).
+fn has_known_parts(name: &str, is_known: &dyn Fn(&str) -> bool) -> bool {
+    let is_pattern = name.contains(['*', '<', '…', ' ']);
+    // A single path is a file, which is there or not.
+    if !is_pattern && model::words::file_extension(name).is_some() {
+        return false;
+    }
+    let is_placeholder = |it: &&str| it.starts_with('<') && it.ends_with('>');
+    let words = name.split_whitespace().filter(|it| !is_placeholder(it));
+    let mut parts =
+        words.flat_map(|it| it.split(['/', '*', '=', '…'])).filter(|it| !it.is_empty()).peekable();
+    parts.peek().is_some() && parts.all(is_known)
 }
 
 /// A quoted line was borne out. For a dead end, the failure that nothing ended is the evidence.

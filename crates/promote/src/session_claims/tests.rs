@@ -53,17 +53,20 @@ fn with(changes: &Value) -> Value {
 }
 
 fn verdicts(answer: &str, rules: &[&str]) -> String {
-    let lines = lines();
+    verdicts_of(&lines(), answer, rules)
+}
+
+fn verdicts_of(lines: &[DossierLine], answer: &str, rules: &[&str]) -> String {
     let owned = |all: &[&str]| all.iter().map(|it| (*it).to_owned()).collect::<Vec<String>>();
     let trusted: Vec<&str> =
         lines.iter().filter(|it| !it.tainted).map(|it| it.text.as_str()).collect();
     let facts = AnswerFacts {
-        lines: &lines,
+        lines,
         trusted_text: &trusted.join("\n"),
         rules: &owned(rules),
         known: &owned(&["Releases are cut from the branch `stable` by the bot."]),
         later_commands: &owned(&["go vet ./upload"]),
-        exists: &|name| name == "upload/main_test.go",
+        exists: &|name| matches!(name, "upload" | "upload/main_test.go"),
         has_secret: &|text| text.contains("sk-1"),
     };
     let parsed = match parse_answer(answer) {
@@ -100,6 +103,18 @@ fn an_answer_that_is_no_array_is_an_error() {
     expect!["the answer is JSON, but not an array of claims"].assert_eq(&verdicts("{}", &[]));
     expect!["the answer is not JSON (expected value at line 1 column 1)"]
         .assert_eq(&verdicts("I found nothing.", &[]));
+}
+
+#[test]
+fn an_answer_that_is_cut_off_keeps_its_complete_claims() {
+    let first = good().to_string();
+    let second = with(&json!({ "type": "gotcha" })).to_string();
+    let whole = format!("[{first}, {second}]");
+    for cut in [whole.len() - 1, whole.len() - 2, whole.len() - 100, first.len() + 3] {
+        assert!(verdicts(&whole[..cut], &[]).starts_with("live"), "cut at {cut}");
+    }
+    // Nothing is complete.
+    assert!(verdicts(&whole[..first.len() - 20], &[]).starts_with("the answer is not JSON"));
 }
 
 #[test]
@@ -157,6 +172,20 @@ fn invented_names_and_numbers_are_refused() {
 }
 
 #[test]
+fn a_name_may_be_put_together_from_known_ones() {
+    for name in ["docker compose up -d <service>", "go test ./upload …", "docker/minio", "upload/*"]
+    {
+        let text = format!("`{name}` fails with connection refused until docker compose has run.");
+        check_with(json!({ "text": text }), expect!["live"]);
+    }
+    for name in ["docker/podman", "uploads/*.rb", "go bench <name>"] {
+        let text = format!("`{name}` fails with connection refused until docker compose has run.");
+        let verdict = verdicts(&json!([with(&json!({ "text": text }))]).to_string(), &[]);
+        assert_eq!(verdict, format!("unknown_name: `{name}`"));
+    }
+}
+
+#[test]
 fn a_cause_that_nothing_bears_out_is_refused() {
     let quotes = json!([{ "n": 5, "text": "the proxy eats the header" }]);
     let text = "The `upload` test hangs because the proxy eats the header.";
@@ -197,6 +226,24 @@ fn an_instruction_is_refused_unless_a_person_said_it() {
         json!({ "type": "preference", "text": "Never force-push here, open a pull request.", "quotes": [{ "n": 1, "text": "never force-push here" }] }),
         expect!["live"],
     );
+}
+
+#[test]
+fn a_file_that_is_gone_leads_to_review() {
+    let text =
+        |file: &str| format!("`{file}` ends with connection refused until docker compose has run.");
+    let quotes = json!([{ "n": 9, "text": "ends with connection refused" }]);
+    let claim = |file: &str| with(&json!({ "text": text(file), "quotes": quotes }));
+    let mut lines = lines();
+    lines[8].text.push_str(", see upload/old_test.go and lib/other.go");
+    for (file, verdict) in [
+        ("upload/main_test.go", "live"),
+        ("upload/old_test.go", "review"),
+        ("lib/other.go", "live"),
+    ] {
+        let answer = json!([claim(file)]).to_string();
+        assert_eq!(verdicts_of(&lines, &answer, &[]), verdict, "{file}");
+    }
 }
 
 #[test]

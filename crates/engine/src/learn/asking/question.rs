@@ -18,6 +18,7 @@ use store::{AuditAction, Milestone, SightingRow, StoreChange, WriteBatch};
 use super::{ASK_PROMPT, SessionMaterial, read_material};
 use crate::draft_resolution::similar_memories;
 use crate::editing::user_batch;
+use crate::learn::claim_detection::project_words;
 use crate::learn::fresh_memory::memory_from_draft;
 use crate::learn::related::{load_parts, session_head};
 use crate::{Error, NotebookScope, Project};
@@ -217,13 +218,18 @@ async fn check_answer(
     let commands = calls.filter_map(|it| it.command).map(|it| pad.strings.text(it).to_owned());
     let trusted: Vec<String> = trusted.chain(edited).chain(commands).collect();
     let root = project.place.root.clone();
+    let words = project_words(project).await;
+    let exists = |name: &str| {
+        // A path must exist as it is; of other names the words are looked up.
+        source::exists_in_project(&root, name) || (!name.contains('/') && words.has_name(name))
+    };
     let facts = AnswerFacts {
         lines,
         trusted_text: &trusted.join("\n"),
         rules: &material.context.rules,
         known: &known,
         later_commands: &succeeded_commands(material),
-        exists: &|name| source::exists_in_project(&root, name),
+        exists: &exists,
         has_secret: &|text| secrets::redact(text).text != text,
     };
     Ok(promote::check_claims(claims, &facts))
