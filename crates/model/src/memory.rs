@@ -163,10 +163,11 @@ impl Memory {
             MemoryStatus::Deleted
         } else if self.states.deprecated_at.is_some() {
             MemoryStatus::Deprecated
+        } else if self.flags.candidate {
+            // Also if it is tainted: a guess waits apart from what was recorded or checked.
+            MemoryStatus::Candidate
         } else if self.flags.tainted {
             MemoryStatus::Tainted
-        } else if self.flags.candidate {
-            MemoryStatus::Candidate
         } else if self.states.stale_at.is_some() {
             MemoryStatus::Stale
         } else if self.flags.needs_review {

@@ -57,8 +57,8 @@ impl MemoryFilter {
 /// `memory_row::review_bits`.
 macro_rules! status_position {
     () => {
-        "(CASE WHEN deleted_at IS NOT NULL THEN 0 WHEN deprecated_at IS NOT NULL THEN 1 WHEN tainted = 1 THEN 2 \
-         WHEN needs_review >= 2 THEN 3 WHEN stale_at IS NOT NULL THEN 4 WHEN needs_review = 1 THEN 5 ELSE 6 END)"
+        "(CASE WHEN deleted_at IS NOT NULL THEN 0 WHEN deprecated_at IS NOT NULL THEN 1 \
+         WHEN needs_review >= 2 THEN 3 WHEN tainted = 1 THEN 2 WHEN stale_at IS NOT NULL THEN 4 WHEN needs_review = 1 THEN 5 ELSE 6 END)"
     };
 }
 pub(crate) use status_position;

@@ -117,10 +117,13 @@ fn standing_rules_are_heard_in_every_language() {
 #[test]
 fn a_norm_that_may_be_meant_for_the_task_waits_for_the_person() {
     let suggestions = &[
+        "please don't amend commits on the release branch",
         "we should be using the strong types instead of string wherever we can",
-        "stop using any in TypeScript",
     ];
     assert_eq!(unheard(suggestions, WishKind::Suggestion), []);
+    // With a reach, it is a rule.
+    let rules = &["stop using any in TypeScript"];
+    assert_eq!(unheard(rules, WishKind::StandingRule), []);
 }
 
 #[test]

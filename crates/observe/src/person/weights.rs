@@ -11,22 +11,31 @@ pub(super) const MIN_RULE_SCORE: i32 = 550;
 pub(super) const MIN_CORRECTION_SCORE: i32 = 600;
 
 /// Returns whether a sentence above the threshold is surely meant beyond the task: something in it speaks of
-/// time, habit, preference or contrast, and nothing of this moment.
+/// time, habit, preference, contrast or reach ("wherever we can"), or it forbids a kind of thing and says why;
+/// and nothing speaks of this moment.
 pub(super) fn is_lasting_rule(traits: &[SentenceTrait]) -> bool {
     use SentenceTrait as T;
+    let has = |it: T| traits.contains(&it);
     let lasts = |it: &T| {
         matches!(
             it,
-            T::Lasting | T::Habit | T::NegatedHabit | T::Prefer | T::Contrast | T::Occasion
+            T::Lasting
+                | T::Habit
+                | T::NegatedHabit
+                | T::Prefer
+                | T::Contrast
+                | T::Occasion
+                | T::Reach
         )
     };
+    let forbids_with_reason = has(T::Prohibition) && has(T::Reason) && has(T::GenericObject);
     let is_momentary = |it: &T| {
         matches!(
             it,
             T::Hedge | T::Deictic | T::InAnswer | T::ListItem | T::Past | T::Specific | T::Task
         )
     };
-    traits.iter().any(lasts) && !traits.iter().any(is_momentary)
+    (traits.iter().any(lasts) || forbids_with_reason) && !traits.iter().any(is_momentary)
 }
 
 /// The weight of a trait for a standing rule and for a correction.

@@ -16,9 +16,10 @@ const MAX_KEPT_CLAIMS: usize = 5;
 /// The shortest and the longest text, in characters. The prompt asks for less than the maximum.
 const MIN_CLAIM_CHARS: usize = 30;
 const MAX_CLAIM_CHARS: usize = 420;
-/// The least that the model must say of itself, per mille.
+/// The least that the model must say of itself, per mille. Readers found nine of ten claims from this worth on
+/// useful, and fewer below; a higher limit loses what they had noted themselves.
 const MIN_SURE: u16 = 700;
-const MIN_WORTH: u16 = 500;
+const MIN_WORTH: u16 = 350;
 /// The shortest quote, in characters; a shorter one is in any line.
 const MIN_QUOTE_CHARS: usize = 8;
 /// The share of a claim's words that its quoted lines must contain, per mille.

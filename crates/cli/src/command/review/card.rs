@@ -25,7 +25,7 @@ pub(super) struct PendingMemory {
 
 impl PendingMemory {
     /// The order of the review: what was stated on purpose or came from outside, then other memories to
-    /// review, then candidates, the best first.
+    /// review, then candidates, the best first and those after text from outside last.
     pub(super) fn rank(&self) -> (u8, std::cmp::Reverse<u16>) {
         let memory = &self.rated.memory;
         let score = self.claims.iter().map(|it| it.claim.score).max();
@@ -34,7 +34,8 @@ impl PendingMemory {
             MemoryStatus::Tainted => (0, std::cmp::Reverse(0)),
             MemoryStatus::NeedsReview if is_explicit => (0, std::cmp::Reverse(0)),
             MemoryStatus::Candidate => {
-                (2, std::cmp::Reverse(score.unwrap_or(memory.confidence).get()))
+                let rank = if memory.flags.tainted { 3 } else { 2 };
+                (rank, std::cmp::Reverse(score.unwrap_or(memory.confidence).get()))
             }
             _ => (1, std::cmp::Reverse(0)),
         }
@@ -44,7 +45,7 @@ impl PendingMemory {
     fn reason(&self) -> String {
         let memory = &self.rated.memory;
         match memory.status() {
-            MemoryStatus::Tainted => {
+            MemoryStatus::Tainted | MemoryStatus::Candidate if memory.flags.tainted => {
                 let mut external = self
                     .claims
                     .iter()
