@@ -19,7 +19,8 @@ pub struct RevertedEdits {
 
 /// Returns the revert of a session that edited `files` from `since` until `until` (in seconds): all
 /// of them are again as they were before it, in HEAD and in the working tree, although there are
-/// commits after it. `None` if that is not so, or if it cannot be known.
+/// commits after it, and no other branch, remote branch or stash has changed them. `None` if that is
+/// not so, or if it cannot be known.
 pub fn find_reverted_edits(
     place: &ProjectPlace,
     files: &[&str],
@@ -55,6 +56,9 @@ pub fn find_reverted_edits(
             return None;
         }
     }
+    if is_changed_elsewhere(git_dir, files, since) {
+        return None;
+    }
     let subjects = git::run_git(
         git_dir,
         &["log", MAX_SUBJECTS_FLAG, &later_flag, "--format=%s", "HEAD", "--"],
@@ -63,6 +67,17 @@ pub fn find_reverted_edits(
     let revert_subject =
         subjects.as_deref().and_then(|it| it.lines().find(announces_revert)).map(str::to_owned);
     Some(RevertedEdits { revert_subject })
+}
+
+/// Returns whether a commit since then that HEAD does not reach touches one of the files: the work of the
+/// session may be on another branch. An answer that git cannot give counts as one.
+fn is_changed_elsewhere(git_dir: &std::path::Path, files: &[&str], since: i64) -> bool {
+    let newer_flag = format!("--max-age={since}");
+    // Paths are literal: a name may hold a wildcard.
+    let mut args = vec!["--literal-pathspecs", "rev-list", "-n", "1", &newer_flag, "--all"];
+    args.extend(["^HEAD", "--"]);
+    args.extend(files);
+    git::run_git(git_dir, &args).is_none_or(|it| !it.trim().is_empty())
 }
 
 /// Content of a file in a commit; `None` if it is missing or not UTF-8.

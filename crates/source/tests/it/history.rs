@@ -164,3 +164,38 @@ fn unchanged_texts_count_as_reverted_and_binary_files_do_not() {
     assert_eq!(find_reverted_edits(&place, &["logo.png"], since, until), None);
     assert_eq!(find_reverted_edits(&place, &["notes.txt", "logo.png"], since, until), None);
 }
+
+#[test]
+fn edits_that_another_branch_or_a_stash_holds_are_not_reverted() {
+    let fixture = Fixture::new();
+    fixture.repository("app", "one");
+    fixture.write("app/notes.txt", "text");
+    fixture.git("app", "add .");
+    fixture.commit("app", "two");
+    let place = fixture.locate("app");
+    // All commits of the fixture have one time, which is that of the session as well.
+    let (since, until) = (1_700_000_000, 1_699_999_999);
+    let is_reverted = || find_reverted_edits(&place, &["notes.txt"], since, until).is_some();
+    assert!(is_reverted());
+
+    fixture.git("app", "checkout -q -b feature");
+    fixture.write("app/notes.txt", "another text");
+    fixture.git("app", "add .");
+    fixture.commit("app", "three");
+    fixture.git("app", "checkout -q main");
+    assert!(!is_reverted());
+
+    // A branch that changes other files does not matter.
+    fixture.git("app", "branch -q -D feature");
+    assert!(is_reverted());
+    fixture.git("app", "checkout -q -b other");
+    fixture.write("app/more.txt", "text");
+    fixture.git("app", "add .");
+    fixture.commit("app", "four");
+    fixture.git("app", "checkout -q main");
+    assert!(is_reverted());
+
+    fixture.write("app/notes.txt", "a third text");
+    fixture.git("app", "stash -q");
+    assert!(!is_reverted());
+}
