@@ -43,8 +43,8 @@ pub use novelty::{
 pub use rule::is_rule;
 pub use safety::{detect_instruction, is_plain_description};
 pub use session_claims::{
-    AnswerFacts, AnsweredClaim, CheckedClaim, ClaimVerdict, DossierLine, LineQuote, check_claims,
-    format_claims, parse_answer, parse_stored_claims,
+    AnswerFacts, AnsweredClaim, CheckedClaim, ClaimVerdict, DossierLine, KnownMemory, LineQuote,
+    check_claims, parse_answer,
 };
 pub use trial_comparison::{MIN_GROUP_SESSIONS, TrialComparison, compare_groups};
 pub use type_suggestion::{TypeSuggestion, suggest_type};

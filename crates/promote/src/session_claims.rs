@@ -17,8 +17,8 @@ mod tests;
 
 use model::{AnswerRefusal, AnsweredScope, MemoryKind, QuoteSource};
 
-pub use answer::{format_claims, parse_answer, parse_stored_claims};
-pub use checks::{AnswerFacts, check_claims};
+pub use answer::parse_answer;
+pub use checks::{AnswerFacts, KnownMemory, check_claims};
 
 /// A quotable line of a dossier.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +53,8 @@ pub struct AnsweredClaim {
     /// The command, error or kind of task at which it should be told.
     pub when: String,
     pub scope: AnsweredScope,
+    /// The short id of a known memory that no longer holds after this claim.
+    pub replaces: Option<String>,
     /// How sure the model is that it is right, and that telling it is worth it; per mille.
     pub sure: u16,
     pub worth: u16,

@@ -16,11 +16,17 @@ const GOOD_CLAIM: &str =
 
 /// The journal of a session in which a command failed until another one was run, and the person gave rules.
 fn write_session(sandbox: &Sandbox) -> PathBuf {
-    let session = "019a0000-0000-7000-8000-000000000001";
+    write_session_of_day(sandbox, 1)
+}
+
+fn write_session_of_day(sandbox: &Sandbox, day: u64) -> PathBuf {
+    let session = format!("019a0000-0000-7000-8000-00000000000{day}");
+    let start = 1_760_000_000_000 + day * 86_400_000;
     let mut lines = Vec::new();
     let mut push = |event: Value| {
         let n = lines.len();
-        let mut line = json!({ "event_id": format!("e{n}"), "session_id": session, "at": 1_760_000_000_000_u64 + n as u64 });
+        let mut line =
+            json!({ "event_id": format!("e{n}"), "session_id": session, "at": start + n as u64 });
         line.as_object_mut().unwrap().extend(event.as_object().unwrap().clone());
         lines.push(line.to_string());
     };
@@ -53,7 +59,7 @@ fn write_session(sandbox: &Sandbox) -> PathBuf {
     run(&mut push, "make lint", "error: unused import", false);
     run(&mut push, "make lint", "ok", true);
     push(json!({ "event": "session_end", "outcome": "success" }));
-    let path = sandbox.project.join("session.jsonl");
+    let path = sandbox.project.join(format!("session{day}.jsonl"));
     fs::write(&path, lines.join("\n") + "\n").unwrap();
     path
 }
@@ -130,6 +136,38 @@ fn a_checked_claim_becomes_a_memory_with_its_quotes_and_a_session_is_asked_about
         (&counts["calls"], &counts["kept"], &counts["refused"]),
         (&json!(1), &json!(1), &json!(1))
     );
+}
+
+#[test]
+fn a_claim_replaces_a_memory_that_no_longer_holds() {
+    let sandbox = Sandbox::new();
+    let model = TestServer::start(|request| {
+        let dossier = request.body.to_string();
+        // The model is shown what is known, with its id.
+        let known = dossier.split("KNOWN ALREADY").nth(1).and_then(|it| it.split('#').nth(1));
+        let mut claim = json!({
+            "type": "error_pattern",
+            "text": GOOD_CLAIM,
+            "quotes": [{ "n": 7, "text": "make lint" }, { "n": 8, "text": "error: unused import" }],
+            "files": [], "when": "make lint", "scope": "repository", "sure": 0.95, "worth": 0.8,
+        });
+        if let Some(known) = known {
+            claim["text"] =
+                json!("`make lint` fails with `unused import` and passes after `make db`.");
+            claim["replaces"] = json!(format!("#{}", &known[..8]));
+        }
+        let content = json!([claim]).to_string();
+        ServerReply::Json(json!({ "choices": [{ "message": { "content": content } }] }))
+    });
+    use_provider(&sandbox, &model.url());
+    let first = learn(&sandbox, &write_session_of_day(&sandbox, 1));
+    let old = string(&first["asked"]["sessions"][0]["memories"][0]["id"]);
+    let second = learn(&sandbox, &write_session_of_day(&sandbox, 2));
+    let asked = &second["asked"]["sessions"][0];
+    assert!(asked["memories"][0].is_object(), "{asked:#}");
+    let new = string(&asked["memories"][0]["id"]);
+    let status = |id: &str| string(&sandbox.json(&["show", id])["memory"]["status"]);
+    assert_eq!((status(&old), status(&new)), ("deprecated".to_owned(), "live".to_owned()));
 }
 
 #[test]

@@ -112,8 +112,7 @@ async fn load_context(
     if let Some(store) = reader.project_store_reader() {
         let memories = similar_memories(&store, &subject, MAX_KNOWN_MEMORIES).await?;
         // A tainted text may carry instructions to the model.
-        let usable = memories.into_iter().filter(|it| !it.flags.tainted);
-        known = usable.map(|it| it.content).collect();
+        known = memories.into_iter().filter(|it| !it.flags.tainted).collect();
     }
     Ok(DossierContext { rules, known })
 }

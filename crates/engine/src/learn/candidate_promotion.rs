@@ -11,7 +11,7 @@
 //! `novelty` asks here. A person confirms or drops candidates in `waylore review`; `housekeeping` drops
 //! those that stay unconfirmed.
 
-use model::{Deprecation, Memory, SessionId};
+use model::{Deprecation, Memory};
 use observe::SessionOverview;
 
 use super::session_index::SessionIndex;
@@ -73,7 +73,7 @@ pub(super) fn is_expired_candidate(memory: &Memory) -> bool {
 mod tests {
     use std::collections::HashMap;
 
-    use model::{DropReason, MemoryId, PerMille, Timestamp};
+    use model::{DropReason, MemoryId, PerMille, SessionId, Timestamp};
     use observe::{Evidence, PatternKey, Sighting};
     use promote::PromotionVerdict;
     use store::StoreChange;

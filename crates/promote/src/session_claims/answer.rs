@@ -1,7 +1,7 @@
-//! The JSON of claims: the model's answer, and the form in which checked claims are stored.
+//! The JSON of claims: parses the answer of a model.
 
 use model::{AnswerRefusal, AnsweredScope, MemoryKind, QuoteSource};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{AnsweredClaim, CheckedClaim, ClaimVerdict, LineQuote};
 
@@ -76,6 +76,7 @@ fn parse_claim(row: &Value) -> Result<AnsweredClaim, &'static str> {
         files: files.iter().take(MAX_FILES).filter_map(file).collect(),
         when: row["when"].as_str().unwrap_or_default().trim().to_owned(),
         scope,
+        replaces: row["replaces"].as_str().map(|it| it.trim().trim_start_matches('#').to_owned()),
         sure: per_mille(&row["sure"]).ok_or("no number for `sure`")?,
         worth: per_mille(&row["worth"]).ok_or("no number for `worth`")?,
     })
@@ -103,61 +104,10 @@ fn malformed_claim(row: &Value, why: &str) -> CheckedClaim {
         files: Vec::new(),
         when: String::new(),
         scope: AnsweredScope::Repository,
+        replaces: None,
         sure: 0,
         worth: 0,
     };
     let verdict = ClaimVerdict::Refused { why: AnswerRefusal::Form, detail: why.to_owned() };
     CheckedClaim { claim, verdict }
-}
-
-/// The stored form of checked claims. `parse_stored_claims` reads it.
-pub fn format_claims(claims: &[CheckedClaim]) -> String {
-    let quote = |it: &LineQuote| json!({ "n": it.n, "text": it.text, "source": it.source.map(QuoteSource::slug) });
-    let row = |it: &CheckedClaim| {
-        let (claim, mut verdict) = (&it.claim, json!({ "verdict": "live" }));
-        match &it.verdict {
-            ClaimVerdict::Live => {}
-            ClaimVerdict::Review => verdict["verdict"] = json!("review"),
-            ClaimVerdict::Refused { why, detail } => {
-                verdict = json!({ "verdict": why.slug(), "detail": detail });
-            }
-        }
-        let unit = |it: u16| f64::from(it) / 1000.0;
-        json!({
-            "type": claim.kind.slug(),
-            "text": claim.text,
-            "quotes": claim.quotes.iter().map(quote).collect::<Vec<_>>(),
-            "files": claim.files,
-            "when": claim.when,
-            "scope": claim.scope.slug(),
-            "sure": unit(claim.sure),
-            "worth": unit(claim.worth),
-            "result": verdict,
-        })
-    };
-    Value::Array(claims.iter().map(row).collect()).to_string()
-}
-
-/// Parses claims that were stored. Damaged ones are left out.
-pub fn parse_stored_claims(stored: &str) -> Vec<CheckedClaim> {
-    let Ok(Value::Array(rows)) = serde_json::from_str(stored) else { return Vec::new() };
-    let mut acc = Vec::new();
-    for row in &rows {
-        let Ok(claim) = parse_claim(row) else {
-            acc.push(malformed_claim(row, row["result"]["detail"].as_str().unwrap_or_default()));
-            continue;
-        };
-        let result = &row["result"];
-        let verdict = match result["verdict"].as_str() {
-            Some("live") => ClaimVerdict::Live,
-            Some("review") => ClaimVerdict::Review,
-            why => {
-                let why = why.and_then(AnswerRefusal::from_slug).unwrap_or(AnswerRefusal::Form);
-                let detail = result["detail"].as_str().unwrap_or_default().to_owned();
-                ClaimVerdict::Refused { why, detail }
-            }
-        };
-        acc.push(CheckedClaim { claim, verdict });
-    }
-    acc
 }

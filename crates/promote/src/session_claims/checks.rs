@@ -24,6 +24,8 @@ const MIN_WORTH: u16 = 350;
 const MIN_QUOTE_CHARS: usize = 8;
 /// The share of a claim's words that its quoted lines must contain, per mille.
 const MIN_SUPPORT: usize = 250;
+/// The share of a claim's words in the person's quoted lines from which these carry it alone, per mille.
+const MIN_OWN_SUPPORT: usize = 400;
 /// The share of a claim's words in one rule or memory from which it is known, per mille.
 const KNOWN_SHARE: usize = 700;
 /// Words of a claim from which that share says something.
@@ -37,13 +39,28 @@ pub struct AnswerFacts<'a> {
     pub trusted_text: &'a str,
     /// Rules of the repository.
     pub rules: &'a [String],
-    /// Texts of stored memories.
-    pub known: &'a [String],
+    /// Stored memories that are told to agents, or were shown to the model.
+    pub known: &'a [KnownMemory],
     /// Commands that succeeded in the session after all quoted lines were said.
     pub later_commands: &'a [String],
     /// Returns whether the repository has a file or an identifier of this name now.
     pub exists: &'a dyn Fn(&str) -> bool,
     pub has_secret: &'a dyn Fn(&str) -> bool,
+}
+
+impl AnswerFacts<'_> {
+    /// Returns whether a text is in the trusted part of the dossier or in a stored memory.
+    fn has_trusted_text(&self, text: &str) -> bool {
+        self.trusted_text.contains(text) || self.known.iter().any(|it| it.text.contains(text))
+    }
+}
+
+/// A stored memory that claims are compared with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownMemory {
+    /// The short id, by which a claim can replace it.
+    pub id: String,
+    pub text: String,
 }
 
 /// The refusal of a claim, with a detail for people.
@@ -110,18 +127,27 @@ fn judge_claim(
     // A name that only external text has would carry that text past the quotes. The repository vouches for
     // files and identifiers; the words of a command or an option are in every project.
     let is_plain = |it: &str| !it.contains(' ') && !it.starts_with('-');
-    let in_trusted_text = |it: &str| facts.trusted_text.contains(it);
+    let in_trusted_text = |it: &str| facts.has_trusted_text(it);
     let is_trusted_name = |it: &&str| {
         in_trusted_text(it)
             || has_known_parts(it, &in_trusted_text)
             || (is_plain(it) && (facts.exists)(it))
     };
     let launders = !code_names(&claim.text).iter().all(is_trusted_name);
-    let is_tainted = launders || quoted.iter().any(|it| it.tainted);
+    let rests_on_external =
+        quoted.iter().any(|it| it.tainted) && !is_carried_by_person(claim, &quoted);
+    let is_tainted = launders || rests_on_external;
     // Work that was moved or thrown away since, or that is on another branch: a person can tell.
     let names_gone_file = code_names(&claim.text).iter().any(|it| is_gone_file(it, facts));
     let is_doubtful = is_tainted || names_gone_file;
     Ok(if is_doubtful { ClaimVerdict::Review } else { ClaimVerdict::Live })
+}
+
+/// Returns whether the quoted words of a person carry a claim alone; other quotes then only illustrate it.
+fn is_carried_by_person(claim: &AnsweredClaim, quoted: &[&DossierLine]) -> bool {
+    let own = quoted.iter().filter(|it| it.source == QuoteSource::Person && !it.tainted);
+    let own: Vec<&str> = own.map(|it| it.text.as_str()).collect();
+    shared_words(&content_stems(&claim.text), &content_stems(&own.join(" "))) >= MIN_OWN_SUPPORT
 }
 
 /// Returns whether a name is a path in a folder of the repository at which there is no file now.
@@ -212,7 +238,7 @@ fn check_names(
     facts: &AnswerFacts<'_>,
 ) -> Option<Refusal> {
     let in_lines = |name: &str| facts.lines.iter().any(|it| it.text.contains(name));
-    let is_known = |it: &str| facts.trusted_text.contains(it) || in_lines(it) || (facts.exists)(it);
+    let is_known = |it: &str| facts.has_trusted_text(it) || in_lines(it) || (facts.exists)(it);
     let mut names = code_names(&claim.text);
     names.extend(claim.files.iter().map(String::as_str));
     if let Some(name) = names.iter().find(|it| !is_known(it) && !has_known_parts(it, &is_known)) {
@@ -241,15 +267,17 @@ fn has_known_parts(name: &str, is_known: &dyn Fn(&str) -> bool) -> bool {
     parts.peek().is_some() && parts.all(is_known)
 }
 
-/// A quoted line was borne out. For a dead end, the failure that nothing ended is the evidence.
+/// A quoted line was borne out. A failure is its own evidence where the claim tells what fails: the program
+/// printed it, whatever ended it.
 fn check_confirmed(
     claim: &AnsweredClaim,
     quoted: &[&DossierLine],
     _: &AnswerFacts<'_>,
 ) -> Option<Refusal> {
-    let is_dead_end = claim.kind == MemoryKind::DeadEnd;
+    let tells_failure =
+        matches!(claim.kind, MemoryKind::DeadEnd | MemoryKind::ErrorPattern | MemoryKind::Gotcha);
     let bears_out =
-        |it: &&DossierLine| it.confirmed || (is_dead_end && it.source == QuoteSource::Failure);
+        |it: &&DossierLine| it.confirmed || (tells_failure && it.source == QuoteSource::Failure);
     let is_confirmed = quoted.iter().any(bears_out);
     // A wish is confirmed by the person alone.
     let is_wish = matches!(claim.kind, MemoryKind::Preference | MemoryKind::Requirement);
@@ -304,7 +332,7 @@ fn check_instruction(
     (!is_own_word).then(|| (AnswerRefusal::Instruction, why.to_owned()))
 }
 
-/// A claim of a repository names nothing that only this machine has.
+/// A claim names nothing that only this machine has, unless it says that it holds there only.
 fn check_machine(
     claim: &AnsweredClaim,
     quoted: &[&DossierLine],
@@ -313,7 +341,7 @@ fn check_machine(
     const LOCAL_PREFIXES: &[&str] = &["/home/", "/Users/", "/tmp/", "/var/folders/", "C:\\Users"];
     let refuse = |detail: &str| Some((AnswerRefusal::MachineBound, detail.to_owned()));
     if claim.scope == AnsweredScope::Machine {
-        return refuse("by its own scope");
+        return None;
     }
     if let Some(prefix) = LOCAL_PREFIXES.iter().find(|it| claim.text.contains(**it)) {
         return refuse(prefix);
@@ -343,17 +371,19 @@ fn check_novelty(
     _: &[&DossierLine],
     facts: &AnswerFacts<'_>,
 ) -> Option<Refusal> {
-    for (texts, owner) in [(facts.rules, "a rule"), (facts.known, "a memory")] {
-        for text in texts {
-            if contradicts(text, claim) && owner == "a rule" {
-                return Some((AnswerRefusal::Contradicted, format!("by a rule: {text}")));
-            }
-            if states_the_same(text, claim) {
-                return Some((AnswerRefusal::Known, format!("{owner} says so: {text}")));
-            }
+    for rule in facts.rules {
+        if contradicts(rule, claim) {
+            return Some((AnswerRefusal::Contradicted, format!("by a rule: {rule}")));
+        }
+        if states_the_same(rule, claim) {
+            return Some((AnswerRefusal::Known, format!("a rule says so: {rule}")));
         }
     }
-    None
+    // What a claim replaces is about the same, in other words.
+    let is_replaced = |it: &&KnownMemory| claim.replaces.as_ref() == Some(&it.id);
+    let mut others = facts.known.iter().filter(|it| !is_replaced(it));
+    let same = others.find(|it| states_the_same(&it.text, claim))?;
+    Some((AnswerRefusal::Known, format!("a memory says so: {}", same.text)))
 }
 
 fn relation_to(text: &str, claim: &AnsweredClaim) -> StatementRelation {

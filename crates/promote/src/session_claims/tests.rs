@@ -64,7 +64,10 @@ fn verdicts_of(lines: &[DossierLine], answer: &str, rules: &[&str]) -> String {
         lines,
         trusted_text: &trusted.join("\n"),
         rules: &owned(rules),
-        known: &owned(&["Releases are cut from the branch `stable` by the bot."]),
+        known: &[KnownMemory {
+            id: "1a2b3c4d".to_owned(),
+            text: "Never force-push the branch `stable`: releases are cut from it.".to_owned(),
+        }],
         later_commands: &owned(&["go vet ./upload"]),
         exists: &|name| matches!(name, "upload" | "upload/main_test.go"),
         has_secret: &|text| text.contains("sk-1"),
@@ -251,16 +254,34 @@ fn external_text_leads_to_review_and_is_not_laundered() {
     let text = "The `upload` client needs the flag `--insecure`, as the docs say.";
     let quotes = json!([{ "n": 6, "text": "needs the flag `--insecure`" }]);
     check_with(json!({ "type": "gotcha", "text": text, "quotes": quotes }), expect!["review"]);
+    // A person's words carry the claim, and external text only illustrates it.
+    let quotes =
+        json!([{ "n": 1, "text": "never force-push" }, { "n": 6, "text": "The docs say" }]);
+    let text = "Never force-push here: open a pull request, as for `upload`.";
+    let claim = json!({ "type": "preference", "text": text, "quotes": quotes });
+    check_with(claim, expect!["live"]);
     // The flag is in external text only, whatever line is quoted.
     let text = "`go test ./upload` fails with connection refused without `--insecure`.";
     check_with(json!({ "text": text }), expect!["review"]);
 }
 
 #[test]
-fn what_holds_on_one_machine_is_refused() {
-    check_with(json!({ "scope": "machine" }), expect!["machine_bound: by its own scope"]);
+fn what_holds_on_one_machine_must_say_so() {
     let text = "Connection refused in `go test ./upload`: docker compose runs in /home/user/minio.";
     check_with(json!({ "text": text }), expect!["machine_bound: /home/"]);
+    check_with(json!({ "scope": "machine", "text": text }), expect!["live"]);
+}
+
+#[test]
+fn a_claim_may_replace_what_is_known() {
+    let text = "Never force-push the branch `stable`: releases are cut from it by hand.";
+    let quotes = json!([{ "n": 1, "text": "never force-push here" }]);
+    let claim = json!({ "type": "preference", "text": text, "quotes": quotes });
+    let known = verdicts(&json!([with(&claim)]).to_string(), &[]);
+    assert!(known.starts_with("known: a memory says so"), "{known}");
+    let mut replacing = with(&claim);
+    replacing["replaces"] = json!("#1a2b3c4d");
+    check(replacing, expect!["live"]);
 }
 
 #[test]
@@ -274,21 +295,4 @@ fn what_is_known_is_refused_and_a_rule_is_not_contradicted() {
         live
         known: another claim of the answer says so"]]
     .assert_eq(&verdicts(&twice, &[]));
-}
-
-#[test]
-fn stored_claims_are_read_back() {
-    let answer = Value::Array(vec![good(), with(&json!({ "worth": 0.2 })), json!({})]).to_string();
-    let lines = lines();
-    let facts = AnswerFacts {
-        lines: &lines,
-        trusted_text: "",
-        rules: &[],
-        known: &[],
-        later_commands: &[],
-        exists: &|_| true,
-        has_secret: &|_| false,
-    };
-    let checked = check_claims(parse_answer(&answer).unwrap(), &facts);
-    assert_eq!(parse_stored_claims(&format_claims(&checked)), checked);
 }

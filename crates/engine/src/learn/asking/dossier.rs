@@ -28,7 +28,7 @@ mod timeline;
 
 use std::fmt::Write as _;
 
-use model::{ContentChannel, QuoteSource};
+use model::{ContentChannel, Memory, QuoteSource};
 use observe::{Scratchpad, SessionOverview};
 use promote::DossierLine;
 
@@ -56,8 +56,8 @@ pub(super) struct SessionDossier {
 pub(super) struct DossierContext {
     /// Rules of the repository, most relevant first.
     pub(super) rules: Vec<String>,
-    /// Texts of memories about the same files and words.
-    pub(super) known: Vec<String>,
+    /// Memories about the same files and words.
+    pub(super) known: Vec<Memory>,
 }
 
 /// A group of lines that stay together, such as a failing command, its error, and the working command.
@@ -212,7 +212,10 @@ fn format_dossier(
     }
     add_section(&mut text, "STATE AT THE END", state);
     add_section(&mut text, "RULES OF THE REPOSITORY", &list_texts(&context.rules, RULES_TOKENS));
-    add_section(&mut text, "KNOWN ALREADY", &list_texts(&context.known, KNOWN_TOKENS));
+    // With their ids, by which a claim can replace one.
+    let known: Vec<String> =
+        context.known.iter().map(|it| format!("#{} {}", it.id.short(), it.content)).collect();
+    add_section(&mut text, "KNOWN ALREADY", &list_texts(&known, KNOWN_TOKENS));
     (text, lines)
 }
 

@@ -4,14 +4,17 @@
 //! claims are read, so that the limits of a day hold across processes. A call that fails leaves the
 //! session as it was: the next run asks again, a few times at most.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use model::{
-    Actor, DAY_MS, DropReason, Memory, MemoryType, PerMille, ProjectPath, SessionId, SignalKind,
-    Timestamp,
+    Actor, AnsweredScope, DAY_MS, Deprecation, DropReason, Memory, MemoryType, PerMille,
+    ProjectPath, Relation, RelationKind, RelationTarget, SessionId, SignalKind, Timestamp,
 };
 use observe::{ClaimEvidence, ClaimSource, Evidence, MemoryDraft, PatternKey, TellCue, shell};
-use promote::{AnswerFacts, AnsweredClaim, CheckedClaim, ClaimVerdict, PromotionVerdict};
+use promote::{
+    AnswerFacts, AnsweredClaim, CheckedClaim, ClaimVerdict, KnownMemory, PromotionVerdict,
+};
 use source::Transcript;
 use store::{AuditAction, Milestone, SightingRow, StoreChange, WriteBatch};
 
@@ -20,6 +23,7 @@ use crate::draft_resolution::similar_memories;
 use crate::editing::user_batch;
 use crate::learn::claim_detection::project_words;
 use crate::learn::fresh_memory::memory_from_draft;
+use crate::learn::protection::{is_active, is_user_protected};
 use crate::learn::related::{load_parts, session_head};
 use crate::{Error, NotebookScope, Project};
 
@@ -34,6 +38,8 @@ const MAX_FAILED_CALLS: usize = 3;
 /// Beginnings of the names of milestones: a call that was answered, and one that failed.
 const ASKED: &str = "asked";
 const FAILED: &str = "ask_failed";
+/// Tag of a memory that holds on this machine only.
+const MACHINE_TAG: &str = "machine";
 /// Confidence of a claim that the model is fully sure of, per mille.
 const FULL_CONFIDENCE: u32 = 900;
 
@@ -201,13 +207,13 @@ async fn check_answer(
     claims: Vec<Result<AnsweredClaim, CheckedClaim>>,
 ) -> Result<Vec<CheckedClaim>, Error> {
     let store = project.project_store_reader().expect("asking registers the project");
-    let mut known = material.context.known.clone();
+    let to_known = |it: &Memory| KnownMemory { id: it.id.short(), text: it.content.clone() };
+    let mut known: Vec<KnownMemory> = material.context.known.iter().map(to_known).collect();
     for claim in claims.iter().flatten() {
         let similar = similar_memories(&store, &claim.text, MAX_COMPARED).await?;
         // A candidate, and a memory that waits for the user, is told to no agent yet.
         let is_told = |it: &Memory| !it.flags.candidate && !it.flags.needs_review;
-        let told = similar.into_iter().filter(is_told);
-        known.extend(told.map(|it| it.content));
+        known.extend(similar.iter().filter(|it| is_told(it)).map(to_known));
     }
     let lines = &material.dossier.lines;
     let edited = material.session.files.iter().map(|it| it.path.as_str().to_owned());
@@ -253,6 +259,7 @@ async fn store_claims(
     let session = &material.session;
     let head = session_head(project, session);
     let (mut memories, mut refused, mut sightings) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut retired, mut replaced) = (Vec::new(), BTreeSet::new());
     for CheckedClaim { claim, verdict } in checked {
         let mut memory = None;
         let mut dropped = None;
@@ -262,6 +269,14 @@ async fn store_claims(
                 let parts = load_parts(project, &draft, &head);
                 let keep = keep_verdict(&claim, &verdict);
                 memory = memory_from_draft(session, draft, SignalKind::Claim, &keep, parts);
+                if let Some(fresh) = memory.as_mut()
+                    && verdict == ClaimVerdict::Live
+                    && let Some(old) = find_replaced(&claim, &material.context.known)
+                    // Two claims cannot change the same stored version of a memory.
+                    && replaced.insert(old.id)
+                {
+                    retired.extend(replace_memory(old, fresh));
+                }
             }
             ClaimVerdict::Refused { why, detail } => {
                 let reason = match detail.as_str() {
@@ -286,11 +301,29 @@ async fn store_claims(
         });
         memories.extend(memory);
     }
-    let mut changes: Vec<StoreChange> =
-        memories.iter().map(|it| StoreChange::Insert(Box::new(it.clone()))).collect();
+    let inserted = memories.iter().map(|it| StoreChange::Insert(Box::new(it.clone())));
+    let mut changes: Vec<StoreChange> = retired.into_iter().chain(inserted).collect();
     changes.push(StoreChange::AddSightings(sightings));
     record_call(project, ASKED, session.id, n_tokens, changes).await?;
     Ok(AnsweredQuestion { session: session.id, n_tokens, memories, refused })
+}
+
+/// The memory that a claim replaces. An id that was not in the dossier names none.
+fn find_replaced<'a>(claim: &AnsweredClaim, known: &'a [Memory]) -> Option<&'a Memory> {
+    let replaced = claim.replaces.as_ref()?;
+    known.iter().find(|it| it.id.short() == *replaced)
+}
+
+/// Retires a memory in favour of a new one, unless the user wrote, confirmed or pinned it.
+fn replace_memory(old: &Memory, fresh: &mut Memory) -> Option<StoreChange> {
+    if is_user_protected(old) || !is_active(old) {
+        return None;
+    }
+    let (kind, target) = (RelationKind::Supersedes, RelationTarget::Memory(old.id));
+    fresh.relations.push(Relation { kind, target, confidence: PerMille::ONE, auto: true });
+    let mut retired = old.clone();
+    retired.states.deprecate(&Deprecation::superseded_by(fresh.id), fresh.updated_at);
+    Some(StoreChange::Replace(Box::new(retired)))
 }
 
 /// Writes a call and its changes in one batch.
@@ -315,12 +348,14 @@ async fn record_call(
 }
 
 fn claim_draft(claim: &AnsweredClaim) -> MemoryDraft {
+    // A team that shares its memories can leave these out.
+    let is_local = claim.scope == AnsweredScope::Machine;
     MemoryDraft {
         kind: MemoryType::Core(claim.kind),
         content: claim.text.clone(),
         files: claim_files(claim),
         modules: Vec::new(),
-        tags: Vec::new(),
+        tags: is_local.then(|| MACHINE_TAG.to_owned()).into_iter().collect(),
         payload: None,
         scope: None,
         wish: None,
