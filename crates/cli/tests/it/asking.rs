@@ -144,7 +144,8 @@ fn a_claim_replaces_a_memory_that_no_longer_holds() {
     let model = TestServer::start(|request| {
         let dossier = request.body.to_string();
         // The model is shown what is known, with its id.
-        let known = dossier.split("KNOWN ALREADY").nth(1).and_then(|it| it.split('#').nth(1));
+        let known = dossier.rsplit("KNOWN ALREADY").next().unwrap_or_default();
+        let known = known.split('#').find(|it| it.contains("passes when it is repeated"));
         let mut claim = json!({
             "type": "error_pattern",
             "text": GOOD_CLAIM,

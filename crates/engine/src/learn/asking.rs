@@ -28,6 +28,8 @@ use session_texts::SessionTexts;
 pub(crate) const ASK_PROMPT: &str = include_str!("asking/prompt.md");
 /// Memories that the model is told of, so that it does not repeat them.
 const MAX_KNOWN_MEMORIES: u32 = 12;
+/// Failed commands by which these are looked up.
+const MAX_SUBJECT_COMMANDS: usize = 5;
 /// Fewest episodes (interventions, failures, plans, conclusions) that are worth a call.
 pub(crate) const MIN_EPISODES: usize = 4;
 
@@ -85,7 +87,7 @@ async fn read_material(
     let parsed = visit_transcript(reader, transcript, &mut |pad, event| texts.observe(pad, event))?;
     let Some(pad) = parsed.map(|it| it.pad) else { return Ok(None) };
     let Some(session) = observe::summarise_session(&pad) else { return Ok(None) };
-    let context = load_context(reader, &session).await?;
+    let context = load_context(reader, &session, &pad).await?;
     let dossier = compose_dossier(&session, &pad, &texts, &context);
     Ok(Some(SessionMaterial { session, pad, dossier, context }))
 }
@@ -94,10 +96,14 @@ async fn read_material(
 async fn load_context(
     reader: &ProjectReader,
     session: &SessionOverview,
+    pad: &Scratchpad,
 ) -> Result<DossierContext, Error> {
     let edited = session.files.iter().filter(|it| it.edits > 0).map(|it| it.path.as_str());
     let edited: Vec<&str> = edited.take(20).collect();
-    let subject = format!("{} {}", session.task, edited.join(" "));
+    let failed = pad.errors.iter().filter_map(|it| pad.calls[it.call as usize].command);
+    let failed: Vec<&str> =
+        failed.take(MAX_SUBJECT_COMMANDS).map(|it| pad.strings.text(it)).collect();
+    let subject = format!("{} {} {}", session.task, edited.join(" "), failed.join(" "));
     let words = model::words::query_keywords(&subject);
     let mut rules: Vec<String> = Vec::new();
     for rule in list_rules(reader).into_iter().flat_map(|it| it.rules) {
