@@ -4,6 +4,15 @@
 //! punctuation, and a piece counts as noise if letters and digits alternate often or if its pairs
 //! of letters are rare in words. The finders for assignments decide by this; tokens of a known
 //! format only need the entropy.
+//!
+//! ```text
+//! 4f1c9e2ab77d0e35          random   letters and digits alternate twelve times
+//! vzihlaquknriqlht          random   pairs such as `vz`, `zi`, `hl` are rare in words
+//! claude-3-opus-20240229    a name   no piece between the hyphens is noise
+//! ```
+//!
+//! The thresholds are heuristics; the tests of this file and of `tests/it` hold the names and the
+//! keys that they must tell apart.
 
 /// Longest part of a value that is judged; more would change no result and cost time.
 const MAX_JUDGED_BYTES: usize = 256;
@@ -17,6 +26,20 @@ const MIN_NOISY_BYTES: usize = 8;
 const MIN_NOISY_DIGITS: usize = 24;
 /// Fewest pairs of letters by which a text can be judged.
 const MIN_JUDGED_PAIRS: usize = 7;
+/// Least share of noisy bytes in a random value, in percent. The rest may be a prefix such as
+/// `prod-eu-`.
+const MIN_NOISY_PERCENT: usize = 40;
+/// Least share of pairs that are rare in words, in percent. Random letters have about 60, words 2.
+const MIN_RARE_PAIR_PERCENT: usize = 30;
+
+/// Lengths of a value with many different punctuation characters, as some generators make keys.
+const MIXED_BYTES: std::ops::RangeInclusive<usize> = 32..=MAX_JUDGED_BYTES;
+/// Least different punctuation characters of such a value. Code and URLs have fewer.
+const MIN_PUNCTUATION_KINDS: usize = 7;
+/// Least digits of such a value.
+const MIN_MIXED_DIGITS: usize = 2;
+/// Bytes per blank, at least. A sentence has punctuation, too, but more blanks.
+const MIN_BYTES_PER_BLANK: usize = 16;
 
 /// Shannon entropy of the first [`MAX_JUDGED_BYTES`] bytes, in thousandths of a bit per byte.
 #[expect(
@@ -27,12 +50,16 @@ const MIN_JUDGED_PAIRS: usize = 7;
 pub(crate) fn shannon_entropy(text: &[u8]) -> u32 {
     let text = &text[..text.len().min(MAX_JUDGED_BYTES)];
     let mut counts = [0u16; 256];
-    for it in text {
-        counts[usize::from(*it)] += 1;
+    for byte in text {
+        counts[usize::from(*byte)] += 1;
     }
-    let len: f64 = counts.iter().map(|it| f64::from(*it)).sum();
-    let shares = counts.iter().filter(|it| **it > 0).map(|it| f64::from(*it) / len);
-    let bits: f64 = shares.map(|it| -it * it.log2()).sum();
+    let len: f64 = counts.iter().map(|count| f64::from(*count)).sum();
+    // The sum of -p · log2(p), where p is the share of a byte in the text.
+    let mut bits = 0.0;
+    for count in counts.iter().filter(|count| **count > 0) {
+        let share = f64::from(*count) / len;
+        bits += -share * share.log2();
+    }
     (bits * 1000.0).round() as u32
 }
 
@@ -51,10 +78,13 @@ pub(crate) fn is_random(value: &[u8], min_bytes: usize) -> bool {
     if is_uuid(value) {
         return true;
     }
-    let n_noisy: usize =
-        value.split(|it| is_separator(*it)).filter(|it| is_noisy(it)).map(<[u8]>::len).sum();
-    // At least two fifths of the value must be noise.
-    n_noisy >= MIN_NOISY_BYTES && n_noisy * 5 >= value.len() * 2
+    let mut n_noisy_bytes = 0;
+    for piece in value.split(|it| is_separator(*it)) {
+        if is_noisy(piece) {
+            n_noisy_bytes += piece.len();
+        }
+    }
+    n_noisy_bytes >= MIN_NOISY_BYTES && n_noisy_bytes * 100 >= value.len() * MIN_NOISY_PERCENT
 }
 
 const fn is_token_byte(it: u8) -> bool {
@@ -72,21 +102,25 @@ fn is_noisy(piece: &[u8]) -> bool {
     if n_letters == 0 {
         return n_digits >= MIN_NOISY_DIGITS;
     }
-    let n_changes =
-        piece.windows(2).filter(|it| it[0].is_ascii_digit() != it[1].is_ascii_digit()).count();
-    // A name has a digit or two (`Uint8Array`); a random piece has digits throughout. The fewer
-    // changes between letters and digits, the more digits and length are required.
-    // Three changes or more: at least one digit in six bytes.
-    (n_changes >= 3 && n_digits * 6 >= piece.len())
-        // Two changes: at least one digit in three bytes, in eight bytes or more.
-        || (n_changes == 2 && n_digits * 3 >= piece.len() && piece.len() >= 8)
-        // One change: some of both, in twelve bytes or more.
-        || (n_changes == 1 && piece.len() >= 12 && n_digits >= 3 && n_letters >= 3)
-        || is_gibberish(piece)
+    // Places where a letter follows a digit or a digit a letter: two in `Uint8Array`.
+    let is_change = |pair: &&[u8]| pair[0].is_ascii_digit() != pair[1].is_ascii_digit();
+    let n_changes = piece.windows(2).filter(is_change).count();
+    // A name has a digit or two; a random piece has digits throughout. The fewer changes between
+    // letters and digits, the more digits and length are required.
+    let is_alternating = match n_changes {
+        0 => false,
+        // Some of both, in twelve bytes or more.
+        1 => piece.len() >= 12 && n_digits >= 3 && n_letters >= 3,
+        // At least one digit in three bytes, in eight bytes or more.
+        2 => piece.len() >= 8 && n_digits * 3 >= piece.len(),
+        // At least one digit in six bytes.
+        _ => n_digits * 6 >= piece.len(),
+    };
+    is_alternating || is_gibberish(piece)
 }
 
-/// True if at least three in ten pairs of adjacent letters are unusual in words. With fewer than
-/// eight letters there is too little to judge.
+/// True if many pairs of adjacent letters are unusual in words. With fewer than eight letters there
+/// is too little to judge.
 pub(crate) fn is_gibberish(text: &[u8]) -> bool {
     let (mut n_pairs, mut n_rare) = (0, 0);
     for pair in text.windows(2) {
@@ -95,7 +129,7 @@ pub(crate) fn is_gibberish(text: &[u8]) -> bool {
             n_rare += usize::from(!is_usual_pair(pair[0], pair[1]));
         }
     }
-    n_pairs >= MIN_JUDGED_PAIRS && n_rare * 10 >= n_pairs * 3
+    n_pairs >= MIN_JUDGED_PAIRS && n_rare * 100 >= n_pairs * MIN_RARE_PAIR_PERCENT
 }
 
 fn is_usual_pair(first: u8, second: u8) -> bool {
@@ -122,16 +156,18 @@ const USUAL_FOLLOWERS: [&str; 26] = [
 /// True if a value mixes letters, digits and many different punctuation characters, as some
 /// generators make keys.
 pub(crate) fn is_mixed_characters(value: &[u8]) -> bool {
+    if !MIXED_BYTES.contains(&value.len()) {
+        return false;
+    }
     let mut punctuation: Vec<u8> = value.iter().copied().filter(u8::is_ascii_punctuation).collect();
     punctuation.sort_unstable();
     punctuation.dedup();
-    // A sentence has punctuation, too, but more blanks than one in sixteen bytes.
+    let n_digits = value.iter().filter(|it| it.is_ascii_digit()).count();
+    let has_all_classes =
+        punctuation.len() >= MIN_PUNCTUATION_KINDS && n_digits >= MIN_MIXED_DIGITS;
     let n_blanks = value.iter().filter(|it| it.is_ascii_whitespace()).count();
-    (32..=MAX_JUDGED_BYTES).contains(&value.len())
-        && punctuation.len() >= 7
-        && n_blanks * 16 <= value.len()
-        && value.iter().filter(|it| it.is_ascii_digit()).count() >= 2
-        && shannon_entropy(value) >= MIN_MIXED_ENTROPY
+    let is_sentence = n_blanks * MIN_BYTES_PER_BLANK > value.len();
+    has_all_classes && !is_sentence && shannon_entropy(value) >= MIN_MIXED_ENTROPY
 }
 
 /// True for `8-4-4-4-12` hexadecimal digits.

@@ -1,9 +1,16 @@
 //! Values beside a name that suggests a secret: assignments in configuration and code, headers,
 //! flags, sentences.
 //!
-//! The keyword is a word inside the name, such as `token` in `GITHUB_TOKEN=…`. This file finds the
-//! whole name around it. `assignment_parser` then parses what links the name to a value, and
-//! `value_check` decides whether the value is a secret.
+//! The keyword is a word inside the name, such as `token` in `GITHUB_TOKEN=…`. `find.rs` calls this
+//! file at every such word. It finds the whole name around the word. `assignment_parser` then
+//! parses what links the name to a value, and `value_check` decides whether the value is a secret:
+//!
+//! ```text
+//! text    "github_token": "x7Kq…"
+//! word    `token`, of strength `Key`               from the table in `words.rs`
+//! parts   name `github_token`, link `Colon`, value `x7Kq…` in quotes
+//! claim   the value, of kind `token`, if it looks random
+//! ```
 
 use std::ops::Range;
 
@@ -48,13 +55,16 @@ pub(super) struct Assignment<'a> {
     pub(super) start: usize,
 }
 
+// The limits below keep the time per keyword constant, so that a scan is linear in the text.
+
 /// Longest part of a name before the secret word.
 const MAX_BYTES_BEFORE_WORD: usize = 48;
 /// Longest part of a name after the secret word; it may contain a joined value.
 const MAX_BYTES_AFTER_WORD: usize = 160;
-/// Latest claims that are compared with a new word.
+/// Latest claims that are compared with a new word. Finders of other kinds may have added a few
+/// since the claim that contains the word.
 const MAX_COMPARED_CLAIMS: usize = 4;
-/// Most joints of a name after which a value is looked for.
+/// Most joints (`-` or `.`) of a name after which a value is looked for.
 const MAX_JOINTS: usize = 4;
 
 /// Claims the value of a name that contains a secret word at `word_span`.
@@ -89,12 +99,8 @@ fn claim_beside(
 ) {
     // A word inside a value that is already claimed adds nothing. The latest claims suffice,
     // because the keywords come in order.
-    if acc
-        .iter()
-        .rev()
-        .take(MAX_COMPARED_CLAIMS)
-        .any(|it| it.start <= word.start && word.end <= it.end)
-    {
+    let mut latest_claims = acc.iter().rev().take(MAX_COMPARED_CLAIMS);
+    if latest_claims.any(|claim| claim.start <= word.start && word.end <= claim.end) {
         return;
     }
     let name_start = run_start(text, word.start, MAX_BYTES_BEFORE_WORD, is_name);
@@ -104,23 +110,29 @@ fn claim_beside(
     let assignment = assignment_parser::parse_assignment(text, name.clone(), word.end)
         .filter(is_secret)
         .or_else(|| joined_value(text, name, word.end).filter(is_secret));
-    if let Some(assignment) = assignment.filter(|it| !is_harmless(it.name)) {
-        let end = assignment_parser::full_value_end(text, &assignment);
-        acc.push(SecretClaim { kind, start: assignment.start, end });
+    let Some(assignment) = assignment else { return };
+    if is_harmless(assignment.name) {
+        return;
     }
+    let end = assignment_parser::full_value_end(text, &assignment);
+    acc.push(SecretClaim { kind, start: assignment.start, end });
 }
 
 /// True if a word continues after `end`: `passed` and `PASSED` do, `passKey` and `PASS_` do not.
 fn continues_word(text: &[u8], end: usize) -> bool {
-    let is_upper = text[end - 1].is_ascii_uppercase();
-    text.get(end).is_some_and(|it| it.is_ascii_lowercase() || (is_upper && it.is_ascii_uppercase()))
+    let Some(next) = text.get(end) else { return false };
+    // After a capital a further capital continues the word; after a small letter it starts one.
+    let ends_with_capital = text[end - 1].is_ascii_uppercase();
+    next.is_ascii_lowercase() || (ends_with_capital && next.is_ascii_uppercase())
 }
 
 /// A value that is only joined to its name: the first part after a `-` or `.` that looks random.
 fn joined_value(text: &[u8], name: Range<usize>, word_end: usize) -> Option<Assignment<'_>> {
     let end = name.end;
-    let joints = (word_end..end).filter(|it| matches!(text[*it], b'-' | b'.')).take(MAX_JOINTS);
-    let start = joints.map(|it| it + 1).find(|it| value_check::is_joined(&text[*it..end]))?;
+    let is_joint = |position: &usize| matches!(text[*position], b'-' | b'.');
+    let mut value_starts =
+        (word_end..end).filter(is_joint).take(MAX_JOINTS).map(|position| position + 1);
+    let start = value_starts.find(|start| value_check::is_joined(&text[*start..end]))?;
     Some(Assignment {
         name: &text[name.start..start - 1],
         link: NameLink::Joint,
@@ -146,18 +158,21 @@ fn describes_secret(name: &[u8]) -> bool {
     let last = last_word(name);
     let before = &name[..name.len() - last.len()];
     let is_secret_id = last == b"id" && before.to_ascii_lowercase().ends_with(b"secret_");
-    !before.is_empty()
-        && !is_secret_id
-        && HARMLESS_LAST_WORDS.iter().any(|it| last.eq_ignore_ascii_case(it.as_bytes()))
+    // A name of one word has nothing that the word could be a property of.
+    if before.is_empty() || is_secret_id {
+        return false;
+    }
+    HARMLESS_LAST_WORDS.iter().any(|it| last.eq_ignore_ascii_case(it.as_bytes()))
 }
 
 /// The last word of a name: `Id` of `credentialsId`, `NAME` of `SECRET_NAME`.
 fn last_word(name: &[u8]) -> &[u8] {
-    let is_word_start = |it: usize| {
-        let before = name[it - 1];
-        matches!(before, b'_' | b'-' | b'.')
-            || (name[it].is_ascii_uppercase() && before.is_ascii_lowercase())
+    let is_word_start = |position: &usize| {
+        let (before, first) = (name[*position - 1], name[*position]);
+        let follows_separator = matches!(before, b'_' | b'-' | b'.');
+        let starts_camel_word = before.is_ascii_lowercase() && first.is_ascii_uppercase();
+        follows_separator || starts_camel_word
     };
-    let start = (1..name.len()).rev().find(|it| is_word_start(*it)).unwrap_or(0);
+    let start = (1..name.len()).rev().find(is_word_start).unwrap_or(0);
     &name[start..]
 }

@@ -1,6 +1,14 @@
 //! Parses the text after a name: the link (`=`, `:`, a call, markup, a sentence), the quotes, the
 //! value.
 //!
+//! `assignment.rs` passes the span of a name that contains a secret word, and hands the result to
+//! `value_check`:
+//!
+//! ```text
+//! text        config["token"] = "Bearer x7Kq…"    the name is `token`
+//! assignment  link `Equals`, quote `"`, scheme `bearer `, value `x7Kq…`
+//! ```
+//!
 //! The forms of many languages are accepted at once, so nothing is parsed exactly: a wrong guess
 //! only yields a value that `value_check` rejects. Every search is bounded, which keeps the scan
 //! linear.
@@ -15,6 +23,14 @@ use crate::bytes::{
 /// Longest part of a value that is judged.
 const MAX_VALUE_BYTES: usize = 2048;
 
+/// Most bytes that close a name, as in `config[\"token\"]`: an escaped quote, and a bracket.
+const MAX_CLOSING_BYTES: usize = 4;
+/// Longest sign that assigns or compares: `===`.
+const MAX_SIGN_BYTES: usize = 3;
+/// Most quotes around a value: a string may contain a quoted string.
+const MAX_QUOTE_DEPTH: usize = 2;
+/// Most backslashes before a quote: a string inside a string inside a string.
+const MAX_ESCAPES: usize = 3;
 /// Longest text between the name of a tag and its closing bracket.
 const MAX_TAG_BYTES: usize = 48;
 /// Longest text before a name that is checked for the start of its line.
@@ -40,12 +56,17 @@ pub(super) fn parse_assignment(
     if quote.is_none() && matches!(link, NameLink::Call | NameLink::Sentence) {
         return None;
     }
+    // The value starts after the scheme of a header, if there is one.
     let scheme = AUTH_SCHEMES.iter().find(|it| starts_with_ignore_case(&text[open..], it)).copied();
-    let start = scheme.map_or(open, |it| open + it.len());
-    let start = if quote.is_some() || scheme.is_some() { skip_blanks(text, start) } else { start };
-    let end = value_end(text, start, quote)?;
-    let (start, end) =
-        if quote == Some(b'<') { longest_word(text, start..end) } else { (start, end) };
+    let mut start = scheme.map_or(open, |it| open + it.len());
+    if quote.is_some() || scheme.is_some() {
+        start = skip_blanks(text, start);
+    }
+    let mut end = value_end(text, start, quote)?;
+    let is_element_text = quote == Some(b'<');
+    if is_element_text {
+        (start, end) = longest_word(text, start..end);
+    }
     Some(Assignment {
         name: &text[name.clone()],
         link,
@@ -60,44 +81,53 @@ pub(super) fn parse_assignment(
 
 /// The link after a name, and the first position of the value.
 fn find_link(text: &[u8], name: Range<usize>, word_end: usize) -> Option<(NameLink, usize)> {
-    // The name may be quoted or an index, as in `config["token"]`: up to four closing bytes.
-    let closed = run_end(text, name.end, 4, |it| is_quote(it) || matches!(it, b'\\' | b']'));
+    // The name may be quoted or an index, as in `config["token"]`.
+    let is_closing = |it: u8| is_quote(it) || matches!(it, b'\\' | b']');
+    let closed = run_end(text, name.end, MAX_CLOSING_BYTES, is_closing);
     let in_quotes = text[name.end..closed].iter().any(|it| is_quote(*it));
     let link_start = skip_blanks(text, closed);
+    let follows_blank = link_start > closed;
     let rest = &text[link_start..];
     let is_tag = name.start > 0 && text[name.start - 1] == b'<';
     // `password.encode("…")` calls a method and passes no password.
     let is_method = text[word_end..name.end].contains(&b'.');
+    // The forms overlap, so their order matters: `==` before `=`, `::` before `:`.
     match rest {
-        [b'=' | b'!' | b':', b'=', ..] | [b'=', b'>', ..] => Some((
-            NameLink::Equals,
-            run_end(text, link_start, 3, |it| matches!(it, b'=' | b'>' | b'!' | b':')),
-        )),
+        // `==`, `!=`, `:=`, `=>`
+        [b'=' | b'!' | b':', b'=', ..] | [b'=', b'>', ..] => {
+            let is_sign = |it: u8| matches!(it, b'=' | b'>' | b'!' | b':');
+            Some((NameLink::Equals, run_end(text, link_start, MAX_SIGN_BYTES, is_sign)))
+        }
         // A path of code (`key::new`) or a URL.
         [b':', b':' | b'/', ..] => None,
         [b'=', ..] => Some((NameLink::Equals, link_start + 1)),
         [b':', ..] => Some((NameLink::Colon, link_start + 1)),
+        // `set("token", "x7Kq…")`
         [b',', ..] if in_quotes && word_end == name.end => Some((NameLink::Call, link_start + 1)),
+        // `setToken("x7Kq…")`
         [b'(', ..] if closed == name.end && !is_method => Some((NameLink::Call, link_start + 1)),
+        // `<token>x7Kq…</token>`
         [b'>', ..] if is_tag => Some((NameLink::Markup, link_start + 1)),
-        // A tag with attributes: the value follows its closing bracket.
-        _ if is_tag && link_start > closed => {
-            let close = run_end(text, link_start, MAX_TAG_BYTES, |it| {
-                !matches!(it, b'>' | b'<' | b'\n' | b'/' | OPAQUE_BYTE)
-            });
+        // `<token type="x">x7Kq…</token>`: the value follows the closing bracket of the tag.
+        _ if is_tag && follows_blank => {
+            let is_in_tag = |it: u8| !matches!(it, b'>' | b'<' | b'\n' | b'/' | OPAQUE_BYTE);
+            let close = run_end(text, link_start, MAX_TAG_BYTES, is_in_tag);
             (text.get(close) == Some(&b'>')).then_some((NameLink::Markup, close + 1))
         }
+        // `<add key="token" value="x7Kq…"/>`
         _ if in_quotes && starts_with_ignore_case(rest, "value=") => {
             Some((NameLink::Markup, link_start + "value=".len()))
         }
         // A cell of a table: `| apiKey | x7Kq… |`.
         [b'|', next, ..] if *next != b'|' => Some((NameLink::Colon, link_start + 1)),
         // A list of accounts in notes: `token - "x7Kq…"`.
-        [b'-', b' ', ..] if link_start > closed => Some((NameLink::Sentence, link_start + 1)),
-        _ if link_start > closed && starts_with_ignore_case(rest, "is ") => {
+        [b'-', b' ', ..] if follows_blank => Some((NameLink::Sentence, link_start + 1)),
+        // `the token is "x7Kq…"`
+        _ if follows_blank && starts_with_ignore_case(rest, "is ") => {
             Some((NameLink::Sentence, link_start + "is ".len()))
         }
-        _ if link_start > closed && !in_quotes && text[name.end - 1].is_ascii_alphanumeric() => {
+        // `--token x7Kq…`
+        _ if follows_blank && !in_quotes && text[name.end - 1].is_ascii_alphanumeric() => {
             Some((NameLink::Blank, link_start))
         }
         _ => None,
@@ -107,7 +137,7 @@ fn find_link(text: &[u8], name: Range<usize>, word_end: usize) -> Option<(NameLi
 /// Skips up to two quotes, because a string may contain a quoted string, and returns the inner one.
 fn open_quotes(text: &[u8], start: usize) -> (usize, Option<u8>) {
     let (mut value_start, mut quote) = (start, None);
-    for _ in 0..2 {
+    for _ in 0..MAX_QUOTE_DEPTH {
         // A letter directly before a quote is a prefix of the string, backslashes are an escape.
         let after_prefix = match text.get(value_start..value_start + 2) {
             Some([b'b' | b'r' | b'f' | b'u' | b'L' | b'@', mark]) if is_quote(*mark) => {
@@ -115,7 +145,7 @@ fn open_quotes(text: &[u8], start: usize) -> (usize, Option<u8>) {
             }
             _ => value_start,
         };
-        let mark_at = run_end(text, after_prefix, 3, |it| it == b'\\');
+        let mark_at = run_end(text, after_prefix, MAX_ESCAPES, |it| it == b'\\');
         match text.get(mark_at) {
             Some(mark) if is_quote(*mark) => (value_start, quote) = (mark_at + 1, Some(*mark)),
             _ => break,
@@ -165,13 +195,16 @@ fn value_end(text: &[u8], start: usize, quote: Option<u8>) -> Option<usize> {
 /// may surround the secret: `<secret>{AQAAABAAAA…}</secret>`.
 fn longest_word(text: &[u8], span: Range<usize>) -> (usize, usize) {
     let is_border = |it: &u8| it.is_ascii_whitespace() || matches!(it, b'{' | b'}');
-    let (mut longest, mut start) = (span.start..span.start, span.start);
+    let mut longest = span.start..span.start;
+    let mut word_start = span.start;
     for word in text[span.clone()].split(is_border) {
         if word.len() > longest.len() {
-            longest = start..start + word.len();
+            longest = word_start..word_start + word.len();
         }
-        start += word.len() + 1;
+        // One byte of a border separates two words.
+        word_start += word.len() + 1;
     }
+    // A text of borders alone has no word; it is judged as it is.
     if longest.is_empty() { (span.start, span.end) } else { (longest.start, longest.end) }
 }
 

@@ -1,5 +1,10 @@
 //! Discord bot tokens: three Base64url parts of known lengths, joined by dots. They contain no
 //! keyword that would be rare enough, so this finder scans the text by itself.
+//!
+//! ```text
+//! MTA4…   .   Gx1b2c   .   x7Kq…      the bot's id, the time of creation, the signature
+//! 24–26       6            27–38      bytes
+//! ```
 
 use std::ops::RangeInclusive;
 
@@ -26,16 +31,17 @@ pub(super) fn claim_discord(acc: &mut Vec<SecretClaim>, text: &[u8]) {
         // One more than the longest part, so that a longer run is noticed.
         let start = run_start(text, dot, *FIRST_PART_BYTES.end() + 1, is_base64url);
         let end = run_end(text, last_part, *LAST_PART_BYTES.end() + 1, is_base64url);
+        let middle_part = &text[dot + 1..dot + DOT_DISTANCE];
+        let has_token_shape = FIRST_PART_BYTES.contains(&(dot - start))
+            && middle_part.iter().all(|it| is_base64url(*it))
+            && LAST_PART_BYTES.contains(&(end - last_part));
+        if !has_token_shape || !starts_token(text, start) || !ends_token(text, end) {
+            continue;
+        }
         // The first part is the bot's id in Base64: digits, whose encoding begins with one of these
         // letters.
-        if FIRST_PART_BYTES.contains(&(dot - start))
-            && matches!(text[start], b'M' | b'N' | b'O')
-            && text[dot + 1..dot + DOT_DISTANCE].iter().all(|it| is_base64url(*it))
-            && LAST_PART_BYTES.contains(&(end - last_part))
-            && starts_token(text, start)
-            && ends_token(text, end)
-            && shannon_entropy(&text[start..end]) >= MIN_ENTROPY
-        {
+        let starts_with_digits = matches!(text[start], b'M' | b'N' | b'O');
+        if starts_with_digits && shannon_entropy(&text[start..end]) >= MIN_ENTROPY {
             acc.push(SecretClaim { kind: "discord-token", start, end });
         }
     }

@@ -1,4 +1,7 @@
 //! JSON Web Tokens (RFC 7519): Base64url parts joined by dots, the first of which is a JSON header.
+//!
+//! The keyword is `eyJ`, the encoding of `{"`, with which every header begins. The claim covers
+//! `eyJhbGci….eyJzdWIi….x7Kq…`: header, payload, signature.
 
 use super::SecretClaim;
 use crate::base64::decode_base64;
@@ -10,6 +13,8 @@ const MAX_HEADER_BYTES: usize = 2048;
 const MAX_PART_BYTES: usize = 32 * 1024;
 /// Shortest payload, with the dot before it. Less text after a dot is the next sentence.
 const MIN_PAYLOAD_BYTES: usize = 12;
+/// Most parts after header and payload: one signature, or in an encrypted token (RFC 7516) three.
+const MAX_FURTHER_PARTS: usize = 3;
 
 /// Claims `header.payload` and the signature, if present; a token without its signature still
 /// reveals its owner.
@@ -27,8 +32,7 @@ pub(super) fn claim_jwt(acc: &mut Vec<SecretClaim>, text: &[u8], start: usize) {
         return;
     }
     let mut end = payload_end;
-    // A signed token has one more part, an encrypted one three more.
-    for _ in 0..3 {
+    for _ in 0..MAX_FURTHER_PARTS {
         let part_end = run_end(text, (end + 1).min(text.len()), MAX_PART_BYTES, is_base64url);
         if text.get(end) != Some(&b'.') || part_end <= end + 1 {
             break;
@@ -40,12 +44,13 @@ pub(super) fn claim_jwt(acc: &mut Vec<SecretClaim>, text: &[u8], start: usize) {
 
 /// True for an encoded JSON object that names an algorithm.
 fn is_header(part: &[u8]) -> bool {
+    // Four characters of Base64 are three bytes, and a rest of one character is less than a byte.
+    if part.len() % 4 == 1 {
+        return false;
+    }
     let json = decode_base64(part);
-    // No encoding has one character more than a multiple of four.
-    part.len() % 4 != 1
-        && json.first() == Some(&b'{')
-        && json.last() == Some(&b'}')
-        && contains_text(&json, "\"alg\"")
+    let is_object = json.first() == Some(&b'{') && json.last() == Some(&b'}');
+    is_object && contains_text(&json, "\"alg\"")
 }
 
 /// True if the letter before the token belongs to an escape such as `\n`.

@@ -1,4 +1,10 @@
 //! Private keys in blocks: PEM and PGP armour, `PuTTY` files, and PEM that is Base64-encoded again.
+//!
+//! ```text
+//! -----BEGIN RSA PRIVATE KEY-----   keyword `-----BEGIN `, then the label
+//! x7Kq…                             the body, in Base64
+//! -----END RSA PRIVATE KEY-----     the claim ends here
+//! ```
 
 use super::SecretClaim;
 use crate::base64::decode_base64;
@@ -19,6 +25,10 @@ const ENCODED_LABEL_BYTES: usize = 80;
 
 /// Least Base64 characters of a key; fewer are a mention of a header.
 const MIN_BODY_BYTES: usize = 24;
+/// Most digits of the number of lines in a `PuTTY` file.
+const MAX_LINE_COUNT_DIGITS: usize = 8;
+/// Longest line break: `\r\n`.
+const MAX_LINE_BREAK_BYTES: usize = 2;
 
 /// Claims a block from `-----BEGIN … PRIVATE KEY-----` to its end line. Without one, claims the
 /// whole body, so that a key that a pager or a limit truncated is found, too.
@@ -30,12 +40,13 @@ pub(super) fn claim_pem(acc: &mut Vec<SecretClaim>, text: &[u8], keyword_start: 
         return;
     }
     let body = label_end + LABEL_DASHES.len();
-    // A body ends with its last Base64 character, not with the blanks and quotes after it.
     let (body_end, end) = find_end(text, body).unwrap_or_else(|| {
-        let end = run_end(text, body, MAX_BLOCK_BYTES, is_body);
-        let last = text[body..end].iter().rposition(|it| is_base64(*it) || *it == b'=');
-        let end = last.map_or(body, |it| body + it + 1);
-        (end, end)
+        // No end line: the block was cut off. The body ends with its last Base64 character, not
+        // with the blanks and quotes after it.
+        let run_end = run_end(text, body, MAX_BLOCK_BYTES, is_body);
+        let last = text[body..run_end].iter().rposition(|it| is_base64(*it) || *it == b'=');
+        let body_end = last.map_or(body, |it| body + it + 1);
+        (body_end, body_end)
     });
     let n_base64 = text[body..body_end].iter().filter(|it| is_base64(**it)).count();
     if n_base64 >= MIN_BODY_BYTES {
@@ -82,8 +93,8 @@ pub(super) fn claim_encoded(acc: &mut Vec<SecretClaim>, text: &[u8], keyword_sta
 pub(super) fn claim_putty(acc: &mut Vec<SecretClaim>, text: &[u8], keyword_start: usize) {
     // The number of lines, and the line break after it.
     let count_start = keyword_start + "Private-Lines: ".len();
-    let count_end = run_end(text, count_start, 8, |it| it.is_ascii_digit());
-    let start = run_end(text, count_end, 2, |it| it == b'\r' || it == b'\n');
+    let count_end = run_end(text, count_start, MAX_LINE_COUNT_DIGITS, |it| it.is_ascii_digit());
+    let start = run_end(text, count_end, MAX_LINE_BREAK_BYTES, |it| matches!(it, b'\r' | b'\n'));
     let end = run_end(text, start, MAX_BLOCK_BYTES, |it| {
         is_base64(it) || matches!(it, b'=' | b'\r' | b'\n')
     });

@@ -1,5 +1,9 @@
 //! Applies one row of the rule tables at one keyword: the pattern, then the tests that a token of a
 //! known shape must also pass (word borders, entropy, no placeholder).
+//!
+//! For example, the row of GitHub tokens has the keyword `ghp_` and, simplified, the pattern
+//! `ghp_[A-Za-z0-9]{36,255}`. `ghp_x7Kq…` is claimed, `ghp_xxxxxxxx…` of a manual is not. The rows
+//! are under `rules/`; `find.rs` calls this file where the keyword of a row occurs.
 
 use super::SecretClaim;
 use crate::bytes::{OPAQUE_BYTE, ends_token, run_start, starts_token};
@@ -41,20 +45,17 @@ pub(super) fn claim_rule(
     };
     // A match across a redaction is none.
     let Some(secret) = secret.filter(|it| !window[..it.end].contains(&OPAQUE_BYTE)) else { return };
-    let value = &window[secret.clone()];
-    // An entropy of 0 means that the shape alone is sufficient, whatever the content.
-    let is_filled = rule.min_entropy > 0
+    let (secret_start, secret_end) = (start + secret.start, start + secret.end);
+    let value = &text[secret_start..secret_end];
+    if !ends_token(text, secret_end) || shannon_entropy(value) < rule.min_entropy {
+        return;
+    }
+    // An entropy of 0 means that the shape alone is sufficient, whatever the content. A whole token
+    // has a known format, which only few placeholders share; a group is a value like any other.
+    let is_stand_in = rule.min_entropy > 0
         && if is_whole { is_filler(value) || is_alphabet(value) } else { is_placeholder(value) };
-    if ends_token(text, start + secret.end)
-        && shannon_entropy(value) >= rule.min_entropy
-        && !is_filled
-        && !is_sample(value)
-    {
-        acc.push(SecretClaim {
-            kind: rule.kind,
-            start: start + secret.start,
-            end: start + secret.end,
-        });
+    if !is_stand_in && !is_sample(value) {
+        acc.push(SecretClaim { kind: rule.kind, start: secret_start, end: secret_end });
     }
 }
 

@@ -1,5 +1,8 @@
 //! Passwords in the user part of a URL of any scheme: `scheme://user:password@host`. The keyword is
 //! `://`.
+//!
+//! `postgres://app:x7Kq…@db.example.org/main` has the claim `x7Kq…`. `postgres://app:${PASS}@db` has
+//! none: the password is a template.
 
 use super::SecretClaim;
 use crate::bytes::{OPAQUE_BYTE, contains_text, is_quote, run_end, run_start};
@@ -9,6 +12,14 @@ use crate::placeholder::is_filler;
 const MAX_SCHEME_BYTES: usize = 24;
 /// Longest authority (user, password, host, port) of a URL.
 const MAX_AUTHORITY_BYTES: usize = 400;
+/// Shortest password; less is a letter in the place of one, as in `u:p@host`.
+const MIN_URL_PASSWORD_BYTES: usize = 3;
+
+/// Parts, in lower case, that only a template or filler has.
+#[rustfmt::skip]
+const TEMPLATE_PARTS: &[&str] = &[
+    "${", "{{", "#{", "%s", "...", "***", "xxx", "your", "placeholder", "redacted", "replace",
+];
 
 /// Claims the password of the URL whose `://` is at `keyword_start`.
 pub(super) fn claim_password(acc: &mut Vec<SecretClaim>, text: &[u8], keyword_start: usize) {
@@ -26,17 +37,14 @@ pub(super) fn claim_password(acc: &mut Vec<SecretClaim>, text: &[u8], keyword_st
     let Some(at_sign) = authority.iter().rposition(|it| *it == b'@') else { return };
     // Without a colon there is a user, but no password.
     let Some(colon) = authority[..at_sign].iter().position(|it| *it == b':') else { return };
-    let first_of_host = authority.get(at_sign + 1);
+    let user = &authority[..colon];
     let password = &authority[colon + 1..at_sign];
+    let host = &authority[at_sign + 1..];
+    let has_host = host.first().is_some_and(u8::is_ascii_alphanumeric);
     // `postgres:postgres@localhost` is the database of every tutorial.
-    let is_local = ["localhost", "127.0.0.1"]
-        .iter()
-        .any(|it| authority[at_sign + 1..].starts_with(it.as_bytes()));
-    let is_tutorial = is_local && password == &authority[..colon];
-    if first_of_host.is_some_and(u8::is_ascii_alphanumeric)
-        && !is_tutorial
-        && !is_url_placeholder(password)
-    {
+    let is_local = host.starts_with(b"localhost") || host.starts_with(b"127.0.0.1");
+    let is_tutorial = is_local && password == user;
+    if has_host && !is_tutorial && !is_url_placeholder(password) {
         acc.push(SecretClaim {
             kind: "url-password",
             start: start + colon + 1,
@@ -54,23 +62,10 @@ const fn ends_authority(it: u8) -> bool {
 /// True for templates and filler. Weak words are no placeholder here: `user:pass@host` may work as
 /// it is.
 fn is_url_placeholder(password: &[u8]) -> bool {
+    if password.len() < MIN_URL_PASSWORD_BYTES || is_filler(password) {
+        return true;
+    }
+    let is_variable = matches!(password[0], b'$' | b'%' | b'{' | b'[' | b'*' | b'(');
     let lower = password.to_ascii_lowercase();
-    password.len() < 3
-        || is_filler(password)
-        || matches!(password[0], b'$' | b'%' | b'{' | b'[' | b'*' | b'(')
-        || [
-            "${",
-            "{{",
-            "#{",
-            "%s",
-            "...",
-            "***",
-            "xxx",
-            "your",
-            "placeholder",
-            "redacted",
-            "replace",
-        ]
-        .iter()
-        .any(|it| contains_text(&lower, it))
+    is_variable || TEMPLATE_PARTS.iter().any(|it| contains_text(&lower, it))
 }

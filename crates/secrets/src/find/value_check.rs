@@ -7,6 +7,14 @@
 //!
 //! A *quoted* value is a string of code or of a configuration file, a *bare* one may also be a
 //! variable or a word of prose. An *own setting* fills its line, or an item between `;`.
+//!
+//! ```text
+//! assignment               strength of the word   secret?
+//! password = "summer1"     Password               yes: people choose passwords, a digit is enough
+//! password = summer_name   Password               no: a bare name is a variable
+//! token = "summer1"        Key                    no: tokens are generated, this is not random
+//! token = "x7Kq…"          Key                    yes: random
+//! ```
 
 use super::assignment::{Assignment, NameLink};
 use crate::base64::decode_base64;
@@ -29,6 +37,21 @@ const MIN_WRITTEN_SECRET_BYTES: usize = 8;
 /// (`bearer of bad news`) has no such long word with digits.
 const MIN_CREDENTIAL_BYTES: usize = 10;
 
+// Least bytes of a random value, by the evidence beside it. Short random-looking words are common
+// (ids, abbreviated hashes of commits), so weaker evidence needs a longer value.
+
+/// After a strong word and a sign: `token = x7Kq…`.
+const MIN_RANDOM_BYTES: usize = 12;
+/// After a strong word without a sign, `token x7Kq…`, or a longer name with a weak word,
+/// `deploy_key = x7Kq…`.
+const MIN_LOOSE_RANDOM_BYTES: usize = 16;
+/// After a weak word alone, `key = x7Kq…`, or the name of a service.
+const MIN_WEAK_RANDOM_BYTES: usize = 20;
+/// In a call with a weak word, `key("…")`, which looks up an entry more often than it passes a key.
+const MIN_WEAK_CALL_RANDOM_BYTES: usize = 24;
+/// From this length on a bare random value without digits is no name of a variable.
+const MIN_DIGITLESS_BYTES: usize = 20;
+
 /// True if the value is a secret, given the strength of the word in its name.
 pub(super) fn is_secret(assignment: &Assignment, strength: WordStrength) -> bool {
     let looks_secret = match (assignment.scheme, strength) {
@@ -49,12 +72,17 @@ pub(super) fn is_secret(assignment: &Assignment, strength: WordStrength) -> bool
 
 /// True for a value that a program generated.
 fn is_generated(assignment: &Assignment, strength: WordStrength) -> bool {
+    let value = assignment.value;
+    let is_quoted = assignment.quote.is_some();
+    // Keys with many different punctuation characters; only quotes show where such a value ends.
+    if is_quoted && is_mixed_characters(value) {
+        return true;
+    }
     // Without digits a value that looks random may still be the name of a variable.
-    let could_be_name = !assignment.value.iter().any(u8::is_ascii_digit)
-        && (assignment.link == NameLink::Call
-            || (assignment.quote.is_none() && assignment.value.len() < 20));
-    (is_random(assignment.value, min_random_bytes(assignment, strength)) && !could_be_name)
-        || (assignment.quote.is_some() && is_mixed_characters(assignment.value))
+    let has_digit = value.iter().any(u8::is_ascii_digit);
+    let is_short_and_bare = !is_quoted && value.len() < MIN_DIGITLESS_BYTES;
+    let could_be_name = !has_digit && (assignment.link == NameLink::Call || is_short_and_bare);
+    !could_be_name && is_random(value, min_random_bytes(assignment, strength))
 }
 
 /// Longest name that counts as a weak word alone: `key`, `auth`, `access`, or one with a letter or
@@ -67,40 +95,39 @@ fn min_random_bytes(assignment: &Assignment, strength: WordStrength) -> usize {
         WordStrength::Password | WordStrength::Secret | WordStrength::Key => {
             match assignment.link {
                 // No sign links the two: `token abc…`, `token-abc…`.
-                NameLink::Blank | NameLink::Joint => 16,
+                NameLink::Blank | NameLink::Joint => MIN_LOOSE_RANDOM_BYTES,
                 NameLink::Equals
                 | NameLink::Colon
                 | NameLink::Call
                 | NameLink::Markup
-                | NameLink::Sentence => 12,
+                | NameLink::Sentence => MIN_RANDOM_BYTES,
             }
         }
         WordStrength::Weak => match assignment.link {
-            // `key("…")` looks up an entry more often than it passes a key.
-            NameLink::Call => 24,
+            NameLink::Call => MIN_WEAK_CALL_RANDOM_BYTES,
             // `deploy_key: …`. The bare word, as in `key: …`, names entries of maps more often than
             // access keys.
             NameLink::Equals | NameLink::Colon | NameLink::Markup
                 if assignment.name.len() > MAX_BARE_NAME_BYTES =>
             {
-                16
+                MIN_LOOSE_RANDOM_BYTES
             }
             NameLink::Equals
             | NameLink::Colon
             | NameLink::Markup
             | NameLink::Sentence
             | NameLink::Blank
-            | NameLink::Joint => 20,
+            | NameLink::Joint => MIN_WEAK_RANDOM_BYTES,
         },
-        WordStrength::Service => 20,
+        WordStrength::Service => MIN_WEAK_RANDOM_BYTES,
     }
 }
 
 /// True if the text after a joint is a value. Its first part must contain a digit, otherwise it is
 /// one more word of the name.
 pub(super) fn is_joined(value: &[u8]) -> bool {
-    let first = value.split(|it| matches!(it, b'-' | b'.')).next().unwrap_or_default();
-    first.iter().any(u8::is_ascii_digit) && is_random(value, 20)
+    let first_part = value.split(|it| matches!(it, b'-' | b'.')).next().unwrap_or_default();
+    first_part.iter().any(u8::is_ascii_digit) && is_random(value, MIN_WEAK_RANDOM_BYTES)
 }
 
 /// True for the value after `Bearer`, `Basic` or the like in a header.
@@ -109,11 +136,10 @@ fn is_credential(scheme: &str, value: &[u8]) -> bool {
         // `user:password` in Base64 (RFC 7617).
         return decode_base64(value).contains(&b':');
     }
-    is_uuid(value)
-        || is_random(value, 12)
-        || (value.len() >= MIN_CREDENTIAL_BYTES
-            && has_digit_and_letter(value)
-            && !is_plain_name(value))
+    if is_uuid(value) || is_random(value, MIN_RANDOM_BYTES) {
+        return true;
+    }
+    value.len() >= MIN_CREDENTIAL_BYTES && has_digit_and_letter(value) && !is_plain_name(value)
 }
 
 /// True for a password as people write it: it need not be random, but must not look like code or
@@ -174,14 +200,18 @@ fn is_named_pass(name: &[u8]) -> bool {
 /// line.
 fn is_written_secret(assignment: &Assignment) -> bool {
     let value = assignment.value;
-    (assignment.quote.is_some() || assignment.is_own_setting)
-        && matches!(assignment.link, NameLink::Equals | NameLink::Colon | NameLink::Markup)
-        && value.len() >= MIN_WRITTEN_SECRET_BYTES
-        && !value.iter().any(u8::is_ascii_whitespace)
-        && !looks_like_code(value)
-        && !value.contains(&b'/')
-        && is_strong(value)
-        && (!is_plain_name(value) || assignment.is_own_setting)
+    let is_delimited = assignment.quote.is_some() || assignment.is_own_setting;
+    let has_sign = matches!(assignment.link, NameLink::Equals | NameLink::Colon | NameLink::Markup);
+    if !is_delimited || !has_sign || value.len() < MIN_WRITTEN_SECRET_BYTES {
+        return false;
+    }
+    let has_blank = value.iter().any(u8::is_ascii_whitespace);
+    let is_code_or_path = looks_like_code(value) || value.contains(&b'/');
+    if has_blank || is_code_or_path || !is_strong(value) {
+        return false;
+    }
+    // In a string of code `client2` may be the name of something; a line of its own is a setting.
+    assignment.is_own_setting || !is_plain_name(value)
 }
 
 /// True for letters together with a digit or a sign that names do not contain.
@@ -199,41 +229,47 @@ fn has_digit_and_letter(value: &[u8]) -> bool {
 
 /// True for `NAME=word` of an environment file and `Key=word;` of a connection string.
 fn is_setting(assignment: &Assignment) -> bool {
+    if !matches!(assignment.link, NameLink::Equals | NameLink::Colon) {
+        return false;
+    }
+    // `self.password = word` is code.
+    let is_member = assignment.name.contains(&b'.');
+    if is_member || !assignment.value.iter().all(u8::is_ascii_graphic) {
+        return false;
+    }
     // `password = config.value`
     let is_attribute = assignment.value.contains(&b'.');
     // `password = db_password`
     let repeats_the_word = contains_text(&assignment.value.to_ascii_lowercase(), "pass");
     // Blanks around the sign are usual in code, where the word may be another variable.
     let could_be_code = !assignment.is_tight && (is_attribute || repeats_the_word);
-    matches!(assignment.link, NameLink::Equals | NameLink::Colon)
-        && assignment.value.iter().all(u8::is_ascii_graphic)
-        // `self.password = word` is code.
-        && !assignment.name.contains(&b'.')
-        && !could_be_code
+    !could_be_code
 }
 
-/// Most digits at the end of a word in a name.
+/// Most digits at the end of a word in a name, such as `sha256`. More are a number or a secret.
 const MAX_NAME_DIGITS: usize = 3;
 
 /// True for a name in code: words joined by `_`, `-` or `.`, with digits only at the end of a word.
 fn is_plain_name(value: &[u8]) -> bool {
-    value.split(|it| matches!(it, b'_' | b'-' | b'.')).all(|part| {
-        let n_letters = part.iter().take_while(|it| it.is_ascii_alphabetic()).count();
-        part[n_letters..].iter().all(u8::is_ascii_digit)
-            && part.len() - n_letters <= MAX_NAME_DIGITS
-            && !is_gibberish(part)
-    })
+    let is_word = |word: &[u8]| {
+        let n_letters = word.iter().take_while(|it| it.is_ascii_alphabetic()).count();
+        let ending = &word[n_letters..];
+        let has_short_number =
+            ending.len() <= MAX_NAME_DIGITS && ending.iter().all(u8::is_ascii_digit);
+        has_short_number && !is_gibberish(word)
+    };
+    value.split(|it| matches!(it, b'_' | b'-' | b'.')).all(is_word)
 }
 
 /// True for a call, a path, a URL or an expression.
 fn looks_like_code(value: &[u8]) -> bool {
     let is_call = value.contains(&b'(') && value.contains(&b')');
-    let is_path = ["/", "./", "~/"].iter().any(|it| value.starts_with(it.as_bytes()))
-        || contains_text(value, "://");
-    is_call
-        || is_path
-        || contains_text(value, "?.")
+    let is_path = ["/", "./", "~/"].iter().any(|it| value.starts_with(it.as_bytes()));
+    let is_url = contains_text(value, "://");
+    // `user?.password`, `!valid`, the rest of `==`, and `{name}`.
+    let is_expression = contains_text(value, "?.")
         || value.starts_with(b"!")
         || value.starts_with(b"=")
-        || value.contains(&b'{')
+        || value.contains(&b'{');
+    is_call || is_path || is_url || is_expression
 }
