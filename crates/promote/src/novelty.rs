@@ -13,6 +13,17 @@
 //! the result is `Unrelated`, which costs a duplicate, while a wrong result would cost a memory. Statements
 //! that say the same in other words are left to embeddings.
 //!
+//! The engine calls this module before it stores a memory: the result decides whether the new memory is
+//! added, strengthens an old one or replaces it. A comparison takes four steps, each in a file of its own:
+//!
+//! ```text
+//! text           "The TTL is 30 seconds"                "The TTL is 5 minutes"
+//! terms.rs       the TTL is 30000ms                     the TTL is 300000ms       canonical keys
+//! alignment.rs   shared: TTL         gap: 30000ms and 300000ms                    fillers left out
+//! differences.rs one conflict, `Number`; all else is shared, so the similarity is 1000 per mille
+//! novelty.rs     Contradicts
+//! ```
+//!
 //! Words of this module: a *term* is a word, a number, a path or a command. Its *key* is its canonical form:
 //! `60s` and `1 minute` have one key. A *filler* is a term without meaning ("the", "is"). A *fact* is a name,
 //! number or path, which has no synonym. A statement begins with its *claim* ("the limit is 3"), which gives
@@ -58,15 +69,18 @@ pub enum StatementRelation {
     Unrelated,
 }
 
-// With these thresholds no labelled pair of `fixtures/pairs.txt` is merged or superseded by mistake.
-/// Similarity from which statements without a conflict are near-duplicates, in per mille.
+// With these thresholds no labelled pair of `fixtures/pairs.txt` is merged or superseded by mistake. Similarity
+// is the weight of the terms that agree over the weight of all terms of both sides (`differences.rs`).
+/// Similarity from which statements without a conflict are near-duplicates, in per mille. At 750, three shared
+/// words allow two more on one side: 2 · 3 of 3 + 5.
 const MIN_NEAR_SIMILARITY: u16 = 750;
 /// Similarity of everything but the value from which a conflict is about the same subject, in per mille.
 const MIN_SUBJECT_SIMILARITY: u16 = 750;
 /// Shared terms that must support each word that only one side of a conflict has: the longer two statements
-/// agree, the less one more word changes the subject.
+/// agree, the less one more word changes the subject. Four shared terms allow one further word.
 const SHARED_PER_EXTRA_WORD: usize = 4;
-/// Terms that are aligned; a memory of 2 KiB has fewer. Longer statements are only tested for equality.
+/// Terms that are aligned; a memory of 2 KiB has fewer. Longer statements are only tested for equality,
+/// because the time of an alignment grows with the square of the length.
 const MAX_TERMS: usize = 512;
 
 /// Effect of different values on two statements.
@@ -122,12 +136,7 @@ fn relate_statements(
     new: &MemoryStatement<'_>,
     new_terms: &[StatementTerm<'_>],
 ) -> StatementRelation {
-    // Statements about different files are about different things. Without files on one side, they can
-    // still be about the same.
-    let has_other_files = !old.files.is_empty()
-        && !new.files.is_empty()
-        && !old.files.iter().any(|it| new.files.contains(it));
-    if has_other_files {
+    if have_disjoint_files(old, new) {
         return StatementRelation::Unrelated;
     }
     let (old_keys, new_keys) = (term_keys(old_terms), term_keys(new_terms));
@@ -153,6 +162,15 @@ fn relate_statements(
     }
 }
 
+/// Returns whether both statements name files, but none in common: they are about different things. Without
+/// files on one side they can still be about the same.
+fn have_disjoint_files(old: &MemoryStatement<'_>, new: &MemoryStatement<'_>) -> bool {
+    if old.files.is_empty() || new.files.is_empty() {
+        return false;
+    }
+    !old.files.iter().any(|file| new.files.contains(file))
+}
+
 /// Compares the whole statements, then their claims without reasons and further sentences.
 fn relate_terms(
     left: &[StatementTerm<'_>],
@@ -163,11 +181,13 @@ fn relate_terms(
         let differences = find_differences(&StatementSide::new(left), &StatementSide::new(right));
         judge_differences(&differences, rule)
     };
-    let whole = compare(left, right);
     // The whole statements decide, if they are comparable.
+    let whole = compare(left, right);
     if whole != StatementRelation::Unrelated {
         return whole;
     }
+    // Otherwise what follows the claim may be all that differs: "the limit is 3" and "the limit is 5
+    // because uploads failed".
     let (left_claim, left_rest) = left.split_at(claim_length(left));
     let (right_claim, right_rest) = right.split_at(claim_length(right));
     // A circumstance after the claim can make it another statement: "The limit is 5. This is for uploads."
@@ -235,6 +255,7 @@ fn has_same_subject(differences: &StatementDifferences, conflict: &StatementConf
     if differences.n_extra_facts > 0 {
         return false;
     }
+    // So can too many words on one side only.
     if differences.n_extra_words * SHARED_PER_EXTRA_WORD > differences.n_shared {
         return false;
     }

@@ -1,6 +1,6 @@
-//! Aligns the keys of two statements: the keys that both share in the same order, and the gaps between
-//! them. A gap is where the statements differ, so that `differences.rs` judges the gaps. A *key* is the
-//! canonical form of a word, number or path.
+//! Aligns the keys of two statements, as `diff` aligns the lines of two files: the keys that both share in
+//! the same order, and the gaps between them. A gap is where the statements differ; `differences.rs` judges
+//! the gaps. A *key* is the canonical form of a word, number or path.
 //!
 //! ```text
 //! left             retry limit 3

@@ -11,7 +11,11 @@
 //! *Content terms* are those that change what a statement claims: no articles, no "always". They are aligned
 //! by key. Shared terms raise the similarity. A gap that both sides fill is compared term by term
 //! (`term_pair.rs`). Terms that only one side has are first matched with equal terms elsewhere on the other
-//! side (moved), then judged one by one.
+//! side (moved), then judged one by one. `novelty.rs` derives the relation of the statements from the result.
+//!
+//! The similarity is the weight of the terms that agree over the weight of all content terms of both sides.
+//! A word weighs 2, a name 3 (`StatementTerm::weight`). "The `Pool` limit is low" and "the `Pool` limit is
+//! very low now" share `Pool`, "limit" and "low": 14 of 14, because "very" and "now" are no content.
 //!
 //! Two kinds of index occur: a `position` counts all terms of a statement, `nth` only its content terms.
 
@@ -87,41 +91,45 @@ impl<'a, 't> StatementSide<'a, 't> {
         &self.terms[self.content[nth]]
     }
 
+    /// All content terms, in order.
+    fn content_terms(&self) -> impl Iterator<Item = &StatementTerm<'t>> {
+        self.content.iter().map(|position| &self.terms[*position])
+    }
+
     fn content_keys(&self) -> Vec<&str> {
-        self.content.iter().map(|it| self.terms[*it].key.as_str()).collect()
+        self.content_terms().map(|term| term.key.as_str()).collect()
     }
 
     /// The weight of all content terms.
     fn total_weight(&self) -> usize {
-        self.content.iter().map(|it| self.terms[*it].weight()).sum()
+        self.content_terms().map(StatementTerm::weight).sum()
     }
 
     /// The weight of some content terms.
     fn weight_of(&self, nths: &[usize]) -> usize {
-        nths.iter().map(|it| self.term(*it).weight()).sum()
+        nths.iter().map(|nth| self.term(*nth).weight()).sum()
     }
 
     /// The keys of some content terms, without spaces between them.
     fn joined_keys(&self, nths: &[usize]) -> String {
-        nths.iter().map(|it| self.term(*it).key.as_str()).collect()
+        nths.iter().map(|nth| self.term(*nth).key.as_str()).collect()
     }
 
     fn without_negations(&self, nths: &[usize]) -> Vec<usize> {
-        nths.iter().copied().filter(|it| self.term(*it).class != TermClass::Negation).collect()
+        let is_kept = |nth: &usize| self.term(*nth).class != TermClass::Negation;
+        nths.iter().copied().filter(is_kept).collect()
     }
 
     /// The keys of all facts (names, numbers, paths), in order.
     fn fact_keys(&self) -> Vec<&str> {
-        let content = self.content.iter().map(|it| &self.terms[*it]);
-        content.filter(|it| it.is_fact()).map(|it| it.key.as_str()).collect()
+        self.content_terms().filter(|term| term.is_fact()).map(|term| term.key.as_str()).collect()
     }
 
     /// The key of the content term right after a word: "tests" for `after` in "after the tests". `None` if
     /// the word does not occur or is the last one.
     fn argument_of(&self, word: &str) -> Option<&str> {
-        let nth = self.content.iter().position(|it| is_word(&self.terms[*it], word))?;
-        let argument = self.content.get(nth + 1)?;
-        Some(&self.terms[*argument].key)
+        let mut following = self.content_terms().skip_while(|term| !is_word(term, word)).skip(1);
+        following.next().map(|argument| argument.key.as_str())
     }
 }
 
@@ -132,16 +140,17 @@ pub(crate) fn find_differences(
 ) -> StatementDifferences {
     let alignment = align_keys(&left.content_keys(), &right.content_keys());
     let mut acc = StatementDifferences::default();
-    // The similarity is the weight of the terms that agree over the weight of all.
+    // The two sums of the similarity.
     let mut agreeing_weight = 0;
     let mut total_weight = left.total_weight() + right.total_weight();
-    // A shared term counts on both sides.
+    // 1. Shared terms. Each counts on both sides.
     for (left_nth, _) in &alignment.shared {
         let term = left.term(*left_nth);
         agreeing_weight += 2 * term.weight();
         acc.has_outside_subject |= POINTER_WORDS.contains(&term.lower.as_str());
         acc.n_shared += usize::from(is_subject(term));
     }
+    // 2. Gaps: places where at least one side has something else.
     let mut unmatched = TermsBySide::default();
     for gap in alignment.gaps {
         let in_gap = TermsBySide { left: gap.left.collect(), right: gap.right.collect() };
@@ -156,7 +165,7 @@ pub(crate) fn find_differences(
             total_weight -= weights.in_conflict;
         }
     }
-    // A term that both sides have at different positions was moved, and counts as shared.
+    // 3. A term that both sides have at different positions was moved, and counts as shared.
     let moved = take_moved_terms(&mut unmatched, left, right);
     for nth in &moved {
         agreeing_weight += 2 * left.term(*nth).weight();
@@ -165,15 +174,15 @@ pub(crate) fn find_differences(
     if !moved.is_empty() {
         judge_order(&mut acc, left, right, alignment.shared.len());
     }
-    // The others are on one side only.
+    // 4. The others are on one side only.
     for nth in unmatched.left {
         judge_unmatched(&mut acc, left.terms, left.content[nth]);
     }
     for nth in unmatched.right {
         judge_unmatched(&mut acc, right.terms, right.content[nth]);
     }
-    let similarity = agreeing_weight * 1000 / total_weight.max(1);
-    acc.similarity = u16::try_from(similarity).unwrap_or(1000).min(1000);
+    let per_mille = agreeing_weight * 1000 / total_weight.max(1);
+    acc.similarity = u16::try_from(per_mille).unwrap_or(1000).min(1000);
     acc
 }
 

@@ -34,10 +34,12 @@ pub(crate) enum TermPairRelation {
 
 /// The longest quoted value of a conflict, in characters.
 const MAX_VALUE_CHARS: usize = 60;
-/// The shortest common root of two words, and the longest endings after it, in bytes: `migrat`, `e`, `ion`.
-/// `state` and `status` have a root of four bytes and stay two words.
+// Two words are forms of one word if they have a common root and short endings: `migrat` with `e` and `ion`.
+/// The shortest root, in bytes. `state` and `status` have one of four bytes and stay two words.
 const MIN_ROOT_BYTES: usize = 5;
+/// The longest ending of the shorter word, in bytes: `e`.
 const MAX_SHORTER_ENDING_BYTES: usize = 2;
+/// The longest ending of the longer word, in bytes: `ation` in "configuration".
 const MAX_LONGER_ENDING_BYTES: usize = 5;
 
 /// Compares two content terms, given by their positions among the content terms of each side.
@@ -129,8 +131,10 @@ fn unit_of(term: &StatementTerm<'_>) -> String {
 
 /// Returns whether two words have a long common beginning and short endings: `migrate`, `migration`.
 fn share_root(left: &str, right: &str) -> bool {
-    let n_common = left.bytes().zip(right.bytes()).take_while(|(a, b)| a == b).count();
-    n_common >= MIN_ROOT_BYTES
-        && left.len().min(right.len()) <= n_common + MAX_SHORTER_ENDING_BYTES
-        && left.len().max(right.len()) <= n_common + MAX_LONGER_ENDING_BYTES
+    let root_length = left.bytes().zip(right.bytes()).take_while(|(a, b)| a == b).count();
+    let shorter_ending = left.len().min(right.len()) - root_length;
+    let longer_ending = left.len().max(right.len()) - root_length;
+    root_length >= MIN_ROOT_BYTES
+        && shorter_ending <= MAX_SHORTER_ENDING_BYTES
+        && longer_ending <= MAX_LONGER_ENDING_BYTES
 }

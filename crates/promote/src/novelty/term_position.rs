@@ -3,6 +3,16 @@
 //! "3" is a value in "the limit is 3", a part of the name in "step 3", and a circumstance in "on Node 18".
 //! Only values can contradict each other. The rules look at the words right before and after the term.
 //!
+//! ```text
+//! statement           term    function          result
+//! the limit is 3      3       number_is_value   true: it measures the subject
+//! step 3 is slow      3       number_is_value   false: it names the step
+//! lives in `a.toml`   a.toml  is_value          true: "lives in" is a cue for a single value
+//! upload limit        upload  modifies_next     true: it narrows "limit"
+//! ```
+//!
+//! `term_pair.rs` and `differences.rs` call these functions for terms that two statements do not share.
+//!
 //! A term has its text in lower case (`lower`), a class (word, number, filler, …), the boundary after it
 //! (none, comma, end of a clause or sentence) and a *key*, its canonical form: `60s` and `1 minute` have one
 //! key. The functions take all terms of a statement and the position of one of them.
@@ -84,6 +94,9 @@ const VALUE_CUES: &[&[&str]] = &[
     &["written", "in"], &["serialised", "as"], &["serialized", "as"], &["stored", "as"], &["returns"], &["return"], &["based", "on"], &["runs", "on"], &["hosted", "on"], &["via"],
 ];
 
+/// The longest of [`VALUE_CUES`], in words.
+const MAX_CUE_WORDS: usize = 2;
+
 /// Nouns too general to be a subject: two different options can both "default to" something.
 const GENERAL_NOUNS: &[&str] = &[
     "default", "defaults", "option", "options", "value", "values", "type", "types", "name",
@@ -121,6 +134,9 @@ pub(crate) fn is_word(term: &StatementTerm<'_>, word: &str) -> bool {
 /// Returns whether the term modifies a noun that follows it directly: "upload" in "upload limit".
 pub(crate) fn modifies_next(terms: &[StatementTerm<'_>], position: usize) -> bool {
     let Some(next) = terms.get(position + 1) else { return false };
+    if terms[position].boundary != TextBoundary::None {
+        return false;
+    }
     let is_noun = matches!(
         next.class,
         TermClass::Word | TermClass::Name | TermClass::Identifier | TermClass::Number
@@ -129,16 +145,17 @@ pub(crate) fn modifies_next(terms: &[StatementTerm<'_>], position: usize) -> boo
     let is_connector = [REASON_WORDS, PREPOSITION_WORDS, DIRECTION_WORDS]
         .iter()
         .any(|words| words.contains(&next.lower.as_str()));
-    terms[position].boundary == TextBoundary::None && is_noun && !is_connector
+    is_noun && !is_connector
 }
 
 /// Returns whether a term can be the subject: two statements that share it are about the same thing.
 pub(crate) fn is_subject(term: &StatementTerm<'_>) -> bool {
-    matches!(
+    let is_noun = matches!(
         term.class,
         TermClass::Word | TermClass::Name | TermClass::Identifier | TermClass::Path
-    ) && !GENERAL_NOUNS.contains(&term.lower.as_str())
-        && !is_direction(term)
+    );
+    let is_too_general = GENERAL_NOUNS.contains(&term.lower.as_str());
+    is_noun && !is_too_general && !is_direction(term)
 }
 
 /// Returns whether the term limits where a statement holds.
@@ -150,23 +167,26 @@ pub(crate) fn is_qualifier(term: &StatementTerm<'_>) -> bool {
 
 /// Returns whether the term is the single value of its subject, by the words right before it.
 pub(crate) fn is_value(terms: &[StatementTerm<'_>], position: usize) -> bool {
-    let is_skipped = |it: &&StatementTerm<'_>| {
+    if terms[position].starts_sentence {
+        return false;
+    }
+    // Between a cue and its value: "is now the".
+    let is_skipped = |term: &&StatementTerm<'_>| {
         matches!(
-            it.lower.as_str(),
+            term.lower.as_str(),
             "a" | "an" | "the" | "our" | "now" | "currently" | "always" | "only" | "just"
         )
     };
-    // The two words before it in its sentence, nearest first.
+    // The words before it in its sentence, nearest first, as many as a cue has.
     let mut preceding: Vec<&str> = Vec::new();
-    for term in terms[..position].iter().rev().filter(|it| !is_skipped(it)).take(2) {
+    for term in terms[..position].iter().rev().filter(|it| !is_skipped(it)).take(MAX_CUE_WORDS) {
         preceding.push(&term.lower);
         if term.starts_sentence {
             break;
         }
     }
     preceding.reverse();
-    let follows_cue = VALUE_CUES.iter().any(|cue| preceding.ends_with(cue));
-    follows_cue && !terms[position].starts_sentence
+    VALUE_CUES.iter().any(|cue| preceding.ends_with(cue))
 }
 
 /// Returns whether an adjective is a predicate: "x is safe", "keep it private", not "safe methods are".
@@ -203,7 +223,8 @@ pub(crate) fn number_is_value(terms: &[StatementTerm<'_>], position: usize) -> b
         return false;
     }
     // "0644": codes have a leading zero. "0", "05" and "0.5" are amounts.
-    if number.key.starts_with('0') && number.key.len() > 2 && !number.key.contains('.') {
+    let is_code = number.key.starts_with('0') && number.key.len() > 2 && !number.key.contains('.');
+    if is_code {
         return false;
     }
     // "v2 supports streams": the version is the subject.

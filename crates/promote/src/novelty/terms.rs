@@ -69,8 +69,8 @@ impl StatementTerm<'_> {
         matches!(self.class, TermClass::Filler | TermClass::Weak)
     }
 
-    /// The weight of the term in the similarity of two statements. Names are the best evidence that two
-    /// statements are about the same thing.
+    /// The weight of the term in the similarity of two statements, relative to others. Names are the best
+    /// evidence that two statements are about the same thing; a condition or a negation says little about it.
     pub(crate) const fn weight(&self) -> usize {
         match self.class {
             TermClass::Filler | TermClass::Weak => 0,
@@ -320,16 +320,15 @@ fn parse_number(lower: &str) -> Option<(TermClass, String)> {
     }
     // Comparison signs and currencies do not change the value: `~200ms` has the key of `200ms`.
     let text = lower.trim_start_matches(['~', '<', '>', '=', '≤', '≥', '$', '€', '+', '-', '^']);
-    let version =
-        text.strip_prefix('v').filter(|it| it.starts_with(|it: char| it.is_ascii_digit()));
+    let is_digit = |it: char| it.is_ascii_digit();
+    // `v2` is a version, `vector` is a word.
+    let version = text.strip_prefix('v').filter(|rest| rest.starts_with(is_digit));
     let text = version.unwrap_or(text);
     // The value reaches to the unit, and may contain separators as in `1,000`, `1.2.3` and `12:30`.
-    let value_length =
-        text.find(|it: char| !it.is_ascii_digit() && !",._:-".contains(it)).unwrap_or(text.len());
+    let is_in_value = |it: char| is_digit(it) || ",._:-".contains(it);
+    let value_length = text.find(|it: char| !is_in_value(it)).unwrap_or(text.len());
     let (value, suffix) = text.split_at(value_length);
-    if !value.starts_with(|it: char| it.is_ascii_digit())
-        || !value.ends_with(|it: char| it.is_ascii_digit())
-    {
+    if !value.starts_with(is_digit) || !value.ends_with(is_digit) {
         return None;
     }
     // `1,000` and `1_000` are 1000.
