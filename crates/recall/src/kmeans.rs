@@ -1,9 +1,14 @@
 //! Spherical k-means on a sample of rows (Dhillon and Modha 2001), for `inverted_lists`.
 //!
 //! A row is one vector of int8 values, stored as [`CodeBlock`]s of 64 values. The rows nearest to a
-//! centroid form its *list*. Rows are compared by dot product, and a centroid is the mean direction of its rows, quantised like
-//! a row. Sums are integers, so the result does not depend on the number of threads. `width` is the
-//! number of blocks per row throughout this file.
+//! centroid form its *list*. Rows are compared by dot product, and a centroid is the mean direction of
+//! its rows, quantised like a row. Sums are integers, so the result does not depend on the number of
+//! threads. `width` is the number of blocks per row throughout this file.
+//!
+//! ```text
+//! train_centroids(codes, 2 lists)   → 2 centroids
+//! assign_centroids(rows 0 to 4)     → [0, 1, 0, 0, 1]: the list of each row
+//! ```
 
 use std::num::NonZero;
 use std::ops::Range;
@@ -121,11 +126,11 @@ fn sum_by_list(
     };
     // Each thread sums its own range of rows; the partial sums are added at the end.
     thread::scope(|scope| {
-        let handles: Vec<_> = (0..list_of.len())
-            .step_by(rows_per_thread)
-            .map(|from| from..(from + rows_per_thread).min(list_of.len()))
-            .map(|range| scope.spawn(move || sum_range(range)))
-            .collect();
+        let mut handles = Vec::new();
+        for from in (0..list_of.len()).step_by(rows_per_thread) {
+            let range = from..(from + rows_per_thread).min(list_of.len());
+            handles.push(scope.spawn(move || sum_range(range)));
+        }
         let mut res = vec![0_i32; n_lists * values_per_row];
         for handle in handles {
             let partial = handle.join().expect("adding up does not panic");
@@ -162,12 +167,12 @@ fn mean_length(rows: &[CodeBlock], n_rows: usize) -> f64 {
 /// Stratified sample of `wanted` of `n` indexes: one at random from each of equal intervals.
 fn sample_evenly(random: &mut SplitMix64, n: usize, wanted: usize) -> Vec<usize> {
     let wanted = wanted.min(n);
-    (0..wanted)
-        .map(|i| {
-            let (from, until) = (n * i / wanted, n * (i + 1) / wanted);
-            from + random.next_below(until - from)
-        })
-        .collect()
+    let mut picks = Vec::with_capacity(wanted);
+    for i in 0..wanted {
+        let (from, until) = (n * i / wanted, n * (i + 1) / wanted);
+        picks.push(from + random.next_below(until - from));
+    }
+    picks
 }
 
 /// `SplitMix64` (Steele et al. 2014), so that a seed gives the same lists on every machine.

@@ -4,6 +4,14 @@
 //! read by the engine. A *phase* is the kind of work an agent does, a *purpose* why the search runs
 //! (an explicit search, or a note that an agent gets unasked). Excluded candidates stay in the result,
 //! because the engine shows them in explanations and filters them afterwards.
+//!
+//! For two new memories of a trusted source at the start of a session (see `search_purpose`):
+//!
+//! ```text
+//! key   relevance   confidence   score
+//!   2   0.6         0.95         (0.6 × 0.6 + 0.25 × 1) × 0.95 = 0.58
+//!   1   0.9         0.30         (0.6 × 0.9 + 0.25 × 1) × 0.30 = 0.24   LowConfidence: below 0.40
+//! ```
 
 use model::{Memory, Phase};
 

@@ -31,6 +31,13 @@ const EPOCH_WEEKDAY: i64 = 3;
 /// arithmetic from overflowing.
 const MAX_UNITS_AGO: i64 = 10_000;
 
+/// Days that a span extends beyond its literal meaning: work of the evening may be recorded the next day,
+/// and days are counted in UTC.
+const TOLERANCE_DAYS: i64 = 1;
+/// Days after a weekday on which its work may still be recorded.
+const TOLERANCE_AFTER_WEEKDAY: i64 = 3;
+const DAYS_PER_WEEK: i64 = 7;
+
 /// Parses the first relative time of a query.
 pub(crate) fn parse_relative_time(question: &str, now: Timestamp) -> Option<TimeSpan> {
     let question = question.to_lowercase();
@@ -58,26 +65,30 @@ fn parse_phrase(words: &[&str], today: i64) -> Option<DayRange> {
     let until_today = |days_back: i64| DayRange { first: today - days_back, last: today };
     match words {
         ["today" | "tonight", ..] => Some(until_today(0)),
-        // One day earlier and one day later than the word means.
-        ["yesterday", ..] => Some(until_today(2)),
-        // Half a unit of tolerance on both sides, at least a day.
+        // Up to today, which is the day after.
+        ["yesterday", ..] => Some(until_today(1 + TOLERANCE_DAYS)),
+        // `two weeks ago`: half a unit of tolerance on both sides.
         [count, unit, "ago", ..] => {
             let days_ago = parse_number(count)? * unit_days(unit)?;
-            let slack = (unit_days(unit)? / 2).max(1);
+            let slack = (unit_days(unit)? / 2).max(TOLERANCE_DAYS);
             Some(DayRange { first: today - days_ago - slack, last: today - days_ago + slack })
         }
-        // One day more than the words mean, here and in the next arm.
+        // `last 3 days`
         ["last" | "past" | "previous", count, unit, ..] if parse_number(count).is_some() => {
-            Some(until_today(parse_number(count)? * unit_days(unit)? + 1))
+            Some(until_today(parse_number(count)? * unit_days(unit)? + TOLERANCE_DAYS))
         }
-        ["past", unit, ..] => Some(until_today(unit_days(unit)? + 1)),
+        // `past week`
+        ["past", unit, ..] => Some(until_today(unit_days(unit)? + TOLERANCE_DAYS)),
+        // `last friday`
         ["last", day, ..] if weekday_index(day).is_some() => {
             let today_weekday = today + EPOCH_WEEKDAY;
-            let days_since = (today_weekday - weekday_index(day)?).rem_euclid(7);
+            let days_since = (today_weekday - weekday_index(day)?).rem_euclid(DAYS_PER_WEEK);
             // If it is today, the one a week ago is meant.
-            let days_since = if days_since == 0 { 7 } else { days_since };
-            // From the day before to three days after.
-            Some(DayRange { first: today - days_since - 1, last: today - days_since + 3 })
+            let days_since = if days_since == 0 { DAYS_PER_WEEK } else { days_since };
+            Some(DayRange {
+                first: today - days_since - TOLERANCE_DAYS,
+                last: today - days_since + TOLERANCE_AFTER_WEEKDAY,
+            })
         }
         // Two units, so that `last week` covers the last seven days and the calendar week before this
         // one.

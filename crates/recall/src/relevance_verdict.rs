@@ -3,7 +3,14 @@
 //! Compares the strength of the best hits with a threshold. The strength adds the score of the nearest
 //! vector and the evidence of keywords. The threshold rises with the similarity and the number of the
 //! memories, because then something is near by chance. The constants were fitted on queries unrelated
-//! to the notebook (the memories that are searched).
+//! to the notebook (the memories that are searched). In a notebook of 1,000 memories with a mean
+//! similarity of 0.56, and without any keyword evidence:
+//!
+//! ```text
+//! nearest cosine   strength   needed
+//! 0.85             0.85       0.76     answered
+//! 0.60             0.60       0.76     nothing
+//! ```
 //!
 //! Keyword evidence is measured by idf (inverse document frequency): a rare term has a high idf, a
 //! term of every memory about 0. The *matched idf* of a hit is the sum over the query terms that it
@@ -54,11 +61,29 @@ const MIN_IDF_RATIO_ALONE: f32 = 0.5;
 /// A memory that contains all query terms is relevant whatever its vector score.
 const FULL_IDF_RATIO: f32 = 0.999;
 
+/// Matched idf at which it counts half; it approaches 1 for more.
+const HALF_MATCHED_IDF: f32 = 10.0;
+
+// Beside a cosine of the built-in model. All weights are fitted to the scale of its cosines.
+/// Strength that the matched idf ratio adds at most.
+const COSINE_RATIO_WEIGHT: f32 = 0.05;
+/// Strength that the saturated matched idf adds at most.
+const COSINE_IDF_WEIGHT: f32 = 0.15;
+/// Threshold for one memory without any similarity to others.
+const BASE_COSINE: f32 = 0.485;
+/// Rise of the threshold per unit of mean similarity: in a notebook on one topic everything is near.
+const COSINE_PER_SIMILARITY: f32 = 0.25;
+/// Rise of the threshold each time that the number of memories grows by a factor of e.
+const COSINE_PER_LOG_COUNT: f32 = 0.02;
+
+// Beside a standardised score. The unit is one standard deviation.
+/// Strength that the matched idf ratio adds at most; equivalent to `COSINE_RATIO_WEIGHT`.
+const RATIO_DEVIATIONS: f32 = 0.6;
+/// Strength that the saturated matched idf adds at most; equivalent to `COSINE_IDF_WEIGHT`.
+const IDF_DEVIATIONS: f32 = 1.8;
 /// Margin over the expected maximum of as many normal draws, in deviations: among many memories some
 /// score high by chance.
 const MARGIN_OVER_CHANCE: f32 = 0.9;
-/// Matched idf at which it counts half; it approaches 1 for more.
-const HALF_MATCHED_IDF: f32 = 10.0;
 
 /// Decides whether anything is relevant.
 pub fn judge_relevance(evidence: RelevanceEvidence) -> RelevanceVerdict {
@@ -71,16 +96,19 @@ pub fn judge_relevance(evidence: RelevanceEvidence) -> RelevanceVerdict {
 
     let (strength, needed);
     match nearest {
-        // All weights are fitted to the cosines of the built-in model. In a notebook of 1,000 memories
-        // with a mean similarity of 0.56, the threshold is 0.76.
         NearestScore::Cosine(cosine) => {
-            strength = cosine + 0.05 * matched_idf_ratio + 0.15 * saturated_idf;
-            needed = 0.485 + 0.25 * mean_similarity + 0.02 * log_count;
+            strength = cosine
+                + COSINE_RATIO_WEIGHT * matched_idf_ratio
+                + COSINE_IDF_WEIGHT * saturated_idf;
+            needed = BASE_COSINE
+                + COSINE_PER_SIMILARITY * mean_similarity
+                + COSINE_PER_LOG_COUNT * log_count;
         }
-        // The keyword weights are equivalent to those beside a cosine, but in deviations, as is the
-        // expected maximum of n normal draws, about √(2 ln n). Both are divided to the unit of `score`.
+        // Deviations are divided to the unit of `score`.
         NearestScore::Standardized(score) => {
-            let keyword_deviations = 0.6 * matched_idf_ratio + 1.8 * saturated_idf;
+            let keyword_deviations =
+                RATIO_DEVIATIONS * matched_idf_ratio + IDF_DEVIATIONS * saturated_idf;
+            // The expected maximum of n normal draws is about √(2 ln n) deviations.
             let chance_deviations = (2.0 * log_count).sqrt();
             strength = score + keyword_deviations / DEVIATIONS_PER_UNIT;
             needed = (chance_deviations + MARGIN_OVER_CHANCE) / DEVIATIONS_PER_UNIT;

@@ -2,7 +2,8 @@
 //!
 //! An explicit search shows its results with their confidence and may take time. A search on behalf of
 //! an agent (session start, file, step) must be fast and returns only memories that are certain enough
-//! to be injected unasked. `score`, `ranking` and the engine read the rows.
+//! to be injected unasked. `score`, `ranking` and the engine read the rows. A memory with a confidence
+//! of 0.30, for example, is found by `waylore search` and never injected, which needs 0.40.
 
 use model::{PerMille, closed};
 

@@ -15,16 +15,17 @@ use std::collections::{HashMap, HashSet};
 
 use crate::fusion::{FusedHit, sort_fused};
 
-/// Share passed to the following and preceding memories by distance, per mille. Answers follow
+/// Share passed to the memories that follow, by distance (one, two), per mille. Answers follow
 /// questions, so more goes to what follows.
 const SHARE_AFTER: [u16; 2] = [240, 240];
+/// Share passed to the memories that precede, by distance, per mille.
 const SHARE_BEFORE: [u16; 2] = [160, 160];
 /// Share that the best of a session passes to its other memories, per mille.
 const SESSION_SHARE: u16 = 160;
 
-/// Memories up to the first length (a turn of a conversation) get the full boost, from the second
-/// length on none.
+/// Memories up to this length, in words, get the full boost: a turn of a conversation.
 const FULL_BOOST_WORDS: f32 = 60.0;
+/// Memories from this length on, in words, get none: they need no context.
 const NO_BOOST_WORDS: f32 = 250.0;
 
 /// Distance over which scores are passed on.

@@ -1,7 +1,8 @@
 //! A growable bit set of slots.
 //!
 //! The engine numbers the memories of a notebook with small integers, the slots. A [`SlotSet`] is the
-//! filter of a search: the memories that a query may return.
+//! filter of a search: the memories that a query may return. The slots 0, 2 and 64 are stored as two
+//! words of 64 bits, `0b101` and `0b1`.
 
 /// Upper bound of slots, so that a corrupt number is an error and not an allocation of gigabytes.
 pub const MAX_SLOTS: u32 = 1 << 26;
