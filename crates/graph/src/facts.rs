@@ -288,7 +288,7 @@ pub enum Term {
     ElementOf(TermId),
     /// The content of a wrapper: the result of `await`, of Rust's `?`; in C++ the target of a
     /// pointer.
-    Awaited(TermId),
+    Unwrapped(TermId),
     /// A list of such values: `[x]`, `X[]`.
     ListOf(TermId),
     /// A generic type with its arguments; the first of the list is the type: `Map<K, V>`.

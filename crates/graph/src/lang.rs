@@ -72,12 +72,18 @@ pub fn extract_facts(lang: SourceLanguage, path: &str, source: &[u8]) -> FileFac
 fn is_cpp_header(path: &str, source: &[u8]) -> bool {
     const CPP_LINE_STARTS: &[&str] =
         &["class ", "namespace ", "template", "public:", "private:", "virtual ", "using ", "std::"];
-    let text = String::from_utf8_lossy(source);
-    // In a comment any word may begin a line: `* class of the request`.
-    let is_code = |line: &&str| !line.trim_start().starts_with(['*', '/']);
-    let is_cpp_line =
-        |line: &str| CPP_LINE_STARTS.iter().any(|it| line.trim_start().starts_with(it));
-    path.ends_with(".h") && text.lines().filter(is_code).any(is_cpp_line)
+    if !path.ends_with(".h") {
+        return false;
+    }
+    for line in String::from_utf8_lossy(source).lines() {
+        let line = line.trim_start();
+        // In a comment any word may begin a line: `* class of the request`.
+        let is_comment = line.starts_with(['*', '/']);
+        if !is_comment && CPP_LINE_STARTS.iter().any(|it| line.starts_with(it)) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns whether a file contains tests, judged by the naming conventions of all languages:
@@ -93,11 +99,10 @@ pub fn is_test_path(path: &str) -> bool {
     // Conventions of a single language apply to its files only.
     let language = SourceLanguage::with_extension(extension);
     let stem_suffixes = language.map_or(&[][..], |it| it.family().rules().test_stem_suffixes);
-    is_in_test_folder
-        || stem == "tests"
-        || name == "test.rs"
-        || name.contains(".test.")
-        || name.contains(".spec.")
-        || name.starts_with("test_")
-        || ["_test", "_spec"].iter().chain(stem_suffixes).any(|it| stem.ends_with(it))
+    let has_test_suffix =
+        ["_test", "_spec"].iter().chain(stem_suffixes).any(|it| stem.ends_with(it));
+    let has_test_part =
+        name.starts_with("test_") || name.contains(".test.") || name.contains(".spec.");
+    let is_named_test = stem == "tests" || name == "test.rs";
+    is_in_test_folder || has_test_suffix || has_test_part || is_named_test
 }

@@ -327,19 +327,28 @@ fn resolve_occurrences<'a>(
             }
         }
     }
-    // Each definition is listed once; targets refer to it by index.
+    to_precise_references(targets)
+}
+
+/// Sorts targets by position and lists each definition once; targets refer to it by index.
+fn to_precise_references(
+    targets: HashMap<SourcePos, Option<&NamedDefinition>>,
+) -> PreciseReferences {
     let mut references = PreciseReferences::default();
     let mut indices: HashMap<&NamedDefinition, u32> = HashMap::new();
     let mut sorted: Vec<(SourcePos, Option<&NamedDefinition>)> = targets.into_iter().collect();
     sorted.sort_unstable();
     for (position, definition) in sorted {
-        let target = definition.map_or(PreciseTarget::External, |definition| {
-            let index = indices.entry(definition).or_insert_with(|| {
-                references.definitions.push(definition.clone());
-                to_index(references.definitions.len() - 1)
-            });
-            PreciseTarget::Definition(*index)
-        });
+        let target = match definition {
+            Some(definition) => {
+                let index = indices.entry(definition).or_insert_with(|| {
+                    references.definitions.push(definition.clone());
+                    to_index(references.definitions.len() - 1)
+                });
+                PreciseTarget::Definition(*index)
+            }
+            None => PreciseTarget::External,
+        };
         references.targets.push((position, target));
     }
     references

@@ -162,7 +162,8 @@ pub(crate) struct Resolver<'w> {
     /// The calls of [`Self::with_budget`] for the current reference.
     steps: Cell<u32>,
     /// The nesting depth of the deepest value that the current evaluation has used so far. The
-    /// result contains these values, so its own depth follows without walking through it.
+    /// result may contain these values, so an upper bound of its own depth follows without walking
+    /// through it.
     part_depth: Cell<u32>,
 }
 

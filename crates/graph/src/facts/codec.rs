@@ -6,6 +6,12 @@
 //! need. The body has everything else and is read only when the file, or one it depends on,
 //! changes. The writer and the reader of an item stand side by side; a reader returns `None` for
 //! damaged bytes.
+//!
+//! ```text
+//! encode_outline(facts) → bytes    decode_outline(bytes) → facts with definitions only
+//! encode_body(facts) → bytes       decode_body(those facts, bytes) → complete facts
+//! term Member(t2, "find")          9, 2, id of "find"      a tag, then the operands
+//! ```
 
 use model::codec::{ByteReader, ByteWriter};
 
@@ -340,7 +346,7 @@ pub(crate) fn write_term(to: &mut ByteWriter, term: Term) {
         Term::Call(it) => &[10, it.into()],
         Term::InstanceOf(it) => &[11, it.into()],
         Term::ElementOf(it) => &[12, it.into()],
-        Term::Awaited(it) => &[13, it.into()],
+        Term::Unwrapped(it) => &[13, it.into()],
         Term::ListOf(it) => &[14, it.into()],
         Term::Generic(it) => &[15, it.start, it.len],
         Term::Function(it) => &[16, it.into()],
@@ -366,7 +372,7 @@ pub(super) fn read_term(from: &mut ByteReader<'_>) -> Option<Term> {
         10 => Term::Call(read_id(from)?),
         11 => Term::InstanceOf(read_id(from)?),
         12 => Term::ElementOf(read_id(from)?),
-        13 => Term::Awaited(read_id(from)?),
+        13 => Term::Unwrapped(read_id(from)?),
         14 => Term::ListOf(read_id(from)?),
         15 => Term::Generic(read_list(from)?),
         16 => Term::Function(read_id(from)?),

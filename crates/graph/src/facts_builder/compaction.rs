@@ -265,13 +265,17 @@ impl<'a, 's> FactsCompactor<'a, 's> {
         let enclosing = reference.enclosing_def;
         let is_recursive =
             matches!(self.facts.terms[term.index()], Term::Def(def) if Some(def) == enclosing);
-        // The edge of a repeated use exists already; a definition that mentions itself needs none.
-        let is_redundant = is_mention
-            && (is_recursive || !self.buffers.seen_uses.insert((enclosing, term, reference.kind)));
-        if !is_redundant {
-            let arg_types = reference.arg_types.map(|it| self.copy_value(it));
-            self.buffers.refs.push(Reference { term, arg_types, ..*reference });
+        // A definition that mentions itself needs no edge.
+        if is_mention && is_recursive {
+            return;
         }
+        // The edge of a repeated use exists already: `insert` returns false.
+        let use_key = (enclosing, term, reference.kind);
+        if is_mention && !self.buffers.seen_uses.insert(use_key) {
+            return;
+        }
+        let arg_types = reference.arg_types.map(|it| self.copy_value(it));
+        self.buffers.refs.push(Reference { term, arg_types, ..*reference });
     }
 
     /// Returns whether a bare name means a local variable or a type parameter.
@@ -349,7 +353,7 @@ impl<'a, 's> FactsCompactor<'a, 's> {
             Term::Call(it) => Term::Call(self.copy_value(it)),
             Term::InstanceOf(it) => Term::InstanceOf(self.copy_term(it, DeclarationSpace::Type)),
             Term::ElementOf(it) => Term::ElementOf(self.copy_value(it)),
-            Term::Awaited(it) => Term::Awaited(self.copy_value(it)),
+            Term::Unwrapped(it) => Term::Unwrapped(self.copy_value(it)),
             Term::ListOf(it) => Term::ListOf(self.copy_value(it)),
             Term::Function(it) => Term::Function(self.copy_value(it)),
             Term::Generic(it) => Term::Generic(self.copy_list(it, space)),
@@ -399,16 +403,14 @@ impl<'a, 's> FactsCompactor<'a, 's> {
     /// Copies a list of terms, the first of them in `head_space`: the head of a generic type is a
     /// type, its arguments are values.
     fn copy_list(&mut self, list: ListSpan, head_space: DeclarationSpace) -> ListSpan {
-        let items = self.builder.terms.list(list);
-        let space = |i: usize| if i == 0 { head_space } else { DeclarationSpace::Value };
         // Collected first: copying an item may append a list of its own.
-        let items: Vec<u32> = items
-            .iter()
-            .enumerate()
-            .map(|(i, it)| self.copy_term(TermId(*it), space(i)).0)
-            .collect();
+        let mut copies: Vec<u32> = Vec::with_capacity(list.len as usize);
+        for (i, item) in self.builder.terms.list(list).iter().enumerate() {
+            let space = if i == 0 { head_space } else { DeclarationSpace::Value };
+            copies.push(self.copy_term(TermId(*item), space).0);
+        }
         let start = to_index(self.facts.lists.len());
-        self.facts.lists.extend(items);
+        self.facts.lists.extend(copies);
         ListSpan { start, len: list.len }
     }
 

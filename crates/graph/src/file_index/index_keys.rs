@@ -91,11 +91,12 @@ pub(super) fn intern_path_segments(names: &mut NameInterner, facts: &FileFacts) 
 
 /// Returns whether a definition is a macro that is visible outside the function around it.
 fn is_crate_visible_macro(facts: &FileFacts, def: &Definition) -> bool {
-    // The extractor marks `macro_rules!` as a static function.
-    facts.lang.family() == LanguageFamily::Rust
+    // The extractor marks `macro_rules!` as a static function, which Rust does not have otherwise.
+    let is_macro = facts.lang.family() == LanguageFamily::Rust
         && def.kind == DefKind::Function
-        && def.flags.has(DefFlags::STATIC)
-        && def.parent.is_none_or(|it| !facts.def(it).kind.is_callable())
+        && def.flags.has(DefFlags::STATIC);
+    let is_in_function = def.parent.is_some_and(|it| facts.def(it).kind.is_callable());
+    is_macro && !is_in_function
 }
 
 /// The open namespaces that the definitions of a file join.

@@ -3,6 +3,12 @@
 //! The resolver queries a file by name: for all definitions, imports or exports with the name, or
 //! for the definition that fits a [`DefQuery`] best. An interned name is the number of a text, the
 //! same in all files; the facts themselves number the strings of each file apart.
+//!
+//! ```text
+//! file               function open(a) {}   function open(a, b) {}   interface Open {}
+//! query for `open`   called with 2 arguments: the second function
+//! query for `Open`   as a type: the interface; as a value: nothing
+//! ```
 
 use super::index_keys::{collect_index_keys, intern_path_segments, open_namespace};
 use super::name_interner::hash_str;
@@ -195,11 +201,12 @@ impl IndexedFile {
             )
         };
         // A constructor has the name of its type but is not the type; in C++ only a call means it.
-        let is_excluded = |it: &DefId| {
-            (query.is_type() || (is_c && !query.is_call()))
-                && self.facts.def(*it).flags.has(DefFlags::CONSTRUCTOR)
+        let excludes_constructors = query.is_type() || (is_c && !query.is_call());
+        let is_candidate = |id: &DefId| {
+            let is_constructor = self.facts.def(*id).flags.has(DefFlags::CONSTRUCTOR);
+            !(excludes_constructors && is_constructor)
         };
-        let best = defs.filter(|it| !is_excluded(it)).min_by_key(rank)?;
+        let best = defs.filter(is_candidate).min_by_key(rank)?;
         // If even the best is in the other space, none fits.
         let (is_in_other_space, ..) = rank(&best);
         (!is_in_other_space).then_some(best)
@@ -268,17 +275,17 @@ fn sorted_tables(facts: &FileFacts, name_ids: &[NameId]) -> SortedTables {
         .map(|(id, import)| (parent_slot(import.parent_module), name(import.local_name), id))
         .collect();
     imports.sort_unstable();
-    let exports = facts.exports.iter().enumerate();
-    let mut exports: Vec<_> = exports
-        .filter_map(|(index, export)| match export {
-            ExportEntry::Local { name: exported, .. }
-            | ExportEntry::From { name: exported, .. }
-            | ExportEntry::ModuleAs { name: exported, .. } => {
-                Some((name(*exported), to_index(index)))
-            }
-            ExportEntry::Star { .. } => None,
-        })
-        .collect();
+    let mut exports = Vec::new();
+    for (index, export) in facts.exports.iter().enumerate() {
+        let exported = match export {
+            ExportEntry::Local { name, .. }
+            | ExportEntry::From { name, .. }
+            | ExportEntry::ModuleAs { name, .. } => *name,
+            // Exports unknown names.
+            ExportEntry::Star { .. } => continue,
+        };
+        exports.push((name(exported), to_index(index)));
+    }
     exports.sort_unstable();
     (members.into(), imports.into(), exports.into())
 }

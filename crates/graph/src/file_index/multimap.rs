@@ -1,6 +1,7 @@
 //! A multimap for lists of which nearly all have one item and a few have thousands. The file index
 //! keeps its definitions in one, the symbol graph the files that depend on a lookup. The key is the
-//! hash of a lookup, such as that of a method by its name.
+//! hash of a lookup, such as that of a method by its name: the key of `Method("save")` has every
+//! method `save` of the project.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

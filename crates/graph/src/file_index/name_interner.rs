@@ -1,5 +1,6 @@
 //! Interner of the names of all files: each distinct text is stored once and has one number. The
-//! resolver compares names by number and reads a text only where its spelling matters.
+//! resolver compares names by number and reads a text only where its spelling matters. If `a.ts` and
+//! `b.ts` both mention `open`, `intern("open")` gives both the same [`NameId`].
 
 use std::collections::HashMap;
 

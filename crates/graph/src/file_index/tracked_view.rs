@@ -1,6 +1,10 @@
 //! Access to the file index that records what was looked up, so that an update can find the files
 //! whose resolution may have changed.
 //!
+//! The resolver reads the index only through this view; `symbol_graph.rs` keeps the recorded keys
+//! with the edges of the file. For example, `file_at_path("b.ts")` records the key of that path,
+//! even if there is no such file. When `b.ts` is added, the file is resolved again.
+//!
 //! A [`LookupKey`] is the hash of a lookup: of a path, or of a name and where it is looked up.
 //! Different lookups may share a key, so results are compared with the name itself.
 
@@ -105,12 +109,17 @@ impl<'w> TrackedView<'w> {
 
     /// The manifests of packages with this name, ordered by path.
     pub(crate) fn package_manifests(&self, name: &str) -> Vec<FileId> {
-        let found = self.sorted_defs(LookupKey::new(LookupKind::Package, hash_str(name), 0), None);
-        let has_name = |it: &FileId| {
-            let entry = self.file(*it);
-            entry.facts.namespace.is_some_and(|it| self.index.names.text(entry.name_id(it)) == name)
-        };
-        found.into_iter().map(|it| it.file).filter(has_name).collect()
+        let key = LookupKey::new(LookupKind::Package, hash_str(name), 0);
+        let mut manifests = Vec::new();
+        for found in self.sorted_defs(key, None) {
+            let entry = self.file(found.file);
+            // The package name is the namespace of a manifest.
+            let Some(package) = entry.facts.namespace else { continue };
+            if self.index.names.text(entry.name_id(package)) == name {
+                manifests.push(found.file);
+            }
+        }
+        manifests
     }
 
     /// The `__init__.py` files of Python packages whose folder has this name, ordered by path.

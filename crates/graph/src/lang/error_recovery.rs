@@ -94,26 +94,38 @@ pub(super) fn plan_recovery<K: GrammarNames, F: GrammarNames>(
     root: Node<'_>,
     repair: fn(SourceLanguage, &[u8]) -> Option<Vec<u8>>,
 ) -> Option<RecoveryPlan> {
-    let extent = ErrorExtent::below(root);
-    let repaired = repair(lang, source).and_then(|text| {
+    // 1. The language's own repair, if it leaves less text skipped.
+    if let Some(text) = repair(lang, source) {
+        let original_extent = ErrorExtent::below(root);
         let pieces = grammar.parse(&text, |tree| {
-            let root = tree.root_node();
-            let is_better = ErrorExtent::below(root).is_less_than(extent);
-            let whole = || vec![root_range(root, &text)];
-            is_better.then(|| split_around_errors(grammar, lang, &text, root).unwrap_or_else(whole))
+            let repaired_root = tree.root_node();
+            if !ErrorExtent::below(repaired_root).is_less_than(original_extent) {
+                return None;
+            }
+            // The repaired text may still have errors, which are split off as below.
+            let pieces = split_around_errors(grammar, lang, &text, repaired_root);
+            Some(pieces.unwrap_or_else(|| vec![root_range(repaired_root, &text)]))
         });
-        Some(RecoveryPlan { pieces: pieces.flatten()?, repaired_text: Some(text) })
-    });
-    repaired.or_else(|| {
-        let pieces = split_around_errors(grammar, lang, source, root)?;
-        Some(RecoveryPlan { repaired_text: None, pieces })
-    })
+        if let Some(pieces) = pieces.flatten() {
+            return Some(RecoveryPlan { repaired_text: Some(text), pieces });
+        }
+    }
+    // 2. The original text, cut around its errors.
+    let pieces = split_around_errors(grammar, lang, source, root)?;
+    Some(RecoveryPlan { repaired_text: None, pieces })
 }
 
 /// The range of a whole text.
 fn root_range(root: Node<'_>, text: &[u8]) -> Range {
     let start_point = Point { row: 0, column: 0 };
     Range { start_byte: 0, start_point, end_byte: text.len(), end_point: root.end_position() }
+}
+
+/// A part of a file that is parsed by itself.
+struct Piece {
+    range: Range,
+    /// It parses without an error.
+    is_sound: bool,
 }
 
 /// The pieces of a file that are parsed better one by one; `None` if the tree is as good. `root` is
@@ -133,26 +145,29 @@ fn split_around_errors<K: GrammarNames, F: GrammarNames>(
     }
     let units = unit_ranges(source);
     let first_damaged = first_damaged_byte(root, &units)?;
-    let extent_of = |piece: Range| {
-        grammar.parse_part(source, piece, |tree| ErrorExtent::below(tree.root_node()))
+    let parse_alone = |range: Range| {
+        grammar.parse_part(source, range, |tree| ErrorExtent::below(tree.root_node()))
     };
-    let mut pieces: Vec<(Range, bool)> = Vec::new();
+    let mut pieces: Vec<Piece> = Vec::new();
     for unit in units {
-        let is_sound = unit.end_byte <= first_damaged || extent_of(unit)?.n_errors == 0;
+        // Before the damage the tree of the whole text is right, so nothing is parsed again.
+        let is_undamaged = unit.end_byte <= first_damaged;
+        let is_sound = is_undamaged || parse_alone(unit)?.n_errors == 0;
         match pieces.last_mut() {
             // Sound units stay together.
-            Some((piece, true)) if is_sound => {
-                (piece.end_byte, piece.end_point) = (unit.end_byte, unit.end_point);
+            Some(last) if last.is_sound && is_sound => {
+                (last.range.end_byte, last.range.end_point) = (unit.end_byte, unit.end_point);
             }
-            _ => pieces.push((unit, is_sound)),
+            _ => pieces.push(Piece { range: unit, is_sound }),
         }
     }
-    let mut extent = ErrorExtent::default();
-    for (piece, _) in &pieces {
-        extent = extent.plus(extent_of(*piece)?);
+    // The pieces together must be better than the whole.
+    let mut extent_of_pieces = ErrorExtent::default();
+    for piece in &pieces {
+        extent_of_pieces = extent_of_pieces.plus(parse_alone(piece.range)?);
     }
-    let pieces = pieces.into_iter().map(|it| it.0).collect();
-    extent.is_less_than(ErrorExtent::below(root)).then_some(pieces)
+    let is_better = extent_of_pieces.is_less_than(ErrorExtent::below(root));
+    is_better.then(|| pieces.into_iter().map(|piece| piece.range).collect())
 }
 
 /// The start of the first part of the tree that has an error and reaches into another unit; `None`
@@ -208,9 +223,8 @@ fn starts_declaration(line: &[u8]) -> bool {
     let is_word_byte = |it: &u8| it.is_ascii_alphanumeric() || *it == b'_' || *it == b'$';
     let word_len = line.iter().take_while(|it| is_word_byte(it)).count();
     let word = &line[..word_len];
-    word_len > 0
-        && !word[0].is_ascii_digit()
-        && !CONTINUATION_WORDS.iter().any(|it| it.as_bytes() == word)
+    let is_continuation = CONTINUATION_WORDS.iter().any(|it| it.as_bytes() == word);
+    word.first().is_some_and(|it| !it.is_ascii_digit()) && !is_continuation
 }
 
 #[cfg(test)]

@@ -94,12 +94,17 @@ impl<K: GrammarNames, F: GrammarNames> Grammar<K, F> {
 fn node_kind<K: GrammarNames>(language: &Language, id: u16) -> K {
     let Some(name) = language.node_kind_for_id(id) else { return K::OTHER };
     let is_named = language.node_kind_is_named(id);
-    // The quote distinguishes the token `'await` from a named node `await`.
-    let is_kind = |it: &&(&str, K)| match it.0.strip_prefix('\'') {
-        Some(token) => !is_named && token == name,
-        None => is_named && it.0 == name,
-    };
-    K::ALL.iter().find(is_kind).map_or(K::OTHER, |it| it.1)
+    for (listed_name, kind) in K::ALL {
+        // The quote distinguishes the token `'await` from a named node `await`.
+        let is_match = match listed_name.strip_prefix('\'') {
+            Some(token) => !is_named && token == name,
+            None => is_named && *listed_name == name,
+        };
+        if is_match {
+            return *kind;
+        }
+    }
+    K::OTHER
 }
 
 /// Declares an enum of node kinds or fields with their names in the grammar, and adds the variant

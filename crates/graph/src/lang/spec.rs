@@ -4,6 +4,11 @@
 //! ([`LanguageFamily::rules`]) is a set of languages whose files can refer to one another, such as
 //! C and C++, and has the rules by which the resolver looks up names. To add a language, see
 //! `docs/adding-a-language.md`.
+//!
+//! ```text
+//! a.hpp → SourceLanguage::Cpp      by its extension; parsed with tree-sitter-cpp by `generic`
+//!       → LanguageFamily::C        its names are looked up in one namespace, "c:", for all files
+//! ```
 
 use model::closed;
 

@@ -100,15 +100,17 @@ pub(crate) fn walk_source<L: LanguageWalk>(
     let lang = walker.builder.lang;
     let plan = grammar.parse(source, |tree| {
         let root = tree.root_node();
-        let plan = root
-            .has_error()
-            .then(|| plan_recovery(grammar, lang, source, root, L::repair_text))
-            .flatten();
+        let plan = if root.has_error() {
+            plan_recovery(grammar, lang, source, root, L::repair_text)
+        } else {
+            None
+        };
         if plan.is_none() {
             walker.visit_tree(tree);
         }
         plan
     });
+    // The outer option is empty if the parser gave up, the inner one if the tree was visited.
     if let Some(plan) = plan.flatten() {
         let source = plan.repaired_text.as_deref().unwrap_or(source);
         for piece in plan.pieces {

@@ -22,6 +22,13 @@ use crate::facts::DefId;
 /// Most suggestions for a target that names nothing.
 const MAX_SUGGESTIONS: usize = 3;
 
+/// Shortest text, in bytes, that is compared with names: nearly every name is close to a shorter one.
+const MIN_WRITTEN_LEN: usize = 3;
+
+/// A misspelling differs from a name in at most one of this many bytes: one edit in `run`, two in
+/// `verify`.
+const BYTES_PER_TYPO: usize = 3;
+
 /// The result of looking up a written target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetLookup {
@@ -71,30 +78,30 @@ pub fn suggest_targets(graph: &QueryGraph, text: &str) -> Vec<String> {
         if let Some(distance) = typo_distance(own_name, file_name) {
             found.push((distance, file.path.to_string()));
         }
-        // The strings of an outline are the names of its definitions, each once.
-        let near = |name: &str| typo_distance(name, written);
-        let close: Vec<(usize, usize)> = (0..)
-            .zip(file.outline.strings.iter())
-            .filter_map(|(id, name)| near(name).map(|it| (id, it)))
-            .collect();
-        for (id, distance) in close {
-            let defs = file.outline.defs_with_ids().filter(|it| it.1.name.index() == id);
-            let named =
-                defs.map(|it| format!("{}:{}", file.path, file.outline.qualified_name(it.0)));
-            found.extend(named.map(|it| (distance, it)));
+        // The strings of an outline are the names of its definitions, each once, so that a name
+        // which many definitions share is compared once.
+        for (name_index, name) in file.outline.strings.iter().enumerate() {
+            let Some(distance) = typo_distance(name, written) else { continue };
+            for (id, def) in file.outline.defs_with_ids() {
+                if def.name.index() == name_index {
+                    let qualified_name = file.outline.qualified_name(id);
+                    found.push((distance, format!("{}:{qualified_name}", file.path)));
+                }
+            }
         }
     }
+    // By distance, then by name.
     found.sort();
     found.dedup();
-    found.into_iter().take(MAX_SUGGESTIONS).map(|it| it.1).collect()
+    found.into_iter().take(MAX_SUGGESTIONS).map(|(_, target)| target).collect()
 }
 
 /// The edit distance between a name and a text that may be a misspelling of it; `None` if they
 /// differ too much. Letters in another case are no difference.
 fn typo_distance(name: &str, written: &str) -> Option<usize> {
-    let max_distance = name.len().max(3) / 3;
+    let max_distance = (name.len() / BYTES_PER_TYPO).max(1);
     // Cheaper than the distance, and most names fail here.
-    if written.len() < 3 || name.len().abs_diff(written.len()) > max_distance {
+    if written.len() < MIN_WRITTEN_LEN || name.len().abs_diff(written.len()) > max_distance {
         return None;
     }
     let (name, written) = (name.to_ascii_lowercase(), written.to_ascii_lowercase());

@@ -171,13 +171,11 @@ fn breadth_first<'a>(
     for depth in 1..=max_depth {
         let mut level: HashMap<NodeId, ReachedNode, FastBuildHasher> = HashMap::default();
         for from in &frontier {
-            let leads_on = |it: &&HalfEdge| is_followed(it) && !is_seen[it.node.index()];
-            for edge in edges_of(from.node).iter().filter(leads_on) {
-                let confidence = u32::from(edge.resolution.confidence());
-                // The first step is free: direct users compare by the kind of edge alone.
-                let decay = if depth == 1 { PER_MILLE } else { STEP_DECAY_PER_MILLE };
-                let shares = [edge_weight(edge.kind), confidence, decay];
-                let weight = shares.iter().fold(from.weight, |acc, it| acc * it / PER_MILLE);
+            for edge in edges_of(from.node) {
+                if !is_followed(edge) || is_seen[edge.node.index()] {
+                    continue;
+                }
+                let weight = weight_after_step(from.weight, edge, depth);
                 let candidate = ReachedNode {
                     node: edge.node,
                     depth,
@@ -210,6 +208,19 @@ fn breadth_first<'a>(
         reached.extend(level);
     }
     reached
+}
+
+/// The weight of a path after one more edge, per mille; `depth` is the number of its steps. For
+/// example, a call (1000) that an import resolved (990) as the second step (600) leaves 594 of 1000.
+fn weight_after_step(path_weight: u32, edge: &HalfEdge, depth: u32) -> u32 {
+    let confidence = u32::from(edge.resolution.confidence());
+    // The first step is free: direct users compare by the kind of edge alone.
+    let decay = if depth == 1 { PER_MILLE } else { STEP_DECAY_PER_MILLE };
+    let mut weight = path_weight;
+    for share in [edge_weight(edge.kind), confidence, decay] {
+        weight = weight * share / PER_MILLE;
+    }
+    weight
 }
 
 /// The files one step away from some files, those with the most edges first. Unknown paths are

@@ -78,7 +78,7 @@ fn bind_within_budget(
         | Term::Call(_)
         | Term::InstanceOf(_)
         | Term::ElementOf(_)
-        | Term::Awaited(_)
+        | Term::Unwrapped(_)
         | Term::ListOf(_)
         | Term::Function(_)
         | Term::AnyOf(_)

@@ -135,7 +135,7 @@ pub(super) fn element_of(resolver: &Resolver<'_>, container: &AbstractValue) -> 
 }
 
 /// The value inside a promise (after `await`), a C++ pointer (after `*` or `->`), or a Rust `Result` or
-/// `Option` (after `?`). All three are the term `Awaited`. Other values are returned as they are.
+/// `Option` (after `?`). All three are the term `Unwrapped`. Other values are returned as they are.
 pub(super) fn unwrap_wrapper(resolver: &Resolver<'_>, value: AbstractValue) -> AbstractValue {
     match &value {
         AbstractValue::Builtin(name, args) => {

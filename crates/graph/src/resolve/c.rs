@@ -112,11 +112,12 @@ pub(super) fn find_c_name(
         }
         None
     };
+    let fits = |id: &DefId| !query.is_call() || indexed.facts.def(*id).accepts(query.n_args);
+    // One round per namespace; `None` is the global one.
     let mut module = enclosing_module(parent);
     loop {
         // The own file comes first: a static function or an anonymous namespace is not in the
         // index.
-        let fits = |it: &DefId| !query.is_call() || indexed.facts.def(*it).accepts(query.n_args);
         let in_own_file = match indexed.best_def_named(module, name, query).filter(fits) {
             Some(def) => LookupResult::from_def(file, def, ResolutionKind::Scope),
             None => LookupResult::NotFound,
@@ -180,19 +181,17 @@ pub(super) fn definition_of_declaration(resolver: &Resolver<'_>, declaration: De
         candidates.extend(members.iter().filter(|it| is_member_of(resolver, **it, parent)));
     }
     let is_definition = |candidate: &&DefRef| {
-        let other = resolver.def(**candidate);
-        !other.flags.has(DefFlags::DECLARATION)
-            && other.kind.is_callable()
-            // Defaults are written in the declaration only, so just the upper bounds agree.
-            && other.arity.max == def.arity.max
-            && have_compatible_params(resolver, declaration, **candidate)
+        !resolver.def(**candidate).flags.has(DefFlags::DECLARATION)
+            && have_compatible_signatures(resolver, declaration, **candidate)
     };
-    // Platform variants define one function several times: the nearest file is the best guess.
-    let distance = |it: &&DefRef| {
-        let path = resolver.view.file(it.file).path.bytes();
-        Reverse(path.zip(indexed.path.bytes()).take_while(|(a, b)| a == b).count())
+    // Platform variants define one function several times: the nearest file is the best guess, the
+    // one whose path has the longest common beginning with that of the declaration.
+    let distance = |candidate: &&DefRef| {
+        let path_pairs = resolver.view.file(candidate.file).path.bytes().zip(indexed.path.bytes());
+        Reverse(path_pairs.take_while(|(a, b)| a == b).count())
     };
-    candidates.iter().filter(is_definition).min_by_key(distance).copied().unwrap_or(declaration)
+    let nearest = candidates.iter().filter(is_definition).min_by_key(distance);
+    nearest.copied().unwrap_or(declaration)
 }
 
 /// The declarations of a definition: prototypes in headers, members in the body of their class.
@@ -223,11 +222,8 @@ pub(super) fn declarations_of_definition(
         },
     };
     let is_declaration = |candidate: &DefRef| {
-        let other = resolver.def(*candidate);
-        other.flags.has(DefFlags::DECLARATION)
-            && other.kind.is_callable()
-            && other.arity.max == def.arity.max
-            && have_compatible_params(resolver, *candidate, definition)
+        resolver.def(*candidate).flags.has(DefFlags::DECLARATION)
+            && have_compatible_signatures(resolver, definition, *candidate)
     };
     candidates.into_iter().filter(is_declaration).collect()
 }
@@ -261,13 +257,21 @@ fn is_member_of(resolver: &Resolver<'_>, member: DefRef, parent: DefRef) -> bool
     }
 }
 
-/// Returns whether two functions agree in all parameter types that are known of both.
-fn have_compatible_params(resolver: &Resolver<'_>, a: DefRef, b: DefRef) -> bool {
+/// Returns whether `other`, a definition with the same name as `function`, is a function that can
+/// be its declaration or definition: they agree in the largest number of arguments, and in all
+/// parameter types that are known of both.
+fn have_compatible_signatures(resolver: &Resolver<'_>, function: DefRef, other: DefRef) -> bool {
+    // Defaults are written in the declaration only, so just the upper bounds agree.
+    let (def, other_def) = (resolver.def(function), resolver.def(other));
+    if !other_def.kind.is_callable() || other_def.arity.max != def.arity.max {
+        return false;
+    }
     let is_known =
         |it: &AbstractValue| !matches!(it, AbstractValue::Unknown | AbstractValue::External);
-    let (a_params, b_params) = (param_values(resolver, a), param_values(resolver, b));
-    for (a_param, b_param) in a_params.iter().zip(&b_params) {
-        if is_known(a_param) && is_known(b_param) && a_param != b_param {
+    let params = param_values(resolver, function);
+    let other_params = param_values(resolver, other);
+    for (param, other_param) in params.iter().zip(&other_params) {
+        if is_known(param) && is_known(other_param) && param != other_param {
             return false;
         }
     }

@@ -96,6 +96,8 @@ pub(super) struct ConversionCost {
 }
 
 impl ConversionCost {
+    // The numbers are distances, in steps up the inheritance chain where it is known. The gaps
+    // between them leave room for such steps: no chain has 30.
     pub(super) const EXACT_MATCH: Self = Self::subtype(0);
     /// To a type that is one step away, or that accepts `null` or a lambda.
     const NEAR_SUBTYPE: Self = Self::subtype(1);
@@ -244,12 +246,16 @@ fn inheritance_distance(
     }
     let depth_left = depth_left.checked_sub(1)?;
     let AbstractValue::AllOf(bases) = base_instances(resolver, from, &None) else { return None };
-    let distances_of_bases = bases.iter().filter_map(|it| match it {
-        AbstractValue::Instance(base, _) => inheritance_distance(resolver, *base, to, depth_left),
+    let mut nearest: Option<u32> = None;
+    for base in bases.iter() {
         // An external base does not lead back to a type of the project.
-        _ => None,
-    });
-    distances_of_bases.min().map(|it| it + 1)
+        let AbstractValue::Instance(base, _) = base else { continue };
+        if let Some(distance) = inheritance_distance(resolver, *base, to, depth_left) {
+            nearest = Some(nearest.map_or(distance, |it| it.min(distance)));
+        }
+    }
+    // One step from the type to its base.
+    nearest.map(|distance| distance + 1)
 }
 
 /// The cost of converting an instance of the project to an external supertype, by the external
@@ -262,10 +268,9 @@ fn cost_to_external_base(
     if to == "Object" {
         return Some(ConversionCost::TO_OBJECT);
     }
-    let cannot_be_base = is_primitive(to)
-        || JAVA_FINAL_TYPES.iter().any(|it| it.0 == to)
-        || to == resolver.name_text(LIST_NAME);
-    if cannot_be_base {
+    let is_array = to == resolver.name_text(LIST_NAME);
+    if is_primitive(to) || is_final_class(to) || is_array {
+        // No class extends these.
         return None;
     }
     let AbstractValue::AllOf(bases) = base_instances(resolver, from, &None) else { return None };
@@ -284,7 +289,26 @@ fn cost_to_external_base(
 }
 
 fn is_primitive(name: &str) -> bool {
-    JAVA_BOXED_TYPES.iter().any(|it| it.0 == name)
+    boxed_class(name).is_some()
+}
+
+/// The class that boxes a primitive type: `Integer` for `int`.
+fn boxed_class(primitive: &str) -> Option<&'static str> {
+    JAVA_BOXED_TYPES.iter().find(|(it, _)| *it == primitive).map(|(_, class)| *class)
+}
+
+/// The primitive type that a class boxes: `int` for `Integer`.
+fn unboxed_primitive(class: &str) -> Option<&'static str> {
+    JAVA_BOXED_TYPES.iter().find(|(_, it)| *it == class).map(|(primitive, _)| *primitive)
+}
+
+/// The supertypes of a class of the standard library that cannot be extended; `None` for others.
+fn supertypes_of_final_class(name: &str) -> Option<&'static [&'static str]> {
+    JAVA_FINAL_TYPES.iter().find(|(it, _)| *it == name).map(|(_, supertypes)| *supertypes)
+}
+
+fn is_final_class(name: &str) -> bool {
+    supertypes_of_final_class(name).is_some()
 }
 
 /// The cost between two external types of Java, by their simple names.
@@ -297,12 +321,12 @@ fn builtin_conversion_cost(arg: &str, param: &str) -> Option<ConversionCost> {
         (true, true) => widening_distance(arg, param).map(ConversionCost::subtype),
         // `int` to `Integer`, and from there to `Number` or `Object`.
         (true, false) => {
-            let boxed = JAVA_BOXED_TYPES.iter().find(|it| it.0 == arg)?.1;
-            Some(ConversionCost::boxing(builtin_conversion_cost(boxed, param)?.distance))
+            let from_boxed = builtin_conversion_cost(boxed_class(arg)?, param)?;
+            Some(ConversionCost::boxing(from_boxed.distance))
         }
         // `Integer` to `int`, and from there to `long`.
         (false, true) => {
-            let primitive = JAVA_BOXED_TYPES.iter().find(|it| it.1 == arg)?.0;
+            let primitive = unboxed_primitive(arg)?;
             let distance =
                 if primitive == param { 0 } else { widening_distance(primitive, param)? };
             Some(ConversionCost::boxing(distance))
@@ -314,11 +338,12 @@ fn builtin_conversion_cost(arg: &str, param: &str) -> Option<ConversionCost> {
 
 /// The number of steps of a widening conversion (Java Language Specification, 5.1.2).
 fn widening_distance(arg: &str, param: &str) -> Option<u32> {
-    let rank = |it: &str| JAVA_NUMERIC_ORDER.iter().position(|number| *number == it);
+    let rank = |name: &str| JAVA_NUMERIC_ORDER.iter().position(|number| *number == name);
     // A `char` widens to `int` and everything above it.
-    let from = if arg == "char" { rank("int") } else { rank(arg) };
-    let (from, to) = (from?, rank(param)?);
-    let is_wider = to > from || (arg == "char" && to == from);
+    let is_char = arg == "char";
+    let from = if is_char { rank("int")? } else { rank(arg)? };
+    let to = rank(param)?;
+    let is_wider = to > from || (is_char && to == from);
     // One more than the ranks: a conversion of `char` to `int` is not an exact match.
     is_wider.then(|| u32::try_from(to - from + 1).unwrap_or(0))
 }
@@ -332,8 +357,7 @@ fn reference_conversion_cost(arg: &str, param: &str) -> Option<ConversionCost> {
         // A lambda needs an interface; these types and the final classes are none.
         ("lambda", "Object" | "Array" | "Number") => return None,
         ("lambda", _) => {
-            let is_final = JAVA_FINAL_TYPES.iter().any(|it| it.0 == param);
-            return (!is_final).then_some(ConversionCost::NEAR_SUBTYPE);
+            return (!is_final_class(param)).then_some(ConversionCost::NEAR_SUBTYPE);
         }
         (_, "Object") => return Some(ConversionCost::TO_OBJECT),
         ("Object", _) => return None,
@@ -342,11 +366,11 @@ fn reference_conversion_cost(arg: &str, param: &str) -> Option<ConversionCost> {
         _ => {}
     }
     // The supertypes of a final class are all known.
-    if let Some((_, supertypes)) = JAVA_FINAL_TYPES.iter().find(|it| it.0 == arg) {
+    if let Some(supertypes) = supertypes_of_final_class(arg) {
         return supertypes.contains(&param).then_some(ConversionCost::FAR_SUBTYPE);
     }
     // A final class has no subtypes.
-    if JAVA_FINAL_TYPES.iter().any(|it| it.0 == param) {
+    if is_final_class(param) {
         return None;
     }
     // By convention the name of a subtype ends with that of its supertype: `FileReader`, `Reader`.

@@ -109,6 +109,7 @@ fn apply_tsconfig_paths(
     let settings: Vec<(&str, &str)> = manifest_entries(resolver, indexed).collect();
     let base_url = settings.iter().find(|(key, _)| *key == "baseUrl").map(|(_, value)| *value);
     let root = join_path(indexed.folder(), base_url.unwrap_or("."))?;
+    // 1. The entries of `paths`: `"@/*": ["src/*"]`.
     let mut has_paths = false;
     for (pattern, target) in settings {
         if pattern == "baseUrl" {
@@ -121,26 +122,33 @@ fn apply_tsconfig_paths(
             return Some(file);
         }
     }
-    // With a `baseUrl`, every path may be relative to it.
+    // 2. With a `baseUrl`, every path may be relative to it.
     if base_url.is_some()
         && let Some(path) = join_path(&root, module)
         && let Some(file) = find_source_file(resolver, &path)
     {
         return Some(file);
     }
-    // `paths` replaces the inherited `paths` as a whole.
+    // 3. The extended configurations, unless `paths` replaces the inherited `paths` as a whole.
     if has_paths || depth_left == 0 {
         return None;
     }
-    // The imports of a configuration are its `extends`.
-    indexed.facts.imports.iter().find_map(|import| {
+    // The extractor stores `extends` as an import.
+    for import in &indexed.facts.imports {
         let extended = resolver.string_text(indexed, import.module);
         // Other values name a configuration in an external package.
-        let path = join_path(indexed.folder(), extended).filter(|_| extended.starts_with('.'))?;
+        if !extended.starts_with('.') {
+            continue;
+        }
+        let Some(path) = join_path(indexed.folder(), extended) else { continue };
         let file = resolver.view.file_at_path(&path);
-        let file = file.or_else(|| resolver.view.file_at_path(&format!("{path}.json")))?;
-        apply_tsconfig_paths(resolver, file, module, depth_left - 1)
-    })
+        let file = file.or_else(|| resolver.view.file_at_path(&format!("{path}.json")));
+        let found = file.and_then(|it| apply_tsconfig_paths(resolver, it, module, depth_left - 1));
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
 }
 
 /// The key-value pairs that the manifest extractor stored as exports.
@@ -255,17 +263,20 @@ fn find_export_bounded(
     }
     let indexed = resolver.view.file(file);
     let facts = &indexed.facts;
-    let exported = indexed.defs_named(None, name);
-    let exported = exported.filter(|it| facts.def(*it).flags.has(DefFlags::EXPORTED));
+    // 1. `export function name() {}`
+    let named = indexed.defs_named(None, name);
+    let exported = named.filter(|it| facts.def(*it).flags.has(DefFlags::EXPORTED));
     if let Some(def) = indexed.select_best(exported, query) {
         return LookupResult::from_def(file, def, ResolutionKind::Import);
     }
+    // 2. `export { name }`, `export { name } from './other'`
     for export in indexed.exports_named(name) {
         let found = resolve_export_entry(resolver, file, export, query, depth_left);
         if !found.is_not_found() {
             return found;
         }
     }
+    // 3. `export * from './other'`
     visited.push(file);
     let mut has_external = false;
     for export in &facts.exports {

@@ -65,7 +65,8 @@ fn eval_term(
     term: TermId,
     space: DeclarationSpace,
 ) -> AbstractValue {
-    // The value with its nesting depth; unknown if the budget is used up.
+    // `with_budget` makes the value unknown if the budget is used up, `with_depth` if it is nested
+    // too deeply; the latter also returns how deeply it is nested.
     let eval_bounded = || {
         resolver.with_depth(|| {
             resolver.with_budget(AbstractValue::Unknown, || {
@@ -73,7 +74,9 @@ fn eval_term(
             })
         })
     };
-    // `use_part`, called on every way out, reports the depth to the evaluation around this one.
+    // This value may become a part of another one, whose evaluation called this function. Every way
+    // out therefore reports its depth by `use_part`.
+    //
     // With values of type parameters the result depends on more than the cache key holds.
     if context.type_env.is_some() {
         let (value, depth) = eval_bounded();
@@ -85,7 +88,7 @@ fn eval_term(
         resolver.use_part(*depth);
         return value.clone();
     }
-    // A term that depends on itself finds this entry and is unknown where it recurs.
+    // A term that depends on itself (`a = f(a)`) finds this entry and is unknown where it recurs.
     resolver.value_cache.borrow_mut().insert(key, (AbstractValue::Unknown, 0));
     let (value, depth) = eval_bounded();
     resolver.value_cache.borrow_mut().insert(key, (value.clone(), depth));
@@ -122,7 +125,7 @@ fn eval_uncached(
         Term::InstanceOf(type_term) => eval_instance(resolver, context, type_term),
         Term::Call(callee) => eval_call(resolver, context, callee),
         Term::ElementOf(container) => element_of(resolver, &value_of(container)),
-        Term::Awaited(wrapper) => unwrap_wrapper(resolver, value_of(wrapper)),
+        Term::Unwrapped(wrapper) => unwrap_wrapper(resolver, value_of(wrapper)),
         Term::ListOf(element) => list_of(value_of(element)),
         Term::Function(result) => AbstractValue::Function(Rc::new(value_of(result))),
         Term::AnyOf(list) => AbstractValue::any_of(list_values(list)),
@@ -249,7 +252,7 @@ fn return_value(resolver: &Resolver<'_>, def_ref: DefRef, env: TypeEnv) -> Abstr
 fn eval_call(resolver: &Resolver<'_>, context: &EvalContext, callee: TermId) -> AbstractValue {
     let indexed = resolver.view.file(context.file);
     let callee_term = indexed.facts.term(callee);
-    // Methods of built-in types have no definition to bind to.
+    // 1. A method of a built-in type, which has no definition to bind to.
     if let Term::Member(receiver, name) = callee_term {
         let receiver = eval_value(resolver, context, receiver);
         // `users.pop()` of an `Array<User>` is a `User`.
@@ -257,6 +260,7 @@ fn eval_call(resolver: &Resolver<'_>, context: &EvalContext, callee: TermId) -> 
             return value;
         }
     }
+    // 2. A function or method of the project: the declared or inferred result.
     let mut found = bind_term(resolver, context, callee, DefQuery::ANY_VALUE);
     // In Rust a field cannot be called by its name: a method with the same name is meant.
     if let (LookupResult::Def(def, ..), Term::Member(receiver, name)) = (&found, callee_term)
@@ -273,6 +277,7 @@ fn eval_call(resolver: &Resolver<'_>, context: &EvalContext, callee: TermId) -> 
     {
         return return_value(resolver, *def, env.clone());
     }
+    // 3. Any other value: the callee is evaluated first, and then called.
     let value = match found {
         // An undefined function is built into the language.
         LookupResult::NotFound if matches!(callee_term, Term::Name(_)) => {
@@ -305,7 +310,8 @@ fn call_value(resolver: &Resolver<'_>, callee: AbstractValue) -> AbstractValue {
     }
 }
 
-/// A generic type or function with its type arguments.
+/// A generic type or function with its type arguments. The first term of the list is the type or
+/// function, the others are the arguments: `[Page, User]` for `Page<User>`.
 fn eval_generic(
     resolver: &Resolver<'_>,
     context: &EvalContext,
@@ -317,12 +323,14 @@ fn eval_generic(
     let Some(head) = terms.next() else { return AbstractValue::Unknown };
     let args: Vec<AbstractValue> = terms.map(|it| eval_value(resolver, context, it)).collect();
     match eval_term(resolver, context, head, space) {
+        // `Page<User>` of the project: its type parameter `T` has the value `User`.
         AbstractValue::Type(def, _) => {
             AbstractValue::Type(def, bind_type_params(resolver, def, &args))
         }
         AbstractValue::Callable(def, _) => {
             AbstractValue::Callable(def, bind_type_params(resolver, def, &args))
         }
+        // `Array<User>`
         AbstractValue::Builtin(name, _) => instantiate_builtin(resolver, name, args),
         // An external generic type may still contain a type of the project.
         AbstractValue::External => match written_type_name(resolver, context, head) {
@@ -340,6 +348,7 @@ fn eval_generic(
                 None => AbstractValue::Unknown,
             }
         }
+        // Not generic, as far as is known: the arguments have no meaning.
         other => other,
     }
 }

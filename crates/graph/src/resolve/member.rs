@@ -23,7 +23,7 @@ use super::{
     AbstractValue, EvalContext, LookupResult, MAX_INHERITANCE_DEPTH, ResolutionKind, Resolver,
     TypeEnv, find_in_module,
 };
-use crate::facts::{DefFlags, DefKind, ListSpan};
+use crate::facts::{DefFlags, DefKind, Definition, ListSpan};
 use crate::file_index::{DefQuery, DefRef, NameId};
 use crate::ids::FileId;
 use crate::lang::LanguageFamily;
@@ -32,6 +32,7 @@ use crate::lang::LanguageFamily;
 #[derive(Clone, Copy)]
 struct MemberQuery {
     name: NameId,
+    /// Value or type, and for a call the number of arguments.
     query: DefQuery,
     /// The evidence to record with a match.
     resolution: ResolutionKind,
@@ -155,41 +156,44 @@ fn find_member_of_def(
     depth_left: u32,
 ) -> LookupResult {
     let indexed = resolver.view.file(owner.file);
-    let family = indexed.facts.lang.family();
-    let query = member.query;
-    let mut own = indexed.best_def_named(Some(owner.def), member.name, query);
-    let mut may_be_replaced = true;
-    if let Some(def) = own.map(|it| indexed.facts.def(it)) {
-        // In Rust `x.len()` never means the field `len`. An enum variant, recorded as a static
-        // field, can be called: `Shape::Circle(1)`.
-        let is_object_field = def.kind == DefKind::Field && !def.flags.has(DefFlags::STATIC);
-        if is_object_field && query.is_call() && family == LanguageFamily::Rust {
-            own = None;
-        }
+    let is_call = member.query.is_call();
+    // 1. In the body of the type.
+    let in_body = indexed.best_def_named(Some(owner.def), member.name, member.query);
+    let in_body = in_body.map(|id| (id, indexed.facts.def(id)));
+    // 2. Outside the body. A member in the body comes first, with two exceptions.
+    let prefers_out_of_line = in_body.is_none_or(|(_, def)| {
         // A declaration in the body may be defined outside it. C++ declarations stay here:
         // `canonical_def` in `references.rs` replaces them after an overload has been selected.
-        let is_defined_elsewhere =
-            def.flags.has(DefFlags::DECLARATION) && family != LanguageFamily::C;
+        let is_defined_elsewhere = def.flags.has(DefFlags::DECLARATION)
+            && indexed.facts.lang.family() != LanguageFamily::C;
         // A call prefers a method outside the body to a field in it.
-        let is_called_field = query.is_call() && def.kind == DefKind::Field;
-        may_be_replaced = is_defined_elsewhere || is_called_field;
-    }
-    if may_be_replaced {
+        let is_called_field = is_call && def.kind == DefKind::Field;
+        is_defined_elsewhere || is_called_field
+    });
+    if prefers_out_of_line {
         let out_of_line = find_out_of_line_member(resolver, owner, member);
         if !out_of_line.is_not_found() {
             return out_of_line;
         }
     }
-    if let Some(def) = own {
-        let def = DefRef { file: owner.file, def };
+    // In Rust `x.len()` never means the field `len`. An enum variant, recorded as a static field,
+    // can be called: `Shape::Circle(1)`.
+    let is_callable_in_rust =
+        |def: &Definition| def.kind != DefKind::Field || def.flags.has(DefFlags::STATIC);
+    let is_rust_call = is_call && indexed.facts.lang.family() == LanguageFamily::Rust;
+    if let Some((id, def)) = in_body
+        && (!is_rust_call || is_callable_in_rust(def))
+    {
+        let def = DefRef { file: owner.file, def: id };
         return LookupResult::Def(def, env.clone(), member.resolution);
     }
-    // An alias has the members of the type that it stands for.
+    // 3. An alias has the members of the type that it stands for.
     let owner_def = indexed.facts.def(owner.def);
     if owner_def.kind == DefKind::TypeAlias && owner_def.declared_type.is_some() {
         let aliased = instance_of(resolver, AbstractValue::Type(owner, env.clone()));
         return find_member_bounded(resolver, &aliased, member, depth_left);
     }
+    // 4. In the bases.
     let bases = base_instances(resolver, owner, env);
     find_member_bounded(resolver, &bases, member, depth_left)
 }
@@ -216,18 +220,19 @@ fn find_out_of_line_member(
             continue;
         }
         // The index compares simple names only: another type may have the same name.
-        let is_owner = match eval_type(resolver, &EvalContext::of_file(candidate.file), owner_type)
-        {
-            AbstractValue::Type(it, _)
-            | AbstractValue::Instance(it, _)
-            | AbstractValue::Callable(it, _) => it == owner,
+        let context = EvalContext::of_file(candidate.file);
+        let is_owner = match eval_type(resolver, &context, owner_type) {
+            AbstractValue::Type(found, _)
+            | AbstractValue::Instance(found, _)
+            | AbstractValue::Callable(found, _) => found == owner,
             _ => false,
         };
         if !is_owner {
             continue;
         }
-        let is_weak =
-            def.flags.has(DefFlags::DECLARATION) || (query.is_call() && !def.accepts(query.n_args));
+        let has_wrong_arity = query.is_call() && !def.accepts(query.n_args);
+        let is_weak = def.flags.has(DefFlags::DECLARATION) || has_wrong_arity;
+        // Of two equally good candidates the first stays.
         if best.is_none_or(|(_, best_is_weak)| best_is_weak && !is_weak) {
             best = Some((candidate, is_weak));
         }

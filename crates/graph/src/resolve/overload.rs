@@ -39,36 +39,23 @@ pub(super) fn select_overloads(
     let args = eval_args(resolver, context, call);
     // If no candidate accepts the arguments, `first` stays: the name alone led to it.
     let (mut best_cost, mut best) = (ConversionCost::NO_MATCH, vec![first]);
-    // One round per class, from the class of `first` up the inheritance chain.
+    // One round per class, from the class of `first` up the inheritance chain. `current` is any
+    // overload of that class.
     let mut current = first;
     for _ in 0..MAX_INHERITANCE_DEPTH {
-        let indexed = resolver.view.file(current.file);
-        let def = indexed.facts.def(current.def);
-        let name = indexed.name_id(def.name);
-        // The cheapest overloads of this class.
-        let (mut least_cost, mut cheapest) = (ConversionCost::NO_MATCH, Vec::new());
-        for id in indexed.defs_named(def.parent, name) {
-            let overload = indexed.facts.def(id);
-            if !overload.kind.is_callable() || !overload.accepts(call.n_args) {
-                continue;
-            }
-            let candidate = DefRef { file: current.file, def: id };
-            // An argument does not convert to its parameter.
-            let Some(cost) = call_cost(resolver, candidate, &args) else { continue };
-            if cost < least_cost {
-                (least_cost, cheapest) = (cost, vec![candidate]);
-            } else if cost == least_cost {
-                cheapest.push(candidate);
-            }
-        }
+        let (least_cost, cheapest) = cheapest_overloads(resolver, current, call, &args);
         // An inherited overload must be better than those of the subclass, not just as good.
         if least_cost < best_cost {
             (best_cost, best) = (least_cost, cheapest);
         }
+        // An overload certainly accepts the arguments.
         if least_cost < ConversionCost::UNKNOWN_MATCH {
             break;
         }
-        // None of them certainly accepts the arguments; an overload in a base may.
+        // None of them certainly does; an overload in a base may.
+        let indexed = resolver.view.file(current.file);
+        let def = indexed.facts.def(current.def);
+        let name = indexed.name_id(def.name);
         let Some(class) = def.parent else { break };
         let bases = base_instances(resolver, DefRef { file: current.file, def: class }, &None);
         let query = DefQuery::call(call.n_args);
@@ -79,6 +66,34 @@ pub(super) fn select_overloads(
         }
     }
     best
+}
+
+/// The overloads of a method in its own class that accept the arguments at the least cost, with
+/// that cost. Several if the arguments do not decide between them; none at `NO_MATCH`.
+fn cheapest_overloads(
+    resolver: &Resolver<'_>,
+    method: DefRef,
+    call: &Reference,
+    args: &[AbstractValue],
+) -> (ConversionCost, Vec<DefRef>) {
+    let indexed = resolver.view.file(method.file);
+    let def = indexed.facts.def(method.def);
+    let (mut least_cost, mut cheapest) = (ConversionCost::NO_MATCH, Vec::new());
+    for id in indexed.defs_named(def.parent, indexed.name_id(def.name)) {
+        let overload = indexed.facts.def(id);
+        if !overload.kind.is_callable() || !overload.accepts(call.n_args) {
+            continue;
+        }
+        let candidate = DefRef { file: method.file, def: id };
+        // An argument does not convert to its parameter.
+        let Some(cost) = call_cost(resolver, candidate, args) else { continue };
+        if cost < least_cost {
+            (least_cost, cheapest) = (cost, vec![candidate]);
+        } else if cost == least_cost {
+            cheapest.push(candidate);
+        }
+    }
+    (least_cost, cheapest)
 }
 
 /// The arguments of a call; unknown ones where the extractor recorded none.
@@ -113,22 +128,24 @@ fn call_cost(
     };
     let params = eval_list(resolver, method.file, list);
     let is_variadic = def.arity.max == ANY_ARG_COUNT;
-    let n_fixed = if is_variadic { params.len().checked_sub(1)? } else { params.len() };
+    if !is_variadic {
+        return total_cost(resolver, args.iter().zip(&params));
+    }
+    let (variadic_param, fixed_params) = params.split_last()?;
     // The variadic parameter also accepts a list as it is: `format(s, objects)` for
     // `format(String s, Object... args)`.
-    if is_variadic && args.len() == params.len() {
-        let list = list_of(params[n_fixed].clone());
-        let with_list = params[..n_fixed].iter().chain([&list]);
-        if let Some(cost) = total_cost(resolver, args.iter().zip(with_list)) {
+    if args.len() == params.len() {
+        let list = list_of(variadic_param.clone());
+        let params_with_list = fixed_params.iter().chain([&list]);
+        if let Some(cost) = total_cost(resolver, args.iter().zip(params_with_list)) {
             return Some(cost);
         }
     }
-    // All further arguments go to the variadic parameter. Without one, `variadic` is empty.
-    let variadic = params.get(n_fixed).into_iter().cycle();
-    let cost = total_cost(resolver, args.iter().zip(params[..n_fixed].iter().chain(variadic)))?;
+    // All further arguments go to the variadic parameter, one by one.
+    let repeated_params = fixed_params.iter().chain(std::iter::repeat(variadic_param));
+    let cost = total_cost(resolver, args.iter().zip(repeated_params))?;
     // A variadic call is worse than any that needs no list, however well its arguments fit.
-    let step = if is_variadic { ConversionStep::Varargs } else { cost.step };
-    Some(ConversionCost { step, ..cost })
+    Some(ConversionCost { step: ConversionStep::Varargs, ..cost })
 }
 
 /// The parameter types of a definition, as instances.

@@ -76,7 +76,7 @@ const COMMON_METHOD_NAMES: &[&str] = &[
     "click", "scale", "rotate", "save", "restore", "stroke", "print", "println", "printf", "execute", "fetch", "load",
 ];
 
-/// The length below which a method name is no evidence by itself.
+/// The length, in bytes, below which a method name is no evidence by itself: `go`, `id`, `do`.
 const MIN_UNIQUE_NAME_LEN: usize = 3;
 
 /// Resolves every reference of a file.
@@ -275,11 +275,11 @@ fn find_unique_method(
     // guesses checked by hand, more were wrong than right.
     let is_unreliable =
         matches!(family, LanguageFamily::Rust | LanguageFamily::Ruby | LanguageFamily::CSharp);
-    if kind != RefKind::Call
-        || is_unreliable
-        || COMMON_METHOD_NAMES.contains(&text)
-        || text.len() < MIN_UNIQUE_NAME_LEN
-    {
+    if kind != RefKind::Call || is_unreliable {
+        return None;
+    }
+    let is_weak_name = text.len() < MIN_UNIQUE_NAME_LEN || COMMON_METHOD_NAMES.contains(&text);
+    if is_weak_name {
         return None;
     }
     // The receiver is known and has no such member.

@@ -154,16 +154,18 @@ pub(super) fn find_in_rust_module(
 ) -> LookupResult {
     resolver.with_budget(LookupResult::NotFound, || {
         let indexed = resolver.view.file(file);
+        // 1. Items.
         if let Some(def) = indexed.best_def_named(module, name, query) {
             return LookupResult::from_def(file, def, ResolutionKind::Import);
         }
-        // `module` may be a type: `Enum::Variant`.
+        // `module` may be a type, whose members are not only in its body: `Enum::Variant`.
         if let Some(def) = module
             && indexed.facts.def(def).kind.is_type()
         {
             let owner = AbstractValue::Type(DefRef { file, def }, None);
             return find_member(resolver, &owner, name, query, ResolutionKind::Member);
         }
+        // 2. Imports by name.
         let mut imported_module = LookupResult::NotFound;
         for import in indexed.imports_named(module, name) {
             let found = resolve_import(resolver, file, indexed.facts.import(import), query);
@@ -179,9 +181,10 @@ pub(super) fn find_in_rust_module(
         if !imported_module.is_not_found() {
             return imported_module;
         }
+        // 3. Glob imports: `use store::*`.
         let found = find_in_glob_imports(resolver, indexed, module, name, query);
-        // Macros have a namespace of their own. The arguments of a macro call are not counted, so
-        // a query with a number of arguments does not mean a macro.
+        // 4. Macros, which have a namespace of their own. The arguments of a macro call are not
+        //    counted, so a query with a number of arguments does not mean a macro.
         if found.is_not_found() && query == DefQuery::ANY_VALUE {
             return find_crate_macro(resolver, file, name);
         }

@@ -49,25 +49,30 @@ pub(crate) enum ModuleRef {
 /// An approximation of the values that an expression can have.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum AbstractValue {
+    /// Nothing is known: a parameter without a declared type.
     Unknown,
-    /// Known to come from outside the project, so no name of the project is meant.
+    /// Known to come from outside the project, so no name of the project is meant: the result of a
+    /// function of a library.
     External,
+    /// `store` after `import * as store from './store'`.
     Module(ModuleRef),
-    /// The type itself, not an instance.
+    /// The type itself, not an instance: `Store` in `new Store()`.
     Type(DefRef, TypeEnv),
     /// An instance of a type: `new Store()`; also a variable that is an object with members of its
     /// own: `const api = { load() {} }`.
     Instance(DefRef, TypeEnv),
-    /// A function or a method that has a definition.
+    /// A function or a method that has a definition, not called: `load` in `run(load)`.
     Callable(DefRef, TypeEnv),
     /// An instance of a built-in or external type, with type arguments: `Array<User>`. As the value
     /// of a type expression, the type itself: no definition tells the two apart.
     Builtin(NameId, Rc<[AbstractValue]>),
-    /// A record whose fields are the list of terms in this file. They are evaluated when needed.
+    /// A record, such as `{ a: x, b: y }`. Its fields are a list of names and terms in the facts of
+    /// this file; the terms are evaluated when a field is needed.
     Record(FileId, ListSpan, TypeEnv),
-    /// A function without a definition of its own, such as a lambda, that returns this value.
+    /// A function without a definition of its own, such as the lambda `() => x`. Holds the value
+    /// that it returns.
     Function(Rc<AbstractValue>),
-    /// One of several values: a union type.
+    /// One of several values: a union type, `flag ? a : b`.
     AnyOf(Rc<[AbstractValue]>),
     /// All of several values at once: an intersection type, the bases of a class.
     AllOf(Rc<[AbstractValue]>),
@@ -80,7 +85,9 @@ pub(crate) enum LookupResult {
     NotFound,
     /// Known to be outside the project. Unlike `NotFound`, it ends the search.
     External,
+    /// A definition, the values of its type's parameters, and the evidence that led to it.
     Def(DefRef, TypeEnv, ResolutionKind),
+    /// The name means a module: `store` in `store.open()`.
     Module(ModuleRef),
     /// Something with a value but without a definition: an entry of a record.
     Value(AbstractValue),
@@ -111,7 +118,8 @@ impl LookupResult {
 
 impl AbstractValue {
     /// The nesting depth of this value, at most, if its parts have the depth `part_depth`: 0
-    /// without parts, otherwise one more than theirs.
+    /// without parts, otherwise one more than theirs. `Array<User>` has the depth 1,
+    /// `Array<Array<User>>` the depth 2. The resolver limits the depth (`MAX_VALUE_DEPTH`).
     pub(crate) fn depth_around(&self, part_depth: u32) -> u32 {
         match self {
             Self::Unknown | Self::External | Self::Module(_) => 0,

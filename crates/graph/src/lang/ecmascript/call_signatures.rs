@@ -27,9 +27,12 @@ pub(super) fn separate_call_signatures(source: &[u8]) -> Option<Vec<u8>> {
     for line in source.split_inclusive(|it| *it == b'\n') {
         let code = line.trim_ascii();
         let indent = line.iter().take_while(|it| matches!(it, b' ' | b'\t')).count();
+        // `<K`, but not the operators `<=` and `<<`.
         let is_signature = code.first() == Some(&b'<')
             && code.get(1).is_none_or(|it| it.is_ascii_alphabetic() || *it == b'_');
-        if is_signature && indent > 0 && !OPEN_LINE_ENDS.contains(&last_byte) {
+        let follows_member = !OPEN_LINE_ENDS.contains(&last_byte);
+        // The semicolon needs a space to replace.
+        if is_signature && follows_member && indent > 0 {
             let text = repaired.get_or_insert_with(|| source.to_vec());
             text[line_start + indent - 1] = b';';
         }

@@ -8,9 +8,11 @@
 //!     locals:     variable `row`, an element of `rows`
 //! ```
 //!
-//! A *term* is an expression or a type, reduced to what name resolution needs. `walker.builder`
-//! collects the facts of the file and looks names up only after the walk. A `visit_…` function is
-//! called with the cursor at `node`, records its facts and visits its children.
+//! The walk in `ecmascript.rs` calls a `visit_…` function with the cursor at the syntax node
+//! `node`. The function records what the node defines and uses in `walker.builder`, which collects
+//! the facts of the file, and then visits the children. Names are looked up after the walk; the
+//! resolver (`crate::resolve`) joins the facts of all files. A *term* is an expression or a type,
+//! reduced to what that needs: `Member(Name("rows"), "find")` for `rows.find`.
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -266,7 +268,7 @@ pub(super) fn record_callback_arguments(
     // The first parameter of a callback of `then` gets the value of the promise.
     if method == "then" {
         let promise = expression_term(walker, object);
-        arguments[0] = walker.builder.terms.add(Term::Awaited(promise));
+        arguments[0] = walker.builder.terms.add(Term::Unwrapped(promise));
     } else {
         // The positions of the parameters that get an element.
         let mut positions =

@@ -8,8 +8,9 @@
 //! a = 1        of value    a = value; the default, if there is no value
 //! ```
 //!
-//! A *term* is an expression or a type, reduced to what name resolution needs. `walker.builder`
-//! collects the facts of the file and looks names up only after the walk.
+//! `walker.builder` collects the facts of the file; names are looked up after the walk. The
+//! resolver (`crate::resolve`) joins the facts of all files. A *term* is an expression or a type,
+//! reduced to what that needs: `Member(Name("rows"), "find")` for `rows.find`.
 
 use tree_sitter::Node;
 
@@ -19,7 +20,8 @@ use crate::facts_builder::NameBinding;
 use crate::lang::syntax_walker::{MAX_LOOKAHEAD_DEPTH, named_children, strip_quotes};
 use crate::lang::term_shape::{expression_term, field_expression};
 
-/// Binds the names of a pattern as local variables. `declared` is the type of the whole value.
+/// Binds the names of a pattern as local variables. `declared` is the type of the whole value,
+/// `value` the expression it is inferred from; a part is taken from the type, if there is one.
 pub(super) fn bind_pattern(
     walker: &mut ScriptWalker<'_, '_>,
     pattern: Node<'_>,
@@ -29,6 +31,7 @@ pub(super) fn bind_pattern(
     bind_pattern_within(walker, pattern, declared, value, MAX_LOOKAHEAD_DEPTH);
 }
 
+/// Binds a pattern that is nested at most `depth` levels deep; what lies deeper binds nothing.
 fn bind_pattern_within(
     walker: &mut ScriptWalker<'_, '_>,
     pattern: Node<'_>,
@@ -118,6 +121,7 @@ pub(super) fn define_pattern(
     define_pattern_within(walker, pattern, object, flags, MAX_LOOKAHEAD_DEPTH);
 }
 
+/// Defines the variables of a pattern that is nested at most `depth` levels deep.
 fn define_pattern_within(
     walker: &mut ScriptWalker<'_, '_>,
     pattern: Node<'_>,

@@ -3,14 +3,19 @@
 //! ```text
 //! expression             term
 //! this.rows[0]           Member(Member(This(Class), "rows"), "0")
-//! await load<Row>(id)    Awaited(Call(Generic(load, InstanceOf(Row))))
+//! await load<Row>(id)    Unwrapped(Call(Generic(load, InstanceOf(Row))))
 //! a ?? new Row()         AnyOf(a, InstanceOf(Row))
 //! { id, db: open() }     Record("id": id, "db": Call(open))
 //! ```
 //!
-//! A *term* is an expression or a type, reduced to what name resolution needs. The tables map each
-//! kind of node to a [`TermShape`], which tells what parts of the node make up its term. `depth` is
-//! the number of levels that may still be read below a node; deeper parts are unknown.
+//! A *term* is an expression or a type, reduced to what the resolver (`crate::resolve`) needs to
+//! find definitions. To find `save` in `f(1).save()`, it evaluates the term of `f(1)`, which is
+//! `Call(f)`, to a type. `InstanceOf(T)` is a value of the type `T`.
+//!
+//! Each table maps the kinds of syntax nodes to [`TermShape`]s. A shape is the recipe for a term:
+//! it tells which parts of the node make it up, or as `Custom` names a function of this file that
+//! builds it. The functions return the id of a term in `walker.builder.terms`. `depth` is the
+//! number of levels that may still be read below a node; deeper parts are unknown.
 
 use tree_sitter::Node;
 
@@ -22,7 +27,8 @@ use crate::facts_builder::{UNKNOWN_TERM, known_term};
 use crate::lang::syntax_walker::{named_children, strip_quotes};
 use crate::lang::term_shape::{TermOperand, TermShape, expression_within, type_within};
 
-/// Number of items of an array that are looked at to find out what it contains.
+/// Number of items of an array that are looked at to find out what it contains. The items of most
+/// arrays have one type, so more would change little.
 const MAX_ARRAY_ITEMS: usize = 3;
 
 /// Maximum number of properties of an object that become members of a record.
@@ -42,7 +48,7 @@ pub(super) fn expression_shape(kind: NodeKind) -> TermShape<ScriptWalk> {
         NodeKind::Subscript => TermShape::Custom(subscript_term),
         NodeKind::Call => TermShape::Custom(call_term),
         NodeKind::New => TermShape::Custom(construction_term),
-        NodeKind::Await => TermShape::Wrapped(Term::Awaited, TermOperand::Child(0)),
+        NodeKind::Await => TermShape::Wrapped(Term::Unwrapped, TermOperand::Child(0)),
         // `(x)`, `x!`, `x satisfies T`
         NodeKind::Parenthesized | NodeKind::NonNull | NodeKind::Satisfies => {
             TermShape::SameAs(TermOperand::Child(0))
@@ -215,10 +221,13 @@ fn array_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> 
 /// `() => value`: a function, by the value it returns.
 fn function_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let declared = walker.field(node, Field::ReturnType).map(|it| type_within(walker, it, depth));
+    // `() => x.y` returns its body; `() => { … }` has statements, which are not followed here.
     let body = walker.field(node, Field::Body).filter(|it| walker.kind(*it) != NodeKind::Block);
     // An expression that mentions the parameters means nothing outside.
     let parameters = walker.field(node, Field::Parameters);
-    let body = body.filter(|_| parameters.is_none_or(|it| it.named_child_count() == 0));
+    let has_no_parameters = parameters.is_none_or(|it| it.named_child_count() == 0);
+    let body = body.filter(|_| has_no_parameters);
+    // The declared result, or else the value of the body.
     let returned = declared
         .or_else(|| body.map(|it| expression_within(walker, it, depth)))
         .unwrap_or(UNKNOWN_TERM);

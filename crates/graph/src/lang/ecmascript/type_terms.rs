@@ -9,9 +9,14 @@
 //! { id: Id }         Record("id": InstanceOf(Id))
 //! ```
 //!
-//! A *term* is an expression or a type, reduced to what name resolution needs. The table maps each
-//! kind of node to a [`TermShape`], which tells what parts of the node make up its term. `depth` is
-//! the number of levels that may still be read below a node; deeper parts are unknown.
+//! A *term* is an expression or a type, reduced to what the resolver (`crate::resolve`) needs to
+//! find definitions. To find `save` in `f(1).save()`, it evaluates the term of `f(1)`, which is
+//! `Call(f)`, to a type. `InstanceOf(T)` is a value of the type `T`.
+//!
+//! Each table maps the kinds of syntax nodes to [`TermShape`]s. A shape is the recipe for a term:
+//! it tells which parts of the node make it up, or as `Custom` names a function of this file that
+//! builds it. The functions return the id of a term in `walker.builder.terms`. `depth` is the
+//! number of levels that may still be read below a node; deeper parts are unknown.
 
 use tree_sitter::Node;
 

@@ -37,14 +37,17 @@ pub(super) fn blank_unbalanced_branches(source: &[u8]) -> Option<Vec<u8>> {
     for line in source.split_inclusive(|it| *it == b'\n') {
         let line_range = line_start..line_start + line.len();
         line_start = line_range.end;
+        // The word after `#`, with what follows it.
         let directive = line.trim_ascii_start().strip_prefix(b"#").map(<[u8]>::trim_ascii_start);
         match directive {
+            // `#if`, `#ifdef`, `#ifndef`
             Some(it) if it.starts_with(b"if") => groups.push(ConditionalGroup {
                 directives: vec![line_range],
                 balance: 0,
                 first_balance: None,
                 is_unbalanced: false,
             }),
+            // `#else`, `#elif`
             Some(it) if it.starts_with(b"el") => {
                 if let Some(group) = groups.last_mut() {
                     group.end_branch(line_range);
@@ -53,6 +56,7 @@ pub(super) fn blank_unbalanced_branches(source: &[u8]) -> Option<Vec<u8>> {
             Some(it) if it.starts_with(b"endif") => {
                 let Some(mut group) = groups.pop() else { continue };
                 group.end_branch(line_range);
+                // For the group around it, this one counts as its first branch.
                 if let Some(outer) = groups.last_mut() {
                     outer.balance += group.first_balance.unwrap_or_default();
                 }
@@ -73,6 +77,7 @@ pub(super) fn blank_unbalanced_branches(source: &[u8]) -> Option<Vec<u8>> {
 }
 
 impl ConditionalGroup {
+    /// Ends the current branch at a directive, which may begin the next one.
     fn end_branch(&mut self, directive: Range<usize>) {
         self.is_unbalanced |= self.balance != 0;
         self.first_balance.get_or_insert(self.balance);
@@ -97,11 +102,13 @@ fn brace_balance(line: &[u8]) -> i32 {
     let mut bytes = line.iter().copied().peekable();
     while let Some(byte) = bytes.next() {
         match (quote, byte) {
+            // In quotes: a backslash escapes the next byte.
             (Some(_), b'\\') => {
                 bytes.next();
             }
             (Some(open), _) if open == byte => quote = None,
             (Some(_), _) => {}
+            // Outside of quotes.
             (None, b'"' | b'\'') => quote = Some(byte),
             (None, b'/') if bytes.peek() == Some(&b'/') => return balance,
             (None, b'{') => balance += 1,

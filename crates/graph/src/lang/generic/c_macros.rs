@@ -10,7 +10,8 @@
 //! ```
 //!
 //! The text is read line by line, without a tokenizer: only the first words of a line and its end
-//! decide.
+//! decide. `extract` in `generic.rs` passes the result to the parser; the texts of nodes are read
+//! from the original source.
 
 use std::ops::Range;
 
@@ -107,11 +108,11 @@ fn find_macro_before_type_name(line: &[u8], keyword_end: usize) -> Option<Range<
         || rest.starts_with(b"{")
         || rest.starts_with(b":")
         || rest.starts_with(b"final");
-    // In `class MY_CLASS final` the word in capitals is the name.
-    let has_name =
-        name_end > name_start && name_start > macro_end && &line[name_start..name_end] != b"final";
-    (is_macro_name(&line[macro_start..macro_end]) && has_name && is_definition)
-        .then_some(macro_start..macro_end)
+    // A second word, apart from the first. In `class MY_CLASS final` the first is the name.
+    let name = &line[name_start..name_end];
+    let has_name = !name.is_empty() && name_start > macro_end && name != b"final";
+    let is_macro = is_macro_name(&line[macro_start..macro_end]);
+    (is_macro && has_name && is_definition).then_some(macro_start..macro_end)
 }
 
 /// `int n GUARDED_BY(mutex);`, `void run() LOCKS_REQUIRED(mutex) {`
@@ -139,12 +140,16 @@ fn find_trailing_macro(line: &[u8], first: &[u8]) -> Option<Range<usize>> {
     (is_macro_name(&line[macro_start..open]) && has_type_and_name).then_some(macro_start..end)
 }
 
-/// Returns whether a word looks like a macro: at least four capitals, digits and underscores, and
-/// at least one underscore among them.
+/// The length of the shortest name of a macro, in bytes. Shorter words in capitals are type
+/// parameters and constants: `T_1`.
+const MIN_MACRO_NAME_LEN: usize = 4;
+
+/// Returns whether a word looks like a macro: capitals, digits and underscores, with at least one
+/// underscore among them.
 fn is_macro_name(name: &[u8]) -> bool {
-    name.len() > 3
-        && name.contains(&b'_')
-        && name.iter().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit() || *it == b'_')
+    let is_in_capitals =
+        name.iter().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit() || *it == b'_');
+    name.len() >= MIN_MACRO_NAME_LEN && name.contains(&b'_') && is_in_capitals
 }
 
 fn is_word_start(byte: u8) -> bool {

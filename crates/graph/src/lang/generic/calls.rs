@@ -7,9 +7,10 @@
 //! Store.new(1)         Ruby: new `Store`
 //! ```
 //!
-//! A call is recorded as a reference with a *term*, the callee reduced to what name lookup needs,
-//! such as `Member(store, "get")`. The node of the callee is then marked as handled: the walk
-//! reaches it later and must not record it a second time.
+//! The walk in `generic.rs` calls a `visit_…` function with the cursor at the syntax node `node`. A
+//! call is recorded in `walker.builder` as a reference with a *term*, the callee reduced to what
+//! name lookup needs, such as `Member(store, "get")`. The node of the callee is then marked as
+//! handled: the walk reaches it later and must not record it a second time.
 
 use tree_sitter::{Node, TreeCursor};
 

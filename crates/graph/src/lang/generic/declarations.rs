@@ -8,8 +8,10 @@
 //! foreach (Row row in rows)        C#: local variable `row`
 //! ```
 //!
-//! To *bind* a name is to give it a meaning in the current scope. A name that is *marked as
-//! handled* is recorded here, so the walk, which reaches its node later, does not record it again.
+//! The walk in `generic.rs` calls a `visit_…` function with the cursor at the syntax node `node`. The
+//! function records the facts of the node in `walker.builder` and then visits its children. To *bind*
+//! a name is to give it a meaning in the current scope. A name that is *marked as handled* is
+//! recorded here, so the walk, which reaches its node later, does not record it again.
 
 use tree_sitter::{Node, TreeCursor};
 
@@ -116,10 +118,9 @@ pub(super) fn define_member(
     let is_field = walker.builder.enclosing_type().is_some();
     let kind = if is_field { DefKind::Field } else { DefKind::Variable };
     // `static int n;` at the top of a C file.
-    let is_private = kind == DefKind::Variable
-        && is_c_family(walker)
-        && (walker.state.anonymous_namespace_depth > 0 || is_static(walker, node));
-    let flags = DefFlags::default().when(is_private, DefFlags::PRIVATE);
+    let is_c_variable = kind == DefKind::Variable && is_c_family(walker);
+    let is_hidden = walker.state.anonymous_namespace_depth > 0 || is_static(walker, node);
+    let flags = DefFlags::default().when(is_c_variable && is_hidden, DefFlags::PRIVATE);
     let def = walker.builder.add_definition(kind, name, name_node, node, flags);
     walker.builder.def_mut(def).declared_type = known_term(declared);
     walker.mark_handled(name_node);

@@ -8,7 +8,9 @@
 //! function __construct(private Db $db)  PHP: constructor; also defines the field `db`
 //! ```
 //!
-//! The *owner* of a method that is defined outside its type is the term of that type. A term is an
+//! The walk in `generic.rs` calls [`visit_function`] with the cursor at the syntax node of the
+//! function. It records the facts of the node in `walker.builder` and then visits its children. The
+//! *owner* of a method that is defined outside its type is the term of that type. A term is an
 //! expression or a type reduced to what name lookup needs, here `Name("Store")`.
 
 use tree_sitter::{Node, TreeCursor};
@@ -249,10 +251,11 @@ fn is_optional_parameter(walker: &GenericWalker<'_, '_>, parameter: Node<'_>) ->
 fn bind_parameter(walker: &mut GenericWalker<'_, '_>, parameter: Node<'_>) -> Option<TermId> {
     let declared = field_type(walker, parameter, Field::Type);
     let name_node = match walker.field(parameter, Field::Declarator) {
+        // C and C++: `int *rows`.
         Some(declarator) => declared_name(walker, declarator).node,
-        None => walker
-            .field(parameter, Field::Name)
-            .or(Some(parameter).filter(|it| walker.kind(*it) == NodeKind::Identifier)),
+        // Ruby's plain parameters are their own names; the others have a field for it.
+        None if walker.kind(parameter) == NodeKind::Identifier => Some(parameter),
+        None => walker.field(parameter, Field::Name),
     };
     let Some(name_node) = name_node else { return declared };
     let name = walker.builder.intern(walker.text(name_node).trim_start_matches('$'));

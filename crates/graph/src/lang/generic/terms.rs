@@ -1,9 +1,15 @@
 //! C, C++, C#, Ruby and PHP: terms of expressions and types. Those that only C and C++ have are in
 //! `c/names`.
 //!
-//! A *term* is an expression or a type reduced to what name lookup needs. The two tables,
-//! [`expression_shape`] and [`type_shape`], map each kind of syntax node to a [`TermShape`], the
-//! recipe for its term; `Custom` names a function of this file that builds it.
+//! A *term* is an expression or a type reduced to what the resolver (`crate::resolve`) needs to find
+//! definitions. To find `save` in `f(1).save()`, it evaluates the term of `f(1)`, which is
+//! `Call(f)`, to a type. `InstanceOf(T)` is a value of the type `T`.
+//!
+//! The two tables, [`expression_shape`] and [`type_shape`], map the kinds of syntax nodes to
+//! [`TermShape`]s. A shape is the recipe for a term: it tells which parts of the node make it up, or
+//! as `Custom` names a function of this file that builds it. The functions return the id of a term
+//! in `walker.builder.terms`. `depth` is the number of levels that may still be read below a node;
+//! deeper parts are unknown.
 //!
 //! ```text
 //! expression                   term

@@ -8,9 +8,11 @@
 //! type Shape interface { Area() int }      interface `Shape`, abstract method `Shape.Area`
 //! ```
 //!
-//! A *term* is an expression or a type, reduced to what name resolution needs. `walker.builder`
-//! collects the facts of the file and looks names up only after the walk. A `visit_…` function is
-//! called with the cursor at `node`, records its facts and visits its children.
+//! The walk in `go.rs` calls a `visit_…` function with the cursor at the syntax node `node`. The
+//! function records what the node defines and uses in `walker.builder`, which collects the facts
+//! of the file, and then visits the children. Names are looked up after the walk; the resolver
+//! (`crate::resolve`) joins the facts of all files. A *term* is an expression or a type, reduced
+//! to what that needs: `Member(Local(s), "rows")` for `s.rows`.
 
 use tree_sitter::{Node, TreeCursor};
 

@@ -14,9 +14,14 @@
 //! int[]                  ListOf(Literal("int"))
 //! ```
 //!
-//! A *term* is an expression or a type, reduced to what name resolution needs. The tables map each
-//! kind of node to a [`TermShape`], which tells what parts of the node make up its term. `depth` is
-//! the number of levels that may still be read below a node; deeper parts are unknown.
+//! A *term* is an expression or a type, reduced to what the resolver (`crate::resolve`) needs to
+//! find definitions. To find `save` in `f(1).save()`, it evaluates the term of `f(1)`, which is
+//! `Call(f)`, to a type. `InstanceOf(T)` is a value of the type `T`.
+//!
+//! Each table maps the kinds of syntax nodes to [`TermShape`]s. A shape is the recipe for a term:
+//! it tells which parts of the node make it up, or as `Custom` names a function of this file that
+//! builds it. The functions return the id of a term in `walker.builder.terms`. `depth` is the
+//! number of levels that may still be read below a node; deeper parts are unknown.
 
 use tree_sitter::Node;
 
@@ -131,8 +136,9 @@ fn binary_term(walker: &mut JavaWalker<'_, '_>, node: Node<'_>, depth: u32) -> T
         return walker.builder.terms.literal_of("boolean");
     }
     let sides = [walker.field(node, Field::Left), walker.field(node, Field::Right)];
-    let sides = sides.map(|it| it.map_or(UNKNOWN_TERM, |it| expression_within(walker, it, depth)));
-    // From the widest type down.
+    let sides = sides
+        .map(|side| side.map_or(UNKNOWN_TERM, |operand| expression_within(walker, operand, depth)));
+    // From the widest type down. Equal terms have one id, so that ids are compared.
     for type_name in ["String", "double", "float", "long"] {
         let literal = walker.builder.terms.literal_of(type_name);
         if sides.contains(&literal) {

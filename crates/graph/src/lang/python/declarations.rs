@@ -9,9 +9,11 @@
 //!                                       `cls` is the class, `self` an object of it
 //! ```
 //!
-//! A *term* is an expression or a type, reduced to what name resolution needs. `walker.builder`
-//! collects the facts of the file and looks names up only after the walk. A `visit_…` function is
-//! called with the cursor at `node`, records its facts and visits its children.
+//! The walk in `python.rs` calls a `visit_…` function with the cursor at the syntax node `node`.
+//! The function records what the node defines and uses in `walker.builder`, which collects the
+//! facts of the file, and then visits the children. Names are looked up after the walk; the
+//! resolver (`crate::resolve`) joins the facts of all files. A *term* is an expression or a type,
+//! reduced to what that needs: `Member(Local(db), "find")` for `db.find`.
 
 use tree_sitter::{Node, TreeCursor};
 

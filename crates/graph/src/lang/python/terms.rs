@@ -10,9 +10,14 @@
 //! Optional["Row"]     InstanceOf(Row)
 //! ```
 //!
-//! A *term* is an expression or a type, reduced to what name resolution needs. The tables map each
-//! kind of node to a [`TermShape`], which tells what parts of the node make up its term. `depth` is
-//! the number of levels that may still be read below a node; deeper parts are unknown.
+//! A *term* is an expression or a type, reduced to what the resolver (`crate::resolve`) needs to
+//! find definitions. To find `save` in `f(1).save()`, it evaluates the term of `f(1)`, which is
+//! `Call(f)`, to a type. `InstanceOf(T)` is a value of the type `T`.
+//!
+//! Each table maps the kinds of syntax nodes to [`TermShape`]s. A shape is the recipe for a term:
+//! it tells which parts of the node make it up, or as `Custom` names a function of this file that
+//! builds it. The functions return the id of a term in `walker.builder.terms`. `depth` is the
+//! number of levels that may still be read below a node; deeper parts are unknown.
 
 use tree_sitter::Node;
 
@@ -30,7 +35,7 @@ pub(super) fn expression_shape(kind: NodeKind) -> TermShape<PythonWalk> {
         NodeKind::Identifier => TermShape::Custom(name_term),
         NodeKind::Attribute => TermShape::Member(Field::Object, Field::AttributeName),
         NodeKind::Call => TermShape::Custom(call_term),
-        NodeKind::Await => TermShape::Wrapped(Term::Awaited, TermOperand::Child(0)),
+        NodeKind::Await => TermShape::Wrapped(Term::Unwrapped, TermOperand::Child(0)),
         NodeKind::Parenthesized => TermShape::SameAs(TermOperand::Child(0)),
         // `a if condition else b`
         NodeKind::Conditional => TermShape::AnyOf(TermOperand::Child(0), TermOperand::Child(2)),
@@ -115,46 +120,48 @@ fn union_term(walker: &mut PythonWalker<'_, '_>, node: Node<'_>, depth: u32) -> 
 
 /// A type written as a string because it is defined further down: `"Node"`, `"a.Node | None"`.
 fn quoted_type_term(walker: &mut PythonWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
-    let mut term = UNKNOWN_TERM;
     let text = strip_quotes(walker.text(node));
-    for part in text.split('|').map(str::trim).filter(|it| *it != "None") {
-        let is_dotted_path =
-            part.bytes().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'.'));
-        // Anything but one dotted path and `None` would need a parser of its own.
-        if !is_dotted_path || part.is_empty() || term != UNKNOWN_TERM {
-            return UNKNOWN_TERM;
-        }
-        let mut names = part.split('.');
-        let first = names.next();
-        let mut path = first.map_or(UNKNOWN_TERM, |it| walker.builder.unbound_name(it));
-        for name in names {
-            path = walker.builder.terms.member_of(path, name);
-        }
-        term = walker.builder.terms.instance_of(path);
+    let alternatives: Vec<&str> =
+        text.split('|').map(str::trim).filter(|it| *it != "None").collect();
+    // Anything but one dotted path and `None` would need a parser of its own.
+    let [path] = alternatives.as_slice() else { return UNKNOWN_TERM };
+    let is_dotted_path =
+        path.bytes().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'.'));
+    if !is_dotted_path || path.is_empty() {
+        return UNKNOWN_TERM;
     }
-    term
+    // `a.Node` is `Member(a, "Node")`.
+    let (first, members) = path.split_once('.').map_or((*path, None), |(a, b)| (a, Some(b)));
+    let mut class = walker.builder.unbound_name(first);
+    for name in members.into_iter().flat_map(|it| it.split('.')) {
+        class = walker.builder.terms.member_of(class, name);
+    }
+    walker.builder.terms.instance_of(class)
 }
 
 /// `list[T]`, `Optional[T]`, `Callable[[A], B]`.
 fn generic_type_term(walker: &mut PythonWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
     let Some(head) = node.named_child(0) else { return UNKNOWN_TERM };
     let name = walker.text(head).rsplit('.').next().unwrap_or_default();
-    let grammar = walker.grammar;
-    let arguments = named_children(node).skip(1).flat_map(|it| {
+    let mut argument_nodes: Vec<Node<'_>> = Vec::new();
+    for child in named_children(node).skip(1) {
         // The arguments of a `generic_type` have a node around them, those of a subscript do not.
-        let inner: Vec<Node<'_>> = if grammar.kind(it) == NodeKind::TypeParameter {
-            named_children(it).collect()
+        if walker.kind(child) == NodeKind::TypeParameter {
+            argument_nodes.extend(named_children(child));
         } else {
-            vec![it]
-        };
-        inner
-    });
-    let arguments: Vec<TermId> =
-        arguments.take(MAX_TYPE_ARGUMENTS).map(|it| type_within(walker, it, depth)).collect();
+            argument_nodes.push(child);
+        }
+    }
+    let mut arguments = Vec::new();
+    for argument in argument_nodes.into_iter().take(MAX_TYPE_ARGUMENTS) {
+        arguments.push(type_within(walker, argument, depth));
+    }
     let first = arguments.first().copied().unwrap_or(UNKNOWN_TERM);
     match name {
+        // These only add something to the type of the value.
         "Optional" | "Final" | "ClassVar" | "Annotated" | "Required" | "NotRequired" => first,
         "Union" => walker.builder.terms.any_of(&arguments),
+        // The last argument is the result: `Callable[[A], B]`.
         "Callable" => {
             let returned = arguments.last().copied().unwrap_or(UNKNOWN_TERM);
             walker.builder.terms.add(Term::Function(returned))

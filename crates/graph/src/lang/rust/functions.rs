@@ -8,7 +8,9 @@
 //! ```
 //!
 //! Inside an `impl` a function is a method, and the type of the `impl` is its *owner*. Types and
-//! values are recorded as *terms*, that is, reduced to what name lookup needs.
+//! values are recorded as *terms*, that is, reduced to what name lookup needs. The walk in `rust.rs`
+//! calls a `visit_…` function with the cursor at the syntax node `node`. The function records the
+//! facts of the node in `walker.builder` and then visits its children.
 
 use tree_sitter::{Node, TreeCursor};
 

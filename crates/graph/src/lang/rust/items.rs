@@ -9,6 +9,10 @@
 //! mod file;                       import of the child module `file`
 //! ```
 //!
+//! The walk in `rust.rs` calls a `visit_…` function with the cursor at the syntax node `node`. The
+//! function records the facts of the node in `walker.builder` and then visits its children. The
+//! children belong to a definition while it is *open*, and names are bound in the innermost *scope*.
+//!
 //! The walk visits the attributes before an item first and keeps what they declare in its state
 //! (`is_test_item`, `module_file`). The item takes it out again, so that it does not pass to the
 //! next one.

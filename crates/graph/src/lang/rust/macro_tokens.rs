@@ -423,7 +423,7 @@ fn read_type_arguments(walker: &mut RustWalker<'_, '_>, reader: &mut ExpressionR
 fn unwrap_value(walker: &mut RustWalker<'_, '_>, reader: &mut ExpressionReader<'_>) {
     reader.separator = PathSeparator::None;
     let value = settle_name(walker, reader);
-    reader.value = Some(walker.builder.terms.add(Term::Awaited(value)));
+    reader.value = Some(walker.builder.terms.add(Term::Unwrapped(value)));
 }
 
 /// Reads `name!(…)` from its `!` on; returns whether it was a macro call.

@@ -72,7 +72,11 @@ pub(super) fn read_macro_argument(walker: &mut RustWalker<'_, '_>, tree: Node<'_
 /// that only the macro itself understands are not code.
 fn looks_like_code(walker: &RustWalker<'_, '_>, tokens: &TokenList<'_>) -> bool {
     let is_block = tokens.opening.is_some_and(|it| walker.text(it) == "{");
-    let (mut is_first, mut follows_hash, mut is_code) = (true, false, false);
+    let mut is_first = true;
+    let mut follows_hash = false;
+    // Tokens that only code has were seen. The loop goes on, because a later token may still show
+    // that they follow rules of the macro's own.
+    let mut is_code = false;
     for token in &tokens.content {
         let kind = walker.kind(*token);
         match kind {

@@ -1,13 +1,14 @@
 //! Rust: patterns and the expressions that bind them.
 //!
 //! A pattern takes a value apart, and each of its names becomes a local variable with the term of
-//! its part. A *term* is an expression reduced to what name lookup needs:
+//! its part. A *term* is an expression reduced to what name lookup needs. The resolver evaluates it
+//! where the variable is used: `x.save()` needs the type of `x`.
 //!
 //! ```text
 //! let (a, b) = pair;             a = Member(pair, "0"), b = Member(pair, "1")
 //! let Point { x, .. } = p;       x = Member(InstanceOf(Point), "x")
 //! for row in rows { … }          row = ElementOf(rows)
-//! if let Some(row) = next { … }  row = Awaited(next), the content of the option
+//! if let Some(row) = next { … }  row = Unwrapped(next), the content of the option
 //! ```
 
 use tree_sitter::{Node, TreeCursor};
@@ -82,6 +83,7 @@ pub(super) fn bind_pattern(walker: &mut RustWalker<'_, '_>, pattern: Node<'_>, v
     bind_pattern_within(walker, pattern, value, MAX_LOOKAHEAD_DEPTH);
 }
 
+/// Binds a pattern that is nested at most `depth` levels deep; what lies deeper binds nothing.
 fn bind_pattern_within(
     walker: &mut RustWalker<'_, '_>,
     pattern: Node<'_>,
@@ -141,7 +143,7 @@ fn bind_tuple_struct(
     // Only the content of these two is known without the definition of the variant.
     let is_wrapper = name.is_some_and(|it| matches!(walker.text(it), "Some" | "Ok"));
     let content =
-        if is_wrapper { walker.builder.terms.add(Term::Awaited(value)) } else { UNKNOWN_TERM };
+        if is_wrapper { walker.builder.terms.add(Term::Unwrapped(value)) } else { UNKNOWN_TERM };
     // The first child is the path before the parentheses.
     for inner in named_children(pattern).skip(1) {
         bind_pattern_within(walker, inner, content, depth);

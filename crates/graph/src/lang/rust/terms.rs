@@ -1,14 +1,20 @@
 //! Rust: terms of expressions and types.
 //!
-//! A *term* is an expression or a type reduced to what name lookup needs. The two tables,
-//! [`expression_shape`] and [`type_shape`], map each kind of syntax node to a [`TermShape`], the
-//! recipe for its term; `Custom` names a function of this file that builds it. `Awaited` is the
-//! content of a wrapper: a future, an option or a result.
+//! A *term* is an expression or a type reduced to what the resolver (`crate::resolve`) needs to find
+//! definitions. To find `save` in `f(1).save()`, it evaluates the term of `f(1)`, which is
+//! `Call(f)`, to a type. `InstanceOf(T)` is a value of the type `T`, `Unwrapped` the content of a
+//! future, an option or a result.
+//!
+//! The two tables, [`expression_shape`] and [`type_shape`], map the kinds of syntax nodes to
+//! [`TermShape`]s. A shape is the recipe for a term: it tells which parts of the node make it up, or
+//! as `Custom` names a function of this file that builds it. The functions return the id of a term
+//! in `walker.builder.terms`. `depth` is the number of levels that may still be read below a node;
+//! deeper parts are unknown.
 //!
 //! ```text
 //! expression             term
 //! self.rows[0]           ElementOf(Member(self, "rows"))
-//! Store::open(path)?     Awaited(Call(Member(Store, "open")))
+//! Store::open(path)?     Unwrapped(Call(Member(Store, "open")))
 //! Arc::new(store)        store
 //!
 //! type                   term of a value of it
@@ -44,7 +50,9 @@ pub(super) fn expression_shape(kind: NodeKind) -> TermShape<RustWalk> {
         NodeKind::GenericFunction => TermShape::SameAs(TermOperand::Field(Field::Function)),
         NodeKind::Call => TermShape::Custom(call_term),
         // `x?` and `x.await` both unwrap.
-        NodeKind::Try | NodeKind::Await => TermShape::Wrapped(Term::Awaited, TermOperand::Child(0)),
+        NodeKind::Try | NodeKind::Await => {
+            TermShape::Wrapped(Term::Unwrapped, TermOperand::Child(0))
+        }
         // `&x`, `*x`, `(x)`
         NodeKind::Reference | NodeKind::Unary | NodeKind::Parenthesized => {
             TermShape::SameAs(TermOperand::FieldOrFirst(Field::Value))

@@ -1,11 +1,14 @@
 //! C and C++: qualified names and expressions as terms. A *term* is an expression or a type reduced
-//! to what name lookup needs; `Literal` is one of a type that is not defined in the project.
+//! to what the resolver (`crate::resolve`) needs to find definitions: to find `name` in `p->name`,
+//! it evaluates the term of `p` to a type. `InstanceOf(T)` is a value of the type `T`, `Literal` one
+//! of a type that is not defined in the project. The tables in `generic/terms.rs` name the functions
+//! of this file.
 //!
 //! ```text
 //! source                       term
 //! a::Store::open               Member(Member(a, "Store"), "open")
 //! std::vector<Row>             Generic(Literal("vector"), InstanceOf(Row))
-//! p->name                      Member(Awaited(p), "name"): `Awaited` is what a pointer points to
+//! p->name                      Member(Unwrapped(p), "name"): what `p` points to
 //! std::make_unique<Row>(1)     InstanceOf(Row)
 //! ```
 
@@ -26,13 +29,16 @@ pub(in crate::lang::generic) fn split_qualified_name<'t>(
     walker: &mut GenericWalker<'_, '_>,
     name: Node<'t>,
 ) -> (Option<TermId>, Node<'t>) {
+    // The grammar nests the name to the right: `a` and (`Type` and `name`). Each round takes one
+    // scope off its left end.
     let (mut scope_term, mut name, mut depth) = (None, name, MAX_LOOKAHEAD_DEPTH);
     while walker.kind(name) == NodeKind::QualifiedIdentifier {
         if let Some(scope) = walker.field(name, Field::Scope) {
             // Names are walked in a loop, but their terms nest: the depth bounds the terms.
             depth = depth.saturating_sub(1);
+            let is_too_deep = depth == 0;
             let term =
-                if depth > 0 { scope_name_term(walker, scope_term, scope) } else { UNKNOWN_TERM };
+                if is_too_deep { UNKNOWN_TERM } else { scope_name_term(walker, scope_term, scope) };
             scope_term = Some(term);
         }
         match walker.field(name, Field::Name) {
@@ -179,7 +185,7 @@ pub(in crate::lang::generic) fn c_field_term(
     let is_dereferenced = is_arrow && walker.kind(object) != NodeKind::This;
     let mut object = expression_within(walker, object, depth);
     if is_dereferenced {
-        object = walker.builder.terms.add(Term::Awaited(object));
+        object = walker.builder.terms.add(Term::Unwrapped(object));
     }
     // A template method has its name one level deeper.
     let name = walker.field(name, Field::Name).unwrap_or(name);
@@ -195,7 +201,7 @@ pub(in crate::lang::generic) fn c_pointer_term(
     let operand = walker.field(node, Field::Argument).or_else(|| node.named_child(0));
     let operand = operand.map_or(UNKNOWN_TERM, |it| expression_within(walker, it, depth));
     let is_dereferenced = walker.text(node).starts_with('*');
-    if is_dereferenced { walker.builder.terms.add(Term::Awaited(operand)) } else { operand }
+    if is_dereferenced { walker.builder.terms.add(Term::Unwrapped(operand)) } else { operand }
 }
 
 /// `f(x)`
