@@ -1,7 +1,14 @@
 //! Stored form of a module, written with the byte codec of `model`.
 //!
 //! The id and the list of files are not part of it: the store keeps the id as the row's key and the
-//! files in a table of their own, by path.
+//! files in a table of their own, by path. In the order of the bytes:
+//!
+//! ```text
+//! name, root, description                                     a length and the text each
+//! core files, entry points, tests, dependencies, dependents,  a number of texts and the texts each
+//! co-changing modules
+//! is_test, is_linked                                          one byte each
+//! ```
 
 use model::codec::{ByteReader, ByteWriter};
 

@@ -3,7 +3,15 @@
 //!
 //! The method repeats two phases: nodes move between groups while modularity rises, then each group
 //! becomes one node of a smaller graph. Nodes are visited in order; in a tie a node stays where it is,
-//! or moves to the lower group number. So the same graph always gives the same groups.
+//! or moves to the lower group number. So the same graph always gives the same groups. `partition`
+//! splits large folders by it:
+//!
+//! ```text
+//! nodes 0, 1, 2 all joined, 3, 4, 5 all joined, a weak edge between 2 and 3   → [0, 0, 0, 1, 1, 1]
+//! ```
+//!
+//! *Modularity* is the share of the edge weight inside groups, less the share that would be inside if
+//! every node kept its *degree* (the weight of its edges) and the edges were drawn at random.
 
 use std::collections::BTreeMap;
 
@@ -58,13 +66,11 @@ pub fn detect_communities(n_nodes: usize, edges: &[(usize, usize, f64)]) -> Vec<
 /// until a round moves none. Groups are numbered from 0 in order of their first node.
 fn move_nodes(graph: &WeightedGraph) -> Vec<usize> {
     let n_nodes = graph.edges.len();
-    // A self-loop has both its ends at the node, so it counts twice.
-    let degrees: Vec<f64> = graph
-        .edges
-        .iter()
-        .zip(&graph.self_loops)
-        .map(|(edges, self_loop)| edges.values().sum::<f64>() + 2.0 * self_loop)
-        .collect();
+    let mut degrees: Vec<f64> = Vec::with_capacity(n_nodes);
+    for (edges, self_loop) in graph.edges.iter().zip(&graph.self_loops) {
+        // A self-loop has both its ends at the node, so it counts twice.
+        degrees.push(edges.values().sum::<f64>() + 2.0 * self_loop);
+    }
     let total_degree: f64 = degrees.iter().sum();
     let mut group: Vec<usize> = (0..n_nodes).collect();
     let mut group_degrees = degrees.clone();

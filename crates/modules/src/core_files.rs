@@ -1,7 +1,13 @@
 //! Ranking of the most important files of a module, for the list of core files in the map.
 //!
 //! A file scores by its centrality in the reference graph, that is by the references from other files
-//! to it and from it to others, raised by its churn, a measure of recent changes.
+//! to it and from it to others, raised by its churn, a measure of recent changes. For a file that two
+//! others refer to (weight 1 each), that refers to one (weight 1), and changed twice (churn 2):
+//!
+//! ```text
+//! centrality   1 + (1 + 1) + 0.5 × 1 = 3.5
+//! score        3.5 × (1 + ln(1 + 2)) = 7.3
+//! ```
 
 use std::collections::{BTreeSet, HashMap};
 

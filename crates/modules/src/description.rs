@@ -43,6 +43,9 @@ const INSTRUCTION_OPENINGS: &[&str] = &[
     "See ",
 ];
 
+/// Abbreviations, without their last full stop, after which a sentence goes on.
+const ABBREVIATIONS: &[&str] = &["e.g", "i.e", "vs", "etc", "Mr", "St"];
+
 /// Openings of sentences that describe the whole of what a README belongs to.
 #[rustfmt::skip]
 const SELF_DESCRIPTION_OPENINGS: &[&str] = &[
@@ -309,13 +312,13 @@ fn join_paragraph<'a>(lines: impl Iterator<Item = &'a str>) -> String {
 /// The first sentence of a text without markup; `None` if it describes nothing.
 fn first_sentence(text: &str) -> Option<String> {
     let plain = strip_markup(text);
-    // A full stop after an abbreviation or an initial does not end the sentence.
-    let full_stop = plain.match_indices(". ").find(|(position, _)| {
+    let sentence_end = plain.match_indices(". ").find(|(position, _)| {
+        // A full stop after an abbreviation or an initial does not end the sentence.
         let word = plain[..*position].rsplit([' ', '(']).next().unwrap_or_default();
         let is_initial = word.len() <= 1;
-        !is_initial && !matches!(word, "e.g" | "i.e" | "vs" | "etc" | "Mr" | "St")
+        !is_initial && !ABBREVIATIONS.contains(&word)
     });
-    let sentence = full_stop.map_or(plain.as_str(), |(position, _)| &plain[..position]);
+    let sentence = sentence_end.map_or(plain.as_str(), |(position, _)| &plain[..position]);
     // The introduction of a list means nothing without the list.
     if sentence.ends_with(':') {
         return None;

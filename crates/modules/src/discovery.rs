@@ -2,7 +2,14 @@
 //! crate.
 //!
 //! [`partition_files`] forms groups of files; every group becomes a [`Module`]. The other files of
-//! the crate fill in the fields of a module: name, core files, entry points, tests, relations.
+//! the crate fill in the fields of a module: name, core files, entry points, tests, relations. `engine`
+//! passes the files of the code graph in, adds descriptions and stores the map.
+//!
+//! ```text
+//! files     crates/store/src/lib.rs, crates/cli/src/main.rs (refers to lib.rs), tests/all_test.rs …
+//! packages  crates/store, crates/cli
+//! modules   cli: depends on store;  store: entry point lib.rs, tests/all_test.rs
+//! ```
 
 use std::collections::HashMap;
 

@@ -1,6 +1,13 @@
 //! Entry points of a module: the files in which a program starts, or through which other modules
 //! use this one. They are found by file name first (`main.rs`, `index.ts`), then by references.
 //!
+//! ```text
+//! files of the module                         entry point
+//! a/src/main.rs, a/src/x/mod.rs               a/src/main.rs          a reserved name at the top
+//! x/picker/Picker.tsx, x/picker/chat/a.ts     x/picker/Picker.tsx    named after its folder
+//! a/one.go, a/two.go (used by b and c)        a/two.go               most references from outside
+//! ```
+//!
 //! A *group* is the set of files that becomes a module; its root is the folder of these files.
 
 use std::cmp::Reverse;
@@ -34,13 +41,13 @@ pub(crate) fn find_entry_points(
     group_of: &HashMap<usize, usize>,
     module: usize,
 ) -> Vec<String> {
-    let paths: Vec<&str> = group
-        .files
-        .iter()
-        .map(|it| &nodes[*it])
-        .filter(|it| !it.is_test && !it.is_empty && !is_test_data(&it.path))
-        .map(|it| it.path.as_str())
-        .collect();
+    let mut paths: Vec<&str> = Vec::new();
+    for file in &group.files {
+        let node = &nodes[*file];
+        if !node.is_test && !node.is_empty && !is_test_data(&node.path) {
+            paths.push(&node.path);
+        }
+    }
     // Path parts below the root, the file name included. Folders such as `src` do not count, so
     // `src/main.rs` has depth 1: it is at the top.
     let depth = |path: &str| {
@@ -59,9 +66,11 @@ pub(crate) fn find_entry_points(
     reserved.retain(|it| Some(it.depth) == least_depth);
     let best_reserved =
         || reserved.iter().take(MAX_ENTRY_POINTS).map(|it| it.path.to_owned()).collect();
+    // 1. A reserved name at the top.
     if least_depth == Some(1) {
         return best_reserved();
     }
+    // 2. The file named after its folder.
     let folder = group.root.rsplit('/').next().unwrap_or_default();
     let namesake = paths.iter().find(|it| depth(it) == 1 && is_named_after_folder(it, folder));
     // The project's root has no name that a file could share.
@@ -70,6 +79,7 @@ pub(crate) fn find_entry_points(
     {
         return vec![(*path).to_owned()];
     }
+    // 3. The file that other modules refer to most. 4. Reserved names further down.
     match most_referenced_file(nodes, group_of, module) {
         Some(path) => vec![path],
         None => best_reserved(),

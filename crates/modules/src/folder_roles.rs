@@ -1,7 +1,16 @@
 //! Roles of conventional folder names: tests, examples, fixtures, documentation, build layout.
 //!
 //! The tables overlap because each answers a different question: may the folder be split, may a
-//! package in it be a module, are its files test data, does its name describe its files.
+//! package in it be a module, are its files test data, does its name describe its files. The partition
+//! and most other files of this crate ask them.
+//!
+//! ```text
+//! folder      split?   packages in it are modules?   test data?   describes its files?
+//! tests       no       no                            no           yes
+//! scripts     no       yes                           no           yes
+//! fixtures    no       no                            yes          yes
+//! src         yes      yes                           no           no
+//! ```
 
 /// Folders that stay one group, however many files they hold.
 #[rustfmt::skip]
@@ -35,11 +44,13 @@ const TEST_DATA_FOLDERS: &[&str] =
 /// documentation.
 pub(crate) fn is_supporting_folder(path: &str) -> bool {
     let is_supporting_name = |folder: &str| {
-        TEST_AND_DEMO_FOLDERS.contains(&folder)
-            || TOOL_AND_TEXT_FOLDERS.contains(&folder)
-            || folder.starts_with("test-")
+        let is_listed =
+            TEST_AND_DEMO_FOLDERS.contains(&folder) || TOOL_AND_TEXT_FOLDERS.contains(&folder);
+        // `test-utils`, `api-docs`
+        let is_variant = folder.starts_with("test-")
             || folder.starts_with("tests-")
-            || folder.ends_with("-docs")
+            || folder.ends_with("-docs");
+        is_listed || is_variant
     };
     folders_before_package_name(path).any(is_supporting_name)
 }

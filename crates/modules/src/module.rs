@@ -2,7 +2,12 @@
 //! one can name, such as a package or a folder.
 //!
 //! `engine` builds the nodes from the code graph and the git history, calls
-//! [`crate::find_modules`], fills in the descriptions and stores the modules.
+//! [`crate::find_modules`], fills in the descriptions and stores the modules. For example:
+//!
+//! ```text
+//! in    cli/main.rs, refers to store/lib.rs with the weight 1000;  store/lib.rs
+//! out   module cli: files cli/main.rs, dependencies store;  module store: dependents cli
+//! ```
 
 use model::closed;
 

@@ -35,16 +35,16 @@ pub(crate) fn name_modules(
     nodes: &[FileNode],
     project: Option<&str>,
 ) -> Vec<String> {
-    let name_of = |group: &FileGroup| {
+    let mut names: Vec<String> = Vec::with_capacity(groups.len());
+    for group in groups {
         let folder_name = name_from_folder(&group.root);
         let words = find_shared_words(nodes, &group.files);
-        if group.is_community && !words.is_empty() {
+        names.push(if group.is_community && !words.is_empty() {
             format!("{folder_name}: {}", words.join(" "))
         } else {
             folder_name
-        }
-    };
-    let mut names: Vec<String> = groups.iter().map(name_of).collect();
+        });
+    }
     // Only the first generic module takes the project's name, and only if no other has it already.
     let generic =
         groups.iter().position(|it| !it.is_community && GENERIC_ROOTS.contains(&&*it.root));

@@ -87,17 +87,10 @@ pub(crate) fn assign_tests(
         let own_module = group_of.get(&file).copied();
         // A module of tests only, or the rest of the project at the top, is not the tested code.
         let own_code = own_module.filter(|it| has_code[*it] && !groups[*it].root.is_empty());
-        let assigned = if let Some(module) = own_code {
-            Some((module, to_subjects.get(&module).copied().unwrap_or_default()))
-        } else {
-            let around = outermost_test_folder(&node.path).map_or("", enclosing_folder);
-            let is_near = |it: usize| is_at_or_inside(&groups[it].root, around);
-            // A module beside the folder of tests is the likeliest subject. A helper is used by
-            // tests of every module, so references to helpers decide last.
-            heaviest(&to_subjects, is_near)
-                .or_else(|| heaviest(&to_subjects, |_| true))
-                .or_else(|| heaviest(&to_helpers, |_| true))
-                .or(own_module.map(|it| (it, 0)))
+        let assigned = match own_code {
+            Some(module) => Some((module, to_subjects.get(&module).copied().unwrap_or_default())),
+            None => find_subject(&node.path, groups, &to_subjects, &to_helpers)
+                .or(own_module.map(|it| (it, 0))),
         };
         if let Some((module, weight)) = assigned {
             assigned_tests[module].push(RankedTest {
@@ -112,6 +105,23 @@ pub(crate) fn assign_tests(
         tests.into_iter().take(MAX_LISTED).map(|it| it.path.to_owned()).collect()
     };
     assigned_tests.into_iter().map(best_paths).collect()
+}
+
+/// The module that a test outside the modules of code exercises, with the weight of the references
+/// that show it: to the code under test (`to_subjects`) and to test helpers.
+fn find_subject(
+    test_path: &str,
+    groups: &[FileGroup],
+    to_subjects: &ModuleWeights,
+    to_helpers: &ModuleWeights,
+) -> Option<(usize, u64)> {
+    let around = outermost_test_folder(test_path).map_or("", enclosing_folder);
+    let is_near = |module: usize| is_at_or_inside(&groups[module].root, around);
+    // A module beside the folder of tests is the likeliest subject. A helper is used by tests of every
+    // module, so references to helpers decide last.
+    heaviest(to_subjects, is_near)
+        .or_else(|| heaviest(to_subjects, |_| true))
+        .or_else(|| heaviest(to_helpers, |_| true))
 }
 
 /// The module with the largest weight among those accepted, ties to the lower index.
@@ -168,12 +178,15 @@ fn is_named_like_test(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.split('.').next().unwrap_or(name);
     let lower = stem.to_lowercase();
-    matches!(lower.as_str(), "test" | "tests")
-        || ["test_", "tests_", "test-"].iter().any(|it| lower.starts_with(it))
-        || ["_test", "_tests", "-test", "_spec"].iter().any(|it| lower.ends_with(it))
-        || ["Test", "Tests", "IT"].iter().any(|it| stem.ends_with(it))
-        || name.contains(".test.")
-        || name.contains(".spec.")
+    let is_test_word = matches!(lower.as_str(), "test" | "tests");
+    // `test_db.py`
+    let has_prefix = ["test_", "tests_", "test-"].iter().any(|it| lower.starts_with(it));
+    // `db_test.go`, and `ServerTest.java`, where the capital matters.
+    let has_suffix = ["_test", "_tests", "-test", "_spec"].iter().any(|it| lower.ends_with(it))
+        || ["Test", "Tests", "IT"].iter().any(|it| stem.ends_with(it));
+    // `user.test.ts`
+    let has_infix = name.contains(".test.") || name.contains(".spec.");
+    is_test_word || has_prefix || has_suffix || has_infix
 }
 
 #[cfg(test)]

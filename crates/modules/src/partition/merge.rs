@@ -8,6 +8,12 @@
 //!
 //! The public functions run in the order in which they stand here. Each changes the list of groups
 //! in place and keeps the files of a group sorted.
+//!
+//! ```text
+//! merge_small_groups        pkg/net: 2 files, pkg: 9 files     → pkg: 11 files
+//! merge_down_to_limit       90 groups                          → 70 groups, the smallest merged
+//! merge_equivalent_roots    pkg/types, pkg/src/types           → pkg/types
+//! ```
 
 use std::cmp::Reverse;
 

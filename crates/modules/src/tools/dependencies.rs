@@ -1,5 +1,11 @@
 //! Dependencies listed in manifests, for the question whether a project uses a well-known library.
 //! Most manifests are searched for the name and not parsed: a rare wrong answer does no harm.
+//! `tools.rs` asks it for each library of its table.
+//!
+//! ```text
+//! Cargo.toml         tokio = "1" below [dependencies]   has_dependency(…, "tokio")    true
+//! requirements.txt   pytest-cov==4                      has_dependency(…, "pytest")   false
+//! ```
 
 use serde_json::Value;
 
@@ -74,14 +80,18 @@ fn is_in_python_manifest(text: &str, dependency: &str) -> bool {
         format!("name = {dependency}\n"),
         format!("name=\"{dependency}\""),
     ];
+    if own_names.iter().any(|it| lower.contains(it)) {
+        return false;
+    }
+    text.lines().any(|line| is_requirement_of(line, dependency))
+}
+
+/// A line requires the dependency: `pytest>=8`, `"pytest[all]",`, `- pytest`.
+fn is_requirement_of(line: &str, dependency: &str) -> bool {
+    let line = line.trim().trim_start_matches(['"', '\'', '[', '-', ' ']).to_lowercase();
+    let Some(rest) = line.strip_prefix(dependency) else { return false };
     // After the name, a requirement has a version, an extra, a marker or a quote. Other characters
     // continue a longer name: `pytest-cov` does not require `pytest`.
-    let is_requirement = |line: &str| {
-        let line = line.trim().trim_start_matches(['"', '\'', '[', '-', ' ']);
-        line.to_lowercase().strip_prefix(dependency).is_some_and(|rest| {
-            rest.is_empty()
-                || rest.starts_with(['=', '<', '>', '~', '!', '[', '"', '\'', ' ', ';', '.', ']'])
-        })
-    };
-    !own_names.iter().any(|it| lower.contains(it)) && text.lines().any(is_requirement)
+    rest.is_empty()
+        || rest.starts_with(['=', '<', '>', '~', '!', '[', '"', '\'', ' ', ';', '.', ']'])
 }
