@@ -53,11 +53,13 @@ fn word_weights(history: &CommitHistory, query: &[u32]) -> HashMap<u32, f64, Fas
         }
     }
     let n_commits = history.commits.len() as u64;
-    doc_freqs
-        .into_iter()
-        .filter(|(_, doc_freq)| *doc_freq > 0)
-        .map(|(word, doc_freq)| (word, words::inverse_document_frequency(n_commits, doc_freq)))
-        .collect()
+    let mut weights = HashMap::default();
+    for (word, doc_freq) in doc_freqs {
+        if doc_freq > 0 {
+            weights.insert(word, words::inverse_document_frequency(n_commits, doc_freq));
+        }
+    }
+    weights
 }
 
 /// Ranks files by churn: the recency weights of the commits that changed them, summed. Best first.
