@@ -2,16 +2,27 @@
 //! stay within the token budget, leave out memories that need review, and cannot be broken by the
 //! text of a memory.
 //!
-//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
-//! memories. `m1` is the first memory that was created. A memory is printed as
-//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
-//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
-//! notation is in `main.rs`.
+//! Tests play a script, one command per line, and compare its output or a part of it. There each
+//! command is repeated after `>`, unless it prints nothing:
 //!
-//! `context TASK` prints the block for the start of a session, `file-context FILE` that for a file,
-//! both without their frame; `touch FILE` prints the warnings for a step;
-//! `insert-unchecked --plain` stores an unpinned memory without any check; `teach --new` stores a
-//! statement without comparing it with the others.
+//! ```text
+//! > teach retry limit is 3                     stores a statement
+//! m1 new: module_insight "retry limit is 3"    `m1`, the first memory, is new; then its type and text
+//! > list                                       prints the active memories, newest first
+//! m1 module_insight 0.90 "retry limit is 3"    0.90 is its current confidence
+//! ```
+//!
+//! After the text of a memory come `tags=`, `files=`, `user` if it is in the user's notebook, `pinned`,
+//! and its status if it is not active: `[deleted]`. `main.rs` explains the other words of the output,
+//! the header of the crate `testkit` all commands. This file also uses:
+//!
+//! ```text
+//! context TASK               prints the block for the start of a session, without its frame
+//! file-context FILE          prints the block for a file, without its frame
+//! touch FILE                 prints the warnings for a step that accesses the file
+//! insert-unchecked --plain   stores an unpinned memory without any check
+//! teach --new                stores a statement without comparing it with the others
+//! ```
 
 use std::fmt::Write as _;
 

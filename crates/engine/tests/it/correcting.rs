@@ -1,15 +1,27 @@
 //! Corrections: a user's judgement of a memory (right, outdated, partly wrong, incorrect) and its
 //! effect on memories that derive from it.
 //!
-//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
-//! memories. `m1` is the first memory that was created. A memory is printed as
-//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
-//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
-//! notation is in `main.rs`.
+//! Each test plays a script, one command per line, and compares the output. There each command is
+//! repeated after `>`, unless it prints nothing:
 //!
-//! `flag m1 JUDGEMENT [TEXT]` corrects. `foreign TEXT` adds a record to the import file, and `import`
-//! reads this file: its memories are tainted, or with `--vouched` trusted as they claim, for example
-//! pinned. A record with `--rests-on m1` derives from m1. `list` prints the newest memory first.
+//! ```text
+//! > teach retry limit is 3                     stores a statement
+//! m1 new: module_insight "retry limit is 3"    `m1`, the first memory, is new; then its type and text
+//! > list                                       prints the active memories, newest first
+//! m1 module_insight 0.90 "retry limit is 3"    0.90 is its current confidence
+//! ```
+//!
+//! After the text of a memory come `tags=`, `files=`, `user` if it is in the user's notebook, `pinned`,
+//! and its status if it is not active: `[deleted]`. `main.rs` explains the other words of the output,
+//! the header of the crate `testkit` all commands. This file also uses:
+//!
+//! ```text
+//! flag m1 JUDGEMENT [TEXT]   corrects: `right`, `outdated`, `partly`, `incorrect`
+//! foreign TEXT               adds a record of unknown origin to the import file
+//! foreign --rests-on m1      such a record that derives from m1
+//! import                     reads the import file; its memories are tainted
+//! import --vouched           the same, but trusts the records as they claim, for example pinned
+//! ```
 
 use expect_test::expect;
 

@@ -1,15 +1,27 @@
 //! Damage: a damaged memory is withheld and reported, maintenance does not touch a damaged
 //! notebook, and backups repair or replace it.
 //!
-//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
-//! memories. `m1` is the first memory that was created. A memory is printed as
-//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
-//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
-//! notation is in `main.rs`.
+//! Each test plays a script, one command per line, and compares the output. There each command is
+//! repeated after `>`, unless it prints nothing:
 //!
-//! `damage m1` changes the stored text behind the engine's back. A line with `!` is a warning after
-//! the output of a command. `active-days 30` lets 30 days pass in which the project is used, so that
-//! memories age. `restore-backup 1` restores the newest backup; `(user)` marks the user's notebook.
+//! ```text
+//! > teach retry limit is 3                     stores a statement
+//! m1 new: module_insight "retry limit is 3"    `m1`, the first memory, is new; then its type and text
+//! > list                                       prints the active memories, newest first
+//! m1 module_insight 0.90 "retry limit is 3"    0.90 is its current confidence
+//! ```
+//!
+//! After the text of a memory come `tags=`, `files=`, `user` if it is in the user's notebook, `pinned`,
+//! and its status if it is not active: `[deleted]`. `main.rs` explains the other words of the output,
+//! the header of the crate `testkit` all commands. This file also uses:
+//!
+//! ```text
+//! damage m1          changes the stored text behind the engine's back
+//! ! memory m1 …      output: a warning after the output of a command
+//! active-days 30     lets 30 days pass in which the project is used, so that memories age
+//! restore-backup 1   restores the newest backup
+//! (user)             output: marks the user's notebook
+//! ```
 
 use expect_test::expect;
 

@@ -31,9 +31,8 @@ fn next_entropy() -> [u8; 10] {
 }
 
 /// The transcript of a session in the format of our own journal, one JSON event per line, with many
-/// kinds of signals: a coupling, an error with its fix, a
-/// routine, external text, and a correction in the agent's reasoning. Each session is one day
-/// later.
+/// kinds of signals: a coupling, an error with its fix, a routine, external text, and a correction in
+/// the agent's reasoning. Each session is one day later.
 fn transcript_text(session: u8) -> String {
     let mut lines = Vec::new();
     let mut push = |line: String| lines.push(line);

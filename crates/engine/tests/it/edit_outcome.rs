@@ -37,20 +37,18 @@ fn session_id(session: u8) -> SessionId {
 /// note that it recorded; `more` are further events.
 fn subagent_events(parent: u8, note: &str, more: &[&str]) -> Vec<String> {
     let parent = session_id(parent);
-    let mut events = vec![
-        format!(
-            r#""event":"session_start","project_root":"/p","agent":"test","parent":"{parent}","task":"a part of it""#
-        ),
-        r#""event":"tool_call","call_id":"a","tool":"edit","args":{"paths":["src/api.rs"]}"#
-            .to_owned(),
-        r#""event":"tool_result","call_id":"a","tool":"edit","ok":true"#.to_owned(),
-        r#""event":"tool_call","call_id":"b","tool":"edit","args":{"paths":["web/wire.ts"]}"#
-            .to_owned(),
-        r#""event":"tool_result","call_id":"b","tool":"edit","ok":true"#.to_owned(),
-        r#""event":"tool_call","call_id":"c","tool":"shell","args":{"command":"cargo test"}"#
-            .to_owned(),
-        r#""event":"tool_result","call_id":"c","tool":"shell","ok":true,"excerpt":"ok""#.to_owned(),
+    let mut events = vec![format!(
+        r#""event":"session_start","project_root":"/p","agent":"test","parent":"{parent}","task":"a part of it""#
+    )];
+    let two_edits_and_a_test = [
+        r#""event":"tool_call","call_id":"a","tool":"edit","args":{"paths":["src/api.rs"]}"#,
+        r#""event":"tool_result","call_id":"a","tool":"edit","ok":true"#,
+        r#""event":"tool_call","call_id":"b","tool":"edit","args":{"paths":["web/wire.ts"]}"#,
+        r#""event":"tool_result","call_id":"b","tool":"edit","ok":true"#,
+        r#""event":"tool_call","call_id":"c","tool":"shell","args":{"command":"cargo test"}"#,
+        r#""event":"tool_result","call_id":"c","tool":"shell","ok":true,"excerpt":"ok""#,
     ];
+    events.extend(two_edits_and_a_test.map(str::to_owned));
     if !note.is_empty() {
         events.push(format!(r#""event":"record","type":"gotcha","content":"{note}""#));
     }

@@ -1,15 +1,27 @@
 //! Generated answers (`ask`): prose from a language model if one is configured, always with the
 //! memories it is based on, and nothing if no memory is relevant. The model is a fake HTTP server.
 //!
-//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
-//! memories. `m1` is the first memory that was created. A memory is printed as
-//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
-//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
-//! notation is in `main.rs`.
+//! Tests play a script, one command per line, and compare its output or a part of it. There each
+//! command is repeated after `>`, unless it prints nothing:
 //!
-//! `--without hyde` turns off HyDE, which would send a request of its own to the model. `{token}` in a
-//! script is a fake secret. `insert-unchecked` stores a memory without the checks that would refuse a
-//! secret; `--plain` makes it an ordinary memory, without a pin and without a summary of its own.
+//! ```text
+//! > teach retry limit is 3                     stores a statement
+//! m1 new: module_insight "retry limit is 3"    `m1`, the first memory, is new; then its type and text
+//! > list                                       prints the active memories, newest first
+//! m1 module_insight 0.90 "retry limit is 3"    0.90 is its current confidence
+//! ```
+//!
+//! After the text of a memory come `tags=`, `files=`, `user` if it is in the user's notebook, `pinned`,
+//! and its status if it is not active: `[deleted]`. `main.rs` explains the other words of the output,
+//! the header of the crate `testkit` all commands. This file also uses:
+//!
+//! ```text
+//! ask QUESTION       prints the generated answer, then the memories it is based on
+//! --without hyde     turns off HyDE, which would send a request of its own to the model
+//! {token}            a fake secret
+//! insert-unchecked   stores a memory without the checks that would refuse a secret
+//! --plain            makes it an ordinary memory, without a pin and a summary of its own
+//! ```
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener};

@@ -1,5 +1,13 @@
 //! Injection at hook events: which events inject notes, the confidence that a trust level requires,
 //! notes that were shown already, missing references, and the A/B trial.
+//!
+//! A *hook event* is what a host such as Claude Code reports while an agent works. In most tests the
+//! project has a gotcha about the function `verify` in `a.rs`:
+//!
+//! ```text
+//! FilesTouched { a.rs }   the first time in a session   a note: verify() wants seconds
+//! FilesTouched { a.rs }   the second time               nothing, the note was shown
+//! ```
 
 use std::path::Path;
 

@@ -9,8 +9,15 @@ use waylore_engine::{Explanation, MapEdit, MemoryFilter, NotebookScope, Project,
 
 use crate::learning::{LearningFixture, SESSION_ID_PREFIX, START, parse_events_at};
 
-/// Converts a script to events. Its commands, one per line: `edit FILE`, `read FILE [BYTES]`,
-/// `run COMMAND`, `note TEXT` (the agent records it), `done` (a subtask succeeded).
+/// Converts a script to events. Its commands, one per line:
+///
+/// ```text
+/// edit FILE           the agent edits a file
+/// read FILE [BYTES]   it reads a file, of 100 bytes unless given
+/// run COMMAND         it runs a command, which succeeds
+/// note TEXT           it records a note
+/// done                a subtask succeeded
+/// ```
 fn event_lines(script: &str) -> Vec<String> {
     let start = r#""event":"session_start","project_root":"/p","agent":"test","task":"change prices in the cart""#;
     let mut events = vec![start.to_owned()];

@@ -1,10 +1,19 @@
 //! Learning from sessions: they are journalled while they run, and learned when they end.
 //!
-//! Sessions are written as JSON events without the common fields, which [`parse_events`] adds. The
-//! fixture at the top is shared by the other tests of learning. A *journal* is the file to which the
-//! events of a session are appended. A session is *validated* if its tests passed or its edits were
-//! committed; only then its statements become memories. *Tainted* statements, which text from outside
-//! the project may have influenced, never do without review.
+//! Sessions are written as JSON events without the common fields, which [`parse_events`] adds:
+//!
+//! ```text
+//! "event":"session_start", …, "task":"round totals"                      the task of the agent
+//! "event":"tool_call","call_id":"a","tool":"edit","args":{…}             it edits a file
+//! "event":"tool_result","call_id":"a","tool":"edit","ok":true            with success
+//! "event":"reasoning","text":"Actually, `src/total.ts` rounds per line"  it states something
+//! "event":"step_complete"                                                 the session ends
+//! ```
+//!
+//! The fixture at the top is shared by the other tests of learning. A *journal* is the file to which
+//! the events of a session are appended. A session is *validated* if its tests passed or its edits
+//! were committed; only then its statements become memories. *Tainted* statements, which text from
+//! outside the project may have influenced, never do without review.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,13 @@
 //! Recurring errors: one session meets an error and resolves it, the next one meets it again and is told what
 //! ended it. Errors, commands and names that only look alike are answered with silence.
 //!
-//! Each case is a session as a list of steps, the failure of a second session, and a part of the answer.
+//! Each case is a session as a list of steps, the failure of a second session, and a part of the answer:
+//!
+//! ```text
+//! first session     npm test fails: DATABASE_URL is not set;  DATABASE_URL=sqlite::memory: npm test succeeds
+//! second session    npm test fails: DATABASE_URL is not set   → told: DATABASE_URL=sqlite::memory: npm test
+//!                   npm test fails: REDIS_URL is not set      → silence
+//! ```
 
 use std::cell::Cell;
 

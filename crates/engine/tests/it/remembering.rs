@@ -1,14 +1,26 @@
 //! Remembering: a user's statement becomes a new memory, merges into one that states the same, or
 //! supersedes one that it contradicts.
 //!
-//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
-//! memories. `m1` is the first memory that was created. A memory is printed as
-//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
-//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
-//! notation is in `main.rs`.
+//! Each test plays a script, one command per line, and compares the output. There each command is
+//! repeated after `>`, unless it prints nothing:
 //!
-//! The output of `teach` names the case: `new`, `again` (merged, same text), `merged`,
-//! `supersedes`.
+//! ```text
+//! > teach retry limit is 3                     stores a statement
+//! m1 new: module_insight "retry limit is 3"    `m1`, the first memory, is new; then its type and text
+//! > list                                       prints the active memories, newest first
+//! m1 module_insight 0.90 "retry limit is 3"    0.90 is its current confidence
+//! ```
+//!
+//! After the text of a memory come `tags=`, `files=`, `user` if it is in the user's notebook, `pinned`,
+//! and its status if it is not active: `[deleted]`. `main.rs` explains the other words of the output,
+//! the header of the crate `testkit` all commands. This file also uses:
+//!
+//! ```text
+//! m1 new             the output of `teach`: a new memory,
+//! m1 again           merged into m1, which keeps its text,
+//! m1 merged          merged into m1, which gets the new text (`was` shows the old one),
+//! m2 supersedes m1   or a new memory in the place of one that it contradicts
+//! ```
 
 use expect_test::expect;
 

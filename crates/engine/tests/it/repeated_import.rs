@@ -1,13 +1,25 @@
 //! Repeated import: an import skips memories that are stored already, and does not bring back those
 //! that were forgotten or purged.
 //!
-//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
-//! memories. `m1` is the first memory that was created. A memory is printed as
-//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
-//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
-//! notation is in `main.rs`.
+//! Each test plays a script, one command per line, and compares the output. There each command is
+//! repeated after `>`, unless it prints nothing:
 //!
-//! `export` writes the import file, `foreign` adds a record to it.
+//! ```text
+//! > teach retry limit is 3                     stores a statement
+//! m1 new: module_insight "retry limit is 3"    `m1`, the first memory, is new; then its type and text
+//! > list                                       prints the active memories, newest first
+//! m1 module_insight 0.90 "retry limit is 3"    0.90 is its current confidence
+//! ```
+//!
+//! After the text of a memory come `tags=`, `files=`, `user` if it is in the user's notebook, `pinned`,
+//! and its status if it is not active: `[deleted]`. `main.rs` explains the other words of the output,
+//! the header of the crate `testkit` all commands. This file also uses:
+//!
+//! ```text
+//! export         writes the import file
+//! foreign TEXT   adds a record of unknown origin to it
+//! import         reads it
+//! ```
 
 use expect_test::expect;
 

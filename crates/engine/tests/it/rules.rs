@@ -1,16 +1,26 @@
 //! Rule files (`CLAUDE.md`, `AGENTS.md` …): every rule becomes a memory, which follows its file
 //! until the user changes it.
 //!
-//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
-//! memories. `m1` is the first memory that was created. A memory is printed as
-//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
-//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
-//! notation is in `main.rs`.
+//! Each test plays a script, one command per line, and compares the output. There each command is
+//! repeated after `>`, unless it prints nothing:
 //!
-//! `rules` imports the rules of all rule files of the project; `--vouched` means that the user has
-//! agreed to them. It prints the memories that were added, reworded (`was "old text": …`) or retired,
-//! and last `N known`: the number of rules whose text was imported before, by an earlier import or
-//! from another file. Their memories stay as they are.
+//! ```text
+//! > teach retry limit is 3                     stores a statement
+//! m1 new: module_insight "retry limit is 3"    `m1`, the first memory, is new; then its type and text
+//! > list                                       prints the active memories, newest first
+//! m1 module_insight 0.90 "retry limit is 3"    0.90 is its current confidence
+//! ```
+//!
+//! After the text of a memory come `tags=`, `files=`, `user` if it is in the user's notebook, `pinned`,
+//! and its status if it is not active: `[deleted]`. `main.rs` explains the other words of the output,
+//! the header of the crate `testkit` all commands. This file also uses:
+//!
+//! ```text
+//! rules                  imports the rules of all rule files of the project
+//! rules --vouched        the same, and the user has agreed to them
+//! m1 was "old text": …   output: the rule was reworded
+//! N known                output: number of rules that were imported before and stay as they are
+//! ```
 
 use expect_test::expect;
 

@@ -1,14 +1,25 @@
 //! Search: finds memories by meaning, repeats its results, explains its scores, and adds linked
 //! memories. Filters, index updates and odd queries have files of their own.
 //!
-//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
-//! memories. `m1` is the first memory that was created. A memory is printed as
-//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
-//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
-//! notation is in `main.rs`.
+//! Tests play a script, one command per line, and compare its output or a part of it. There each
+//! command is repeated after `>`, unless it prints nothing:
 //!
-//! A search prints each hit with the words it was found by;
-//! `insert-unchecked --plain --requires m1` stores a memory that is linked to m1.
+//! ```text
+//! > teach retry limit is 3                     stores a statement
+//! m1 new: module_insight "retry limit is 3"    `m1`, the first memory, is new; then its type and text
+//! > list                                       prints the active memories, newest first
+//! m1 module_insight 0.90 "retry limit is 3"    0.90 is its current confidence
+//! ```
+//!
+//! After the text of a memory come `tags=`, `files=`, `user` if it is in the user's notebook, `pinned`,
+//! and its status if it is not active: `[deleted]`. `main.rs` explains the other words of the output,
+//! the header of the crate `testkit` all commands. This file also uses:
+//!
+//! ```text
+//! search WORDS               prints the hits, each with the words by which it was found
+//! insert-unchecked --plain   stores an unpinned memory without any check
+//! --requires m1              links that memory to m1
+//! ```
 
 mod filters;
 mod index_updates;

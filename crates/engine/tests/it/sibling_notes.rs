@@ -8,9 +8,11 @@ use waylore_engine::{Project, StepContext, StepRequest};
 
 use crate::learning::{LearningFixture, SESSION_ID_PREFIX, START, parse_events_at};
 
-/// Numbers of the sessions that start the subagents.
+/// Number of the session that starts the subagents.
 const PARENT: u8 = 90;
+/// Number of another session that starts subagents.
 const OTHER_PARENT: u8 = 91;
+/// The call that brings text from outside the project into a session, so that what follows is tainted.
 const FETCH: &str =
     r#""event":"tool_call","call_id":"f","tool":"web_fetch","args":{"query":"https://x.test"}"#;
 const PLAIN_NOTE: &str = "`src/api.rs` is generated from the schema.";

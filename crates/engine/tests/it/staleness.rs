@@ -1,15 +1,27 @@
 //! Staleness: the confidence of a memory falls when its files change, follows renamed files, and a
 //! memory of deleted files is not injected.
 //!
-//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
-//! memories. `m1` is the first memory that was created. A memory is printed as
-//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
-//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
-//! notation is in `main.rs`.
+//! Each test plays a script, one command per line, and compares the output. There each command is
+//! repeated after `>`, unless it prints nothing:
 //!
-//! `write` writes a file, `git BRANCH` makes a repository, `commit` commits all files,
-//! `age FILE DAYS` makes the file that much newer than the memory. `--explain` prints the
-//! confidence after `worth`, and the reasons.
+//! ```text
+//! > teach retry limit is 3                     stores a statement
+//! m1 new: module_insight "retry limit is 3"    `m1`, the first memory, is new; then its type and text
+//! > list                                       prints the active memories, newest first
+//! m1 module_insight 0.90 "retry limit is 3"    0.90 is its current confidence
+//! ```
+//!
+//! After the text of a memory come `tags=`, `files=`, `user` if it is in the user's notebook, `pinned`,
+//! and its status if it is not active: `[deleted]`. `main.rs` explains the other words of the output,
+//! the header of the crate `testkit` all commands. This file also uses:
+//!
+//! ```text
+//! write FILE TEXT --times N     writes the text N times into a file
+//! git BRANCH, commit            makes a repository, and commits all files
+//! newer FILE DAYS               makes the file that much newer than the memory
+//! file-context FILE             prints the block for a file
+//! --explain                     prints after it each memory with `worth`, its confidence, and reasons
+//! ```
 
 use expect_test::expect;
 

@@ -2,7 +2,14 @@
 //! scripts of the project, subagents, a second session with the same error, outputs of failed calls.
 //!
 //! Each session states a fact that is learned if nothing external was read before. *Tainted* is what comes
-//! after external text.
+//! after external text:
+//!
+//! ```text
+//! edit, fact, passing test                   the fact is learned
+//! edit, a page is fetched, fact, test        the fact is tainted: no live memory
+//! ```
+//!
+//! Sessions are written as JSON events without the common fields, which `parse_events_at` adds.
 
 use std::path::Path;
 

@@ -1,14 +1,9 @@
 //! Filters: they apply before the limit, so that a weak match that passes the filter is found
 //! although many better matches do not pass it.
 //!
-//! A script has one command per line: `teach TEXT` stores a statement, `list` prints the active
-//! memories. `m1` is the first memory that was created. A memory is printed as
-//! `m1 gotcha 0.90 "text" tags=net files=a.rs user pinned [deleted]`: type, current confidence (in
-//! lists), text, labels, `user` if it is in the user's notebook, pin and status. The rest of the
-//! notation is in `main.rs`.
-//!
-//! `insert-unchecked --plain` stores an unpinned memory with any attributes, without comparing it
-//! with others.
+//! A script, one command per line, makes the memories; the searches are calls of the engine.
+//! `insert-unchecked --plain ATTRIBUTES TEXT` stores an unpinned memory as given, without comparing it
+//! with others. `m1` is the first memory that was created.
 
 use std::fmt::Write as _;
 
