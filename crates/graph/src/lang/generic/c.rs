@@ -1,9 +1,6 @@
-//! C and C++: declarators, declarations, aliases and test macros. Called by `generic` for every
-//! node of these two languages, before the code that they share with C#, Ruby and PHP.
-//!
-//! The two languages write the type of a name around the name: in `int *(*f)(int)` the name `f` is
-//! nested in three declarators. The grammar has a node for each of them, which
-//! [`declared_name`] follows down to the name.
+//! C and C++: declarations, aliases and test macros. Called by `generic` for every node of these two
+//! languages, before the code that they share with C#, Ruby and PHP. Declarators, qualified names and
+//! namespaces have files of their own.
 //!
 //! ```text
 //! int size(List *list);          definition: function `size`, a declaration, exactly 1 argument
@@ -13,11 +10,13 @@
 //! TEST_F(StoreTest, Opens) {}    definition: test `Opens`, owner `StoreTest`
 //! ```
 
+mod declarators;
 mod names;
 mod namespaces;
 
 use tree_sitter::{Node, TreeCursor};
 
+pub(super) use declarators::{declared_name, is_declarator};
 pub(super) use names::{
     c_call_term, c_field_term, c_pointer_term, qualified_name_term, split_qualified_name,
     template_type_name,
@@ -30,8 +29,9 @@ use super::{Field, GenericWalker, NodeKind, OutOfLineMethod};
 use crate::facts::{DefFlags, DefId, DefKind, LocalId, RefKind, Term, TermId};
 use crate::facts_builder::{ANY_ARG_COUNT, NameBinding, ScopeKind, known_term};
 use crate::lang::SourceLanguage;
-use crate::lang::syntax_walker::{MAX_LOOKAHEAD_DEPTH, named_children};
+use crate::lang::syntax_walker::named_children;
 use crate::lang::term_shape::{expression_term, field_type, type_name, type_term};
+use declarators::{DeclaredName, declarators};
 use names::visit_qualified_name;
 use namespaces::{add_using_declaration, alias_namespace, visit_namespace};
 
@@ -260,23 +260,6 @@ fn visit_declaration(
     walker.visit_children(cursor);
 }
 
-/// The declarators of a declaration, of which there may be several: `int a, *b;`.
-fn declarators<'t>(walker: &GenericWalker<'_, '_>, node: Node<'t>) -> Vec<Node<'t>> {
-    let mut cursor = node.walk();
-    let mut found = Vec::new();
-    if cursor.goto_first_child() {
-        loop {
-            if walker.grammar.is_field(cursor.field_id().map(u16::from), Field::Declarator) {
-                found.push(cursor.node());
-            }
-            if !cursor.goto_next_sibling() {
-                break;
-            }
-        }
-    }
-    found
-}
-
 /// Defines a function that is declared without a body: `T f(int);`.
 fn declare_function(
     walker: &mut GenericWalker<'_, '_>,
@@ -359,78 +342,4 @@ fn bind_range_variable(walker: &mut GenericWalker<'_, '_>, node: Node<'_>) {
     let declared = field_type(walker, node, Field::Type);
     let name = walker.builder.intern_node(name);
     walker.builder.bind_local(name, declared, Some(element));
-}
-
-/// The name that a declarator declares.
-pub(super) struct DeclaredName<'t> {
-    /// `None` for an abstract declarator, such as the parameter of `void f(int *)`.
-    pub(super) node: Option<Node<'t>>,
-    pub(super) is_function: bool,
-}
-
-/// Follows a declarator to the name inside it: `f` in `*(*f)(int)`, which is a variable and not a
-/// function.
-pub(super) fn declared_name<'t>(
-    walker: &GenericWalker<'_, '_>,
-    declarator: Node<'t>,
-) -> DeclaredName<'t> {
-    let mut node = declarator;
-    let mut is_function = false;
-    for _ in 0..MAX_LOOKAHEAD_DEPTH {
-        let inner = walker.field(node, Field::Declarator);
-        // In `int (*f)(void)` the parentheses make `f` a pointer to a function.
-        let is_parenthesized =
-            inner.is_some_and(|it| walker.kind(it) == NodeKind::ParenthesizedDeclarator);
-        is_function |= walker.kind(node) == NodeKind::FunctionDeclarator && !is_parenthesized;
-        if is_name(walker.kind(node)) {
-            return DeclaredName { node: Some(node), is_function };
-        }
-        // Some declarators have their inner one as a plain child.
-        let inner = inner.or_else(|| {
-            named_children(node).find(|it| {
-                let kind = walker.kind(*it);
-                is_declarator(kind) || kind == NodeKind::Identifier
-            })
-        });
-        let Some(inner) = inner else { break };
-        node = inner;
-    }
-    DeclaredName { node: None, is_function }
-}
-
-/// Returns whether a node is a declared name, the innermost part of a declarator.
-const fn is_name(kind: NodeKind) -> bool {
-    matches!(
-        kind,
-        NodeKind::Identifier
-            | NodeKind::FieldIdentifier
-            | NodeKind::QualifiedIdentifier
-            | NodeKind::DestructorName
-            | NodeKind::OperatorName
-            | NodeKind::TypeIdentifier
-    )
-}
-
-/// Returns whether a node is a declarator of any form: `*x`, `x[3]`, `x(int)`, `x = 1`.
-pub(super) const fn is_declarator(kind: NodeKind) -> bool {
-    matches!(
-        kind,
-        NodeKind::AbstractArrayDeclarator
-            | NodeKind::AbstractFunctionDeclarator
-            | NodeKind::AbstractParenthesizedDeclarator
-            | NodeKind::AbstractPointerDeclarator
-            | NodeKind::AbstractReferenceDeclarator
-            | NodeKind::ArrayDeclarator
-            | NodeKind::AttributedDeclarator
-            | NodeKind::FunctionDeclarator
-            | NodeKind::InitDeclarator
-            | NodeKind::NewDeclarator
-            | NodeKind::ParenthesizedDeclarator
-            | NodeKind::PointerDeclarator
-            | NodeKind::PointerTypeDeclarator
-            | NodeKind::ReferenceDeclarator
-            | NodeKind::StructuredBinding
-            | NodeKind::VariableDeclarator
-            | NodeKind::VariadicDeclarator
-    )
 }
