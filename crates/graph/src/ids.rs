@@ -1,5 +1,6 @@
 //! Index types: each is a position in one particular array. The types keep a position in one array
-//! from being used in another.
+//! from being used in another. `DefId(2)` is `facts.defs[2]`; passing it where a `TermId` is expected
+//! does not compile.
 
 /// Declares a `u32` index as a type of its own: `index_type! { DefId }` gives the type
 /// `DefId(pub u32)` with `index()`, `from_index(usize)` and conversions from and to `u32`.

@@ -4,6 +4,11 @@
 //! [`FnvHasher`] is for names: FNV-1a reads byte by byte. [`hash_bytes`], for interfaces, and
 //! [`fingerprint`], for files, read eight bytes at a time, because their inputs are long; their
 //! multipliers are those of well-known hashes.
+//!
+//! ```text
+//! fingerprint(b"fn a() {}")   16 bytes; if they are equal to the stored ones, the file is not parsed again
+//! hash_bytes(interface)       8 bytes; if they are equal, no other file is resolved again
+//! ```
 
 /// FNV-1a, 64 bits (Fowler, Noll and Vo).
 pub(crate) struct FnvHasher(pub(crate) u64);

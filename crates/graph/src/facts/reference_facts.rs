@@ -5,7 +5,8 @@
 //! are in memory at once, and few of them are resolved again.
 //!
 //! The other facts of the file are its visible facts. Both parts are numbered in one sequence: if
-//! the visible facts have 10 terms, `TermId(10)` is the first term here.
+//! the visible facts have 10 terms, `TermId(10)` is the first term here. `compaction.rs` makes both
+//! parts; `IndexedFile::with_references` joins them again to resolve the file.
 
 use model::codec::{ByteReader, ByteWriter};
 

@@ -1,6 +1,7 @@
 //! Table of a file's names: many short strings in two allocations instead of one each.
 //!
-//! `FileFacts` refers to its strings by [`StringId`](super::StringId), which is an index here.
+//! `FileFacts` refers to its strings by [`StringId`](super::StringId), which is an index here. The
+//! strings `run`, `db` and `find` are the buffer `rundbfind` with the ends 3, 5 and 9.
 
 /// A string table: all strings concatenated, found by their index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,6 +5,12 @@
 //! what nothing uses. Compaction has buffers of its own. At its end the buffers of both are emptied
 //! and returned to the pool. Allocating them anew for every file costs more than 5 % of the time to
 //! read it.
+//!
+//! ```text
+//! FactsBuilder::new      takes the pool
+//! the walk               fills the builder's buffers
+//! FactsBuilder::finish   compaction fills its own buffers, copies the facts, empties and returns all
+//! ```
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};

@@ -261,12 +261,13 @@ fn last_name_node<'t>(walker: &RustWalker<'_, '_>, node: Node<'t>) -> Node<'t> {
 /// Remembers an attribute that matters for the item that follows: `#[test]`, `#[path = "a.rs"]`.
 fn read_attribute(walker: &mut RustWalker<'_, '_>, node: Node<'_>) {
     let attribute = walker.text(node).trim_start_matches("#[").trim_end_matches(']');
+    // `#[test]`, `#[test(…)]`, `#[tokio::test]`
+    let is_test =
+        attribute == "test" || attribute.starts_with("test(") || attribute.ends_with("::test");
+    // `#[cfg(test)]`, mostly of a module of tests.
+    let is_test_only = attribute.contains("cfg(test");
     // Attributes accumulate until an item takes them: `#[tokio::test]` may be followed by others.
-    // The four forms are `test`, `tokio::test`, `cfg(test)` and `test(…)`.
-    walker.state.is_test_item |= attribute == "test"
-        || attribute.ends_with("::test")
-        || attribute.contains("cfg(test")
-        || attribute.starts_with("test(");
+    walker.state.is_test_item |= is_test || is_test_only;
     let path = attribute.strip_prefix("path").and_then(|it| it.trim_start().strip_prefix('='));
     if let Some(path) = path {
         walker.state.module_file = Some(strip_quotes(path.trim()));

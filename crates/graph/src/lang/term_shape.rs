@@ -1,8 +1,9 @@
-//! Terms of expressions and types: one evaluator for all languages, driven by a table per language.
+//! Terms of expressions and types: one builder for all languages, driven by a table per language.
 //!
 //! A [`Term`] is an expression or a type reduced to what name lookup needs: which name, which
 //! member of what, the result of which call. Terms are stored in the facts of a file and refer to
-//! one another by [`TermId`]; [`UNKNOWN_TERM`] is that of an expression that cannot be followed.
+//! one another by [`TermId`]; [`UNKNOWN_TERM`] is that of an expression that cannot be followed. The
+//! resolver (`crate::resolve`) evaluates them when the facts of all files are known.
 //!
 //! A language maps each node kind to a [`TermShape`], a recipe that says which parts of the node
 //! make up its term. Constructs that most languages share (member access, indexing, literals)
@@ -111,7 +112,7 @@ pub(crate) fn expression_within<L: LanguageWalk>(
 ) -> TermId {
     let Some(depth) = depth.checked_sub(1) else { return UNKNOWN_TERM };
     let shape = L::expression_shape(walker.kind(node));
-    evaluate_shape(walker, node, shape, depth, expression_within::<L>)
+    build_term(walker, node, shape, depth, expression_within::<L>)
 }
 
 /// The term of the expression in a field.
@@ -156,12 +157,12 @@ pub(crate) fn type_within<L: LanguageWalk>(
 ) -> TermId {
     let Some(depth) = depth.checked_sub(1) else { return UNKNOWN_TERM };
     let shape = L::type_shape(walker.kind(node));
-    evaluate_shape(walker, node, shape, depth, type_within::<L>)
+    build_term(walker, node, shape, depth, type_within::<L>)
 }
 
-/// Builds the term of `node` by its shape. `nested` gives the terms of its operands: as expressions
+/// Builds the term of `node` by its shape. `nested` builds the terms of its operands: as expressions
 /// or as types, like the node itself.
-fn evaluate_shape<L: LanguageWalk>(
+fn build_term<L: LanguageWalk>(
     walker: &mut SyntaxWalker<'_, '_, L>,
     node: Node<'_>,
     shape: TermShape<L>,

@@ -1,6 +1,6 @@
 //! Arithmetic on project paths: separated by `/`, relative to the root, which is the empty string.
 //! The resolvers of the languages use it to get from an import to a file: `./b` in the folder `a`
-//! is `a/b`.
+//! is `a/b`, and `../b` in the root is outside the project.
 
 /// Appends a relative path to a folder: `a/b` and `../c` give `a/c`. `None` if it leaves the
 /// project.

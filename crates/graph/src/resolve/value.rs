@@ -69,9 +69,10 @@ pub(crate) enum AbstractValue {
     /// A record, such as `{ a: x, b: y }`. Its fields are a list of names and terms in the facts of
     /// this file; the terms are evaluated when a field is needed.
     Record(FileId, ListSpan, TypeEnv),
-    /// A function without a definition of its own, such as a lambda, that returns this value.
+    /// A function without a definition of its own, such as the lambda `() => x`. Holds the value
+    /// that it returns.
     Function(Rc<AbstractValue>),
-    /// One of several values: a union type, `flag ? a : b`.
+    /// One of several values: a union type.
     AnyOf(Rc<[AbstractValue]>),
     /// All of several values at once: an intersection type, the bases of a class.
     AllOf(Rc<[AbstractValue]>),

@@ -5,6 +5,12 @@
 //! file has recorded the keys of its lookups, so the keys that changed lead to the affected files.
 //! These are then *resolved*: their references are matched with definitions, which gives their
 //! edges.
+//!
+//! ```text
+//! staged      Put b.ts (new)         changed key: the path `b.ts`
+//! affected    b.ts itself; a.ts, which looked that path up before
+//! update      resolved: a.ts, b.ts
+//! ```
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
