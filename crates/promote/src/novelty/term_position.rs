@@ -210,12 +210,9 @@ pub(crate) fn number_is_value(terms: &[StatementTerm<'_>], position: usize) -> b
 
     // "bug 41 was fixed": the number belongs to the name of the subject. "jobs 5 times", "wait 5" and
     // "timeout 5" contain amounts.
-    let names_subject = follows_noun
-        && is_first_in_sentence(terms, position - 1)
-        && !precedes_noun
-        && !AMOUNT_VERBS.contains(&previous)
-        && !is_measured;
-    if names_subject {
+    let takes_amount = AMOUNT_VERBS.contains(&previous) || is_measured || precedes_noun;
+    let follows_first_noun = follows_noun && is_first_in_sentence(terms, position - 1);
+    if follows_first_noun && !takes_amount {
         return false;
     }
     // "step 3".

@@ -156,20 +156,21 @@ fn push_chunk<'a>(acc: &mut Vec<StatementTerm<'a>>, text: &'a str, chunk: &TextC
 /// is "limit = 5".
 fn push_words<'a>(acc: &mut Vec<StatementTerm<'a>>, text: &'a str, chunk: &TextChunk<'a>) {
     let is_separator = |it: char| !it.is_alphanumeric() && !"'’".contains(it);
-    let mut piece_start = chunk.text_start;
+    let mut next_start = chunk.text_start;
     for piece in chunk.text.split(is_separator) {
-        let piece_end = piece_start + piece.len();
-        let raw = &text[piece_start..piece_end];
-        let is_later_piece = piece_start > chunk.text_start;
-        // The character before this piece, if it separates it from another one.
-        let separator = text[..piece_start].chars().next_back().filter(|_| is_later_piece);
+        let start = next_start;
+        let end = start + piece.len();
         // The next piece begins after the separator.
-        piece_start = piece_end + text[piece_end..].chars().next().map_or(0, char::len_utf8);
+        let separator_length = text[end..].chars().next().map_or(0, char::len_utf8);
+        next_start = end + separator_length;
         // Between two separators in a row.
         if piece.is_empty() {
             continue;
         }
-        if separator == Some('=') {
+        let raw = &text[start..end];
+        let is_later_piece = start > chunk.text_start;
+        let follows_equals_sign = is_later_piece && text[..start].ends_with('=');
+        if follows_equals_sign {
             // A term of its own with an empty original text, because the sign is outside of both pieces.
             acc.push(new_term(&raw[..0], "=".into(), "=".into(), TermClass::Filler));
         }
