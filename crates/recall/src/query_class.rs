@@ -153,11 +153,10 @@ pub fn classify_query(query: &str) -> QueryClass {
 /// True if a word looks like code rather than natural language.
 fn is_code_word(word: &str) -> bool {
     let has_code_sign = ["_", "::", "/", "\\", "->", "()"].iter().any(|it| word.contains(it));
-    has_code_sign
-        || is_camel_case(word)
-        || is_error_code(word)
-        || words::file_extension(word).is_some()
-        || is_dotted(word)
+    // `jwt.rs`
+    let is_file_name = words::file_extension(word).is_some();
+    let is_identifier = is_camel_case(word) || is_dotted(word);
+    has_code_sign || is_file_name || is_identifier || is_error_code(word)
 }
 
 /// `verifyJwt`, `HttpServer`: a capital after a small letter.
