@@ -1,6 +1,7 @@
 //! The allow list: placeholders and references in the place of a secret.
 //!
-//! Finders test a value here last, after its shape has passed.
+//! Finders test a value here last, after its shape has passed: `password = "changeme"` and
+//! `token = "${TOKEN}"` are no secrets.
 
 use crate::bytes::{contains_text, starts_with_ignore_case};
 
@@ -54,7 +55,7 @@ const MIN_SEQUENCE_VALUE_BYTES: usize = 12;
 /// has so many only by rare chance.
 const MIN_SEQUENCE_STEPS: usize = 3;
 
-/// Shortest value that can be a secret.
+/// Shortest value that can be a secret. Shorter ones are words and numbers.
 const MIN_VALUE_BYTES: usize = 4;
 /// Longest part of a value that is looked at; more would change no result.
 const MAX_JUDGED_BYTES: usize = 256;
@@ -63,12 +64,10 @@ const MIN_FILLER_BYTES: usize = 8;
 
 /// True if an assigned value is a placeholder: a template, a variable, a word such as "changeme".
 pub(crate) fn is_placeholder(value: &[u8]) -> bool {
-    if value.len() < MIN_VALUE_BYTES
-        || is_filler(value)
-        || is_sample(value)
-        || is_repetitive(value)
-        || is_reference(value)
-    {
+    if value.len() < MIN_VALUE_BYTES || is_reference(value) {
+        return true;
+    }
+    if is_filler(value) || is_sample(value) || is_repetitive(value) {
         return true;
     }
     // The lists are long, so the cheap tests above come first.
@@ -166,9 +165,11 @@ fn is_repetitive(value: &[u8]) -> bool {
 /// True for a reference: `$VAR`, `%VAR%`, `%s`, `{name}`, `<name>`, `@name`, `&name`, `*const`,
 /// `[…]`, `(…)`, `self.name`, `this.name`.
 fn is_reference(value: &[u8]) -> bool {
-    matches!(value[0], b'$' | b'%' | b'{' | b'<' | b'[' | b'&' | b'(' | b'*')
-        || (value.starts_with(b"@")
-            && value[1..].iter().all(|it| it.is_ascii_lowercase() || *it == b'_'))
-        || starts_with_ignore_case(value, "self.")
-        || starts_with_ignore_case(value, "this.")
+    let has_sigil = matches!(value[0], b'$' | b'%' | b'{' | b'<' | b'[' | b'&' | b'(' | b'*');
+    // `@name`, but not the password `@Summer1`.
+    let is_at_name = value.starts_with(b"@")
+        && value[1..].iter().all(|it| it.is_ascii_lowercase() || *it == b'_');
+    let is_member =
+        starts_with_ignore_case(value, "self.") || starts_with_ignore_case(value, "this.");
+    has_sigil || is_at_name || is_member
 }
