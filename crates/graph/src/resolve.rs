@@ -210,7 +210,8 @@ impl<'w> Resolver<'w> {
     }
 
     /// Runs an evaluation and returns its value with its nesting depth. A value that would be
-    /// nested too deeply is unknown. `eval` reports the values that it uses by [`Self::use_part`].
+    /// nested too deeply is unknown. `eval` reports the values that it uses by [`Self::use_part`]:
+    /// if the evaluation of `[x]` uses the value of `x` with the depth 3, the list has the depth 4.
     fn with_depth(&self, eval: impl FnOnce() -> AbstractValue) -> (AbstractValue, u32) {
         // Evaluations are nested: the parts of the outer one are set aside meanwhile.
         let outer_part_depth = self.part_depth.replace(0);

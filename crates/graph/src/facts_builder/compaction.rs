@@ -14,6 +14,10 @@
 //! Unbound("Store", scope of the file)        Name("Store"): no scope of the file binds it
 //! Unbound("db", scope of `sync`)             Local(l0): the parameter
 //! ```
+//!
+//! In some languages one name can be a type and, independently, a value: TypeScript's `interface Job`
+//! and `const Job`. Which of the two *declaration spaces* is meant depends on the place of the name, so
+//! a term is copied at most once per space.
 
 use std::collections::HashSet;
 
@@ -34,7 +38,8 @@ use crate::facts::{
 /// stack is the limit. The resolver follows far fewer levels.
 const MAX_TERM_DEPTH: u32 = 128;
 
-/// Copies terms, locals and strings of a builder into finished facts, each at most once.
+/// Copies terms, locals and strings of a builder into finished facts. `buffers` maps their ids in the
+/// builder to those of the copies.
 struct FactsCompactor<'a, 's> {
     builder: &'a FactsBuilder<'s>,
     facts: FileFacts,
@@ -142,6 +147,7 @@ fn define_assigned_fields(builder: &mut FactsBuilder<'_>) {
 impl<'a, 's> FactsCompactor<'a, 's> {
     fn new(builder: &'a FactsBuilder<'s>, mut buffers: CompactionBuffers) -> Self {
         buffers.strings.resize(builder.terms.n_strings(), None);
+        // One copy for each of the two declaration spaces.
         buffers.terms.resize(builder.terms.len(), [None; 2]);
         buffers.locals.resize(builder.locals.len(), None);
         let draft = buffers.draft.take();
@@ -155,6 +161,7 @@ impl<'a, 's> FactsCompactor<'a, 's> {
         Self { builder, facts, buffers, pending_locals: Vec::new(), depth: 0 }
     }
 
+    /// Returns the id of a string's copy, which is made on first use.
     fn copy_string(&mut self, string: StringId) -> StringId {
         let strings = &mut self.facts.strings;
         *self.buffers.strings[string.index()].get_or_insert_with(|| {
@@ -375,6 +382,7 @@ impl<'a, 's> FactsCompactor<'a, 's> {
         id
     }
 
+    /// Adds a copied term, unless an equal one exists: different names may be bound to one definition.
     fn intern_term(&mut self, term: Term) -> TermId {
         if let Some(id) = self.buffers.term_ids.get(&term) {
             return *id;
@@ -385,6 +393,7 @@ impl<'a, 's> FactsCompactor<'a, 's> {
         id
     }
 
+    /// The term that replaces [`Term::Unbound`].
     fn bind_name(&mut self, name: StringId, scope: u32, space: DeclarationSpace) -> Term {
         match self.lookup(name, scope, space) {
             Some(NameBinding::Local(it) | NameBinding::TypeParameter(it)) => {

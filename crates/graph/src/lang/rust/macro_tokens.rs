@@ -18,7 +18,11 @@
 //! ```
 //!
 //! Values are *terms*, expressions reduced to what name lookup needs. To *settle* the pending name
-//! is to record it as used, because no call followed it.
+//! is to record it as used, because no call followed it. References go to `walker.builder`, like
+//! those of parsed code.
+//!
+//! The file is a small state machine: [`ExpressionReader`] is its state, [`read_expressions`] its
+//! loop, and the functions below handle one kind of token each.
 
 use tree_sitter::Node;
 
@@ -145,8 +149,8 @@ pub(super) fn read_expressions(
     reader.first_value.unwrap_or(UNKNOWN_TERM)
 }
 
-/// Reads a token that continues the current chain of names, members and calls; returns `false` for
-/// any other.
+/// Reads a token that continues the current chain of names, members and calls, such as
+/// `db.rows()?.len`; returns `false` for any other.
 fn continue_chain<'t>(
     walker: &mut RustWalker<'_, '_>,
     reader: &mut ExpressionReader<'t>,
