@@ -45,10 +45,12 @@ pub struct NearSlot {
 /// Rows whose dot products are computed together. Their results fit into the first-level cache.
 const ROWS_PER_CHUNK: usize = 256;
 
-/// If fewer than one slot in this many is allowed, rows are looked up by slot instead of scanned.
+/// If fewer than one slot in this many is allowed, rows are looked up by slot instead of scanned. A
+/// looked-up row costs more than a scanned one, because it is anywhere in memory.
 const LOOKUP_BELOW_ONE_IN: usize = 20;
 
-/// If fewer than one slot in this many is allowed, the filter is applied before the dot product.
+/// If fewer than one slot in this many is allowed, a scan applies the filter before the dot products.
+/// Otherwise it computes all of them, in one pass without branches, and filters only the near rows.
 const PREFILTER_BELOW_ONE_IN: usize = 4;
 
 /// Offers collected beyond `2 * k` before they are pruned, so that a small `k` does not prune after
@@ -181,7 +183,7 @@ impl QueryScan<'_> {
     /// Scans only the rows of the allowed slots.
     fn scan_slots(&self, best: &mut TopSlots) {
         let mut picks = Vec::with_capacity(ROWS_PER_CHUNK);
-        for row in self.allowed.iter().flat_map(|it| self.codes.rows_of(it)) {
+        for row in self.allowed.iter().flat_map(|slot| self.codes.rows_of(slot)) {
             picks.push(row);
             if picks.len() == ROWS_PER_CHUNK {
                 self.scan_picked(best, &picks);
@@ -225,7 +227,8 @@ impl QueryScan<'_> {
         let blocks = &self.codes.blocks()[rows.start * blocks_per_row..rows.end * blocks_per_row];
         simd::dot_rows(self.level, dots, self.query, blocks);
         // Most chunks contain no candidate; the maximum decides that without a loop over slots.
-        if dots.iter().copied().max().is_none_or(|it| it < best.threshold_dot) {
+        let nearest_dot = dots.iter().copied().max();
+        if nearest_dot.is_none_or(|dot| dot < best.threshold_dot) {
             return;
         }
         for (dot, slot) in dots.iter().zip(&self.codes.slot_of[rows]) {
@@ -274,7 +277,7 @@ impl TopSlots {
 
     fn offer(&mut self, dot: i32, slot: u32) {
         let key = DotKey::new(dot, slot);
-        if self.threshold.is_some_and(|it| key <= it) {
+        if self.threshold.is_some_and(|threshold| key <= threshold) {
             return;
         }
         self.offers.push(key);

@@ -1,7 +1,14 @@
 //! Dot products of int8 vectors with the widest instructions of the processor.
 //!
 //! Used by `nearest_slots` for queries and by `kmeans` for clustering. One kernel per instruction set
-//! computes a query against a few rows at a time; `dot_rows_where` chooses the kernel.
+//! computes a query against a few rows at a time; `dot_rows_where` chooses the kernel. With vectors of
+//! two values, padded to one block each:
+//!
+//! ```text
+//! query [3, -1]   rows [2, 5], [1, 0], [0, 7]
+//! dot_rows          → [1, 3, -7]        3 × 2 − 1 × 5 = 1
+//! dot_picked_rows   → [-7, 1]           for the picks 2 and 0
+//! ```
 //!
 //! The only `unsafe` module of this crate. A [`CpuLevel`] exists only for a detected instruction set,
 //! so a kernel is called only on a processor that has its features; pointers come from blocks of
