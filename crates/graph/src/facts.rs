@@ -160,6 +160,10 @@ pub struct Definition {
     /// The types of its parameters, in languages that overload by type. A variadic parameter is the
     /// last of them.
     pub param_types: Option<TermId>,
+    /// The [`Term::FunctionType`] of a callable, or of an interface that can be called; several
+    /// overloads are an `AnyOf`. Only in languages whose callbacks have no types of their own:
+    /// TypeScript. `None` if no parameter can be a function.
+    pub signature: Option<TermId>,
     /// Its declared type; of a callable, the declared return type.
     pub declared_type: Option<TermId>,
     /// The expression its type is inferred from: an initial value, the returned values.
@@ -295,6 +299,15 @@ pub enum Term {
     Generic(ListSpan),
     /// A function that returns such a value: `() => x`.
     Function(TermId),
+    /// A function type; the first of the list is the result, the parameters follow:
+    /// `(c: Context, ...rest: Next[]) => void`.
+    FunctionType(ListSpan),
+    /// A parameter that takes all further arguments as a list: `...rest: Next[]`. Only in the list
+    /// of a function type.
+    Rest(TermId),
+    /// The argument that a function gets at a position. `c` of `app.get('/', c => …)` is
+    /// `Parameter(Parameter(app.get, 1), 0)`: the first argument of the function that `get` takes.
+    Parameter(TermId, u32),
     /// One of several values: a union type, the branches of a conditional.
     AnyOf(ListSpan),
     /// All of several values: an intersection type, an argument list.

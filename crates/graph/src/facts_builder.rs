@@ -54,6 +54,9 @@ pub(crate) const UNKNOWN_TERM: TermId = TermId(0);
 /// its value counts as unknown.
 const MAX_ALTERNATIVES: usize = 4;
 
+/// Maximum number of overloads of a definition whose signatures are stored.
+const MAX_OVERLOADS: usize = 32;
+
 /// Relation of a type to a base type in its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BaseRelation {
@@ -96,6 +99,8 @@ pub(crate) struct FactsBuilder<'s> {
     /// Returned values of the functions that enclose the current node, outermost first.
     returned_terms: Vec<Vec<TermId>>,
     field_assignments: Vec<FieldAssignment>,
+    /// The function types of definitions, in text order; one with overloads has several.
+    signatures: Vec<(DefId, TermId)>,
     /// Comments and strings, in text order.
     opaque: Vec<OpaqueSpan>,
     /// Buffers that only [`FactsBuilder::finish`] uses.
@@ -128,6 +133,7 @@ impl<'s> FactsBuilder<'s> {
             open_defs: Vec::new(),
             returned_terms: Vec::new(),
             field_assignments: Vec::new(),
+            signatures: Vec::new(),
             opaque: pool.opaque,
             compaction: pool.compaction,
             is_test: crate::lang::is_test_path(path),
@@ -211,6 +217,7 @@ impl<'s> FactsBuilder<'s> {
             structural_hash: 0,
             arity: ArityRange { min: 0, max: ANY_ARG_COUNT },
             param_types: None,
+            signature: None,
             declared_type: None,
             inferred_from: None,
             type_params: <(LocalId, LocalId)>::default(),
@@ -296,6 +303,11 @@ impl<'s> FactsBuilder<'s> {
             start_byte: to_index(node.start_byte()),
             end_byte: to_index(node.end_byte()),
         });
+    }
+
+    /// Records the function type of a definition, or one more overload of it.
+    pub(crate) fn add_signature(&mut self, def: DefId, function_type: TermId) {
+        self.signatures.push((def, function_type));
     }
 
     // Functions.

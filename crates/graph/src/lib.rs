@@ -60,7 +60,8 @@ pub use lang::{SourceLanguage, extract_facts, is_test_path, language_of_path};
 pub use precise::{FittedIndex, PreciseReferences, fit_index};
 pub use query_graph::{
     HalfEdge, NeighbourFile, PathStep, QueryGraph, ReachedNode, SymbolInfo, TargetLookup,
-    find_dependencies, find_impact, find_neighbours, find_target, shortest_path, suggest_targets,
+    find_dependencies, find_impact, find_neighbours, find_target, shortest_path, suggest_names,
+    suggest_targets,
 };
 pub use resolve::{
     EdgeCounts, EdgeKind, EncodedFileEdges, FileEdges, ResolutionKind, ResolvedReference,

@@ -27,7 +27,7 @@ use crate::facts_builder::to_index;
 use crate::ids::{FileId, NodeId};
 use crate::resolve::{EdgeKind, FileEdges, ResolutionKind, hash_member_name};
 
-pub use find_target::{TargetLookup, find_target, suggest_targets};
+pub use find_target::{TargetLookup, find_target, suggest_names, suggest_targets};
 pub(crate) use traversal::edge_weight;
 pub use traversal::{
     NeighbourFile, PathStep, ReachedNode, find_dependencies, find_impact, find_neighbours,

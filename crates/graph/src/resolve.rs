@@ -51,6 +51,7 @@ mod paths;
 mod python;
 mod references;
 mod rust;
+mod signature;
 mod value;
 
 use std::cell::{Cell, RefCell};

@@ -26,7 +26,7 @@ pub use module_map::ModuleMapRows;
 pub use reader::GraphReader;
 
 /// Increases with every change of the tables or of the bytes in them.
-const SCHEMA_VERSION: i64 = 16;
+const SCHEMA_VERSION: i64 = 17;
 
 /// Tables of files. All ids are those of `files`.
 const FILES_SCHEMA: &str = "

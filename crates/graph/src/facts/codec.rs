@@ -103,6 +103,7 @@ pub fn encode_body(facts: &FileFacts) -> Vec<u8> {
         to.write_u32(u32::from(def.arity.min));
         to.write_u32(u32::from(def.arity.max));
         write_optional_id(&mut to, def.param_types);
+        write_optional_id(&mut to, def.signature);
         write_optional_id(&mut to, def.declared_type);
         write_optional_id(&mut to, def.inferred_from);
         write_id(&mut to, def.type_params.0);
@@ -154,6 +155,7 @@ pub fn decode_body(mut facts: FileFacts, body: &[u8]) -> Option<FileFacts> {
         let (min, max) = (from.read_u32()?, from.read_u32()?);
         def.arity = ArityRange { min: u8::try_from(min).ok()?, max: u8::try_from(max).ok()? };
         def.param_types = read_optional_id(&mut from)?;
+        def.signature = read_optional_id(&mut from)?;
         def.declared_type = read_optional_id(&mut from)?;
         def.inferred_from = read_optional_id(&mut from)?;
         def.type_params = (read_id(&mut from)?, read_id(&mut from)?);
@@ -225,6 +227,7 @@ fn read_def(from: &mut ByteReader<'_>) -> Option<Definition> {
         structural_hash,
         arity: ArityRange { min: 0, max: 0 },
         param_types: None,
+        signature: None,
         declared_type: None,
         inferred_from: None,
         type_params: Default::default(),
@@ -353,6 +356,9 @@ pub(crate) fn write_term(to: &mut ByteWriter, term: Term) {
         Term::AnyOf(it) => &[17, it.start, it.len],
         Term::AllOf(it) => &[18, it.start, it.len],
         Term::Record(it) => &[19, it.start, it.len],
+        Term::FunctionType(it) => &[20, it.start, it.len],
+        Term::Rest(it) => &[21, it.into()],
+        Term::Parameter(function, position) => &[22, function.into(), position],
     };
     numbers.iter().for_each(|it| to.write_u32(*it));
 }
@@ -379,6 +385,9 @@ pub(super) fn read_term(from: &mut ByteReader<'_>) -> Option<Term> {
         17 => Term::AnyOf(read_list(from)?),
         18 => Term::AllOf(read_list(from)?),
         19 => Term::Record(read_list(from)?),
+        20 => Term::FunctionType(read_list(from)?),
+        21 => Term::Rest(read_id(from)?),
+        22 => Term::Parameter(read_id(from)?, from.read_u32()?),
         _ => return None,
     })
 }

@@ -57,6 +57,7 @@ impl IndexBounds {
             && is_none_or_below(def.parent, index)
             && is_none_or_below(def.owner_type, self.terms)
             && is_none_or_below(def.param_types, self.terms)
+            && is_none_or_below(def.signature, self.terms)
             && is_none_or_below(def.declared_type, self.terms)
             && is_none_or_below(def.inferred_from, self.terms)
             && def.type_params.0 <= def.type_params.1
@@ -125,10 +126,13 @@ impl IndexBounds {
             | Term::ElementOf(operand)
             | Term::Unwrapped(operand)
             | Term::ListOf(operand)
-            | Term::Function(operand) => is_below(operand, self.terms),
-            Term::Generic(list) | Term::AnyOf(list) | Term::AllOf(list) => {
-                all_items(list, &|_, item| is_below(item, self.terms))
-            }
+            | Term::Function(operand)
+            | Term::Rest(operand)
+            | Term::Parameter(operand, _) => is_below(operand, self.terms),
+            Term::Generic(list)
+            | Term::FunctionType(list)
+            | Term::AnyOf(list)
+            | Term::AllOf(list) => all_items(list, &|_, item| is_below(item, self.terms)),
             // Names at even positions, values at odd ones.
             Term::Record(list) => {
                 let limit = |i: u32| if i.is_multiple_of(2) { self.strings } else { self.terms };

@@ -26,7 +26,7 @@ use model::hasher::FastBuildHasher;
 use super::interface_hash::hash_interface;
 use super::{
     ANY_ARG_COUNT, BufferPool, CompactionBuffers, DeclarationSpace, FactsBuilder, FieldAssignment,
-    MAX_ALTERNATIVES, NameBinding, UNKNOWN_TERM, known_term, to_index,
+    MAX_ALTERNATIVES, MAX_OVERLOADS, NameBinding, UNKNOWN_TERM, known_term, to_index,
 };
 use crate::facts::{
     ArityRange, BaseClause, DefFlags, DefKind, DefSpan, Definition, ExportEntry, FileFacts,
@@ -53,6 +53,7 @@ struct FactsCompactor<'a, 's> {
 /// Turns a builder into finished facts and returns its buffers to the pool.
 pub(super) fn compact(mut builder: FactsBuilder<'_>) -> FileFacts {
     define_assigned_fields(&mut builder);
+    set_signatures(&mut builder);
 
     // First phase: everything that other files can see.
     let buffers = std::mem::take(&mut builder.compaction);
@@ -137,10 +138,24 @@ fn define_assigned_fields(builder: &mut FactsBuilder<'_>) {
             structural_hash: 0,
             arity: ArityRange { min: 0, max: ANY_ARG_COUNT },
             param_types: None,
+            signature: None,
             declared_type: None,
             inferred_from: known_term(Some(value)),
             type_params: <(LocalId, LocalId)>::default(),
         });
+    }
+}
+
+/// Gives each definition its signatures, several as alternatives.
+fn set_signatures(builder: &mut FactsBuilder<'_>) {
+    let mut signatures = std::mem::take(&mut builder.signatures);
+    // A stable sort: overloads stay in the order of the text.
+    signatures.sort_by_key(|(def, _)| *def);
+    for overloads in signatures.chunk_by(|a, b| a.0 == b.0) {
+        let terms: Vec<TermId> =
+            overloads.iter().take(MAX_OVERLOADS).map(|(_, term)| *term).collect();
+        let signature = builder.terms.any_of(&terms);
+        builder.def_mut(overloads[0].0).signature = known_term(Some(signature));
     }
 }
 
@@ -210,6 +225,7 @@ impl<'a, 's> FactsCompactor<'a, 's> {
             owner_type: def.owner_type.map(|it| self.copy_term(it, DeclarationSpace::Type)),
             owner_name,
             param_types: def.param_types.map(|it| self.copy_value(it)),
+            signature: def.signature.map(|it| self.copy_value(it)),
             declared_type: def.declared_type.map(|it| self.copy_value(it)),
             inferred_from: def.inferred_from.map(|it| self.copy_value(it)),
             type_params,
@@ -363,6 +379,11 @@ impl<'a, 's> FactsCompactor<'a, 's> {
             Term::Unwrapped(it) => Term::Unwrapped(self.copy_value(it)),
             Term::ListOf(it) => Term::ListOf(self.copy_value(it)),
             Term::Function(it) => Term::Function(self.copy_value(it)),
+            Term::Rest(it) => Term::Rest(self.copy_value(it)),
+            Term::Parameter(it, position) => Term::Parameter(self.copy_value(it), position),
+            Term::FunctionType(it) => {
+                Term::FunctionType(self.copy_list(it, DeclarationSpace::Value))
+            }
             Term::Generic(it) => Term::Generic(self.copy_list(it, space)),
             Term::AnyOf(it) => Term::AnyOf(self.copy_list(it, space)),
             Term::AllOf(it) => Term::AllOf(self.copy_list(it, space)),

@@ -25,6 +25,7 @@ pub(super) fn hash_interface(facts: &FileFacts, buffer: &mut Vec<u8>) -> u64 {
         write_optional_id(&mut to, def.owner_type);
         write_optional_id(&mut to, def.owner_name);
         write_optional_id(&mut to, def.param_types);
+        write_optional_id(&mut to, def.signature);
         write_optional_id(&mut to, def.declared_type);
         write_optional_id(&mut to, def.inferred_from);
         write_id(&mut to, def.type_params.0);

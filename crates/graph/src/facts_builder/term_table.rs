@@ -100,6 +100,14 @@ impl TermTable {
         self.add(Term::Generic(ListSpan { start, len: to_index(arguments.len() + 1) }))
     }
 
+    /// The type of a function with this result and these parameters.
+    pub(crate) fn function_type_of(&mut self, result: TermId, parameters: &[TermId]) -> TermId {
+        let start = to_index(self.lists.len());
+        self.lists.push(result.0);
+        self.lists.extend(parameters.iter().map(|it| it.0));
+        self.add(Term::FunctionType(ListSpan { start, len: to_index(parameters.len() + 1) }))
+    }
+
     /// The type without its arguments, if a term is a generic type; otherwise the term itself.
     pub(crate) fn generic_head(&self, term: TermId) -> TermId {
         match self.get(term) {

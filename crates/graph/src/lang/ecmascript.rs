@@ -17,6 +17,7 @@
 mod assignments;
 mod call_signatures;
 mod classes;
+mod contextual_types;
 mod exports;
 mod functions;
 mod imports;
@@ -40,6 +41,7 @@ use crate::facts::{DefFlags, DefId, DefKind, RefKind, TermId};
 use crate::facts_builder::{ANY_ARG_COUNT, FactsBuilder};
 use assignments::visit_assignment;
 use classes::{visit_class, visit_object_members};
+use contextual_types::{expect_arguments, expect_returned_value};
 use exports::visit_export;
 use functions::{record_callback_arguments, visit_function_declaration, visit_function_value};
 use imports::visit_import;
@@ -61,6 +63,7 @@ grammar_names! {
         FunctionSignature = "function_signature", FunctionExpression = "function_expression",
         Generator = "generator_function", Arrow = "arrow_function", MethodDefinition = "method_definition",
         AbstractMethod = "abstract_method_signature", MethodSignature = "method_signature",
+        CallSignature = "call_signature",
         FieldDefinition = "public_field_definition", JsField = "field_definition", PropertySignature = "property_signature",
         ClassDeclaration = "class_declaration", AbstractClass = "abstract_class_declaration", Class = "class",
         Interface = "interface_declaration", TypeAlias = "type_alias_declaration", Enum = "enum_declaration",
@@ -146,6 +149,11 @@ struct ScriptState {
     value_roles: HashMap<usize, ValueRole, FastBuildHasher>,
     /// Values of a callback's first two parameters, by the id of the callback's node.
     callback_arguments: HashMap<usize, [TermId; 2], FastBuildHasher>,
+    /// Types that the code around functions expects of them, by the id of the function's node.
+    expected_types: HashMap<usize, TermId, FastBuildHasher>,
+    /// The results that the functions around the current node are expected to return, outermost
+    /// first.
+    expected_results: Vec<Option<TermId>>,
     /// The next definition is the declaration of an `export` statement.
     is_exporting: bool,
 }
@@ -187,9 +195,11 @@ impl LanguageWalk for ScriptWalk {
             NodeKind::FunctionDeclaration
             | NodeKind::GeneratorDeclaration
             | NodeKind::FunctionSignature => visit_function_declaration(walker, cursor, node),
-            NodeKind::Arrow | NodeKind::FunctionExpression | NodeKind::Generator => {
-                visit_function_value(walker, cursor, node);
-            }
+            // A method here is part of an object that no definition has as its value.
+            NodeKind::Arrow
+            | NodeKind::FunctionExpression
+            | NodeKind::Generator
+            | NodeKind::MethodDefinition => visit_function_value(walker, cursor, node),
             NodeKind::ClassDeclaration | NodeKind::AbstractClass | NodeKind::Class => {
                 visit_class(walker, cursor, node);
             }
@@ -210,7 +220,10 @@ impl LanguageWalk for ScriptWalk {
             // The opening tag was recorded.
             NodeKind::JsxClosing => {}
             NodeKind::Assignment => visit_assignment(walker, cursor, node),
-            NodeKind::Return => walker.visit_return(cursor),
+            NodeKind::Return => {
+                expect_returned_value(walker, node);
+                walker.visit_return(cursor);
+            }
             NodeKind::Block | NodeKind::SwitchBody | NodeKind::For => walker.visit_block(cursor),
             NodeKind::ForIn => {
                 walker.visit_block_with(cursor, |walker| bind_loop_variable(walker, node));
@@ -253,7 +266,9 @@ fn visit_call(walker: &mut ScriptWalker<'_, '_>, cursor: &mut TreeCursor<'_>, no
     if let Some(callee) = callee {
         let n_args = count_call_arguments(walker, node);
         add_callee_reference(walker, callee, RefKind::Call, n_args);
-        record_callback_arguments(walker, callee, node);
+        if !record_callback_arguments(walker, callee, node) {
+            expect_arguments(walker, callee, node);
+        }
     }
     // Calls inside the callback of a test belong to the test.
     if let Some(test) = callee.and_then(|it| define_test_case(walker, it, node)) {
@@ -275,6 +290,7 @@ fn visit_construction(
         let constructor = strip_wrappers(walker, constructor);
         let n_args = count_call_arguments(walker, node);
         add_callee_reference(walker, constructor, RefKind::New, n_args);
+        expect_arguments(walker, constructor, node);
     }
     walker.visit_children(cursor);
 }

@@ -96,6 +96,19 @@ pub fn suggest_targets(graph: &QueryGraph, text: &str) -> Vec<String> {
     found.into_iter().take(MAX_SUGGESTIONS).map(|(_, target)| target).collect()
 }
 
+/// The names closest to a text that is none of them, most similar first. The last part of a path counts:
+/// `store` of `crates/store`.
+pub fn suggest_names<'n>(names: impl Iterator<Item = &'n str>, text: &str) -> Vec<String> {
+    let last_part =
+        |it: &'_ str| it.trim_end_matches('/').rsplit('/').next().unwrap_or(it).to_owned();
+    let written = last_part(text);
+    let mut found: Vec<(usize, &str)> = names
+        .filter_map(|name| typo_distance(&last_part(name), &written).map(|it| (it, name)))
+        .collect();
+    found.sort_unstable();
+    found.into_iter().take(MAX_SUGGESTIONS).map(|it| it.1.to_owned()).collect()
+}
+
 /// The edit distance between a name and a text that may be a misspelling of it; `None` if they
 /// differ too much. Letters in another case are no difference.
 fn typo_distance(name: &str, written: &str) -> Option<usize> {

@@ -81,6 +81,9 @@ fn bind_within_budget(
         | Term::Unwrapped(_)
         | Term::ListOf(_)
         | Term::Function(_)
+        | Term::FunctionType(_)
+        | Term::Rest(_)
+        | Term::Parameter(..)
         | Term::AnyOf(_)
         | Term::AllOf(_)
         | Term::Record(_) => LookupResult::NotFound,

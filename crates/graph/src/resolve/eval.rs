@@ -32,6 +32,7 @@ use super::builtin::{
     unwrap_wrapper,
 };
 use super::member::find_member;
+use super::signature::{call_result, parameter_value};
 use super::{
     AbstractValue, EvalContext, LookupResult, ModuleRef, ResolutionKind, Resolver, TypeEnv,
 };
@@ -128,6 +129,13 @@ fn eval_uncached(
         Term::Unwrapped(wrapper) => unwrap_wrapper(resolver, value_of(wrapper)),
         Term::ListOf(element) => list_of(value_of(element)),
         Term::Function(result) => AbstractValue::Function(Rc::new(value_of(result))),
+        Term::FunctionType(list) => {
+            AbstractValue::Signature(context.file, list, context.type_env.clone())
+        }
+        Term::Rest(list) => value_of(list),
+        Term::Parameter(function, position) => {
+            parameter_value(resolver, &value_of(function), position)
+        }
         Term::AnyOf(list) => AbstractValue::any_of(list_values(list)),
         Term::AllOf(list) => AbstractValue::AllOf(list_values(list).collect()),
         Term::Record(list) => AbstractValue::Record(context.file, list, context.type_env.clone()),
@@ -296,6 +304,9 @@ fn call_value(resolver: &Resolver<'_>, callee: AbstractValue) -> AbstractValue {
     match callee {
         AbstractValue::Function(result) => (*result).clone(),
         AbstractValue::Callable(def, env) => return_value(resolver, def, env),
+        AbstractValue::Signature(..) | AbstractValue::Instance(..) => {
+            call_result(resolver, &callee)
+        }
         AbstractValue::External => AbstractValue::External,
         AbstractValue::Type(def, env)
             if resolver.family(def.file).rules().calls_type_to_construct =>

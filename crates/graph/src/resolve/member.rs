@@ -78,7 +78,7 @@ fn find_member_bounded(
             find_record_member(resolver, *file, *list, env, name)
         }
         // Members of a function are built-in: `bind`, `call`.
-        AbstractValue::Function(_) => LookupResult::External,
+        AbstractValue::Function(_) | AbstractValue::Signature(..) => LookupResult::External,
         // Any of the bases may have the member; the first that has it wins.
         AbstractValue::AllOf(parts) => {
             let mut result = LookupResult::NotFound;

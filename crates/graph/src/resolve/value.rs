@@ -72,6 +72,9 @@ pub(crate) enum AbstractValue {
     /// A function without a definition of its own, such as the lambda `() => x`. Holds the value
     /// that it returns.
     Function(Rc<AbstractValue>),
+    /// A function of this function type: the result and the parameters, terms in this file. They
+    /// are evaluated when needed.
+    Signature(FileId, ListSpan, TypeEnv),
     /// One of several values: a union type.
     AnyOf(Rc<[AbstractValue]>),
     /// All of several values at once: an intersection type, the bases of a class.
@@ -127,11 +130,13 @@ impl AbstractValue {
             Self::Type(_, None)
             | Self::Instance(_, None)
             | Self::Callable(_, None)
-            | Self::Record(_, _, None) => 0,
+            | Self::Record(_, _, None)
+            | Self::Signature(_, _, None) => 0,
             Self::Type(..)
             | Self::Instance(..)
             | Self::Callable(..)
             | Self::Record(..)
+            | Self::Signature(..)
             | Self::Function(_)
             | Self::AllOf(_) => part_depth + 1,
             Self::Builtin(_, args) => {

@@ -278,3 +278,125 @@ describe('work', () => { it('works', () => { work() }) })
         "]],
     );
 }
+
+/// The types of the parameters come from a method with a rest parameter, an alias of a union, an
+/// interface with generic overloads and a rest tuple, a constructor, and an inline type. `Other`
+/// keeps the names from being unique.
+#[test]
+fn parameters_of_callbacks_have_the_types_that_the_called_function_declares() {
+    check_edges(
+        "
+== context.ts
+export class Context<E = any> { json() {} }
+class Other { json() {} }
+export type Next = () => Promise<void>
+export type Handler<E = any> = (c: Context<E>, next: Next) => Response
+export type Middleware = (c: Context, next: Next) => Promise<void>
+export type H<E = any> = Handler<E> | Middleware
+== app.ts
+import type { Context, H, Handler } from './context'
+export interface Route<E> {
+  <P extends string, E2 extends E = E>(handler: H<E2>): App<E2>
+  <P extends string>(path: P, handler: H<E>): App<E>
+  <P extends string>(path: P, ...handlers: [H<E>, H<E>]): App<E>
+}
+export class App<E = any> {
+  get!: Route<E>
+  constructor(setup?: (c: Context) => void) {}
+  use(path: string, ...handlers: Handler[]) {}
+  each(visit: { (c: Context): void }) {}
+}
+== main.ts
+import { App } from './app'
+const app = new App()
+function built() { new App(c => c.json()) }
+function variadic() { app.use('/', async (c, next) => c.json()) }
+function overloaded() { app.get('/', c => c.json()) }
+function chained() { app.get('/').get('/', function (c) { return c.json() }) }
+function tuple() { app.get('/', next, (c) => c.json()) }
+function inline() { app.each(c => c.json()) }
+function external() { other(c => c.json()) }
+",
+        expect![[r#"
+            main.ts:app instantiates app.ts:App (import)
+            main.ts:built calls context.ts:Context.json (type)
+            main.ts:built instantiates app.ts:App (import)
+            main.ts:chained calls app.ts:App.get (type)
+            main.ts:chained calls context.ts:Context.json (type)
+            main.ts:inline calls app.ts:App.each (type)
+            main.ts:inline calls context.ts:Context.json (type)
+            main.ts:overloaded calls app.ts:App.get (type)
+            main.ts:overloaded calls context.ts:Context.json (type)
+            main.ts:tuple calls app.ts:App.get (type)
+            main.ts:tuple calls context.ts:Context.json (type)
+            main.ts:variadic calls app.ts:App.use (type)
+            main.ts:variadic calls context.ts:Context.json (type)
+        "#]],
+    );
+}
+
+#[test]
+fn a_declared_type_gives_the_parameters_of_a_function_their_types() {
+    check_edges(
+        "
+== context.ts
+export class Context { json() {} }
+class Other { json() {} }
+export type Handler = (c: Context) => void
+export interface Options { fetch: Handler; hooks: { done(c: Context): void } }
+export function serve(options: Options) {}
+== main.ts
+import { serve, type Context, type Handler, type Options } from './context'
+export const plain: Handler = c => { c.json() }
+export function make(): Handler { return (c) => c.json() }
+export const curried = (): Handler => (c) => c.json()
+export const typed = (c: string) => c.json()
+export class Page { handle: Handler = (c) => c.json() }
+export function property() { serve({ fetch: c => c.json() }) }
+export function nested() { serve({ hooks: { done(c) { c.json() } } }) }
+export function local() { const inner: Options = { fetch(c) { c.json() } } }
+",
+        expect![[r#"
+            main.ts:Page.handle calls context.ts:Context.json (type)
+            main.ts:curried calls context.ts:Context.json (type)
+            main.ts:local calls context.ts:Context.json (type)
+            main.ts:make calls context.ts:Context.json (type)
+            main.ts:nested calls context.ts:Context.json (type)
+            main.ts:nested calls context.ts:serve (import)
+            main.ts:plain calls context.ts:Context.json (type)
+            main.ts:property calls context.ts:Context.json (type)
+            main.ts:property calls context.ts:serve (import)
+        "#]],
+    );
+}
+
+/// A type parameter of the class has the value of the object; one of the function itself is not
+/// inferred. Overloads that disagree decide nothing.
+#[test]
+fn an_unclear_type_of_a_callback_parameter_leaves_calls_unresolved() {
+    check_edges(
+        "
+== main.ts
+class User { save() {} }
+class Team { save() {} }
+class Emitter<T> { on(listener: (value: T) => void) {} }
+function visit<T>(items: T[], visitor: (item: T) => void) {}
+function open(callback: (user: User) => void): void
+function open(callback: (team: Team) => void): void
+function open(callback: any) {}
+type Endless = (next: Endless) => Endless
+declare const endless: Endless
+function known(emitter: Emitter<User>) { emitter.on(user => user.save()) }
+function generic(users: User[]) { visit(users, user => user.save()) }
+function ambiguous() { open(it => it.save()) }
+function recursive() { endless(a => a(b => b(c => c.save()))) }
+",
+        expect![[r#"
+            main.ts:ambiguous calls main.ts:open (scope)
+            main.ts:generic calls main.ts:visit (scope)
+            main.ts:known calls main.ts:Emitter.on (type)
+            main.ts:known calls main.ts:User.save (type)
+            main.ts:recursive calls main.ts:endless (scope)
+        "#]],
+    );
+}

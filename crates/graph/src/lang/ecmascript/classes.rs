@@ -17,6 +17,7 @@
 
 use tree_sitter::{Node, TreeCursor};
 
+use super::contextual_types::{add_call_signature, expect_type};
 use super::functions::{bind_type_parameters, is_function, take_export_flag, visit_function};
 use super::terms::strip_wrappers;
 use super::type_terms::with_type_arguments;
@@ -107,6 +108,10 @@ pub(super) fn visit_members(walker: &mut ScriptWalker<'_, '_>, cursor: &mut Tree
             NodeKind::FieldDefinition | NodeKind::JsField | NodeKind::PropertySignature => {
                 visit_property(walker, cursor, node);
             }
+            NodeKind::CallSignature => {
+                add_call_signature(walker, node);
+                walker.visit_children(cursor);
+            }
             _ => ScriptWalk::visit_node(walker, cursor),
         }
     });
@@ -173,11 +178,14 @@ fn visit_member_value(
     let is_static = has_keyword(walker, node, NodeKind::StaticWord);
     let flags = DefFlags::default().when(is_static, DefFlags::STATIC);
     let def = walker.builder.add_definition(kind, name, name_node, node, flags);
+    let declared = field_type(walker, node, Field::Type);
+    if let (Some(value), Some(declared)) = (value, declared) {
+        expect_type(walker, value, declared);
+    }
     if let Some(function) = function {
         walker.state.value_roles.insert(function.id(), ValueRole::Function(def));
         return walker.visit_children(cursor);
     }
-    let declared = field_type(walker, node, Field::Type);
     let value_term = value.map(|it| expression_term(walker, it));
     if let Some(object) = value.filter(|it| walker.kind(*it) == NodeKind::Object) {
         walker.state.value_roles.insert(object.id(), ValueRole::Object(def));

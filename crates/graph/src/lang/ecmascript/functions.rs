@@ -16,6 +16,7 @@
 
 use tree_sitter::{Node, TreeCursor};
 
+use super::contextual_types::{CallbackContext, add_parameter_types, expect_type, rest_term};
 use super::patterns::bind_pattern;
 use super::{Field, NodeKind, ScriptWalker, ValueRole};
 use crate::facts::{ArityRange, DefFlags, DefId, DefKind, LocalId, Term, TermId};
@@ -110,13 +111,16 @@ pub(super) fn visit_function(
     node: Node<'_>,
     def: Option<DefId>,
 ) {
-    let arguments = walker.state.callback_arguments.remove(&node.id());
+    let context = CallbackContext {
+        arguments: walker.state.callback_arguments.remove(&node.id()),
+        expected_type: walker.state.expected_types.remove(&node.id()),
+    };
     walker.builder.enter_function();
     if let Some(def) = def {
         walker.builder.open_definition(def);
     }
     let type_params = bind_type_parameters(walker, node);
-    let arity = bind_parameters(walker, node, arguments);
+    let (arity, parameter_types) = bind_parameters(walker, node, context);
 
     let body = walker.field(node, Field::Body);
     // `x => x.y` returns its body.
@@ -125,12 +129,20 @@ pub(super) fn visit_function(
         walker.builder.add_return(term);
     }
     let declared = field_type(walker, node, Field::ReturnType);
+    let expected_result = known_term(declared)
+        .or_else(|| context.expected_type.map(|it| walker.builder.terms.add(Term::Call(it))));
+    if let (Some(body), Some(expected)) = (body, expected_result) {
+        expect_type(walker, body, expected);
+    }
+    walker.state.expected_results.push(expected_result);
     walker.visit_children(cursor);
+    walker.state.expected_results.pop();
     let returned = walker.builder.leave_function();
 
     let Some(def) = def else { return };
     walker.builder.close_definition();
     walker.builder.set_body_start(def, body);
+    add_parameter_types(walker, def, &parameter_types);
     let def = walker.builder.def_mut(def);
     // Of several overloads the first one with a return type counts. A later one leaves the arity
     // at what the caller set: any number of arguments.
@@ -168,23 +180,24 @@ pub(super) fn bind_type_parameters(
     (start, end)
 }
 
-/// Binds the parameters of `(a, b?: T, c = 1, ...rest)` and returns the arity. `arguments` are the
-/// values that a caller is known to pass, for a callback.
+/// Binds the parameters of `(a, b?: T, c = 1, ...rest)`; returns the arity and the declared types,
+/// as in a function type.
 fn bind_parameters(
     walker: &mut ScriptWalker<'_, '_>,
     node: Node<'_>,
-    arguments: Option<[TermId; 2]>,
-) -> ArityRange {
-    let argument = |i: usize| arguments.and_then(|it| it.get(i).copied());
+    context: CallbackContext,
+) -> (ArityRange, Vec<TermId>) {
     // `x => …` has no parameter list.
     if let Some(single) = walker.field(node, Field::Parameter) {
-        bind_pattern(walker, single, None, argument(0));
-        return ArityRange { min: 1, max: 1 };
+        let argument = context.argument_at(walker, 0);
+        bind_pattern(walker, single, None, argument);
+        return (ArityRange { min: 1, max: 1 }, Vec::new());
     }
     let Some(list) = walker.field(node, Field::Parameters) else {
-        return ArityRange { min: 0, max: 0 };
+        return (ArityRange { min: 0, max: 0 }, Vec::new());
     };
     let (mut min_args, mut max_args) = (0_u8, 0_u8);
+    let mut declared_types = Vec::new();
     let grammar = walker.grammar;
     let is_parameter = |it: &Node<'_>| grammar.kind(*it) != NodeKind::Comment;
     let parameters = named_children(list).filter(is_parameter);
@@ -200,7 +213,11 @@ fn bind_parameters(
         let type_node = walker.field(parameter, Field::Type).filter(|_| is_wrapped);
         let declared = type_node.map(|it| type_term(walker, it));
         let default = walker.field(parameter, Field::Value).filter(|_| is_wrapped);
-        let value = default.map(|it| expression_term(walker, it)).or(argument(i));
+        let value = match default {
+            Some(default) => Some(expression_term(walker, default)),
+            None if declared.is_none() => context.argument_at(walker, i),
+            None => None,
+        };
         let is_rest = walker.kind(pattern) == NodeKind::RestPattern;
         // A parameter named `this` declares the type of `this` and takes no argument.
         if walker.text(pattern) != "this" {
@@ -210,6 +227,8 @@ fn bind_parameters(
                 || kind == NodeKind::AssignmentPattern;
             let is_required = !is_optional && !is_rest;
             min_args += u8::from(is_required && min_args < MAX_REQUIRED_PARAMS);
+            let declared = declared.unwrap_or(UNKNOWN_TERM);
+            declared_types.push(if is_rest { rest_term(walker, declared) } else { declared });
         }
         if is_rest {
             max_args = ANY_ARG_COUNT;
@@ -217,7 +236,7 @@ fn bind_parameters(
         bind_pattern(walker, pattern, declared, value);
         define_parameter_property(walker, parameter, pattern, declared);
     }
-    ArityRange { min: min_args, max: max_args }
+    (ArityRange { min: min_args, max: max_args }, declared_types)
 }
 
 /// `constructor(private app: App)` declares a field.
@@ -245,23 +264,24 @@ fn define_parameter_property(
     (def.parent, def.declared_type) = (Some(class), known_term(declared));
 }
 
-/// Remembers, for `xs.map(x => …)` and `promise.then(x => …)`, what `x` is.
+/// Remembers, for `xs.map(x => …)` and `promise.then(x => …)`, what `x` is. Returns whether the
+/// call is of this form.
 pub(super) fn record_callback_arguments(
     walker: &mut ScriptWalker<'_, '_>,
     callee: Node<'_>,
     call: Node<'_>,
-) {
+) -> bool {
     if walker.kind(callee) != NodeKind::MemberAccess {
-        return;
+        return false;
     }
     let object = walker.field(callee, Field::Object);
     let (Some(object), Some(method)) = (object, walker.field(callee, Field::Property)) else {
-        return;
+        return false;
     };
     let callback = walker.field(call, Field::Arguments).and_then(|it| it.named_child(0));
-    let Some(callback) = callback else { return };
+    let Some(callback) = callback else { return false };
     if !matches!(walker.kind(callback), NodeKind::Arrow | NodeKind::FunctionExpression) {
-        return;
+        return false;
     }
     let method = walker.text(method);
     let mut arguments = [UNKNOWN_TERM; 2];
@@ -274,11 +294,12 @@ pub(super) fn record_callback_arguments(
         let mut positions =
             ELEMENT_CALLBACK_METHODS.iter().filter(|it| it.0 == method).map(|it| it.1).peekable();
         if positions.peek().is_none() {
-            return;
+            return false;
         }
         let container = expression_term(walker, object);
         let element = walker.builder.terms.add(Term::ElementOf(container));
         positions.for_each(|it| arguments[it] = element);
     }
     walker.state.callback_arguments.insert(callback.id(), arguments);
+    true
 }

@@ -20,6 +20,7 @@
 
 use tree_sitter::Node;
 
+use super::contextual_types::function_type_term;
 use super::{Field, NodeKind, ScriptWalk, ScriptWalker};
 use crate::facts::{Term, TermId};
 use crate::facts_builder::UNKNOWN_TERM;
@@ -54,9 +55,7 @@ pub(super) fn type_shape(kind: NodeKind) -> TermShape<ScriptWalk> {
         NodeKind::Union => TermShape::Custom(union_term),
         NodeKind::Intersection => TermShape::Custom(intersection_term),
         NodeKind::ObjectType => TermShape::Custom(object_type_term),
-        NodeKind::FunctionType => {
-            TermShape::Wrapped(Term::Function, TermOperand::Field(Field::ReturnType))
-        }
+        NodeKind::FunctionType => TermShape::Custom(function_type_term),
         NodeKind::Lookup => TermShape::Custom(lookup_type_term),
         NodeKind::TypeQuery => TermShape::Custom(type_query_term),
         NodeKind::Tuple => TermShape::Custom(tuple_type_term),
@@ -115,25 +114,32 @@ fn intersection_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u
 
 /// `{ id: Id; run(): T }`
 fn object_type_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
-    let mut members = Vec::new();
+    let (mut members, mut signatures) = (Vec::new(), Vec::new());
     for member in named_children(node).take(MAX_OBJECT_MEMBERS) {
+        // An object that can be called: `{ (x: T): U }`.
+        if walker.kind(member) == NodeKind::CallSignature {
+            signatures.push(function_type_term(walker, member, depth));
+        }
         let Some(name) = walker.field(member, Field::Name) else { continue };
-        let is_method = match walker.kind(member) {
-            NodeKind::PropertySignature => false,
-            NodeKind::MethodSignature => true,
+        let term = match walker.kind(member) {
+            NodeKind::PropertySignature => {
+                let declared = walker.field(member, Field::Type);
+                declared.map_or(UNKNOWN_TERM, |it| type_within(walker, it, depth))
+            }
+            NodeKind::MethodSignature => function_type_term(walker, member, depth),
             // Other members, such as index signatures, cannot be reached by a name.
             _ => continue,
         };
-        let type_field = if is_method { Field::ReturnType } else { Field::Type };
-        let declared = walker.field(member, type_field);
-        let mut term = declared.map_or(UNKNOWN_TERM, |it| type_within(walker, it, depth));
-        if is_method {
-            term = walker.builder.terms.add(Term::Function(term));
-        }
         let name = walker.builder.intern(strip_quotes(walker.text(name)));
         members.push((name, term));
     }
-    walker.builder.terms.record_of(&members)
+    let record = walker.builder.terms.record_of(&members);
+    if signatures.is_empty() {
+        return record;
+    }
+    signatures.push(record);
+    let parts = walker.builder.terms.add_list(&signatures);
+    walker.builder.terms.add(Term::AllOf(parts))
 }
 
 /// `T["name"]`, `T[number]`

@@ -18,6 +18,7 @@
 
 use tree_sitter::{Node, TreeCursor};
 
+use super::contextual_types::expect_type;
 use super::functions::take_export_flag;
 use super::imports::{bind_required_module, required_module};
 use super::patterns::{bind_pattern, define_pattern};
@@ -55,6 +56,9 @@ fn visit_variable(walker: &mut ScriptWalker<'_, '_>, cursor: &mut TreeCursor<'_>
     if let Some(module) = value.and_then(|it| required_module(walker, it)) {
         bind_required_module(walker, pattern, module, node);
         return walker.visit_children(cursor);
+    }
+    if let (Some(value), Some(declared)) = (value, declared) {
+        expect_type(walker, value, declared);
     }
     let value_term = value.map(|it| expression_term(walker, it));
     // Variables of a function are locals, those of the file are definitions.
