@@ -2,7 +2,7 @@
 //!
 //! Git itself answers them. `None` means that it cannot, so nothing is known.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::git;
 use crate::project_place::ProjectPlace;
@@ -125,15 +125,16 @@ pub fn changes_since(place: &ProjectPlace, commit: &str) -> Option<Vec<FileChang
     Some(parse_numstat(&git::run_git(place.git_dir.as_deref()?, &args)?))
 }
 
-/// Files that were renamed between `commit` and HEAD: path before, path now. Hooks wait for it, so it has
-/// less time than other commands and reads no lines. `None` if the commit is missing or git is too slow.
+/// Files that were renamed between `commit` and the index, so that a `git mv` counts before it is committed:
+/// path before, path now. Hooks wait for it, so it has less time than other commands and reads no lines.
+/// `None` if the commit is missing or git is too slow.
 pub fn renames_since(place: &ProjectPlace, commit: &str) -> Option<Vec<(String, String)>> {
     if !crate::repository_fingerprint::is_object_id(commit) {
         return None;
     }
     let args = [
-        "diff-tree",
-        "-r",
+        "diff-index",
+        "--cached",
         "-M",
         RENAME_LIMIT_FLAG,
         "-z",
@@ -142,7 +143,6 @@ pub fn renames_since(place: &ProjectPlace, commit: &str) -> Option<Vec<(String, 
         "--no-ext-diff",
         "--no-textconv",
         commit,
-        "HEAD",
         "--",
     ];
     let text = git::run_git_within(place.git_dir.as_deref()?, &args, RENAME_TIMEOUT)?;
@@ -153,6 +153,13 @@ pub fn renames_since(place: &ProjectPlace, commit: &str) -> Option<Vec<(String, 
         acc.push((before.to_owned(), now.to_owned()));
     }
     Some(acc)
+}
+
+/// The state of the index that [`renames_since`] compares with: the size and the modification time of its file.
+/// `None` outside a repository, or without an index.
+pub fn index_stamp(place: &ProjectPlace) -> Option<(u64, SystemTime)> {
+    let index = std::fs::metadata(place.git_dir.as_deref()?.join("index")).ok()?;
+    Some((index.len(), index.modified().ok()?))
 }
 
 /// Parses `--numstat -z`: `added TAB removed TAB path NUL`; for a rename the path is empty and

@@ -52,8 +52,8 @@ pub use git::is_git_available;
 pub use git_dir::SkipReason;
 pub use git_head::{GitHead, read_head};
 pub use git_history::{
-    FileChange, are_on_default_branch, changes_since, committed_files, is_ancestor_of_head,
-    renames_since, tracked_files, unmerged_branches,
+    FileChange, are_on_default_branch, changes_since, committed_files, index_stamp,
+    is_ancestor_of_head, renames_since, tracked_files, unmerged_branches,
 };
 pub use project_match::{KnownLocation, MatchEvidence, ProjectMatch, match_project};
 pub use project_path::{exists_in_project, list_folder, read_text, relative_path};

@@ -7,6 +7,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+#[cfg(unix)]
+use crate::daemon::{DaemonClient, RunningDaemon};
 use crate::hooks::{
     GIT_SHOW_ERROR, GIT_SHOW_SESSION, failed_command, file_read, injected_text, user_prompt,
 };
@@ -134,6 +136,12 @@ fn a_memory_is_found_by_the_new_name_of_its_file() {
         .expect_code(0, "remember");
     fs::create_dir(sandbox.project.join("new")).unwrap();
     git(&sandbox, &["mv", "old/a.rs", "new/b.rs"]);
+
+    // The rename counts before it is committed.
+    let listed = sandbox.run(&["list", "-f", "new/b.rs"]).expect_code(0, "list");
+    assert!(listed.out.contains("rounds half up"), "{listed:?}");
+    let note = injected_text(&sandbox, "s0", file_read(&sandbox, "new/b.rs"));
+    assert!(note.contains("rounds half up"), "{note}");
     git(&sandbox, &["commit", "-qm", "move"]);
 
     for args in [
@@ -145,6 +153,10 @@ fn a_memory_is_found_by_the_new_name_of_its_file() {
         let output = sandbox.run(&args).expect_code(0, &args.join(" "));
         assert!(output.out.contains("rounds half up"), "{args:?}: {output:?}");
     }
+    let plan = json!({ "stage": "plan", "task": "rewrite it", "files": ["new/b.rs"] });
+    let answers = run_server(&sandbox, &["mcp"], &[tool_call(1, "get_context", plan)]);
+    let context = answer_text(&answers[1]);
+    assert!(context.contains("rounds half up"), "{context}");
     let note = injected_text(&sandbox, "s1", file_read(&sandbox, "new/b.rs"));
     assert!(note.contains("rounds half up"), "{note}");
 
@@ -154,6 +166,52 @@ fn a_memory_is_found_by_the_new_name_of_its_file() {
     git(&sandbox, &["commit", "-qm", "move back"]);
     let note = injected_text(&sandbox, "s2", file_read(&sandbox, "old/a.rs"));
     assert!(note.contains("rounds half up"), "{note}");
+}
+
+/// Learns a note about `a.rs` from a session whose work was validated, `at` this time in milliseconds.
+#[cfg(unix)]
+fn learn_note_about_a(sandbox: &Sandbox, content: &str, at: i64) {
+    const SESSION_ID: &str = "018f0000-0000-7000-8000-0000000000ad";
+    let _daemon = RunningDaemon::start(sandbox);
+    let mut client = DaemonClient::connect(sandbox);
+    let start = json!({ "event": "session_start", "event_id": "e1", "session_id": SESSION_ID, "at": at,
+        "project_root": sandbox.project, "agent": "tester", "type": "build" });
+    client.send_line(&start.to_string());
+    for request in [
+        json!({ "request": "record", "type": "gotcha", "content": content, "files": ["a.rs"] }),
+        json!({ "request": "validate", "kind": "qa_passed", "ok": true }),
+        json!({ "request": "finish", "outcome": "success", "wait": true }),
+    ] {
+        let mut request = request;
+        (request["id"], request["session_id"]) = (json!(1), json!(SESSION_ID));
+        let answer = client.request(request);
+        assert!(answer["error"].is_null(), "{answer}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_learned_memory_is_found_by_the_new_name_of_its_file() {
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.project.join("a.rs"), "fn pay() {}\n".repeat(20)).unwrap();
+    git(&sandbox, &["init", "-q", "-b", "main"]);
+    git(&sandbox, &["add", "."]);
+    git(&sandbox, &["commit", "-qm", "first"]);
+    // The session begins a second after the commit, whose time the reflog has in seconds.
+    let log = fs::read_to_string(sandbox.project.join(".git/logs/HEAD")).unwrap();
+    let seconds: i64 = log.split("> ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    learn_note_about_a(&sandbox, "pay() locks the ledger", (seconds + 1) * 1000);
+    git(&sandbox, &["mv", "a.rs", "b.rs"]);
+
+    let listed = sandbox.run(&["list", "-f", "b.rs"]).expect_code(0, "list");
+    assert!(listed.out.contains("locks the ledger"), "{listed:?}");
+    let note = injected_text(&sandbox, "s1", file_read(&sandbox, "b.rs"));
+    assert!(note.contains("locks the ledger"), "{note}");
+    let _daemon = RunningDaemon::start(&sandbox);
+    let request = json!({ "id": 1, "request": "file_context", "files": ["b.rs"],
+        "project": sandbox.project });
+    let answer = DaemonClient::connect(&sandbox).request(request);
+    assert!(answer["ok"].to_string().contains("locks the ledger"), "{answer}");
 }
 
 #[test]

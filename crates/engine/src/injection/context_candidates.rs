@@ -133,8 +133,10 @@ pub(super) async fn list_ranked(
             continue;
         }
         let quiet = quiet_spans(reader, &notebook.store).await?;
-        let assess = |memory| assess_memory(reader, memory, notebook.scope, &quiet);
-        listed.extend(memories.into_iter().map(assess));
+        listed.extend(memories.into_iter().map(|mut memory| {
+            renames.apply(&mut memory);
+            assess_memory(reader, memory, notebook.scope, &quiet)
+        }));
     }
     Ok(rank_equally_relevant(&listed, request.phase, purpose, &request.disabled_stages))
 }

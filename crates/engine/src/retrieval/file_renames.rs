@@ -4,11 +4,12 @@
 //! Names are mapped at lookup, not rebound in the store: on another branch the file may have its old name
 //! again, and a change of the stored name would be a version of the memory that no user made. The usual case
 //! costs no git: only if a file that a memory names is missing, git is asked for the renames since the
-//! commits of such memories, once per commit and HEAD in a process. Memories without a commit are not
+//! commits of such memories, once per commit and state of git's index in a process. Memories without a commit are not
 //! followed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use model::{Memory, ProjectPath};
 use store::{MemoryFilter, StoreReader};
@@ -23,11 +24,14 @@ const MAX_MEMORIES_READ: usize = 64;
 /// Entries of the cache; a full one is emptied.
 const MAX_CACHED_COMMITS: usize = 64;
 
-/// The renames between a commit and HEAD, by both; `None` if git does not know.
+/// The renames between a commit and git's index, by both; `None` if git does not know.
 #[derive(Default)]
 pub(crate) struct RenameCache(Mutex<CachedRenames>);
 
-type CachedRenames = HashMap<(String, String), Option<Arc<RenamedPaths>>>;
+type CachedRenames = HashMap<(String, IndexStamp), Option<Arc<RenamedPaths>>>;
+
+/// Size and modification time of git's index.
+type IndexStamp = (u64, SystemTime);
 
 /// Old path and new path of each renamed file.
 type RenamedPaths = Vec<(String, String)>;
@@ -109,10 +113,10 @@ pub(crate) async fn find_renames(reader: &ProjectReader) -> Result<FileRenames, 
 async fn read_renames(reader: &ProjectReader, commits: Vec<String>) -> RenamedPaths {
     let (place, caches) = (reader.place.clone(), Arc::clone(&reader.file_caches));
     run_blocking(move || {
-        let Some(head) = source::read_head(&place).commit else { return Vec::new() };
+        let Some(index) = source::index_stamp(&place) else { return Vec::new() };
         let mut acc = Vec::new();
-        for commit in commits.into_iter().filter(|it| *it != head) {
-            let key = (commit, head.clone());
+        for commit in commits {
+            let key = (commit, index);
             let known = caches.renames.lock().get(&key).cloned();
             let renames = known.unwrap_or_else(|| {
                 let renames = source::renames_since(&place, &key.0).map(Arc::new);
@@ -131,7 +135,7 @@ impl RenameCache {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn insert(&self, key: (String, String), renames: Option<Arc<RenamedPaths>>) {
+    fn insert(&self, key: (String, IndexStamp), renames: Option<Arc<RenamedPaths>>) {
         let mut entries = self.lock();
         if entries.len() >= MAX_CACHED_COMMITS {
             entries.clear();
