@@ -198,8 +198,7 @@ async fn answer_module_map(daemon: &Daemon, line: &str) -> RequestResult {
         return Ok(wire::module_map_json(&map, map.listed_modules(), map.to_notes()));
     };
     let Some(found) = map.find_module(&module) else {
-        let what = format!("no module `{module}`");
-        return Err(RequestFailure::new(ErrorCode::Refused, what));
+        return Err(map.unknown_module(&module).into());
     };
     Ok(wire::module_map_json(&map, std::iter::once(found), found.to_notes()))
 }

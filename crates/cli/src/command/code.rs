@@ -6,6 +6,7 @@
 
 use engine::{IndexFreshness, ReachedSymbol, SymbolInfo};
 
+use super::CommandContext;
 use crate::output::{BOLD_STYLE, DIM_STYLE, Output, format_count};
 
 /// Changed files named in a warning.
@@ -27,6 +28,16 @@ pub(crate) fn format_symbol(symbol: &SymbolInfo) -> String {
         "{BOLD_STYLE}{path}:{}{BOLD_STYLE:#}  {DIM_STYLE}{kind}{test}, line {first_line}{DIM_STYLE:#}",
         symbol.name
     )
+}
+
+/// A target as the engine takes it: a path that begins with `./` or `../` is meant from the folder in which the
+/// command runs, not from the root of the project.
+pub(super) fn from_working_folder(target: &str, command: &CommandContext<'_>) -> String {
+    let is_relative = target == ".." || target.starts_with("./") || target.starts_with("../");
+    if !is_relative {
+        return target.to_owned();
+    }
+    command.base.join(target).display().to_string()
 }
 
 /// Prints reached symbols by file, the file with the nearest symbol first, at most `limit` symbols.

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::CommandContext;
-use super::code::{format_symbol, print_by_depth, warn_if_stale};
+use super::code::{format_symbol, from_working_folder, print_by_depth, warn_if_stale};
 use crate::wire;
 
 /// Show dependencies: calls, base types, used types
@@ -22,7 +22,11 @@ pub(crate) struct DepsArgs {
 
 pub(crate) async fn run(args: DepsArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
     let out = command.output;
-    let report = command.project.code_graph().dependencies(&args.target, args.depth).await?;
+    let report = command
+        .project
+        .code_graph()
+        .dependencies(&from_working_folder(&args.target, command), args.depth)
+        .await?;
     let code = u8::from(report.reached.is_empty());
     if out.json {
         let targets: Vec<Value> = report.targets.iter().map(wire::graph::symbol_json).collect();

@@ -5,7 +5,7 @@ use engine::{ReachedSymbol, UnknownReceivers};
 use serde_json::{Value, json};
 
 use super::CommandContext;
-use super::code::{format_symbol, print_by_file, warn_if_stale};
+use super::code::{format_symbol, from_working_folder, print_by_file, warn_if_stale};
 use super::shared::format_memory;
 use crate::output::{Output, format_count};
 use crate::wire;
@@ -35,7 +35,11 @@ const MAX_NAMED_FILES: usize = 3;
 
 pub(crate) async fn run(args: ImpactArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
     let out = command.output;
-    let report = command.project.code_graph().impact(&args.target, args.depth).await?;
+    let report = command
+        .project
+        .code_graph()
+        .impact(&from_working_folder(&args.target, command), args.depth)
+        .await?;
     let code = u8::from(report.reached.is_empty());
     if out.json {
         let memories: Vec<MemoryWire> = report.memories.iter().map(MemoryWire::from).collect();

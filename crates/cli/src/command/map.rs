@@ -77,8 +77,7 @@ pub(crate) async fn run(args: MapArgs, command: &mut CommandContext<'_>) -> anyh
     let map = command.project.code_graph().module_map().await?;
     if let Some(name) = &args.module {
         let Some(module) = map.find_module(name) else {
-            let what = format!("no module `{name}`");
-            return Err(crate::failure::usage_error(what, "`waylore map` lists them"));
+            return Err(map.unknown_module(name).into());
         };
         if out.json {
             out.print_json("module", wire::map::module_json(module));

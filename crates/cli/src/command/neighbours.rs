@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::CommandContext;
-use super::code::warn_if_stale;
+use super::code::{from_working_folder, warn_if_stale};
 use crate::output::{BOLD_STYLE, DIM_STYLE};
 use crate::wire;
 
@@ -21,7 +21,8 @@ pub(crate) struct NeighboursArgs {
 
 pub(crate) async fn run(args: NeighboursArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
     let out = command.output;
-    let (neighbours, freshness) = command.project.code_graph().neighbours(&args.files).await?;
+    let files: Vec<String> = args.files.iter().map(|it| from_working_folder(it, command)).collect();
+    let (neighbours, freshness) = command.project.code_graph().neighbours(&files).await?;
     let code = u8::from(neighbours.is_empty());
     if out.json {
         let files: Vec<Value> = neighbours.iter().map(wire::graph::neighbour_json).collect();

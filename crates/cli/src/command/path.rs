@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::CommandContext;
-use super::code::{format_symbol, warn_if_stale};
+use super::code::{format_symbol, from_working_folder, warn_if_stale};
 use crate::output::DIM_STYLE;
 use crate::wire;
 
@@ -19,7 +19,9 @@ pub(crate) struct PathArgs {
 pub(crate) async fn run(args: PathArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
     let out = command.output;
     // The steps are symbols, each with the edge (reference) that leads to it; the first has none.
-    let route = command.project.code_graph().route(&args.from, &args.to).await?;
+    let (from, to) =
+        (from_working_folder(&args.from, command), from_working_folder(&args.to, command));
+    let route = command.project.code_graph().route(&from, &to).await?;
     if out.json {
         let step_json = |(symbol, edge): &(engine::SymbolInfo, Option<engine::RouteEdge>)| {
             let edge_json = edge.map(|edge| {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::CommandContext;
-use super::code::warn_if_stale;
+use super::code::{from_working_folder, warn_if_stale};
 use crate::output::{BOLD_STYLE, DIM_STYLE};
 use crate::wire;
 
@@ -16,7 +16,8 @@ pub(crate) struct SymbolsArgs {
 
 pub(crate) async fn run(args: SymbolsArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
     let out = command.output;
-    let (symbols, freshness) = command.project.code_graph().symbols(&args.file).await?;
+    let (symbols, freshness) =
+        command.project.code_graph().symbols(&from_working_folder(&args.file, command)).await?;
     // Exit code 1 means that nothing was found.
     let code = u8::from(symbols.is_empty());
     if out.json {

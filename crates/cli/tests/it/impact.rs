@@ -3,7 +3,11 @@
 
 use std::fs;
 
-use crate::sandbox::Sandbox;
+use serde_json::{Value, json};
+
+use crate::daemon::{DaemonClient, RunningDaemon};
+use crate::mcp::{answer_text, run_server, tool_call};
+use crate::sandbox::{Sandbox, run_command};
 
 /// A class `Context` whose method `json` one file calls on a typed value and two on an unknown one.
 fn context_project() -> Sandbox {
@@ -43,6 +47,91 @@ fn absolute_and_dotted_paths_name_the_same_target() {
     }
     let refused = sandbox.run(&["impact", "/etc/passwd"]).expect_code(2, "outside the project");
     assert!(refused.err.contains("outside"), "{refused:?}");
+}
+
+/// Runs a command in a folder of the project and returns its JSON output.
+fn json_in(sandbox: &Sandbox, folder: &str, args: &[&str]) -> Value {
+    let mut command = sandbox.command(&[args, &["--json"]].concat());
+    command.current_dir(sandbox.project.join(folder));
+    run_command(command).expect_code(0, &args.join(" ")).json()
+}
+
+#[test]
+fn dotted_paths_are_meant_from_the_folder_of_the_shell() {
+    let sandbox = context_project();
+    fs::write(sandbox.project.join("context.ts"), "export const other = 1\n").unwrap();
+    // Without a repository, the folder of the shell would be a project of its own.
+    let mut git = std::process::Command::new("git");
+    sandbox.set_environment(&mut git);
+    assert!(git.args(["init", "-q"]).status().unwrap().success());
+    sandbox.json(&["index"]);
+    for (folder, target) in
+        [("test", "../src/context.ts:Context"), ("src", "./context.ts:Context.json")]
+    {
+        let impact = json_in(&sandbox, folder, &["impact", target]);
+        assert_eq!(impact["targets"][0]["path"], "src/context.ts", "{target}: {impact}");
+    }
+    let symbols = json_in(&sandbox, "test", &["symbols", "../src/context.ts"]);
+    assert_eq!(symbols["symbols"][0]["name"], "Context", "{symbols}");
+    let symbols = json_in(&sandbox, "src", &["symbols", "../context.ts"]);
+    assert_eq!(symbols["symbols"][0]["name"], "other", "{symbols}");
+}
+
+#[test]
+fn agents_may_name_files_by_absolute_paths() {
+    let sandbox = context_project();
+    sandbox.json(&["index"]);
+    let file = sandbox.project.join("src/context.ts").display().to_string();
+    let target = format!("{file}:Context.json");
+    for tool in ["analyze_impact", "get_dependencies"] {
+        let call = tool_call(1, tool, json!({ "target": target }));
+        let answers = run_server(&sandbox, &["mcp"], &[call]);
+        let path = &answers[1]["result"]["structuredContent"]["targets"][0]["path"];
+        assert_eq!(path, "src/context.ts", "{tool}: {}", answers[1]);
+    }
+    let outside = tool_call(1, "analyze_impact", json!({ "target": "/etc/passwd" }));
+    let answers = run_server(&sandbox, &["mcp"], &[outside]);
+    assert!(answer_text(&answers[1]).contains("outside"), "{}", answers[1]);
+
+    let _daemon = RunningDaemon::start(&sandbox);
+    let mut client = DaemonClient::connect(&sandbox);
+    let project = sandbox.project.display().to_string();
+    for request in ["impact", "dependencies"] {
+        let answer = client.request(
+            json!({ "id": request, "request": request, "project": project, "target": target }),
+        );
+        assert_eq!(answer["ok"]["targets"][0]["path"], "src/context.ts", "{answer}");
+    }
+}
+
+#[test]
+fn a_handler_of_a_route_is_a_caller_of_the_context_it_gets() {
+    let sandbox = Sandbox::new();
+    let files = [
+        ("context.ts", "export class Context { json(x: unknown) {} }\nclass Other { json() {} }\n"),
+        (
+            "app.ts",
+            "import type { Context } from './context'\nexport type Handler = (c: Context) => Response\n\
+             export interface Route { (handler: Handler): App; (path: string, ...handlers: [Handler, Handler]): App }\n\
+             export class App { get!: Route; use(path: string, ...handlers: Handler[]) {} }\n",
+        ),
+        (
+            "routes.ts",
+            "import { App } from './app'\nexport function first(app: App) { app.use('/', (c) => c.json(1)) }\n\
+             export function second(app: App) { app.get('/', (c) => c.json(2)) }\n\
+             export function third(app: any) { app.get('/', (c) => c.json(3)) }\n",
+        ),
+    ];
+    for (path, text) in files {
+        fs::write(sandbox.project.join(path), text).unwrap();
+    }
+    sandbox.json(&["index"]);
+    let impact = sandbox.json(&["impact", "Context.json", "--depth", "1"]);
+    let reached = impact["reached"].as_array().unwrap();
+    let mut callers: Vec<&str> =
+        reached.iter().map(|it| it["symbol"]["name"].as_str().unwrap()).collect();
+    callers.sort_unstable();
+    assert_eq!(callers, ["first", "second"], "{impact}");
 }
 
 #[test]

@@ -37,6 +37,7 @@ mod hooks;
 mod host_dialects;
 mod hostile_input;
 mod identity;
+#[cfg(unix)]
 mod impact;
 mod indexing;
 mod init;

@@ -8,8 +8,9 @@
 use std::fs;
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::mcp::{answer_text, run_server, tool_call};
 use crate::sandbox::Sandbox;
 
 fn write_file(sandbox: &Sandbox, path: &str, text: &str) {
@@ -76,6 +77,31 @@ fn listed_modules(sandbox: &Sandbox) -> Vec<ModuleRow> {
 
 fn module_row(id: &str, name: &str, description: &str) -> ModuleRow {
     (id.to_owned(), name.to_owned(), description.to_owned())
+}
+
+#[test]
+fn a_misspelt_module_gets_similar_names() {
+    let sandbox = workspace_project();
+    sandbox.json(&["index"]);
+    for args in [&["map", "outh"][..], &["map", "rename", "packages/outh", "Login"]] {
+        let refused = sandbox.run(args).expect_code(2, "a misspelt module");
+        assert!(refused.err.contains("did you mean `auth`?"), "{refused:?}");
+    }
+    let call = tool_call(1, "get_module_map", json!({ "module": "Carts" }));
+    let answers = run_server(&sandbox, &["mcp"], &[call]);
+    assert!(answer_text(&answers[1]).contains("did you mean `cart`?"), "{}", answers[1]);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_daemon_suggests_similar_names_for_a_misspelt_module() {
+    let sandbox = workspace_project();
+    sandbox.json(&["index"]);
+    let _daemon = crate::daemon::RunningDaemon::start(&sandbox);
+    let answer = crate::daemon::DaemonClient::connect(&sandbox).request(
+        json!({ "id": 1, "request": "module_map", "project": sandbox.project, "module": "carts" }),
+    );
+    assert!(answer["error"].to_string().contains("did you mean `cart`?"), "{answer}");
 }
 
 #[test]

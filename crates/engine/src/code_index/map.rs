@@ -22,6 +22,7 @@ pub use map_edits::MapEdit;
 use map_edits::{apply_edits, edit_modules, list_map_edits};
 pub(crate) use map_edits::{propose_map_edit, record_map_edit};
 
+use super::queries::did_you_mean;
 use crate::{Error, ProjectReader};
 
 /// A module with its corrections and the number of its memories.
@@ -69,6 +70,14 @@ impl ModuleMap {
             self.modules.iter().filter(|it| it.module.id.to_lowercase().ends_with(&suffix));
         let first = with_suffix.next()?;
         with_suffix.next().is_none().then_some(first)
+    }
+
+    /// The error for a word that names no module, with the ids that look like it.
+    pub fn unknown_module(&self, word: &str) -> Error {
+        let ids = self.modules.iter().map(|it| it.module.id.as_str());
+        let close = graph::suggest_names(ids, word).into_iter();
+        let hint = did_you_mean(close, "`waylore map` lists them");
+        Error::refuse(format!("no module is called `{word}`"), hint)
     }
 
     /// The module of a file.

@@ -392,7 +392,7 @@ fn resolve_target(
 }
 
 /// A hint that names similar targets, if there are any.
-fn did_you_mean(close: impl Iterator<Item = String>, hint: &str) -> String {
+pub(super) fn did_you_mean(close: impl Iterator<Item = String>, hint: &str) -> String {
     let close: Vec<String> = close.map(|it| format!("`{it}`")).collect();
     if close.is_empty() {
         hint.to_owned()

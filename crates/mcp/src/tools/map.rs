@@ -28,9 +28,7 @@ pub(super) async fn get_module_map(call: ToolCallContext<'_>) -> Result<ToolOutp
         return Ok(ToolOutput { text: notes, data });
     };
     let Some(found) = map.find_module(&name) else {
-        let ids: Vec<&str> = map.listed_modules().map(|it| it.module.id.as_str()).collect();
-        let what = format!("no module `{name}`; known modules: {}", ids.join(", "));
-        return Err(ToolError::Refused(what));
+        return Err(map.unknown_module(&name).into());
     };
     let notes = found.to_notes();
     let data = json!({ "notes": notes, "modules": [module_json(found)] });

@@ -65,7 +65,11 @@ impl From<engine::Error> for RequestFailure {
             | Error::Source(_) => ErrorCode::Refused,
             Error::SessionFailed { .. } | Error::Store(_) | Error::Model(_) => ErrorCode::Failed,
         };
-        Self::new(code, error.to_string())
+        let message = match &error {
+            Error::Refused { hint: Some(hint), .. } => format!("{error}; {hint}"),
+            _ => error.to_string(),
+        };
+        Self::new(code, message)
     }
 }
 

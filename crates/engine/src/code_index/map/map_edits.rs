@@ -185,9 +185,7 @@ pub(super) async fn list_map_edits(
 }
 
 fn find_module<'a>(map: &'a ModuleMap, id: &str) -> Result<&'a MappedModule, Error> {
-    map.find_module(id).ok_or_else(|| {
-        Error::refuse(format!("no module is called `{id}`"), "`waylore map` lists them")
-    })
+    map.find_module(id).ok_or_else(|| map.unknown_module(id))
 }
 
 /// The text of a correction, and the files that its memory names.
