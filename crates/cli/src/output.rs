@@ -271,7 +271,4 @@ pub(crate) fn format_size(bytes: u64) -> String {
     }
 }
 
-/// `1 memory`, `2 memories`.
-pub(crate) fn format_count(n: usize, one: &str, many: &str) -> String {
-    if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }
-}
+pub(crate) use engine::format_count;

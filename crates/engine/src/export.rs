@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use model::{Memory, MemoryId, MemoryStatus};
-use store::{BackupContents, MemoryFilter, StoreReader};
+use store::{BackupContents, InjectionFilter, InjectionRow, MemoryFilter, StoreReader};
 
 use crate::backups::open_database;
 use crate::lookup::notebooks_in_scope;
@@ -28,6 +28,8 @@ pub struct NotebookExport {
     /// Earlier versions of the memories that have any, oldest first.
     pub versions: Vec<(MemoryId, Vec<Memory>)>,
     pub settings: Vec<(String, String)>,
+    /// The notes of this notebook that agents of this project were given, oldest first.
+    pub injections: Vec<InjectionRow>,
     /// Memories with a secret in a text of any version, by the current rules. The export masks it;
     /// the notebook still holds it.
     pub redacted: Vec<MemoryId>,
@@ -49,6 +51,7 @@ pub(crate) async fn export_notebook(
         memories: Vec::new(),
         versions: Vec::new(),
         settings: Vec::new(),
+        injections: Vec::new(),
         redacted: Vec::new(),
     };
 
@@ -85,6 +88,12 @@ pub(crate) async fn export_notebook(
     export.settings.retain(|(key, _)| !key.starts_with(IDENTITY_PREFIX));
     for (_, value) in &mut export.settings {
         *value = secrets::redact(value).text;
+    }
+    if let Some(project) = reader.state.id() {
+        let project = Some(project);
+        let filter = InjectionFilter { project, session: None, memory: None, limit: NO_LIMIT };
+        export.injections = notebook.store.injections().list(filter).await?;
+        export.injections.reverse();
     }
     Ok(export)
 }

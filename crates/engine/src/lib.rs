@@ -115,7 +115,7 @@ pub use learn::{
     is_being_written, journalled_session_root, list_inbox, store_in_inbox, transcripts_at_paths,
 };
 pub use learner::Learner;
-pub use lookup::{LocatedMemory, RatedMemory};
+pub use lookup::{LocatedMemory, RatedMemory, format_count};
 pub use maintenance::Maintenance;
 pub use models::{EmbeddingSource, ModelFactory, ModelSet};
 pub use notebook_editor::NotebookEditor;

@@ -15,6 +15,11 @@ use crate::housekeeping::quiet_spans;
 use crate::retrieval::{FileRenames, find_renames};
 use crate::{Error, Notebook, NotebookScope, ProjectReader};
 
+/// A number with its noun: `1 memory`, `2 memories`.
+pub fn format_count(n: usize, one: &str, many: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }
+}
+
 /// A memory and the notebook that has it.
 #[derive(Clone)]
 pub struct LocatedMemory {
@@ -31,7 +36,7 @@ pub struct RatedMemory {
 }
 
 /// Characters of the shortest id prefix that is looked up; fewer are probably a typing error.
-const MIN_PREFIX_CHARS: usize = 4;
+pub(crate) const MIN_PREFIX_CHARS: usize = 4;
 
 /// Finds the one memory that an id names: a full id, a prefix of the short form, or the beginning or the end of
 /// the full one.

@@ -63,7 +63,7 @@ pub struct SessionRow {
     pub steps: u32,
     pub tokens: u64,
     pub retries: u32,
-    /// Id of the session at its host.
+    /// The first text from outside the project that the session read, if any.
     pub external: Option<String>,
     /// Changes when the session continues. Stored as `fingerprint`.
     pub progress_key: String,

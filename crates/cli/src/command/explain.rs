@@ -6,11 +6,14 @@
 //! across sessions. A sighting supports a memory, or is dropped with a reason. *Tainted* means derived from text
 //! outside the project. A session is *validated* if there is evidence that its work holds, such as a commit.
 
-use engine::{ContributingSession, ExplainedSighting, Explanation, Finding, SessionExplanation};
+use engine::{
+    ContributingSession, ExplainedSighting, Explanation, Finding, InjectionRow, SessionExplanation,
+};
 use model::Memory;
 use serde_json::{Value, json};
 
 use super::CommandContext;
+use super::injections::{format_row, row_json};
 use super::session_report::{ReportDetail, print_session};
 use crate::output::{BOLD_STYLE, DIM_STYLE, Output, escape_controls, format_count};
 use crate::wire::MemoryWire;
@@ -32,23 +35,69 @@ pub(crate) struct ExplainArgs {
 const MAX_LISTED_TASK_CHARS: usize = 80;
 const MAX_SIGHTING_TASK_CHARS: usize = 120;
 
+/// Notes given to agents that are read, and those that are printed.
+const MAX_GIVEN_NOTES: u32 = 200;
+const MAX_PRINTED_NOTES: usize = 10;
+
 pub(crate) async fn run(args: ExplainArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
     let out = command.output;
     let Some(id) = args.id else { return list_sessions(command).await };
     // The id is looked up among the memories first, then among findings and sessions.
     let explanation = command.project.session_history().explain(&id).await?;
-    print_explanation(&explanation, ReportDetail::from_all_flag(args.all), out);
+    let given = list_given(&explanation, command).await?;
+    print_explanation(&explanation, &given, ReportDetail::from_all_flag(args.all), out);
     Ok(0)
 }
 
+/// Lists the times that agents were given the memory, or the notes that the session was given, newest first.
+pub(super) async fn list_given(
+    explanation: &Explanation,
+    command: &CommandContext<'_>,
+) -> anyhow::Result<Vec<InjectionRow>> {
+    let (session, memory) = match explanation {
+        Explanation::Memory { memory, .. } => (None, Some(memory.id.to_string())),
+        Explanation::Session(it) => (Some(it.session.id.to_string()), None),
+        // The log knows memories only.
+        Explanation::Finding(_) => return Ok(Vec::new()),
+    };
+    command.project.maintenance().store_injections().await?;
+    let injector = command.project.injector();
+    let report =
+        injector.list_injections(session.as_deref(), memory.as_deref(), MAX_GIVEN_NOTES).await?;
+    Ok(report.rows)
+}
+
 /// Prints the memory, the finding or the session that an id names.
-pub(super) fn print_explanation(explanation: &Explanation, detail: ReportDetail, out: &Output) {
+pub(super) fn print_explanation(
+    explanation: &Explanation,
+    given: &[InjectionRow],
+    detail: ReportDetail,
+    out: &Output,
+) {
     match explanation {
         Explanation::Memory { memory, sightings, sessions } => {
-            explain_memory(memory, sightings, sessions, out);
+            explain_memory(memory, sightings, sessions, given, out);
         }
-        Explanation::Session(explanation) => explain_session(explanation, detail, out),
+        Explanation::Session(explanation) => explain_session(explanation, given, detail, out),
         Explanation::Finding(finding) => explain_finding(finding, out),
+    }
+}
+
+/// Prints the notes that agents were given, one line each.
+fn print_given(given: &[InjectionRow], out: &Output) {
+    if given.is_empty() {
+        return;
+    }
+    let times = format_count(given.len(), "note", "notes");
+    out.print_line("");
+    out.print_line(&format!(
+        "{BOLD_STYLE}given to agents{BOLD_STYLE:#} {DIM_STYLE}{times}{DIM_STYLE:#}"
+    ));
+    for row in given.iter().take(MAX_PRINTED_NOTES) {
+        out.print_cut(&format!("  {}", format_row(row)));
+    }
+    if given.len() > MAX_PRINTED_NOTES {
+        out.hint("`waylore injections` lists all of them");
     }
 }
 
@@ -156,6 +205,7 @@ fn explain_memory(
     memory: &Memory,
     sightings: &[ExplainedSighting],
     sessions: &[ContributingSession],
+    given: &[InjectionRow],
     out: &Output,
 ) {
     if out.json {
@@ -163,7 +213,12 @@ fn explain_memory(
         let sessions: Vec<Value> = sessions.iter().map(contributing_session_json).collect();
         out.print_json(
             "explanation",
-            json!({ "memory": MemoryWire::from(memory), "evidence": evidence, "sessions": sessions }),
+            json!({
+                "memory": MemoryWire::from(memory),
+                "evidence": evidence,
+                "sessions": sessions,
+                "injections": given.iter().map(row_json).collect::<Vec<_>>(),
+            }),
         );
         return;
     }
@@ -194,6 +249,7 @@ fn explain_memory(
             memory.created_at.format_date()
         ));
     }
+    print_given(given, out);
 }
 
 /// Prints the sightings of a memory: each distinct piece of evidence once, with a table of its sessions.
@@ -251,10 +307,18 @@ pub(super) fn explanation_json(explanation: &SessionExplanation) -> Value {
 }
 
 /// Prints a session and what became of each sighting.
-fn explain_session(explanation: &SessionExplanation, detail: ReportDetail, out: &Output) {
+fn explain_session(
+    explanation: &SessionExplanation,
+    given: &[InjectionRow],
+    detail: ReportDetail,
+    out: &Output,
+) {
     if out.json {
-        out.print_json("session", explanation_json(explanation));
+        let mut body = explanation_json(explanation);
+        body["injections"] = given.iter().map(row_json).collect();
+        out.print_json("session", body);
         return;
     }
     print_session(explanation, detail, out);
+    print_given(given, out);
 }

@@ -10,6 +10,7 @@ use model::{CustomType, Memory, MemoryStatus};
 use serde_json::{Value, json};
 
 use super::CommandContext;
+use super::injections::row_json;
 use super::shared::{kind_label, report_start};
 use crate::failure::usage_error;
 use crate::output::{Output, SCHEMA_VERSION, escape_controls, format_count};
@@ -55,6 +56,7 @@ pub(crate) async fn run(args: ExportArgs, command: &CommandContext<'_>) -> anyho
     if args.format == ExportFormat::Archive {
         return write_archive(args, scope, command).await;
     }
+    command.project.maintenance().store_injections().await?;
     let export = command.project.maintenance().export(scope).await?;
     let types = &command.settings.types;
     let text = match args.format {
@@ -134,6 +136,7 @@ fn to_json(export: &NotebookExport, now: i64) -> Value {
         "memories": memories,
         "history": versions.collect::<Vec<_>>(),
         "settings": settings,
+        "injections": export.injections.iter().map(row_json).collect::<Vec<_>>(),
     })
 }
 

@@ -44,7 +44,8 @@ pub(crate) async fn run(args: InjectionsArgs, command: &CommandContext<'_>) -> a
     Ok(0)
 }
 
-fn format_row(row: &InjectionRow) -> String {
+/// One row of the log as a line, also for `explain`.
+pub(super) fn format_row(row: &InjectionRow) -> String {
     let subject = match row.memory {
         Some(id) => format!("#{}", id.short()),
         None => row.subject.slug().replace('_', " "),
@@ -93,7 +94,8 @@ fn report_json(report: &InjectionReport) -> Value {
     })
 }
 
-fn row_json(row: &InjectionRow) -> Value {
+/// One row of the log, also for `export` and `explain`.
+pub(super) fn row_json(row: &InjectionRow) -> Value {
     json!({
         "at": row.at.0,
         "session": row.session,

@@ -6,7 +6,7 @@ use model::{CustomType, MemoryId, ProjectPath, Relation, RelationTarget};
 use serde_json::json;
 
 use super::CommandContext;
-use super::explain::print_explanation;
+use super::explain::{list_given, print_explanation};
 use super::session_report::ReportDetail;
 use super::shared::{kind_label, status_note};
 use crate::output::{BOLD_STYLE, DIM_STYLE, WARN_STYLE, escape_controls};
@@ -27,7 +27,8 @@ pub(crate) async fn run(args: ShowArgs, command: &CommandContext<'_>) -> anyhow:
         // A note may carry the id of a finding, which is no memory yet; a session has an id, too.
         Err(Error::NotFound { .. }) => {
             let explanation = command.project.session_history().explain(&args.id).await?;
-            print_explanation(&explanation, ReportDetail::Folded, command.output);
+            let given = list_given(&explanation, command).await?;
+            print_explanation(&explanation, &given, ReportDetail::Folded, command.output);
             return Ok(0);
         }
         found => found?,
@@ -81,7 +82,13 @@ fn render(
     let counters = &memory.counters;
     if counters.access_count + counters.used_count > 0 {
         let (shown, used) = (counters.access_count, counters.used_count);
-        field("use", format!("shown {shown} times, used {used} times"));
+        let times = |n: u64| match n {
+            0 => "never".to_owned(),
+            1 => "once".to_owned(),
+            n => format!("{n} times"),
+        };
+        let (shown, used) = (times(u64::from(shown)), times(u64::from(used)));
+        field("use", format!("shown {shown}, used {used}"));
     }
     let others = if memory.version > 1 { " (waylore history shows the others)" } else { "" };
     field("version", format!("{}{others}", memory.version));

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::hooks::{file_read, injected_text, sandbox_with_memories, session_start, user_prompt};
 use crate::sandbox::Sandbox;
@@ -58,6 +58,52 @@ fn what_hooks_inject_is_logged_counted_and_erased() {
     sandbox.run(&["purge", &id, "--yes"]).expect_code(0, "purge");
     let left = logged(&sandbox, &[]);
     assert!(!left.contains(&row("memory", "file", "tool_result")), "{left:?}");
+}
+
+/// The event of a successful edit, with the call before it.
+fn edit_events(sandbox: &Sandbox, file: &str) -> [Value; 2] {
+    let path = sandbox.project.join(file).display().to_string();
+    let input = json!({ "file_path": path, "old_string": "a", "new_string": "b" });
+    ["PreToolUse", "PostToolUse"].map(|event| {
+        json!({ "hook_event_name": event, "tool_name": "Edit", "tool_use_id": "t1", "tool_input": input,
+            "tool_response": { "filePath": path } })
+    })
+}
+
+#[test]
+fn a_note_that_a_session_followed_is_marked_in_the_log_the_export_and_the_explanation() {
+    let sandbox = sandbox_with_memories();
+    injected_text(&sandbox, "s1", session_start("startup"));
+    injected_text(&sandbox, "s1", user_prompt("go on"));
+    assert!(injected_text(&sandbox, "s1", file_read(&sandbox, "src/auth.rs")).contains("verify()"));
+    for event in edit_events(&sandbox, "src/auth.rs") {
+        injected_text(&sandbox, "s1", event);
+    }
+    injected_text(&sandbox, "s1", json!({ "hook_event_name": "SessionEnd", "reason": "exit" }));
+    json_of(&sandbox, &["learn", "--json"]);
+
+    let gotcha = json_of(&sandbox, &["list", "--json", "--type", "gotcha"])["memories"][0].clone();
+    let is_gotchas = |it: &&Value| it["memory"] == gotcha["id"];
+    let log = json_of(&sandbox, &["injections", "--json"]);
+    let row = log["injections"].as_array().unwrap().iter().find(is_gotchas).unwrap().clone();
+    assert_eq!((&row["followed"], &row["session"]), (&json!(true), &json!("s1")), "{log}");
+
+    let export: Value = json_of(&sandbox, &["export"]);
+    let exported = export["injections"].as_array().unwrap();
+    assert!(exported.contains(&row), "{exported:?}");
+    let explained = json_of(&sandbox, &["explain", gotcha["id"].as_str().unwrap(), "--json"]);
+    assert_eq!(explained["injections"], json!([row]), "{explained}");
+
+    // A session is named by the beginning or the end of its id, or as its host names it.
+    let sessions = json_of(&sandbox, &["explain", "--json"]);
+    let id = sessions["sessions"][0]["id"].as_str().unwrap().to_owned();
+    for name in [&id, &id[..8], &id[id.len() - 6..], "s1"] {
+        let explained = json_of(&sandbox, &["explain", name, "--json"]);
+        assert_eq!(explained["session"]["id"], json!(id), "{name}: {explained}");
+        assert!(explained["injections"].as_array().unwrap().contains(&row), "{explained}");
+    }
+    let text = sandbox.run(&["explain", &id]).expect_code(0, "explain").out;
+    assert!(text.contains("given to agents") && text.contains("followed"), "{text}");
 }
 
 #[test]

@@ -12,7 +12,8 @@ use std::collections::HashMap;
 use model::{InjectionMoment, InjectionTier, MemoryId, NoteSubject, ProjectId};
 use store::{InjectionFilter, InjectionRow, ShownEntry, StoreReader, TierTotals};
 
-use crate::lookup::find_by_id;
+use crate::export::NO_LIMIT;
+use crate::lookup::{MIN_PREFIX_CHARS, find_by_id};
 use crate::{Error, Project, ProjectReader};
 
 /// Characters of a session's or host's name that are stored.
@@ -195,14 +196,14 @@ pub(crate) async fn list_injections(
         Some(id) => Some(find_by_id(reader, id).await?.memory.id),
         None => None,
     };
-    let session = match session {
-        Some(id) => Some(host_session_of(reader, id).await?),
-        None => None,
-    };
+    // The log has the host's names of sessions only, so those that Waylore's id means are found by reading all.
+    let n_read = if session.is_some() { NO_LIMIT } else { limit };
     for notebook in reader.notebooks() {
-        let project = Some(project);
-        let filter = InjectionFilter { project, session: session.clone(), memory, limit };
-        report.rows.extend(notebook.store.injections().list(filter).await?);
+        let filter =
+            InjectionFilter { project: Some(project), session: None, memory, limit: n_read };
+        let mut rows = notebook.store.injections().list(filter).await?;
+        rows.retain(|row| session.is_none_or(|it| is_session_named(&row.session, it)));
+        report.rows.extend(rows);
     }
     report.rows.sort_by_key(|it| std::cmp::Reverse(it.at));
     report.rows.truncate(limit as usize);
@@ -210,18 +211,13 @@ pub(crate) async fn list_injections(
     Ok(report)
 }
 
-/// The host's id of a learned session that is named by Waylore's id or a part of it; else the name itself.
-async fn host_session_of(reader: &ProjectReader, name: &str) -> Result<String, Error> {
-    let Some(store) = reader.project_store_reader().filter(StoreReader::exists) else {
-        return Ok(name.to_owned());
-    };
-    for row in store.learning().list_sessions().await? {
-        let is_named = row.id.to_string() == name || row.id.short() == name;
-        if let Some(external) = row.external.filter(|_| is_named) {
-            return Ok(external);
-        }
-    }
-    Ok(name.to_owned())
+/// Returns whether a word names the session that its host calls `host_name`: that name, Waylore's id, or a
+/// beginning or the end of the id.
+fn is_session_named(host_name: &str, word: &str) -> bool {
+    let id = agents::derive_session_id(host_name).to_string().replace('-', "");
+    let part = word.trim_start_matches('#').replace('-', "").to_ascii_lowercase();
+    let is_part = part.len() >= MIN_PREFIX_CHARS && (id.starts_with(&part) || id.ends_with(&part));
+    host_name == word || is_part
 }
 
 /// Sums the log of a project by tier, over both notebooks.

@@ -10,7 +10,7 @@ use store::{SessionRow, SightingRow, StoreReader};
 use super::candidates::parse_evidence;
 use super::{SessionFile, SessionSummary, load_module_lookup};
 use crate::finding::find_finding;
-use crate::lookup::find_by_id;
+use crate::lookup::{MIN_PREFIX_CHARS, find_by_id};
 use crate::{Error, Finding, LocatedMemory, ProjectReader};
 
 /// The evidence of a memory or a finding, or everything that a session showed.
@@ -106,6 +106,11 @@ pub(crate) async fn explain(reader: &ProjectReader, id: &str) -> Result<Explanat
             Some(finding) => Ok(Explanation::Finding(Box::new(finding))),
             None => explain_session(reader, id).await,
         },
+        // The id that a host gives a session may have any form.
+        Err(refused @ Error::Refused { .. }) => match explain_session(reader, id).await {
+            Err(Error::NotFound { .. }) => Err(refused),
+            explained => explained,
+        },
         Err(error) => Err(error),
     }
 }
@@ -171,15 +176,28 @@ async fn contributing_sessions(
     Ok(acc)
 }
 
+/// Returns whether a word is a beginning or the end of a session's id, with or without hyphens.
+fn is_session_named(session: &SessionRow, word: &str) -> bool {
+    let id = session.id.to_string().replace('-', "");
+    let part = word.replace('-', "");
+    let is_part = part.len() >= MIN_PREFIX_CHARS && (id.starts_with(&part) || id.ends_with(&part));
+    // The short id is the end of the full one; a beginning of it is enough.
+    let is_short = part.len() >= MIN_PREFIX_CHARS && session.id.short().starts_with(&part);
+    is_part || is_short
+}
+
 async fn explain_session(reader: &ProjectReader, id: &str) -> Result<Explanation, Error> {
     let not_found = || Error::NotFound { id: id.to_owned() };
     let wanted = id.trim().trim_start_matches('#').to_ascii_lowercase();
     let store = reader.project_store_reader().filter(StoreReader::exists).ok_or_else(not_found)?;
-    // The short id is not a prefix of the full id, so both forms are compared.
-    let full_id: Option<SessionId> = wanted.parse().ok();
-    let is_wanted = |it: &SessionRow| full_id == Some(it.id) || it.id.short().starts_with(&wanted);
-    let sessions = store.learning().list_sessions().await?;
-    let session = sessions.into_iter().find(is_wanted).ok_or_else(not_found)?;
+    let mut sessions = store.learning().list_sessions().await?;
+    sessions.retain(|it| is_session_named(it, &wanted) || it.id == agents::derive_session_id(id));
+    if sessions.len() > 1 {
+        let ids: Vec<String> = sessions.iter().map(|it| it.id.to_string()).collect();
+        let what = format!("`{wanted}` matches {} sessions: {}", ids.len(), ids.join(", "));
+        return Err(Error::refuse(what, "give more characters of the id"));
+    }
+    let session = sessions.pop().ok_or_else(not_found)?;
     let rows = store.learning().sightings_in_session(session.id).await?;
     let files = store.learning().files_of_session(session.id).await?;
     let memories =
