@@ -12,6 +12,7 @@ mod exports;
 mod facts;
 mod graph;
 mod history;
+mod injection;
 mod insights;
 mod learning;
 mod people;
@@ -77,9 +78,9 @@ const EVAL_TASKS: &[EvalTask] = &[
         run: people::run,
     },
     EvalTask {
-        name: "people",
-        description: "wishes heard in the messages of people (--repo PART, --show N)",
-        run: people::run,
+        name: "injection",
+        description: "instructions in foreign text, against labels (--show N); withheld descriptions (--manifests FOLDER)",
+        run: injection::run,
     },
     EvalTask {
         name: "robustness",
@@ -120,5 +121,19 @@ fn main() -> ExitCode {
             eprintln!("{}: {error:#}", task.name);
             ExitCode::FAILURE
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EVAL_TASKS;
+
+    #[test]
+    fn every_task_is_listed_once() {
+        let mut names: Vec<&str> = EVAL_TASKS.iter().map(|it| it.name).collect();
+        names.sort_unstable();
+        let n_listed = names.len();
+        names.dedup();
+        assert_eq!(names.len(), n_listed);
     }
 }
