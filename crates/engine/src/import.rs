@@ -19,7 +19,7 @@ use store::{AuditAction, StoreChange, StoreReader, WriteBatch};
 use crate::editing::user_batch;
 use crate::export::list_all_memories;
 use crate::text_admission::mask_label;
-use crate::{Error, NotebookScope, OnSecret, Project, ProjectReader};
+use crate::{Error, NotebookScope, OnSecret, Project, ProjectReader, format_count};
 use record_admission::admit_record;
 
 /// One record of a file, or the reason why it could not be parsed.
@@ -133,7 +133,7 @@ pub(crate) async fn import_records(
     let changes: Vec<StoreChange> = fresh.into_iter().map(to_change).collect();
     let batch = WriteBatch {
         actor: import_actor(&options),
-        detail: Some(format!("{} memories", changes.len())),
+        detail: Some(format_count(changes.len(), "memory", "memories")),
         ..user_batch(AuditAction::Import, project.now, changes)
     };
     project.write(options.scope, batch).await?;

@@ -30,7 +30,7 @@ use crate::editing::{set_content, user_batch};
 use crate::export::list_all_memories;
 use crate::remember::draft_memory;
 use crate::text_admission::{OnSecret, admit_content};
-use crate::{Error, Notebook, NotebookScope, Project, ProjectReader};
+use crate::{Error, Notebook, NotebookScope, Project, ProjectReader, format_count};
 
 /// Initial confidence of an imported rule.
 const RULE_CONFIDENCE: PerMille = PerMille::new(850);
@@ -220,7 +220,7 @@ pub(crate) async fn import_rules(
         let mut changes = add_rules(project, &mut import, new, &mut imported, &author, trust);
         changes.extend(retire_rules(project, &mut import, &imported, &file.path));
         if !changes.is_empty() {
-            let detail = Some(format!("{} rules", changes.len()));
+            let detail = Some(format_count(changes.len(), "rule", "rules"));
             let batch = user_batch(AuditAction::Import, project.now, changes);
             let batch = WriteBatch { actor: author, detail, ..batch };
             project.write(NotebookScope::Project, batch).await?;

@@ -67,12 +67,14 @@ pub(crate) fn repair_database(
     db.transaction(|db| {
         let (n_restored, n_reset) = restore_damaged_rows(state, db)?;
         if n_restored > 0 {
+            let memories = if n_restored == 1 { "memory" } else { "memories" };
             done.push(format!(
-                "brought back {n_restored} damaged memories from a backup, exactly as they were saved"
+                "brought back {n_restored} damaged {memories} from a backup, exactly as saved"
             ));
         }
         if n_reset > 0 {
-            done.push(format!("reset the damaged use counts of {n_reset} memories"));
+            let memories = if n_reset == 1 { "memory" } else { "memories" };
+            done.push(format!("reset the damaged use counts of {n_reset} {memories}"));
         }
         // Restored rows bring other text, so the search text has to follow.
         if is_damaged || n_restored > 0 || damage_check::check_search_index(db).is_some() {
@@ -82,7 +84,9 @@ pub(crate) fn repair_database(
         // What could not be restored is lost for good; reporting it again would not help.
         let n_acknowledged = damage_check::acknowledge_losses(db, now)?;
         if n_acknowledged > 0 {
-            done.push(format!("took note of {n_acknowledged} reported losses; they are not reported again"));
+            done.push(format!(
+                "took note of {n_acknowledged} reported losses; they are not reported again"
+            ));
         }
         Ok(())
     })?;

@@ -199,8 +199,13 @@ fn select_text_locally(environment: &Environment, message: &HookMessage) -> Opti
         // A host that has our hook twice in its settings runs both side by side: the lock lets the second
         // see what the first has shown, so that it adds nothing.
         let _lock = project.injector().lock_session(&message.host_session).ok()?;
-        let notes = project.injector().inject(message).await.ok().and_then(Injection::into_text);
-        engine::join_blocks(kept, notes)
+        let injection = project.injector().inject(message).await.ok();
+        let withheld = injection.as_ref().map(Injection::withheld).unwrap_or_default();
+        if !withheld.is_empty() {
+            // Fails open, too: the next event finds the same files missing.
+            let _ = project.editor().flag_missing_references(&withheld).await;
+        }
+        engine::join_blocks(kept, injection.and_then(Injection::into_text))
     })
 }
 

@@ -79,7 +79,8 @@ pub(crate) async fn run(args: InitArgs, command: &mut CommandContext<'_>) -> any
 }
 
 fn describe_learning(totals: &learn::LearnTotals) -> String {
-    match (totals.n_new, totals.n_known) {
+    let line = match (totals.n_new, totals.n_known) {
+        (0, 0) if totals.n_failed > 0 => "sessions: none learned from".to_owned(),
         (0, 0) => "sessions: none found for this project on this machine".to_owned(),
         (0, known) => {
             format!("sessions: {} known already", format_count(known, "session", "sessions"))
@@ -89,7 +90,14 @@ fn describe_learning(totals: &learn::LearnTotals) -> String {
             format_count(new, "session", "sessions"),
             format_count(totals.n_kept(), "memory", "memories")
         ),
+    };
+    if totals.n_failed == 0 {
+        return line;
     }
+    format!(
+        "{line}; {} could not be learned, to be tried again after an upgrade (`waylore doctor` lists them)",
+        totals.n_failed
+    )
 }
 
 /// Finds rule files and imports them if the user agrees. Returns the files, and the result of the import.
@@ -248,10 +256,26 @@ fn to_json(report: &InitReport, command: &CommandContext<'_>) -> serde_json::Val
         "modules": report.indexed.n_modules,
         "sessions": report.learned.n_new,
         "known_sessions": report.learned.n_known,
+        "failed_sessions": report.learned.n_failed,
         "kept": report.learned.n_kept(),
         "rule_files": rule_files,
         "rules": rules,
         "hosts": hosts,
         "examples": examples,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::describe_learning;
+    use super::learn::LearnTotals;
+
+    #[test]
+    fn sessions_that_could_not_be_learned_are_named() {
+        let mut failed = LearnTotals::default();
+        failed.n_failed = 1;
+        let line = describe_learning(&failed);
+        assert!(line.contains("1 could not be learned") && line.contains("doctor"), "{line}");
+        assert!(!describe_learning(&LearnTotals::default()).contains("could not"));
+    }
 }

@@ -76,7 +76,7 @@ pub(super) struct LearnTotals {
     /// Files that are no readable transcript of this project.
     n_other: usize,
     /// Sessions that could not be learned; `doctor` lists them with their reasons.
-    n_failed: usize,
+    pub(super) n_failed: usize,
     /// Unreadable lines of the transcripts, which were skipped.
     n_damaged_lines: u64,
     /// New sessions whose work is not validated yet.

@@ -4,6 +4,7 @@
 //! alone counts.
 
 use engine::{NotebookScope, PurgeReport};
+use model::Memory;
 use serde_json::json;
 
 use super::CommandContext;
@@ -40,6 +41,9 @@ pub(crate) struct PurgeArgs {
     #[arg(short, long)]
     yes: bool,
 }
+
+/// Memories with a secret that are named before the question; the others are counted.
+const MAX_NAMED_MEMORIES: usize = 20;
 
 pub(crate) async fn run(args: PurgeArgs, mut command: CommandContext<'_>) -> anyhow::Result<u8> {
     let question = if args.everything {
@@ -114,12 +118,40 @@ async fn say_what_goes(args: &PurgeArgs, command: &CommandContext<'_>) -> anyhow
             ));
         }
     }
+    if args.secrets {
+        say_secrets_found(command).await?;
+    }
     if args.everything {
         let n_projects = command.project.data_dir().list_projects().len();
         out.say(&format!(
             "will be erased: {} in all",
             format_count(n_projects, "project", "projects")
         ));
+    }
+    Ok(())
+}
+
+/// Names the memories that hold a secret, each with the secret masked.
+async fn say_secrets_found(command: &CommandContext<'_>) -> anyhow::Result<()> {
+    let out = command.output;
+    let mut n_found = 0;
+    for scope in [NotebookScope::Project, NotebookScope::User] {
+        // An export masks every text, and lists the memories in which it had to.
+        let export = command.project.maintenance().export(scope).await?;
+        let has_secret = |it: &&Memory| export.redacted.contains(&it.id);
+        for memory in export.memories.iter().filter(has_secret) {
+            n_found += 1;
+            if n_found <= MAX_NAMED_MEMORIES {
+                let summary = format_summary(memory, &command.settings.types);
+                out.say(&format!("will be cleaned: {summary}"));
+            }
+        }
+    }
+    if n_found > MAX_NAMED_MEMORIES {
+        out.say(&format!("will be cleaned: {} more", n_found - MAX_NAMED_MEMORIES));
+    }
+    if n_found == 0 {
+        out.say("no memory holds a secret; logs, journals and backups are cleaned");
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::CommandContext;
 use super::shared::{WriteMode, format_summary, kind_slug, text_or_stdin};
 use crate::failure::usage_error;
-use crate::output::{DIM_STYLE, ask_line, escape_controls, is_interactive};
+use crate::output::{DIM_STYLE, ask_line, escape_controls, format_count, is_interactive};
 use crate::wire::{MemoryWire, notebook_word};
 
 /// Store a memory about this project
@@ -185,7 +185,8 @@ fn render(result: &RememberResult, mode: WriteMode, command: &CommandContext<'_>
         ));
     }
     if result.n_redacted > 0 {
-        out.say(&format!("{} secret(s) replaced before storing", result.n_redacted));
+        let secrets = format_count(result.n_redacted, "secret", "secrets");
+        out.say(&format!("{secrets} replaced before storing"));
     }
     for file in &result.missing_files {
         out.warn(&format!("`{file}` does not exist in this project (yet)"));

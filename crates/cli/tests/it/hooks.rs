@@ -104,6 +104,21 @@ fn two_concurrent_hooks_of_one_event_inject_a_note_once() {
 }
 
 #[test]
+fn a_memory_about_a_missing_symbol_is_flagged_without_a_daemon() {
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.project.join("a.rs"), "fn verify() {}\n").unwrap();
+    sandbox.run(&["index"]).expect_code(0, "index");
+    let text = "`verify` wants seconds";
+    sandbox
+        .run(&["remember", "--type", "gotcha", "--file", "a.rs:verify", text])
+        .expect_code(0, "remember");
+    fs::write(sandbox.project.join("a.rs"), "fn check() {}\n").unwrap();
+    assert_eq!(injected_text(&sandbox, "s1", file_read(&sandbox, "a.rs")), "");
+    let listed = sandbox.json(&["list", "--all"]);
+    assert_eq!(listed["memories"][0]["needs_review"], true, "{listed}");
+}
+
+#[test]
 fn the_first_prompt_gets_the_files_that_similar_sessions_opened() {
     let sandbox = Sandbox::new();
     fs::create_dir(sandbox.project.join("src")).unwrap();

@@ -54,6 +54,8 @@ fn nothing_is_purged_without_confirmation() {
         sandbox.run(&["purge", what]).expect_code(2, what);
     }
     sandbox.run(&["purge"]).expect_code(2, "purge without a target");
+    let refused = sandbox.run(&["purge", "--secrets"]);
+    assert!(refused.err.contains("no memory holds a secret"), "{refused:?}");
     assert_eq!(sandbox.contents().len(), 1);
 }
 

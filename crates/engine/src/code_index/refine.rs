@@ -15,7 +15,7 @@ use super::index::open_live_index;
 use super::live_index::LiveIndex;
 use super::persistence;
 use crate::blocking::run_blocking;
-use crate::{Error, Project, TaskProgress};
+use crate::{Error, Project, TaskProgress, format_count};
 
 /// Largest SCIP file. The index of a repository with a million lines has a hundred megabytes.
 const MAX_SCIP_BYTES: u64 = 1 << 30;
@@ -65,7 +65,11 @@ pub(crate) async fn refine_code(
     let report = merge_precise_index(&mut live, bytes, prefix, progress).await?;
     if report.n_files == 0 {
         let what = match report.changed_files.len() {
-            0 => format!("none of its {} files is indexed here", report.n_unknown),
+            0 => {
+                let files = format_count(report.n_unknown, "file", "files");
+                format!("it has {files}, none of which is indexed here")
+            }
+            1 => "the file it shares with this project has changed since".to_owned(),
             n => format!("the {n} files it shares with this project have changed since"),
         };
         return Err(Error::refuse(

@@ -25,7 +25,7 @@ use crate::anchor::SourceOutline;
 use crate::blocking::run_blocking;
 use crate::code_index::queries::load_query_graph;
 use crate::file_cache::FileCaches;
-use crate::{ProjectReader, RatedMemory};
+use crate::{ProjectReader, RatedMemory, format_count};
 
 /// Commits that git compares with HEAD per call. Memories of further commits count as
 /// unchanged.
@@ -332,7 +332,11 @@ fn check_lines(
     let may_be_newer = matches!(change, GitChange::Unknown) || changed > PerMille::ZERO;
     let modified = state.map(|it| Timestamp(it.modified)).filter(|_| may_be_newer);
     let days = modified.and_then(|it| change_decay::days_newer(it, last_touched));
-    reasons.extend(days.map(|it| format!("`{path}` is {it} days newer: worth a review")));
+    reasons.extend(days.map(|it| {
+        let n_days = usize::try_from(it).unwrap_or(usize::MAX);
+        let days = format_count(n_days, "day", "days");
+        format!("`{path}` is {days} newer: worth a review")
+    }));
     changed
 }
 

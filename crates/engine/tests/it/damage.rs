@@ -124,7 +124,7 @@ fn a_backup_repairs_damage() {
             nothing
             ! memory m1 is damaged and withheld: its content does not match its hash
             > doctor --fix
-            brought back 1 damaged memories from a backup, exactly as they were saved
+            brought back 1 damaged memory from a backup, exactly as saved
             rebuilt the search index from the memories
             Warning code index: the code is not indexed: there is no module map, and notes are not checked against symbols
             > list

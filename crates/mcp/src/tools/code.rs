@@ -10,7 +10,7 @@
 //! ```
 
 use engine::model_text::neutralize_foreign_text;
-use engine::{IndexFreshness, ReachedSymbol, SymbolInfo};
+use engine::{IndexFreshness, ReachedSymbol, SymbolInfo, format_count};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -105,9 +105,10 @@ fn format_reached(head: &str, reached: &[ReachedSymbol], freshness: &IndexFreshn
 
 /// The line about calls that may reach the target although their receiver is unknown.
 fn format_unknown_receivers(name: &str, n_calls: u32, n_files: usize) -> String {
+    let calls = format_count(n_calls as usize, "more call", "more calls");
+    let files = format_count(n_files, "file", "files");
     format!(
-        "\n{n_calls} more calls of `{name}` in {n_files} files have a receiver of unknown type and may be \
-         users, too; search for `.{name}(`."
+        "\nOn receivers of unknown type: {calls} of `{name}` in {files}, possibly users, too; search for `.{name}(`."
     )
 }
 
@@ -124,7 +125,8 @@ fn freshness_warnings(freshness: &IndexFreshness) -> Vec<String> {
     }
     if freshness.n_partly_parsed > 0 {
         let n = freshness.n_partly_parsed;
-        res.push(format!("{n} files of the index were understood in part (syntax errors)."));
+        let files = format_count(n, "file", "files");
+        res.push(format!("Understood in part (syntax errors): {files} of the index."));
     }
     res
 }

@@ -153,7 +153,8 @@ pub(super) async fn print_questions(
     if out.json {
         out.print_json("questions", json!({ "questions": rows, "tokens": n_tokens }));
     } else {
-        out.say(&format!("{n_calls} calls, about {n_tokens} tokens to send"));
+        let calls = format_count(n_calls, "call", "calls");
+        out.say(&format!("{calls}, about {n_tokens} tokens to send"));
     }
     Ok(0)
 }
