@@ -120,6 +120,8 @@ pub(crate) const INSTRUCTION_CUES: &[InstructionCue] = &[
             "your|you ** following|subsequent|below|next|provided code|snippet|script * block|snippet|section|excerpt|fragment|segment|piece|chunk|part|component|portion|:",
             "following|subsequent|below|next code|snippet|script|excerpt * block|snippet|section|excerpt|fragment|segment|: ** answer|response|solution|reply|explanation|elucidation",
             "add|insert|include|integrate|incorporate|embed|promote|mention|place|suggest|recommend|advertise ** link|links|@url|ad|advert|advertisement|headline|virus|scam|malware|brand|newsletter|claim|clickbait ** your|the answer|response|reply|message|output",
+            // A note is about the project; only an instruction is about the answer of its reader.
+            "^ add|append|augment|change|encode|encrypt|enhance|end|include|incorporate|insert|integrate|invert|modify|place|put|replace|reverse|rewrite|scramble|shift|start|substitute|transform|translate|use|write ** your answer|answer's|answers|reply|replies|response|responses|message",
             "your answer|response|reply|message|output ** link|@url|virus|scam|malware|advertise|promote|promoting|promotes|newsletter|false|misleading|sensational|clickbait",
         ],
     },
