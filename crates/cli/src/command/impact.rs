@@ -90,7 +90,7 @@ fn print_unknown_receivers(out: &Output, unknown: &UnknownReceivers) {
         .map(|(path, n)| format!("{path} ({n})"))
         .collect();
     out.print_line(&format!(
-        "{calls} of `{}` in {files} have an unknown receiver and may be further users: {}{}",
+        "{calls} of `{}` in {files} on an unknown receiver, possibly further users: {}{}",
         unknown.name,
         most.join(", "),
         if unknown.files.len() > MAX_NAMED_FILES { ", …" } else { "" }

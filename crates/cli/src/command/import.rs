@@ -99,8 +99,8 @@ fn report_import(report: &ImportReport, args: &ImportArgs, n_records: usize, out
     }
     if is_rejected {
         out.error(&format!(
-            "{} of {n_records} are invalid, so nothing was imported",
-            format_count(report.problems.len(), "record", "records")
+            "{} invalid (of {n_records}), so nothing was imported",
+            format_count(report.problems.len(), "record is", "records are")
         ));
         out.hint("correct the file, or import the valid records with --skip-bad");
         return exit_code;

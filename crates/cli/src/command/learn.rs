@@ -467,8 +467,8 @@ fn render(totals: &LearnTotals, args: &LearnArgs, out: &Output) {
     }
     out.say(&summary);
     if totals.n_unvalidated > 0 {
-        let sessions = format_count(totals.n_unvalidated, "session has", "sessions have");
-        out.say(&format!("{sessions} not validated yet; their findings are held"));
+        let sessions = format_count(totals.n_unvalidated, "session", "sessions");
+        out.say(&format!("{sessions} not validated yet: the findings are held"));
     }
     if totals.n_damaged_lines > 0 {
         out.warn(&format!(

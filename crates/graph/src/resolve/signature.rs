@@ -21,7 +21,7 @@
 use super::builtin::element_of;
 use super::eval::{base_instances, eval_value};
 use super::{AbstractValue, EvalContext, Resolver, TypeEnv};
-use crate::facts::{DefKind, ListSpan, Term, TermId};
+use crate::facts::{DefFlags, DefKind, ListSpan, Term, TermId};
 use crate::file_index::DefRef;
 use crate::ids::FileId;
 
@@ -114,7 +114,7 @@ fn find_constructor(resolver: &Resolver<'_>, class: DefRef) -> Option<DefRef> {
         return None;
     }
     let mut members = facts.defs_with_ids().filter(|(_, it)| it.parent == Some(class.def));
-    let constructor = members.find(|(_, it)| it.flags.has(crate::facts::DefFlags::CONSTRUCTOR));
+    let constructor = members.find(|(_, it)| it.flags.has(DefFlags::CONSTRUCTOR));
     constructor.map(|(def, _)| DefRef { file: class.file, def })
 }
 
