@@ -57,6 +57,7 @@ mod masking;
 mod recurring_errors;
 mod synthesis;
 mod taint;
+mod unseen_errors;
 
 // Files that come in and go out.
 mod export_import;

@@ -20,7 +20,7 @@ use crate::learning::{LearningFixture, START, parse_events_at};
 
 /// A step of a session.
 #[derive(Clone, Copy)]
-enum Step {
+pub(crate) enum Step {
     /// A command that fails with an output.
     Fail(&'static str, &'static str),
     /// A command that succeeds.
@@ -250,14 +250,14 @@ fn event_lines(steps: &[Step]) -> Vec<String> {
 }
 
 /// A project that has learned these sessions, one a day.
-struct TaughtProject {
-    fixture: LearningFixture,
+pub(crate) struct TaughtProject {
+    pub(crate) fixture: LearningFixture,
     project: Project,
     n_asked: Cell<u32>,
 }
 
 impl TaughtProject {
-    fn new(sessions: &[&[Step]]) -> Self {
+    pub(crate) fn new(sessions: &[&[Step]]) -> Self {
         let fixture = LearningFixture::new();
         // A fix that names a missing file is withheld.
         for path in ["src/cart.test.ts", ".env.local"] {
@@ -273,7 +273,7 @@ impl TaughtProject {
         acc
     }
 
-    fn learn(&mut self, session: u8, steps: &[Step]) {
+    pub(crate) fn learn(&mut self, session: u8, steps: &[Step]) {
         let lines = event_lines(steps);
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let start = START + i64::from(session) * DAY_MS;
@@ -287,7 +287,7 @@ impl TaughtProject {
     }
 
     /// The answer to a failure in a new session; empty if there is none.
-    fn answer(&self, command: &str, output: &str) -> String {
+    pub(crate) fn answer(&self, command: &str, output: &str) -> String {
         let event = HookEvent::CallFailed {
             tool: "shell".to_owned(),
             command: Some(command.to_owned()),
