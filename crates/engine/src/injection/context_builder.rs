@@ -13,7 +13,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use model::{Memory, MemoryKind, MemoryType, PerMille, ProjectPath};
+use model::{Actor, Memory, MemoryKind, MemoryType, Payload, PerMille, ProjectPath};
 use recall::{
     PackItem, PackRequest, PackedContext, RankingStage, SearchPurpose, UnpackedReason,
     change_decay, estimate_tokens, pack_context, phase_weights, pipeline,
@@ -96,20 +96,19 @@ fn reject_unwanted(
     // Rules in the host's own rule files (`CLAUDE.md` …): the agent reads these without us.
     let rules = rules_read_by_host(reader, request.host);
 
-    // A memory about a file waits until the agent touches the file. One that the agent knew and lost
-    // when the host compacted the conversation comes back at once.
-    let waits_for_file = |memory: &Memory| {
-        request.breadth == MemoryBreadth::GeneralOnly
-            && !is_general(memory)
-            && !request.reinject.contains(&memory.id)
+    // A memory that the agent knew and lost when the host compacted the conversation comes back at once.
+    let waits = |memory: &Memory| {
+        let is_awaited =
+            request.breadth == MemoryBreadth::GeneralOnly && !request.reinject.contains(&memory.id);
+        waiting_reason(memory).filter(|_| is_awaited)
     };
     let rejection = |memory: &Memory| {
         if request.shown_memories.contains(&memory.id) {
             Some(RejectionReason::AlreadyShown)
         } else if rules.contains(&memory.content) {
             Some(RejectionReason::InHostRules)
-        } else if waits_for_file(memory) {
-            Some(RejectionReason::WaitsForFile)
+        } else if let Some(reason) = waits(memory) {
+            Some(reason)
         } else if request.pipeline.is_some() && section_index(reader, memory, request).is_none() {
             Some(RejectionReason::OutOfPhase)
         } else {
@@ -126,10 +125,19 @@ fn reject_unwanted(
     wanted
 }
 
-/// True for a memory that concerns any work, whatever the files.
-fn is_general(memory: &Memory) -> bool {
-    let is_error_pattern = memory.kind.core_kind() == Some(MemoryKind::ErrorPattern);
-    memory.flags.pinned || memory.files.is_empty() || is_error_pattern
+/// The moment for which a memory waits if it does not concern any work: a learned fix waits for its error, a
+/// memory about files for one of them. An error that was stated or imported is not recognised when it occurs,
+/// and does not wait.
+fn waiting_reason(memory: &Memory) -> Option<RejectionReason> {
+    if memory.flags.pinned {
+        return None;
+    }
+    if memory.kind.core_kind() == Some(MemoryKind::ErrorPattern) {
+        let is_learned = memory.created_by == Actor::Observer
+            && matches!(memory.payload, Some(Payload::ErrorPattern(_)));
+        return is_learned.then_some(RejectionReason::WaitsForError);
+    }
+    (!memory.files.is_empty()).then_some(RejectionReason::WaitsForFile)
 }
 
 /// Sorts hits by score and drops repeated memories.

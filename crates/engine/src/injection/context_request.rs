@@ -62,8 +62,8 @@ pub enum NoteDetail {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryBreadth {
     All,
-    /// Only memories that concern any work: pinned ones, those without a file, and error patterns.
-    /// The others are injected when the agent touches their file.
+    /// Only memories that concern any work: pinned ones, those without a file, and errors that were not
+    /// learned here. The others are injected when the agent touches their file or meets their error.
     GeneralOnly,
 }
 

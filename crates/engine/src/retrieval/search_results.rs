@@ -100,6 +100,8 @@ pub enum RejectionReason {
     AlreadyShown,
     /// It is about a file, and is injected when the agent touches that file.
     WaitsForFile,
+    /// It is the fix of an error, and is injected when a command fails with that error.
+    WaitsForError,
     /// Its text is in a rule file that the host reads itself.
     InHostRules,
     /// It reads like an instruction, or is tainted, and the user has not confirmed it.
@@ -121,6 +123,7 @@ impl RejectionReason {
             Self::SymbolsMissing => "symbols_gone",
             Self::AlreadyShown => "shown",
             Self::WaitsForFile => "special",
+            Self::WaitsForError => "waits_for_error",
             Self::InHostRules => "read_by_host",
             Self::Withheld => "withheld",
         }
@@ -139,6 +142,7 @@ impl RejectionReason {
             Self::SymbolsMissing => "the code it is anchored to is gone",
             Self::AlreadyShown => "was shown in this session already",
             Self::WaitsForFile => "waits until its file is touched",
+            Self::WaitsForError => "waits until its error occurs",
             Self::InHostRules => "is in a rule file that the host reads itself",
             Self::Withheld => "reads like an instruction or comes from outside: confirm it first",
         }

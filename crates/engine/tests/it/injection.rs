@@ -15,8 +15,8 @@ use agents::{HookEvent, HookMessage};
 use model::{MemoryStatus, Phase, TrialGroup, TrustLevel};
 use waylore_engine::{
     ContextRequest, Injection, InjectionPolicy, MemoryEdit, MemoryFilter, NewMemory, NotebookScope,
-    OnDuplicate, OnSecret, Project, ProjectPolicy, RejectionReason, SilenceReason, TaskProgress,
-    TranscriptTrust, transcripts_at_paths,
+    OmissionReason, OnDuplicate, OnSecret, Project, ProjectPolicy, RejectionReason, SilenceReason,
+    TaskProgress, TranscriptTrust, transcripts_at_paths,
 };
 
 use crate::learning::{LearningFixture, START, parse_events_at};
@@ -34,27 +34,32 @@ fn touched(path: &str) -> HookEvent {
     HookEvent::FilesTouched { paths: vec![path.to_owned()] }
 }
 
-/// A project with a gotcha about `a.rs`, anchored to its function.
-fn project_with_gotcha(fixture: &LearningFixture) -> Project {
-    let root = fixture.root();
-    std::fs::write(root.join("a.rs"), "fn verify() {}\nfn other() {}\n").unwrap();
-    let mut project = fixture.open_project();
-    let gotcha = NewMemory {
-        content: "verify() wants seconds".to_owned(),
-        kind: Some("gotcha".to_owned()),
+/// A statement of a type that the user makes on the command line.
+fn statement(fixture: &LearningFixture, kind: &str, content: &str) -> NewMemory {
+    NewMemory {
+        content: content.to_owned(),
+        kind: Some(kind.to_owned()),
         scope: NotebookScope::Project,
         tags: Vec::new(),
-        files: vec!["a.rs:verify".into()],
+        files: Vec::new(),
         modules: Vec::new(),
         payload: None,
-        cwd: root,
+        cwd: fixture.root(),
         pinned: false,
         on_secret: OnSecret::Refuse,
         origin: waylore_engine::StatementOrigin::Command,
         on_duplicate: OnDuplicate::Keep,
         key: None,
         dry_run: false,
-    };
+    }
+}
+
+/// A project with a gotcha about `a.rs`, anchored to its function.
+fn project_with_gotcha(fixture: &LearningFixture) -> Project {
+    std::fs::write(fixture.root().join("a.rs"), "fn verify() {}\nfn other() {}\n").unwrap();
+    let mut project = fixture.open_project();
+    let gotcha = statement(fixture, "gotcha", "verify() wants seconds");
+    let gotcha = NewMemory { files: vec!["a.rs:verify".into()], ..gotcha };
     fixture.run(project.editor().remember(gotcha));
     project
 }
@@ -73,6 +78,24 @@ fn inject(
         }
         project.injector().inject(&message).await.unwrap()
     })
+}
+
+/// Learns a fix as the only memory: the two sessions of the database met the same error (`git show --no-stat`)
+/// and fixed it in the same way (`git show --stat`).
+fn learn_fix(fixture: &LearningFixture, project: &mut Project) {
+    let database = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/opencode.db");
+    for transcript in transcripts_at_paths(&[database], None, &|_| TranscriptTrust::Own).unwrap() {
+        let parsed = project.session_history().read_transcript(&transcript).unwrap().unwrap();
+        fixture.run(project.learner().learn_session(&parsed.pad)).unwrap();
+    }
+}
+
+/// The end of a command that met the error of `learn_fix`.
+fn failed_git_show() -> HookEvent {
+    HookEvent::CommandEnded {
+        command: "git show --no-stat HEAD".to_owned(),
+        output: "fatal: unrecognized argument: --no-stat".to_owned(),
+    }
 }
 
 /// The only active memory.
@@ -204,6 +227,29 @@ fn a_memory_with_missing_symbols_is_withheld_and_flagged() {
     );
 }
 
+#[test]
+fn a_learned_fix_waits_for_its_error_and_a_stated_one_is_told_at_the_start() {
+    let fixture = LearningFixture::new();
+    let mut project = fixture.open_project();
+    learn_fix(&fixture, &mut project);
+    let start = || HookEvent::SessionStart { compacted: false };
+
+    // Most sessions do not meet the error; the one that does gets the fix.
+    let injection = inject(&fixture, &project, "s1", start());
+    assert_eq!(injection.text, "");
+    let reasons: Vec<OmissionReason> =
+        injection.context.unwrap().omitted.iter().map(|it| it.1).collect();
+    assert_eq!(reasons, [OmissionReason::Excluded(RejectionReason::WaitsForError)]);
+    let injection = inject(&fixture, &project, "s1", failed_git_show());
+    assert!(injection.text.contains("Use `git show --stat"), "{:?}", injection.silence);
+
+    // No output is recognised as an error that a person described.
+    let stated = statement(&fixture, "error_pattern", "a 409 means that the charge was captured");
+    fixture.run(project.editor().remember(stated));
+    let injection = inject(&fixture, &project, "s2", start());
+    assert!(injection.text.contains("409") && !injection.text.contains("git show"));
+}
+
 /// The host reports the end of a command without its exit code, so the known error is found in the
 /// output. If its fix is withheld, the warnings about the command's files are selected next; the
 /// result must still report the withheld fix.
@@ -212,13 +258,7 @@ fn a_withheld_fix_of_an_ended_command_is_flagged() {
     let fixture = LearningFixture::new();
     let mut project = fixture.open_project();
 
-    // The two sessions in the database have the same error and the same fix (`git show --stat`
-    // instead of `--no-stat`). That is enough to store the fix, which is their only memory.
-    let database = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/opencode.db");
-    for transcript in transcripts_at_paths(&[database], None, &|_| TranscriptTrust::Own).unwrap() {
-        let parsed = project.session_history().read_transcript(&transcript).unwrap().unwrap();
-        fixture.run(project.learner().learn_session(&parsed.pad)).unwrap();
-    }
+    learn_fix(&fixture, &mut project);
 
     // The user ties the fix to a file.
     let file = fixture.root().join("a.rs");
@@ -237,20 +277,15 @@ fn a_withheld_fix_of_an_ended_command_is_flagged() {
     fixture.run(project.editor().edit(&fix.to_string(), edit));
 
     // Another session runs the command with the same error.
-    let failed = || HookEvent::CommandEnded {
-        command: "git show --no-stat HEAD".to_owned(),
-        output: "fatal: unrecognized argument: --no-stat".to_owned(),
-    };
-
     // While the file exists, the fix is injected.
-    let injection = inject(&fixture, &project, "s1", failed());
+    let injection = inject(&fixture, &project, "s1", failed_git_show());
     assert!(injection.text.contains("Use `git show --stat"), "{:?}", injection.silence);
 
     // Without it, the fix is withheld and reported for review, at every trust level.
     std::fs::remove_file(file).unwrap();
     for level in [TrustLevel::Cautious, TrustLevel::Standard] {
         set_level(&mut project, level);
-        let injection = inject(&fixture, &project, &format!("s2 {level}"), failed());
+        let injection = inject(&fixture, &project, &format!("s2 {level}"), failed_git_show());
         assert_eq!(injection.text, "");
         assert_eq!(injection.withheld(), [(fix, RejectionReason::FilesMissing)], "{level}");
     }
