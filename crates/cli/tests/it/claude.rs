@@ -40,7 +40,7 @@ pub(crate) struct ModelStep {
 pub(crate) type StepScript = Vec<ModelStep>;
 
 impl ModelStep {
-    fn with_thought(self, thought: &'static str) -> Self {
+    pub(crate) fn with_thought(self, thought: &'static str) -> Self {
         Self { thought, ..self }
     }
 
@@ -292,14 +292,14 @@ pub(crate) fn find_claude() -> Option<PathBuf> {
 }
 
 /// Connects the host. It must be on the `PATH`, because `connect` runs it to get its version.
-fn connect(sandbox: &Sandbox, host: &Path) {
+pub(crate) fn connect(sandbox: &Sandbox, host: &Path) {
     let mut command = sandbox.command(&["connect", "claude-code", "--yes"]);
     let path = std::env::var("PATH").unwrap_or_default();
     command.env("PATH", format!("{}:{path}", host.parent().unwrap().display()));
     run_command(command).expect_code(0, "connect");
 }
 
-fn step(tool: &'static str, input: Value) -> ModelStep {
+pub(crate) fn step(tool: &'static str, input: Value) -> ModelStep {
     ModelStep { thought: "", tool, input, reported_tokens: 10 }
 }
 

@@ -70,6 +70,8 @@ mod safety;
 #[cfg(unix)]
 mod session_files;
 mod settings;
+#[cfg(unix)]
+mod story;
 mod terminal;
 mod watch;
 mod wire;
