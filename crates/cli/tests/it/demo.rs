@@ -23,9 +23,11 @@ fn the_demo_shows_error_lesson_and_note() {
     assert!(text.lines().count() <= MAX_LINES, "{}: {text}", text.lines().count());
     let learned = output.out.find("Use `go test -tags integration ./integration` instead");
     let blocks: Vec<&str> = output.out.split("<waylore-notes>").collect();
-    let [before, at_start, at_error] = &blocks[..] else { panic!("two sessions are told: {text}") };
+    let [before, at_prompt, at_error] = &blocks[..] else {
+        panic!("two sessions are told: {text}")
+    };
     assert!(learned.is_some_and(|it| it < before.len()), "learned first: {text}");
-    for block in [at_start, at_error] {
+    for block in [at_prompt, at_error] {
         assert!(block.contains("go test -tags integration ./integration"), "{text}");
         assert!(block.contains("</waylore-notes>"), "{text}");
     }
