@@ -52,6 +52,52 @@ fn an_error_of_a_child_process_is_known_by_what_the_program_printed() {
 }
 
 #[test]
+fn the_address_of_a_machine_does_not_make_another_error() {
+    let normalised = |output: &str| recognise_error("psql", output).unwrap().normalised_message;
+    let refused = |host: &str| {
+        normalised(&format!(
+            "error: connection to \"localhost\" ({host}), port 5432 failed: refused"
+        ))
+    };
+    assert_eq!(refused("127.0.0.1"), refused("::1"));
+    for address in ["127.0.0.1:5432", "::1:5432", "[::1]:5432", ":::3000", "fe80::1"] {
+        let error = normalised(&format!("Error: connect ECONNREFUSED {address}: gave up"));
+        assert_eq!(error, "error: connect econnrefused #: gave up");
+    }
+    // A path of Rust is no address.
+    assert_eq!(normalised("error: no `std::fs` at 10:30"), "error: no 'std::fs' at #");
+}
+
+#[test]
+fn a_failed_build_script_is_known_by_what_it_printed() {
+    let output = |cause: &str| {
+        format!(
+            "error: failed to run custom build command for `proto v0.1.0 (/home/me/proto)`\n\nCaused by:\n  process didn't exit successfully: `/home/me/target/debug/build/proto-5f0c/build-script-build` (exit status: 1)\n  --- stdout\n  cargo:rerun-if-changed=a.proto\n\n  --- stderr\n  warning: unused\n  {cause}\nwarning: build failed, waiting for other jobs to finish..."
+        )
+    };
+    check(
+        &output("Error: could not find `protoc`"),
+        expect!["error: could not find 'protoc' | Error: could not find `protoc`"],
+    );
+    check(
+        &output("Error: protoc failed: a.proto:12:3: \"Money\" is not defined."),
+        expect![[
+            r#"error: protoc failed: <path> 'money' is not defined. | Error: protoc failed: a.proto:12:3: "Money" is not defined."#
+        ]],
+    );
+}
+
+#[test]
+fn a_gradle_error_that_goes_on_is_read_to_its_end() {
+    check(
+        "FAILURE: Build failed with an exception.\n\n* What went wrong:\nCould not compile build file '/home/me/build.gradle'.\n> startup failed:\n  General error during conversion: Unsupported class file major version 65\n\n* Try:\n> Run with --stacktrace option to get the stack trace.",
+        expect![
+            "startup failed: general error during conversion: unsupported class file major version # | startup failed: General error during conversion: Unsupported class file major version 65"
+        ],
+    );
+}
+
+#[test]
 fn only_a_count_of_zero_reports_no_error() {
     check("0 errors\n(0 failures), 0 failed", expect!["–"]);
     check("12 passed, 10 failed", expect!["# passed, # failed | 12 passed, 10 failed"]);

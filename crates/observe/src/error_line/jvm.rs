@@ -1,7 +1,7 @@
 //! Java and Kotlin: javac, kotlinc, `JUnit` in maven and gradle, and these two themselves.
 
 use super::error_kind::{ErrorKind, ToolFamily};
-use super::families::{FoundError, PlacedLine, is_exception};
+use super::families::{FoundError, PlacedLine, is_exception, join_open_end};
 use super::output_lines::OutputLines;
 
 /// Beginnings of maven's lines that only report a failure, without `[ERROR] `.
@@ -84,12 +84,14 @@ fn names_exception(line: &str) -> bool {
 fn find_build(output: &OutputLines<'_>) -> Option<FoundError> {
     if let Some(at) = output.position(|it| it == "* What went wrong:") {
         let lines = output.filled_from(at + 1).take_while(|it| !it.starts_with("* "));
-        let innermost =
-            lines.clone().filter(|it| it.starts_with("> ")).last().or(lines.clone().next())?;
-        let message = innermost.trim_start_matches("> ");
+        let number = lines.clone().enumerate().filter(|it| it.1.starts_with("> ")).last();
+        let number = number.map_or(0, |it| it.0);
+        let innermost = lines.clone().nth(number)?.trim_start_matches("> ");
+        // `startup failed:` has its reason on the next line.
+        let message = join_open_end(innermost, lines.skip(number + 1));
         let is_summary = message.starts_with("There were failing tests")
             || message.starts_with("Compilation failed");
-        return (!is_summary).then(|| FoundError::new(ToolFamily::Gradle, message));
+        return (!is_summary).then(|| FoundError::new(ToolFamily::Gradle, &message));
     }
     let errors = output.lines.iter().filter_map(|it| it.strip_prefix("[ERROR] "));
     let is_summary =

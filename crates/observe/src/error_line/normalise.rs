@@ -10,6 +10,8 @@
 //! connect ECONNREFUSED 127.0.0.1:5432                       connect econnrefused #
 //! ```
 
+use std::net::{IpAddr, SocketAddr};
+
 use super::error_kind::ErrorKind;
 
 /// Shorter words of hexadecimal digits can be ordinary words or numbers.
@@ -211,6 +213,9 @@ fn normalise_word(word: &str, numbers: NumberPolicy) -> String {
     if word.contains(|it| mark_number(it).is_some()) {
         return word.to_owned();
     }
+    if let Some(normalised) = replace_address(word) {
+        return normalised;
+    }
     // Without punctuation around it; characters that begin or end a path or a placeholder stay.
     let bare = word.trim_matches(|it: char| {
         !it.is_alphanumeric() && !matches!(it, '/' | '.' | '~' | '<' | '>')
@@ -238,6 +243,21 @@ fn normalise_word(word: &str, numbers: NumberPolicy) -> String {
         return word.to_owned();
     }
     replace_digits(word, bare.len())
+}
+
+/// Replaces the address of a machine, with or without a port: `127.0.0.1`, `::1`, `[::1]:5432`. A program
+/// tries them in turn, and which one it names is chance.
+fn replace_address(word: &str) -> Option<String> {
+    let is_part = |it: char| it.is_alphanumeric() || matches!(it, ':' | '[' | ']');
+    let address = word.trim_matches(|it: char| !is_part(it));
+    let has_digit = address.bytes().any(|it| it.is_ascii_digit());
+    // `127.0.0.1: message`
+    let address = address.strip_suffix(':').filter(|it| !it.ends_with(':')).unwrap_or(address);
+    // Node writes `:::3000` for port 3000 of all addresses.
+    let is_any = address.strip_prefix(":::").is_some_and(|it| it.parse::<u16>().is_ok());
+    let is_address =
+        is_any || address.parse::<IpAddr>().is_ok() || address.parse::<SocketAddr>().is_ok();
+    (is_address && has_digit).then(|| word.replacen(address, "#", 1))
 }
 
 /// Replaces digits: counts, ports, versions, durations, temporary names. A run of digits becomes one `#`,

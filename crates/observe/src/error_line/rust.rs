@@ -11,6 +11,9 @@ const SUMMARIES: &[&str] = &[
     "target failed", "targets failed",
 ];
 
+/// The line above the output of a build script that failed.
+const BUILD_SCRIPT_HEADING: &str = "error: failed to run custom build command for";
+
 /// Lines of an error that are searched for its place and its lint.
 const ERROR_WINDOW_LINES: usize = 24;
 
@@ -92,8 +95,24 @@ fn clippy_lint(line: &str) -> Option<&str> {
     Some(&after[..end.unwrap_or(after.len())]).filter(|it| !it.is_empty() && *it != "all")
 }
 
+/// The error that a build script printed before it failed. The heading is the same for every cause.
+fn find_build_script(output: &OutputLines<'_>) -> Option<FoundError> {
+    let heading = output.position(|it| it.starts_with(BUILD_SCRIPT_HEADING))?;
+    let below = output.lines.get(heading + 1..)?;
+    let stderr = below.iter().position(|it| it.trim() == "--- stderr")?;
+    // Instructions to cargo, warnings of compilers and echoed commands are no error.
+    let is_noise = |it: &&str| {
+        ["cargo:", "warning: ", "note: ", "+ "].iter().any(|noise| it.starts_with(noise))
+    };
+    let message = output.filled_from(heading + 2 + stderr).find(|it| !is_noise(it))?;
+    Some(FoundError::new(ToolFamily::Cargo, message))
+}
+
 /// An error of cargo: the message, and the last of its causes.
 fn find_cargo(output: &OutputLines<'_>) -> Option<FoundError> {
+    if let Some(found) = find_build_script(output) {
+        return Some(found);
+    }
     let is_cargo = output.contains_any(&[
         "cargo",
         "Cargo.toml",
