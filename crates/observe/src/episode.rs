@@ -17,6 +17,7 @@
 
 mod command_tables;
 mod ending;
+mod host_tools;
 mod intent;
 mod nature;
 mod steps;
@@ -25,13 +26,16 @@ use std::collections::HashMap;
 
 use model::{ProjectPath, ToolKind, closed};
 
-use crate::error_line::{RecognisedError, recognise_error};
+use crate::error_line::{
+    ErrorKind, RecognisedError, ran_nothing, recognise_empty_run, recognise_error,
+};
 use crate::scratchpad::{CallEffects, ErrorOccurrence, LoggedCall, Scratchpad};
 use crate::sighting::to_path;
 use crate::strings::StringId;
 use ending::{covers_scope, is_other_command, is_same_command};
 pub use intent::{CommandIntent, command_family};
-use nature::{FailureNature, is_missing_program, nature_of};
+pub(crate) use nature::FailureCause;
+use nature::{FailureNature, is_missing_program};
 use steps::{choose_steps, is_inspection};
 
 /// Calls after a failure within which it must end.
@@ -101,7 +105,10 @@ pub fn recognise_failure(
     output: &str,
 ) -> Option<RecognisedError> {
     let family = command.map_or_else(|| tool.to_owned(), command_family);
-    let error = recognise_error(&family, output)?;
+    let empty_run = command
+        .filter(|it| ran_nothing(it, output))
+        .and_then(|_| recognise_empty_run(&family, output));
+    let error = empty_run.or_else(|| recognise_error(&family, output))?;
     let fingerprint = model::fingerprint_text(&format!("{family}\n{}", error.fingerprint));
     Some(RecognisedError { fingerprint, ..error })
 }
@@ -119,12 +126,16 @@ impl LineIntents {
     }
 }
 
-/// The episodes of the errors of shell commands, in order. Errors of other tools have none.
+/// The episodes of errors, in order: those of commands, and of the host's tools that edit.
 pub(crate) fn find_episodes(pad: &Scratchpad) -> Vec<FailureEpisode<'_>> {
     let mut intents = LineIntents::default();
     let mut acc: Vec<FailureEpisode<'_>> = Vec::new();
     for error in &pad.errors {
         let call = &pad.calls[error.call as usize];
+        if let Some(episode) = host_tools::find_episode(pad, error, call) {
+            acc.push(episode);
+            continue;
+        }
         let Some(failed) = intents.of_call(pad, call).last().cloned() else { continue };
         let preceding = preceding_commands(pad, &mut intents, error.call);
         let ending = find_ending(pad, &mut intents, error, &failed, &preceding);
@@ -181,7 +192,8 @@ pub(crate) fn is_refuted(
 
 /// Returns whether the second command is another way to call what the first one calls wrongly.
 pub(crate) fn is_variant(failed: &CommandIntent, passed: &CommandIntent) -> bool {
-    is_other_command(failed, passed, FailureNature::Usage)
+    let cause = FailureCause::new(ErrorKind::UsageError, "", None);
+    is_other_command(failed, passed, &cause)
 }
 
 /// The calls since the last failure of an intent.
@@ -233,13 +245,13 @@ fn find_ending(
     failed: &CommandIntent,
     preceding: &[String],
 ) -> Option<EpisodeEnding> {
-    let nature = nature_of(error);
+    let cause = FailureCause::of_error(error);
     let first = error.call as usize + 1;
     let mut between = CallsBetween::default();
     for (number, call) in pad.calls.iter().enumerate().skip(first).take(MAX_EPISODE_CALLS) {
         let line = intents.of_call(pad, call).to_vec();
         let same = line.iter().rposition(|it| it.family == failed.family);
-        let found = FoundSuccess { pad, error, failed, nature, number, preceding };
+        let found = FoundSuccess { pad, error, failed, cause, number, preceding };
         if call.has_failed() {
             let Some(same) = same else { continue };
             let next = pad.errors.iter().find(|it| it.call as usize == number);
@@ -248,13 +260,10 @@ fn find_ending(
                 Some(it) if it.fingerprint == error.fingerprint => {
                     between = CallsBetween::default();
                 }
-                // The command is right now: it does its work and finds something else.
-                Some(it)
-                    if nature == FailureNature::Usage
-                        && nature_of(it) == FailureNature::Work
-                        && is_other_command(failed, &line[same], nature) =>
-                {
-                    return Some(found.other_command(&line[same].text));
+                Some(it) if found.does_its_work(it) => {
+                    if let Some(ending) = found.judge_progress(&between, &line, same) {
+                        return Some(ending);
+                    }
                 }
                 _ => {}
             }
@@ -291,7 +300,7 @@ struct FoundSuccess<'a> {
     pad: &'a Scratchpad,
     error: &'a ErrorOccurrence,
     failed: &'a CommandIntent,
-    nature: FailureNature,
+    cause: FailureCause<'a>,
     /// The number of the call that succeeded.
     number: usize,
     /// Commands that ran before the failure, and so were not missing.
@@ -299,22 +308,48 @@ struct FoundSuccess<'a> {
 }
 
 impl FoundSuccess<'_> {
+    /// Returns whether a later error shows that the command is called rightly now: it does its work and finds
+    /// something else.
+    fn does_its_work(&self, later: &ErrorOccurrence) -> bool {
+        let is_call_error =
+            matches!(self.cause.nature(), FailureNature::Usage | FailureNature::Missing);
+        is_call_error && FailureCause::of_error(later).nature() == FailureNature::Work
+    }
+
+    /// The end of an error about the call, if the command works now although it finds something.
+    fn judge_progress(
+        &self,
+        between: &CallsBetween,
+        line: &[CommandIntent],
+        same: usize,
+    ) -> Option<EpisodeEnding> {
+        let passed = &line[same];
+        if self.edits_matter(between) {
+            return None;
+        }
+        let steps = self.missing_steps(between, &line[..same]);
+        if !steps.is_empty() && covers_scope(self.failed, passed) {
+            return Some(self.ending(EndingKind::MissingStep, &passed.text, steps, Vec::new()));
+        }
+        is_other_command(self.failed, passed, &self.cause).then(|| self.other_command(&passed.text))
+    }
+
     /// Decides what a success of the same family means for the episode.
     fn judge(&self, between: &CallsBetween, line: &[CommandIntent], same: usize) -> SuccessVerdict {
         let passed = &line[same];
-        let steps = choose_steps(self.failed, &line[..same], &between.steps, self.preceding);
-        let is_other = is_other_command(self.failed, passed, self.nature);
-        // The files of a project do not change how a command must be called, but its configuration does.
-        let edits_matter = !between.edited_files.is_empty()
-            && (self.nature != FailureNature::Usage
-                || between.edited_files.iter().any(|it| crate::is_config(it.as_str())));
-        if is_other && !edits_matter {
+        let steps = self.missing_steps(between, &line[..same]);
+        let edits_matter = self.edits_matter(between);
+        if is_other_command(self.failed, passed, &self.cause) && !edits_matter {
             let kind =
                 if steps.is_empty() { EndingKind::OtherCommand } else { EndingKind::MissingStep };
             return SuccessVerdict::Ends(Some(self.ending(kind, &passed.text, steps, Vec::new())));
         }
         if !covers_scope(self.failed, passed) {
             return SuccessVerdict::GoesOn;
+        }
+        if !steps.is_empty() && !edits_matter {
+            let ending = self.ending(EndingKind::MissingStep, &passed.text, steps, Vec::new());
+            return SuccessVerdict::Ends(Some(ending));
         }
         if !between.edited_files.is_empty() {
             let kind = if self.remedy().is_some() { EndingKind::Remedy } else { EndingKind::Edit };
@@ -324,14 +359,10 @@ impl FoundSuccess<'_> {
             let ending = self.ending(kind, &passed.text, steps, between.edited_files.clone());
             return SuccessVerdict::Ends((!turned).then_some(EpisodeEnding { names, ..ending }));
         }
-        if !steps.is_empty() {
-            let ending = self.ending(EndingKind::MissingStep, &passed.text, steps, Vec::new());
-            return SuccessVerdict::Ends(Some(ending));
-        }
         if let Some(folder) = &between.folder
             && !folder.is_empty()
-            && !folder.starts_with(['/', '~'])
-            && self.nature == FailureNature::Usage
+            && !folder.starts_with(['/', '~', '.'])
+            && matches!(self.cause.nature(), FailureNature::Usage | FailureNature::Missing)
         {
             let command = format!("cd {folder} && {}", passed.text);
             return SuccessVerdict::Ends(Some(self.other_command(&command)));
@@ -341,6 +372,23 @@ impl FoundSuccess<'_> {
         let has_remedy = self.remedy().is_some() && is_same;
         let ending = || self.ending(EndingKind::Remedy, &passed.text, steps, Vec::new());
         SuccessVerdict::Ends(has_remedy.then(ending))
+    }
+
+    fn missing_steps(&self, between: &CallsBetween, in_line: &[CommandIntent]) -> Vec<String> {
+        choose_steps(self.failed, &self.cause, in_line, &between.steps, self.preceding)
+    }
+
+    /// Returns whether the edits before a success can have helped. Those of a source file do not change how a
+    /// command must be called, unless they are about the name that was missing; those of configuration do.
+    fn edits_matter(&self, between: &CallsBetween) -> bool {
+        let is_call_error =
+            matches!(self.cause.nature(), FailureNature::Usage | FailureNature::Missing);
+        let is_about = |it: &str| self.cause.is_about(it);
+        let is_relevant = |it: &ProjectPath| crate::is_config(it.as_str()) || is_about(it.as_str());
+        !between.edited_files.is_empty()
+            && (!is_call_error
+                || between.edited_files.iter().any(is_relevant)
+                || between.names.iter().any(|it| is_about(it)))
     }
 
     /// Returns whether another test program passed soon after one that does not exist here.

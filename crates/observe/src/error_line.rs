@@ -39,9 +39,10 @@ mod shells;
 mod verdicts;
 
 pub use error_kind::{ErrorKind, ToolFamily};
+pub(crate) use message_shapes::classify_message;
 pub use normalise::normalise_message;
 pub use verdicts::ran_nothing;
-pub(crate) use verdicts::reports_failure;
+pub(crate) use verdicts::{finds_nothing, reports_failure};
 
 use std::borrow::Cow;
 
@@ -81,6 +82,13 @@ pub fn recognise_error(command: &str, output: &str) -> Option<RecognisedError> {
     let text = output_lines::strip_escapes(&excerpt);
     let lines = OutputLines::new(&text);
     let found = families::find_error(&lines).or_else(|| fallback::find_error(&lines))?;
+    describe_error(command, found)
+}
+
+/// The error of a run that found nothing to do, in the words of its tool.
+pub(crate) fn recognise_empty_run(command: &str, output: &str) -> Option<RecognisedError> {
+    let phrase = verdicts::empty_run_phrase(output)?;
+    let found = FoundError::new(ToolFamily::Generic, phrase).with_kind(ErrorKind::NotRun);
     describe_error(command, found)
 }
 
@@ -135,7 +143,8 @@ impl ErrorIdentity<'_> {
 
 /// Returns whether a message only reports that something failed, and not what.
 pub fn is_generic_message(line: &str) -> bool {
-    fallback::starts_generic(&line.to_ascii_lowercase())
+    let lower = line.to_ascii_lowercase();
+    fallback::starts_generic(&lower) || fallback::counts_errors(&lower)
 }
 
 /// The line as people read it: without positions and without the folders of one machine, truncated.

@@ -16,6 +16,7 @@ use model::{MemoryScope, ProjectPath};
 use serde_json::Value;
 
 use crate::episode::{self, EndingKind};
+use crate::error_line::ErrorKind;
 use crate::pattern_key::{PatternKey, TestTiming};
 use crate::person::WishKind;
 
@@ -47,6 +48,8 @@ pub enum Evidence {
         explanation: Option<String>,
         /// Commands that succeeded shortly before the failure: a fix among them did not help.
         preceding: Vec<String>,
+        /// Rows of early versions have none.
+        error_kind: Option<ErrorKind>,
         fix: Option<CommandFix>,
     },
     /// `error_retry` of a file that was looked for in the wrong place.
@@ -227,6 +230,18 @@ impl Evidence {
             && episode::is_refuted(kind, &fix.command, &fix.steps, command, preceding)
     }
 
+    /// The error without its fix, if that was an edit or needs one to be understood.
+    #[must_use]
+    pub fn without_edit(mut self) -> Self {
+        if let Self::ErrorRetry { fix, .. } = &mut self {
+            let is_command = |it: &CommandFix| {
+                matches!(it.kind, Some(EndingKind::OtherCommand | EndingKind::MissingStep))
+            };
+            *fix = fix.take().filter(is_command);
+        }
+        self
+    }
+
     /// Returns whether an error is recorded with what ended it.
     pub const fn has_fix(&self) -> bool {
         matches!(self, Self::ErrorRetry { fix: Some(_), .. })
@@ -257,6 +272,7 @@ impl Evidence {
                 normalised_message,
                 explanation,
                 preceding,
+                error_kind: _,
                 fix,
             } => {
                 let mut acc = vec![command, message];

@@ -1,28 +1,43 @@
 //! Expected errors: the failures that a new session is likely to meet, in a few lines.
 //!
-//! The input is the failed calls of earlier sessions: the head of each (program and subcommand, or the
-//! tool) and its message; and the fixes that became memories. The output has one line per error, the
-//! likeliest first, each with what ended it if that is known:
+//! The input is the failed calls of earlier sessions: the head of each (the command without its arguments, or
+//! the tool) and its message; and the fixes that became memories. The output has one line per command, the
+//! likeliest first, with its likely errors, and what ended each if that is known:
 //!
 //! ```text
-//! `edit`: “File has not been read yet. Read it first before writing to it.”
-//! `npm run`: “sh: eslint: command not found”. Run `npm ci` first.
+//! `edit`: “File has not been read yet. Read it first before writing to it.”; “String to replace not found.”
+//! `npm run lint` (runs `eslint .`): “sh: eslint: command not found” → Run `npm ci` first.
 //! ```
 //!
-//! Recent and frequent failures weigh more, and those with a fix. The text is short because it is injected at
-//! the start of a session: a greedy knapsack selects the errors with the most weight per byte.
+//! Recent and frequent failures weigh more, and those with a fix. A failure that came back on another day
+//! weighs more than one of half-done work, which the next edit ended. The text is short because it is injected
+//! at the start of a session: a greedy knapsack selects the errors with the most weight per byte.
 
 use std::collections::BTreeMap;
 
 use model::{DAY_MS, Timestamp};
 
-use crate::error_line::normalise_message;
+use crate::episode::CommandIntent;
+use crate::error_line::{is_generic_message, normalise_message};
 use crate::scratchpad::FailedCall;
+use crate::shell;
 
 /// The longest text, in bytes: about 150 tokens.
 pub const MAX_EXPECTED_ERRORS_BYTES: usize = 600;
 /// The longest message that is kept, in bytes.
 const MAX_MESSAGE_BYTES: usize = 170;
+/// The longest message that is told, in bytes. A longer one is cut after a sentence, or here.
+const MAX_TOLD_BYTES: usize = 110;
+/// A sentence must have so many bytes to stand for its message.
+const MIN_SENTENCE_BYTES: usize = 30;
+/// The longest command without its arguments, in bytes.
+const MAX_HEAD_BYTES: usize = 40;
+/// The longest list of the commands that a script runs, in bytes.
+const MAX_ECHO_BYTES: usize = 48;
+/// Lines of an output in which a script's commands are searched.
+const ECHO_LINES: usize = 12;
+/// Separates the command from what it runs in the head of a call.
+const ECHO_SEPARATOR: &str = " → ";
 /// Days after which a failure weighs half.
 const HALF_LIFE_DAYS: f64 = 14.0;
 /// The same failure again within this time is a repetition in the same spell of work. A failure that comes
@@ -30,6 +45,8 @@ const HALF_LIFE_DAYS: f64 = 14.0;
 const SAME_SPELL_MS: i64 = DAY_MS / 4;
 /// Weight of a repetition within a spell; the first failure of a spell weighs 1.
 const REPEAT_WEIGHT: f64 = 0.2;
+/// Factor of the weight of an error that was seen in one spell only: most of them belong to that work.
+const SINGLE_SPELL_WEIGHT: f64 = 0.35;
 /// Factor of the weight of an error whose fix is known: only then a session can act on it.
 const FIXED_WEIGHT: f64 = 2.0;
 /// Exponent of the length in the ratio of weight to cost: below 1, because a line is worth more than its
@@ -45,6 +62,14 @@ pub struct KnownFix {
     pub resolution: String,
 }
 
+impl KnownFix {
+    /// Returns whether the memory is about a message. It quotes the finding of a linter without the rule.
+    fn is_about(&self, message: &str) -> bool {
+        let finding = message.rsplit_once(" (").map_or(message, |it| it.0);
+        [message, finding].iter().any(|it| self.memory_text.contains(&format!("“{it}”")))
+    }
+}
+
 /// The message of a failed call whose output names no error: its first line with words.
 pub(crate) fn first_message(output: &str) -> String {
     // Claude Code encloses the errors of its tools in this tag.
@@ -58,36 +83,147 @@ pub(crate) fn first_message(output: &str) -> String {
     line[..line.floor_char_boundary(MAX_MESSAGE_BYTES)].to_owned()
 }
 
+/// The head of a failed command: its words before the arguments, and the commands that it printed before it
+/// ran them, as scripts do: `mise run lint → golangci-lint run ./...`.
+pub(crate) fn call_head(command: &str, output: &str) -> String {
+    let intent = CommandIntent::main_of_line(command).unwrap_or_default();
+    // Options before a subcommand: `git -C web push`.
+    let is_option = |it: &&String| {
+        intent.options.iter().any(|option| option.split(' ').any(|word| word == it.as_str()))
+    };
+    // A path of one machine says no more than the name of the program.
+    let is_local = |it: &str| it.starts_with(['/', '~', '$']);
+    let name = |it: &String| match it.rsplit('/').next() {
+        Some(name) if is_local(it) => name.to_owned(),
+        _ => it.clone(),
+    };
+    let words = intent.launcher.iter().filter(|it| !is_option(it)).map(name);
+    let head = words.collect::<Vec<_>>().join(" ");
+    if head.is_empty() || head.len() > MAX_HEAD_BYTES {
+        return shell::command_head(command);
+    }
+    match echoed_commands(output) {
+        Some(echo) if !echo.starts_with(&head) => format!("{head}{ECHO_SEPARATOR}{echo}"),
+        _ => head,
+    }
+}
+
+/// The commands that a script printed before it ran them: `[lint] $ eslint .` of mise, `$ eslint .` of yarn,
+/// `> eslint .` of npm, which prints the name of the script before it.
+fn echoed_commands(output: &str) -> Option<String> {
+    let mut acc = String::new();
+    let mut after_script = false;
+    for line in output.lines().map(str::trim).take(ECHO_LINES) {
+        let is_script = line.starts_with("> ") && line.contains('@');
+        let of_task = line.starts_with('[').then(|| line.split_once("] $ ")).flatten();
+        let echoed = of_task
+            .map(|it| it.1)
+            .or_else(|| line.strip_prefix("$ "))
+            .or_else(|| line.strip_prefix("> ").filter(|_| after_script));
+        after_script = is_script || (after_script && line.is_empty());
+        if let Some(command) = echoed.filter(|it| !it.contains('`'))
+            && acc.len() + command.len() <= MAX_ECHO_BYTES
+        {
+            if !acc.is_empty() {
+                acc.push_str(", ");
+            }
+            acc.push_str(command);
+        }
+    }
+    (!acc.is_empty()).then_some(acc)
+}
+
 /// Formats the failures to expect at `now`, given the failed calls of earlier sessions and the known fixes.
-#[expect(clippy::cast_precision_loss, reason = "a line is short")]
 pub fn format_expected_errors(
     failed_calls: &[FailedCall],
     fixes: &[KnownFix],
     now: Timestamp,
 ) -> String {
-    let mut ranked: Vec<(f64, String)> = Vec::new();
-    for error in weigh_errors(failed_calls, now) {
-        let quoted = format!("“{}”", error.message);
-        let fix = fixes.iter().find(|it| it.memory_text.contains(&quoted));
-        let line = match fix {
-            Some(fix) => format!("`{}`: {quoted}. {}", error.head, fix.resolution),
-            None => format!("`{}`: {quoted}", error.head),
+    let errors = weigh_errors(failed_calls, now);
+    let mut ranked: Vec<(f64, ToldError<'_>)> =
+        errors.iter().map(|it| rank_error(it, fixes)).collect();
+    // Ties go to the first in the order of texts.
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.text.cmp(&b.1.text)));
+    let mut lines: Vec<(&str, String)> = Vec::new();
+    let mut n_bytes = 0;
+    for (_, error) in ranked {
+        let known = lines.iter_mut().find(|it| it.0 == error.command);
+        let opening = match &known {
+            Some(_) => "; ".to_owned(),
+            None => error.opening(),
         };
-        let weight = if fix.is_some() { error.weight * FIXED_WEIGHT } else { error.weight };
-        ranked.push((weight / (line.len() as f64).powf(COST_EXPONENT), line));
-    }
-    // Ties go to the first in the order of lines.
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    let mut acc = String::new();
-    for (_, line) in ranked {
-        if acc.len() + line.len() < MAX_EXPECTED_ERRORS_BYTES {
-            if !acc.is_empty() {
-                acc.push('\n');
+        // A line break before each further line.
+        let cost = opening.len() + error.text.len() + usize::from(known.is_none());
+        if n_bytes + cost > MAX_EXPECTED_ERRORS_BYTES {
+            continue;
+        }
+        n_bytes += cost;
+        match known {
+            Some((_, line)) => {
+                line.push_str(&opening);
+                line.push_str(&error.text);
             }
-            acc.push_str(&line);
+            None => lines.push((error.command, opening + &error.text)),
         }
     }
-    acc
+    lines.into_iter().map(|it| it.1).collect::<Vec<_>>().join("\n")
+}
+
+/// An error as it is told.
+struct ToldError<'a> {
+    command: &'a str,
+    /// The commands that the command runs.
+    echo: Option<&'a str>,
+    /// The message, with what ended it.
+    text: String,
+}
+
+impl ToldError<'_> {
+    /// The beginning of the line of a command.
+    fn opening(&self) -> String {
+        match self.echo {
+            Some(echo) => format!("`{}` (runs `{}`): ", self.command, echo.replace(", ", "`, `")),
+            None => format!("`{}`: ", self.command),
+        }
+    }
+}
+
+/// The weight of an error for its length, and its text.
+#[expect(clippy::cast_precision_loss, reason = "a line is short")]
+fn rank_error<'a>(error: &WeighedError<'a>, fixes: &[KnownFix]) -> (f64, ToldError<'a>) {
+    let fix = fixes.iter().find(|it| it.is_about(error.message));
+    let quoted = format!("“{}”", shorten_message(error.message));
+    let text = match fix {
+        Some(fix) => format!("{quoted} → {}", fix.resolution),
+        None => quoted,
+    };
+    let (command, echo) = split_head(error.head);
+    let mut weight = error.weight;
+    if error.n_spells < 2 {
+        weight *= SINGLE_SPELL_WEIGHT;
+    }
+    if fix.is_some() {
+        weight *= FIXED_WEIGHT;
+    }
+    let told = ToldError { command, echo, text };
+    (weight / (told.text.len() as f64).powf(COST_EXPONENT), told)
+}
+
+/// The command of a call's head, and the commands that it runs.
+fn split_head(head: &str) -> (&str, Option<&str>) {
+    head.split_once(ECHO_SEPARATOR).map_or((head, None), |it| (it.0, Some(it.1)))
+}
+
+/// The first sentence of a long message, else its beginning.
+fn shorten_message(message: &str) -> String {
+    if message.len() <= MAX_TOLD_BYTES {
+        return message.to_owned();
+    }
+    let start = &message[..message.floor_char_boundary(MAX_TOLD_BYTES)];
+    match start.rfind(". ").filter(|it| *it >= MIN_SENTENCE_BYTES) {
+        Some(end) => start[..=end].to_owned(),
+        None => format!("{}…", start.trim_end()),
+    }
 }
 
 /// An error with its latest message.
@@ -96,6 +232,7 @@ struct WeighedError<'a> {
     message: &'a str,
     last_seen: Timestamp,
     weight: f64,
+    n_spells: u32,
 }
 
 /// The weight of each error: exponential decay by age, less for repetitions within a spell. Messages that
@@ -106,22 +243,29 @@ fn weigh_errors(failed_calls: &[FailedCall], now: Timestamp) -> Vec<WeighedError
     // Later failures are not known at `now`; evaluations replay the past.
     for call in failed_calls.iter().filter(|it| it.at < now) {
         let (head, message) = (call.head.as_str(), call.message.as_str());
-        // A word alone says nothing.
-        if !message.contains(' ') {
+        // A word alone says nothing, and neither does a count of failures.
+        if !message.contains(' ') || is_generic_message(message) {
             continue;
         }
         let days = now.millis_since(call.at) as f64 / DAY_MS as f64;
         let decay = 0.5_f64.powf(days / HALF_LIFE_DAYS);
-        let known = acc.entry((head, normalise_message(message))).or_insert(WeighedError {
+        let key = (split_head(head).0, normalise_message(message));
+        let known = acc.entry(key).or_insert(WeighedError {
             head,
             message,
             last_seen: Timestamp(i64::MIN / 2),
             weight: 0.0,
+            n_spells: 0,
         });
         let is_repeat = call.at.millis_since(known.last_seen).abs() < SAME_SPELL_MS;
         known.weight += if is_repeat { REPEAT_WEIGHT } else { 1.0 } * decay;
+        known.n_spells += u32::from(!is_repeat);
         if call.at > known.last_seen {
             (known.last_seen, known.message) = (call.at, message);
+            // A call whose output was cut does not show what it runs.
+            if split_head(head).1.is_some() || split_head(known.head).1.is_none() {
+                known.head = head;
+            }
         }
     }
     acc.into_values().collect()
@@ -142,9 +286,10 @@ mod tests {
     fn frequent_and_recent_failures_are_expected_with_their_fix() {
         // On day 10, `read` failed twice, on different days. The last failure is after that day.
         let all = [
-            failed_call(1, "npm run", "sh: eslint: command not found"),
-            failed_call(2, "mise run", "cmd/b.go:9:1: result is unused"),
+            failed_call(1, "npm run lint → eslint .", "sh: eslint: command not found"),
+            failed_call(2, "mise run lint", "cmd/b.go:9:1: result is unused"),
             failed_call(3, "read", "File does not exist."),
+            failed_call(8, "read", "File content exceeds the maximum allowed tokens."),
             failed_call(9, "read", "File does not exist."),
             failed_call(40, "later", "never seen before"),
         ];
@@ -155,10 +300,38 @@ mod tests {
             resolution: "Run `npm ci` first.".to_owned(),
         };
         expect![[r"
-            `read`: “File does not exist.”
-            `npm run`: “sh: eslint: command not found”. Run `npm ci` first.
-            `mise run`: “cmd/b.go:9:1: result is unused”"]]
+            `read`: “File does not exist.”; “File content exceeds the maximum allowed tokens.”
+            `npm run lint` (runs `eslint .`): “sh: eslint: command not found” → Run `npm ci` first.
+            `mise run lint`: “cmd/b.go:9:1: result is unused”"]]
         .assert_eq(&format_expected_errors(&all, &[fix], Timestamp(10 * DAY_MS)));
+    }
+
+    #[test]
+    fn an_error_of_one_day_gives_way_to_one_that_came_back() {
+        let all = [
+            failed_call(2, "edit", "File has not been read yet. Read it first."),
+            failed_call(5, "edit", "File has not been read yet. Read it first."),
+            failed_call(9, "go build", "undefined: x"),
+            failed_call(9, "go build", "12 errors"),
+        ];
+        expect![[r"
+            `edit`: “File has not been read yet. Read it first.”
+            `go build`: “undefined: x”"]]
+        .assert_eq(&format_expected_errors(&all, &[], Timestamp(10 * DAY_MS)));
+    }
+
+    #[test]
+    fn the_head_is_the_command_and_what_it_runs() {
+        let mise = "Exit code 1\n[fmt] $ gofmt -w .\n[lint] $ golangci-lint run ./...\na.go:1:2: x";
+        assert_eq!(
+            call_head("mise run fmt && mise run lint 2>&1", mise),
+            "mise run lint → gofmt -w ., golangci-lint run ./..."
+        );
+        let npm = "\n> shop@1.0.0 test\n> vitest run\n\n FAIL  a";
+        assert_eq!(call_head("cd web && npm test -- a", npm), "npm test → vitest run");
+        assert_eq!(call_head("go test ./a -run X | tail -3", "FAIL"), "go test");
+        assert_eq!(call_head("/home/me/bin/tool sync --x y", "no"), "tool sync");
+        assert_eq!(call_head("git -C web push", "no"), "git push");
     }
 
     #[test]
@@ -166,6 +339,16 @@ mod tests {
         assert_eq!(first_message("Exit code 1\n\n12\ngot it wrong\nmore"), "got it wrong");
         assert_eq!(first_message("<tool_use_error>No file.</tool_use_error>"), "No file.");
         assert_eq!(first_message("Exit code 1"), "");
+    }
+
+    #[test]
+    fn a_long_message_is_told_in_its_first_sentence() {
+        let long = "Found 2 matches of the string to replace, but replace_all is false. To replace all occurrences, set replace_all to true.";
+        assert_eq!(
+            shorten_message(long),
+            "Found 2 matches of the string to replace, but replace_all is false."
+        );
+        assert!(shorten_message(&"word ".repeat(50)).len() <= MAX_TOLD_BYTES + 3);
     }
 
     #[test]

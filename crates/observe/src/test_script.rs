@@ -11,7 +11,8 @@
 //! | `swap FILE OLD NEW` | an edit that replaces `OLD` with `NEW` |
 //! | `grep QUERY → FILE`, `list PATTERN → FILE FILE` | a search or a list, and the files it returned |
 //! | `run COMMAND` | a command that succeeds |
-//! | `fail COMMAND: OUTPUT`, `failread FILE: OUTPUT` | a command or a read that fails |
+//! | `print COMMAND: OUTPUT` | a command that succeeds with an output |
+//! | `fail COMMAND: OUTPUT`, `failread FILE: OUTPUT`, `failedit FILE: OUTPUT` | a command, a read or an edit that fails |
 //! | `refuse FILE`, `refuse FILE: REASON` | an edit that the user refused, and why |
 //! | `web URL` | a fetched page |
 //! | `commit` | `git commit` |
@@ -157,6 +158,11 @@ impl ScriptBuilder {
             "run" => self.add_call(Tool::Shell, with_command(rest), done),
             "commit" => self.add_call(Tool::Shell, with_command("git commit -m x"), done),
             "fail" => self.add_call(Tool::Shell, with_command(subject), failed),
+            "print" => {
+                let printed = ScriptResult { text: output, ..silent() };
+                self.add_call(Tool::Shell, with_command(subject), printed);
+            }
+            "failedit" => self.add_call(Tool::Edit, with_paths(subject), failed),
             "failread" => self.add_call(Tool::Read, with_paths(subject), failed),
             "web" => {
                 let args = ToolArgs { url: Some(rest.to_owned()), ..ToolArgs::default() };

@@ -69,6 +69,103 @@ fn an_error_is_drafted_only_with_its_fix() {
     check(retry, "fail mise run lint: error: unused x\nrun mise run fmt", expect![""]);
 }
 
+/// Checks the drafts about errors of several sessions.
+fn check_errors(script: &str, expect: Expect) {
+    check(SignalKind::ErrorRetry, script, expect);
+}
+
+#[test]
+fn a_smaller_run_and_an_unrelated_step_are_no_fix() {
+    // A part of the folder passes.
+    check_errors(
+        "fail dart analyze lib/vpn/: error - a.dart:6:6 - Target of URI doesn't exist: 'b.dart'. Try it. - uri_does_not_exist\nrun dart analyze lib/vpn/domain/",
+        expect![""],
+    );
+    // A build ends no finding of a linter.
+    let lint = "fail npx eslint src/: /p/a.ts  3:7  error  'x' is never used  no-unused-vars";
+    check_errors(&format!("{lint}\nrun npm run build\nrun npx eslint src/"), expect![""]);
+    // A line of quoted source is no message.
+    check_errors(
+        "fail npx eslint src/: 111 | ^^^^ functions that cannot be memoized\nrun npm run build\nrun npx eslint src/",
+        expect![""],
+    );
+    // A failed test that passes with another option, or by itself.
+    let test = "fail npm test: AssertionError: expected 3 to be 4";
+    check_errors(&format!("{test}\nrun CI=1 npm test"), expect![""]);
+    check_errors(&format!("{test}\nrun npm run build\nrun npm test"), expect![""]);
+}
+
+#[test]
+fn a_step_is_named_if_it_can_have_made_what_is_missing() {
+    check_errors(
+        "fail go build ./...: api/a.go:14:9: undefined: pb.Order\nrun buf generate\nrun go build ./...",
+        expect![[r"
+            error_pattern: `go build ./...` fails here with “undefined: pb.Order”: run `buf generate` first.
+        "]],
+    );
+    // Then the command does its work and finds something.
+    check_errors(
+        "fail bun run typecheck: bash: tsc: command not found\nedit a.ts\nrun bun install\nfail bun run typecheck: a.ts(3,1): error TS2322: Type 'A' is not assignable to type 'B'.",
+        expect![[r"
+            error_pattern: `bun run typecheck` fails here with “tsc: command not found”: run `bun install` first.
+        "]],
+    );
+    check_errors(
+        "fail git commit -m 'add cart': ✖ Code style issues found in 2 files. Run Prettier with --write to fix.\nrun npm run format\nrun git add -A\nrun git commit -m 'add cart'",
+        expect![[r"
+            error_pattern: `git commit` fails here in a hook with “✖ Code style issues found in 2 files. Run Prettier with --write to fix.”: run `npm run format` first.
+        "]],
+    );
+}
+
+#[test]
+fn a_run_of_nothing_is_a_failure_that_another_call_ends() {
+    check_errors(
+        "print go test ./it: ok  shop/it  0.2s [no tests to run]\nrun go test -tags it ./it",
+        expect![[r"
+            error_pattern: Use `go test -tags it ./it` instead of `go test ./it`, which runs nothing here: “no tests to run”.
+        "]],
+    );
+    // Another test was meant.
+    check_errors(
+        "print go test -run TestA ./it: ok  shop/it  0.2s [no tests to run]\nrun go test -run TestB ./it",
+        expect![""],
+    );
+}
+
+#[test]
+fn a_rule_that_sessions_break_again_and_again_is_named() {
+    let breach = "fail golangci-lint run: a.go:3:1: error is not nil but it returns nil (nilerr)\nswap a.go x y\nrun golangci-lint run";
+    check_errors(breach, expect![""]);
+    check_errors(
+        &format!("{breach}\n---\n{breach}"),
+        expect![[r"
+            error_pattern: Keep to the rule `nilerr` of `golangci-lint run`: “error is not nil but it returns nil” (2 sessions). It was fixed in `a.go`.
+        "]],
+    );
+}
+
+#[test]
+fn an_error_of_many_sessions_is_told_if_there_is_something_to_do() {
+    let unread = "failedit a.rs: File has not been read yet. Read it first before writing to it.\n";
+    let read_first = format!("{unread}read a.rs\nedit a.rs\n");
+    check_errors(
+        &format!("{unread}\n---\n{read_first}\n---\n{unread}"),
+        expect![[r"
+            error_pattern: `edit` fails with “File has not been read yet. Read it first before writing to it.” (3 sessions): `read` the file first.
+        "]],
+    );
+    check_errors(&format!("{unread}\n---\n{read_first}"), expect![""]);
+    let docker = "fail docker compose up: bash: docker: command not found\n";
+    check_errors(
+        &format!("{docker}---\n{docker}---\n{docker}"),
+        expect![[r"
+            error_pattern: `docker` is missing here (“docker: command not found”, 3 sessions), and no session got past it: do without it, or ask for it.
+        "]],
+    );
+    check_errors(&format!("{docker}---\n{docker}"), expect![""]);
+}
+
 #[test]
 fn statements_are_quoted_word_for_word() {
     check(

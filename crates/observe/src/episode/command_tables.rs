@@ -111,11 +111,32 @@ pub(super) const INSPECTIONS: &[(&str, &[&str])] = &[
     ("go",     &["list", "env", "version", "doc", "vet"]),
 ];
 
-/// Words of commands that prepare something for others: the first word of a subcommand or script name.
+/// Words of commands that prepare something for others: the words of a subcommand or script name.
 #[rustfmt::skip]
 pub(super) const PREPARING_WORDS: &[&str] = &[
     "install", "i", "ci", "add", "sync", "build", "compile", "generate", "gen", "codegen", "migrate", "migration", "db", "seed", "login", "auth", "up", "start",
     "serve", "dev", "init", "setup", "bootstrap", "prepare", "fetch", "pull", "download", "restore", "vendor", "tidy", "link", "use", "create", "mkdir",
-    "source", ".", "export", "format", "fmt", "fix", "update", "clean", "reset", "push", "deploy", "docker", "createdb", "makemigrations", "protoc", "buf",
+    "source", ".", "export", "update", "clean", "reset", "push", "deploy", "docker", "createdb", "makemigrations", "protoc", "buf",
     "sqlc", "nvm", "fnm", "pyenv", "rbenv", "asdf", "corepack", "chmod", "cp", "systemctl", "service", "brew", "apt", "apt-get", "direnv",
+];
+
+/// Words of commands that make or fetch something that code can refer to.
+#[rustfmt::skip]
+pub(super) const MAKING_WORDS: &[&str] = &[
+    "install", "i", "ci", "sync", "build", "compile", "generate", "gen", "codegen", "migrate", "migration", "seed", "init", "setup", "bootstrap", "prepare", "download", "restore", "vendor", "tidy",
+    "link", "makemigrations", "protoc", "buf", "sqlc", "up", "start", "createdb",
+];
+
+/// Words of commands that format or mend source files by themselves.
+pub(super) const FIXING_WORDS: &[&str] = &[
+    "format",
+    "fmt",
+    "fix",
+    "gofmt",
+    "rustfmt",
+    "prettier",
+    "black",
+    "isort",
+    "gofumpt",
+    "goimports",
 ];

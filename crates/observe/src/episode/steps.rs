@@ -1,10 +1,12 @@
 //! Chooses the step that was missing when a command failed: a command that ran between the failure and the
-//! success and prepares something for others, such as a build, an installation or a migration.
+//! success and can have made what the error misses, such as a build, an installation or a migration.
 //!
-//! Commands that only look (`git status`, `ls`, a test run) cannot have helped.
+//! Commands that only look (`git status`, `ls`, a test run) cannot have helped, and neither can a build
+//! after a finding of a linter: see `FailureCause::allows_step`.
 
 use super::command_tables as tables;
 use super::intent::CommandIntent;
+use super::nature::{FailureCause, is_preparing};
 use crate::shell::{self, ShellEffect};
 
 /// Steps that are named.
@@ -14,37 +16,24 @@ const MAX_STEPS: usize = 2;
 /// it in the line that succeeded, `between` those of earlier calls, `preceding` had run before the failure.
 pub(super) fn choose_steps(
     failed: &CommandIntent,
+    cause: &FailureCause<'_>,
     in_line: &[CommandIntent],
     between: &[CommandIntent],
     preceding: &[String],
 ) -> Vec<String> {
-    let is_new = |it: &&CommandIntent| {
+    let is_candidate = |it: &&CommandIntent| {
         // The number of a process is another one the next time.
         let has_number = it.target.iter().any(|it| it.bytes().all(|it| it.is_ascii_digit()));
         it.family != failed.family
             && !preceding.contains(&it.text)
             && !it.text.ends_with('…')
             && (it.family != "kill" || !has_number)
-            // An edit of files is no step that can be repeated.
-            && !matches!(it.family.as_str(), "sed" | "perl" | "patch" | "rm" | "mv")
+            // An edit of files is no step that can be repeated, and staging belongs to every commit.
+            && !matches!(it.family.as_str(), "sed" | "perl" | "patch" | "rm" | "mv" | "git add")
+            && cause.allows_step(it)
     };
-    let all: Vec<&CommandIntent> = between
-        .iter()
-        .chain(in_line.iter().filter(|it| !is_inspection(it)))
-        .filter(is_new)
-        .collect();
-    // `git add` belongs to every commit: it is the step only if git failed and there is no other.
-    let is_staging = |it: &&CommandIntent| it.family == "git add";
-    let others: Vec<&CommandIntent> = all.iter().copied().filter(|it| !is_staging(it)).collect();
-    let all = if others.is_empty() && failed.family.starts_with("git ") { all } else { others };
-    let preparing: Vec<&CommandIntent> =
-        all.iter().copied().filter(|it| is_preparing(it)).collect();
-    // A command of unknown purpose counts only if there is no other that could have helped.
-    let chosen = match (preparing.is_empty(), all.len()) {
-        (false, _) => preparing,
-        (true, 1) => all,
-        (true, _) => Vec::new(),
-    };
+    let in_line = in_line.iter().filter(|it| !is_inspection(it));
+    let chosen: Vec<&CommandIntent> = between.iter().chain(in_line).filter(is_candidate).collect();
     let mut acc: Vec<String> = Vec::new();
     for step in chosen.iter().rev() {
         if acc.len() < MAX_STEPS && !acc.contains(&step.text) {
@@ -80,14 +69,4 @@ pub(super) fn is_inspection(intent: &CommandIntent) -> bool {
     // A linter or type checker changes nothing, a build and a formatter do.
     let is_check = effects.contains(&ShellEffect::Check) && !is_preparing(intent);
     is_listed || only_asks || is_read || is_check
-}
-
-/// Returns whether a command is of a kind that prepares something for others.
-fn is_preparing(intent: &CommandIntent) -> bool {
-    let is_fix_option = |it: &String| matches!(it.as_str(), "--fix" | "--write" | "-w" | "-i");
-    let parts = intent.family.split([' ', ':', '-', '_', '.', '/']);
-    let mut words = parts.map(str::to_lowercase);
-    intent.family == "."
-        || words.any(|it| tables::PREPARING_WORDS.contains(&it.as_str()))
-        || intent.options.iter().any(is_fix_option)
 }

@@ -71,6 +71,8 @@ closed! {
         GolangciLint = "golangci_lint",
         Clippy = "clippy",
         Prettier = "prettier",
+        /// `dart analyze` and `flutter analyze`.
+        DartAnalyzer = "dart_analyzer",
         Npm = "npm",
         Pnpm = "pnpm",
         Yarn = "yarn",

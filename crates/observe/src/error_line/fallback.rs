@@ -10,7 +10,7 @@ const MAX_COMPARED_BYTES: usize = 400;
 /// Beginnings of lines that every run prints, in lower case.
 #[rustfmt::skip]
 const NOISE_PREFIXES: &[&str] = &[
-    "exit code", "=== run", "=== pause", "=== cont", "--- pass", "ok ", "ok\t", "pass", "> ", "$ ", "?   ", "running ", "compiling ", "finished ", "downloading ", "checking ",
+    "exit code", "=== run", "=== pause", "=== cont", "=== name", "usage:", "try '", "try \"", "--- pass", "ok ", "ok\t", "pass", "> ", "$ ", "?   ", "running ", "compiling ", "finished ", "downloading ", "checking ",
     "total", "note:", "warning:", "chunk id", "# ", "wall time", "process exited", "npm warn", "debug", "info", "node:", "sibling tool call errored", "cancelled: parallel",
 ];
 
@@ -47,7 +47,7 @@ pub(super) fn find_error(output: &OutputLines<'_>) -> Option<FoundError> {
     let (mut first_line_with_words, mut first_count) = (None, None);
     for (number, line) in output.lines.iter().enumerate() {
         // Quoted source, with a mark below the place of the error: the message is another line.
-        if output.lines.get(number + 1).is_some_and(|it| is_caret_line(it)) {
+        if output.lines.get(number + 1).is_some_and(|it| is_caret_line(it)) || is_code_frame(line) {
             continue;
         }
         let line = line.trim();
@@ -61,7 +61,7 @@ pub(super) fn find_error(output: &OutputLines<'_>) -> Option<FoundError> {
             continue;
         }
         // A count is known only to say how many errors there are.
-        if is_count(&lower) {
+        if is_count(&lower) || is_linter_count(&lower) {
             first_count = first_count.or(Some(line));
             continue;
         }
@@ -84,8 +84,9 @@ fn is_banner(line: &str) -> bool {
     let is_rule = |it: char| !it.is_alphanumeric() && !it.is_whitespace();
     let first = line.chars().next().unwrap_or(' ');
     let n_same = line.chars().take_while(|it| *it == first).count();
-    // A heading of Markdown names the section only.
-    first == '#' || (is_rule(first) && n_same >= 3 && line.ends_with(first))
+    // A heading of Markdown names the section only, and so does the top of a box: `╭─ Error ──╮`.
+    let is_box = matches!(first, '╭' | '╰' | '┌' | '└' | '╔' | '╚');
+    first == '#' || is_box || (is_rule(first) && n_same >= 3 && line.ends_with(first))
 }
 
 /// Returns whether a line in lower case is a summary of counts: `12 passed, 10 failed`, `found 3 errors`.
@@ -103,6 +104,21 @@ fn is_count(lower: &str) -> bool {
         }
     }
     has_number
+}
+
+/// Returns whether a line belongs to a frame of quoted source: `> 12 | const a`, `   | ^^^^ note`.
+fn is_code_frame(line: &str) -> bool {
+    let Some((margin, _)) = line.split_once('|') else { return false };
+    let is_margin = |it: char| it.is_ascii_digit() || it.is_whitespace() || it == '>';
+    margin.chars().all(is_margin) && margin.len() > 1
+}
+
+/// Returns whether a line in lower case counts the findings of one linter: `* noctx: 2`.
+fn is_linter_count(lower: &str) -> bool {
+    let Some((name, count)) = lower.strip_prefix("* ").and_then(|it| it.split_once(": ")) else {
+        return false;
+    };
+    !name.contains(' ') && !count.is_empty() && count.bytes().all(|it| it.is_ascii_digit())
 }
 
 /// Returns whether a line only marks a place in the line above it.
@@ -134,4 +150,9 @@ fn is_harmless(lower: &str) -> bool {
 pub(super) fn starts_generic(lower: &str) -> bool {
     let bare = lower.strip_prefix('[').and_then(|it| it.split_once("] ")).map_or(lower, |it| it.1);
     GENERIC_PREFIXES.iter().any(|it| bare.starts_with(it))
+}
+
+/// Returns whether a line in lower case only counts errors.
+pub(super) fn counts_errors(lower: &str) -> bool {
+    is_count(lower) || is_linter_count(lower)
 }

@@ -76,6 +76,7 @@ const FAMILIES: &[Family] = &[
     (&["error", "Error", "ESLint"],                                              linters::find_eslint),
     (&["━━━"],                                                         linters::find_biome),
     (&[".py:", "--> ", "Would reformat", "would reformat"],            linters::find_python_linter),
+    (&[".dart:"],                                                      linters::find_dart_analyzer),
     (&["Code style issues", "Diff in ", "commitlint", "[subject-", "[type-"], linters::find_formatter),
     (&["Traceback (most recent call last)", "  File \""],              python::find_traceback),
     (&["The following tests FAILED", "% tests passed"],                native::find_ctest),

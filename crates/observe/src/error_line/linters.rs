@@ -105,6 +105,42 @@ fn ruff_error(message: &str) -> Option<FoundError> {
     })
 }
 
+/// `error - lib/a.dart:6:6 - Undefined name 'x'. Try … - undefined_identifier`; newer versions separate the
+/// parts with bullets and put the place third. Errors come before warnings.
+pub(super) fn find_dart_analyzer(output: &OutputLines<'_>) -> Option<FoundError> {
+    let of_level = |level: &str| {
+        output.lines.iter().find_map(|line| {
+            let rest = line.trim_start().strip_prefix(level)?.trim_start();
+            let mark = ["- ", "• "].into_iter().find(|it| rest.starts_with(it))?;
+            let separator = format!(" {mark}");
+            let parts: Vec<&str> = rest[mark.len()..].split(separator.as_str()).collect();
+            dart_finding(level, &parts)
+        })
+    };
+    of_level("error").or_else(|| of_level("warning")).or_else(|| of_level("info"))
+}
+
+fn dart_finding(level: &str, parts: &[&str]) -> Option<FoundError> {
+    let [first, second, .., rule] = parts else { return None };
+    let message = if first.contains(".dart:") { second } else { first };
+    let is_rule =
+        rule.bytes().all(|it| it.is_ascii_lowercase() || it == b'_' || it.is_ascii_digit());
+    if !is_rule || rule.is_empty() {
+        return None;
+    }
+    // What follows the first sentence is general advice.
+    let message = message.split(". Try ").next().unwrap_or(message).trim_end_matches('.');
+    let message = format!("{message} ({rule})");
+    let found = FoundError::new(ToolFamily::DartAnalyzer, &message);
+    Some(match (*rule, level) {
+        ("uri_does_not_exist" | "uri_has_not_been_generated", _) => {
+            found.with_kind(ErrorKind::MissingModule)
+        }
+        (_, "error") => found.with_kind(ErrorKind::CompileError),
+        _ => found.with_kind(ErrorKind::LintRule).with_subject(rule),
+    })
+}
+
 /// Prettier, rustfmt and commitlint.
 pub(super) fn find_formatter(output: &OutputLines<'_>) -> Option<FoundError> {
     if let Some(line) = output.lines.iter().find(|it| it.contains("Code style issues")) {

@@ -21,11 +21,11 @@ const SHAPES: &[(ErrorKind, &[&str])] = &[
         "file has not been read yet", "has been modified since read", "string to replace not found", "matches of the string to replace",
         "old_string and new_string are", "old_string not found", "failed to find context", "failed to find expected lines", "did not match any lines",
         "no test files found", "no tests found", "no test suite found", "no tests ran", "no files matching the pattern", "no input files",
-        "patch does not apply", "patch failed: ", "nothing to commit", "no tests to run",
+        "patch does not apply", "patch failed: ", "nothing to commit", "no tests to run", "build constraints exclude all", "collected 0 items", "0 passing",
     ]),
     (ErrorKind::MissingCommand, &[
         "command not found: {W}", "{W}: command not found", ": #: {W}: not found", "sh: {W}: not found", "'{}' is not recognized as",
-        "exec: '{}': executable file not found", "exec: '{}'", "spawn {W} enoent", "failed to spawn: '{}'", "command '{}' not found", "no such command: '{}'",
+        "exec: '{}': executable file not found", "exec: '{}'", "spawn {W} enoent", "failed to spawn: '{}'", "command '{}' not found", "command '{}' could not be found", "no such command: '{}'",
         "env: '{}': no such file", "env: {W}: no such file", "make: {W}: no such file", "could not determine executable to run", "unable to find command {W}",
     ]),
     (ErrorKind::MissingVariable, &[
@@ -53,7 +53,7 @@ const SHAPES: &[(ErrorKind, &[&str])] = &[
         "the following required arguments were not provided", "the following arguments are required: {W}", "'{}' is not a git command", "no rule to make target '{}'",
         "justfile does not contain recipe '{}'", "task '{}' does not exist", "no task '{}' found", "no task {W} found", "task not found: {W}", "unknown json field: '{}'", "accepts # arg", "accepts at most # arg",
         "requires at least # arg", "requires exactly # arg", "unknown revision or path", "pathspec '{}' did not match", "invalid choice: '{}'", "invalid value '*' for '{}'", "a value is required for '{}'",
-        "no upstream branch", "no such remote", "no configured push destination", "unknown switch '{}'", "unknown subcommand: {W}", "unknown subcommand '{}'", "no such service: {W}", "requires an argument", "is not a valid command",
+        "no upstream branch", "no such remote", "no configured push destination", "unknown switch '{}'", "unknown subcommand: {W}", "unknown subcommand '{}'", "no such service: {W}", "requires an argument", "is not a valid command", "no such command '{}'",
         "no such target: {W}", "target '{}' not found", "no test target named '{}'", "no bin target named '{}'", "no example target named '{}'", "package id specification '{}' did not match",
     ]),
     (ErrorKind::Conflict, &[
@@ -90,7 +90,7 @@ const SHAPES: &[(ErrorKind, &[&str])] = &[
 ];
 
 /// Kind and subject of a message; the kind `Other` if no shape matches.
-pub(super) fn classify_message(message: &str) -> (ErrorKind, Option<String>) {
+pub(crate) fn classify_message(message: &str) -> (ErrorKind, Option<String>) {
     let canonical = to_canonical(message);
     for (kind, shapes) in SHAPES {
         for shape in *shapes {

@@ -79,7 +79,11 @@ fn strip_runner_prefix(line: &str) -> &str {
     let line = line.rsplit('\r').next().unwrap_or(line);
     let line = line.trim_start_matches("<tool_use_error>").trim_end_matches("</tool_use_error>");
     // `┃  ` of lefthook, `│ ` of task trees.
-    let line = line.trim_start_matches(['┃', '│']);
+    let line = match line.trim_start_matches(['┃', '│']) {
+        // The right side of a box.
+        inner if inner.len() < line.len() => inner.trim_end_matches(['┃', '│']).trim_end(),
+        inner => inner,
+    };
     if let Some((name, message)) = line.strip_prefix('[').and_then(|it| it.split_once(']'))
         && is_task_name(name)
         && let Some(message) = message.strip_prefix(": ").or_else(|| message.strip_prefix(' '))

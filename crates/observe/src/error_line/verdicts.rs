@@ -141,14 +141,19 @@ pub fn ran_nothing(command: &str, output: &str) -> bool {
     let runs_check = effects
         .iter()
         .any(|it| matches!(it, crate::shell::ShellEffect::Test | crate::shell::ShellEffect::Check));
-    if !runs_check && !crate::shell::is_script_runner(command) {
-        return false;
-    }
+    (runs_check || crate::shell::is_script_runner(command)) && finds_nothing(output)
+}
+
+/// Returns whether the output of a test or check reports that it ran nothing.
+pub(crate) fn finds_nothing(output: &str) -> bool {
+    empty_run_phrase(output).is_some()
+}
+
+/// The words with which the output of a test or check reports that it ran nothing.
+pub(super) fn empty_run_phrase(output: &str) -> Option<&'static str> {
     let lower = strip_escapes(output).to_ascii_lowercase();
-    if !NOTHING_RAN.iter().any(|it| lower.contains(it)) {
-        return false;
-    }
-    !lower.lines().any(has_run)
+    let phrase = NOTHING_RAN.iter().find(|it| lower.contains(**it))?;
+    (!lower.lines().any(has_run)).then_some(phrase.trim_matches(['[', ']']))
 }
 
 /// Returns whether a line in lower case reports a test that ran.

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::{ClaimEvidence, CommandFix, Evidence, TellCue, add_json_texts};
 use crate::episode::EndingKind;
+use crate::error_line::ErrorKind;
 use crate::pattern_key::{PatternKey, PatternParts, TestTiming};
 use crate::person::WishKind;
 
@@ -64,6 +65,9 @@ pub struct EvidenceFields {
     /// Commands before an error.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     preceding: Vec<String>,
+    /// Slug of the [`ErrorKind`] of an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_kind: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
@@ -85,11 +89,13 @@ impl EvidenceFields {
                 normalised_message,
                 explanation,
                 preceding,
+                error_kind,
                 fix,
             } => {
                 (acc.command, acc.message) = (Some(command), Some(message));
                 (acc.normalised, acc.text) = (normalised_message, explanation);
                 acc.preceding = preceding;
+                acc.error_kind = error_kind.map(|it| it.slug().to_owned());
                 // The other fields belong to the fix; without one they stay empty.
                 if let Some(fix) = fix {
                     acc.set_fix(fix);
@@ -186,6 +192,7 @@ impl EvidenceFields {
                 normalised_message: self.normalised,
                 explanation: text,
                 preceding: self.preceding,
+                error_kind: self.error_kind.and_then(|it| ErrorKind::from_slug(&it)),
                 fix: self.worked.map(|command| CommandFix {
                     kind: self.ending.and_then(|it| EndingKind::from_slug(&it)),
                     command,

@@ -36,12 +36,14 @@ pub struct LoggedCall {
     /// The command exited with success, but its output reports failed tests or checks: a pipe that
     /// shortens the output also hides the exit code.
     pub has_hidden_failure: bool,
+    /// A test or check that exited with success without running anything.
+    pub is_empty_run: bool,
 }
 
 impl LoggedCall {
     /// Returns whether the call succeeded and its output does not report a failure.
     pub fn has_succeeded(&self) -> bool {
-        self.state == CallState::Ok && !self.has_hidden_failure
+        self.state == CallState::Ok && !self.has_hidden_failure && !self.is_empty_run
     }
 
     /// Returns whether the call failed, openly or behind a pipe. A refused or unanswered call did not.

@@ -20,7 +20,7 @@ use super::{
     RecentRead, RevertedEdit, Scratchpad, SessionStatement, StatementKind, hash_text,
 };
 use crate::episode::recognise_failure;
-use crate::error_line::reports_failure;
+use crate::error_line::{finds_nothing, reports_failure};
 use crate::sentences::split_sentences;
 use crate::shell::{self, ShellEffect};
 use crate::statements::{self, MAX_SENTENCE_BYTES};
@@ -165,6 +165,7 @@ pub(super) fn add_call(pad: &mut Scratchpad, call: &ToolCall, at: Timestamp) {
         effects,
         in_plan_mode: call.planning,
         has_hidden_failure: false,
+        is_empty_run: false,
     });
     for name in &call.args.names {
         if pad.edit_names.len() < MAX_EDIT_NAMES {
@@ -251,7 +252,9 @@ pub(super) fn add_result(pad: &mut Scratchpad, result: &ToolResult, at: Timestam
     let Some(call) = pad.calls.get_mut(call_number as usize) else { return };
     // Complete the logged call.
     let is_check = call.effects.has_any(CallEffects::RUNS_TEST | CallEffects::RUNS_CHECK);
-    call.has_hidden_failure = result.ok && is_check && reports_failure(result.excerpt.as_str());
+    let output = result.excerpt.as_str();
+    call.has_hidden_failure = result.ok && is_check && reports_failure(output);
+    call.is_empty_run = result.ok && is_check && !call.has_hidden_failure && finds_nothing(output);
     call.state = if result.ok {
         CallState::Ok
     } else if result.rejected {
@@ -280,7 +283,9 @@ pub(super) fn add_result(pad: &mut Scratchpad, result: &ToolResult, at: Timestam
     match call.state {
         CallState::Rejected => add_rejected_call(pad, result),
         CallState::Failed => add_failure(pad, call_number, call, result),
-        CallState::Ok if call.has_hidden_failure => add_failure(pad, call_number, call, result),
+        CallState::Ok if call.has_hidden_failure || call.is_empty_run => {
+            add_failure(pad, call_number, call, result);
+        }
         CallState::Ok if call.tool == ToolKind::List => add_listing(pad, call_number, call, result),
         CallState::Ok if call.tool == ToolKind::Read => {
             track_imports(pad, call_number, call, result);
@@ -307,8 +312,8 @@ fn add_failure(pad: &mut Scratchpad, call_number: u32, call: LoggedCall, result:
     }
     let command = call.command.map(|it| pad.strings.text(it));
     let tool = || result.tool.slug().into_owned();
-    let head = command.map_or_else(tool, shell::command_head);
     let output = result.excerpt.as_str();
+    let head = command.map_or_else(tool, |it| expected_errors::call_head(it, output));
     let error = recognise_failure(&result.tool.slug(), command, output);
     // The message is told to later sessions as it is, so external text must not be in it.
     if !pad.is_tainted(pad.n_events) {

@@ -50,6 +50,7 @@ fn sighting_of(pad: &Scratchpad, found: FailureEpisode<'_>) -> Sighting {
         normalised_message: Some(error.normalised_message.clone()),
         explanation: Some(error.explanation.clone()).filter(|it| !it.is_empty()),
         preceding,
+        error_kind: Some(error.kind),
         fix: ending.map(|it| to_fix(error, it)),
     };
     Sighting::new(PatternKey::error(&error.fingerprint), evidence).seen_at(pad, order)
@@ -117,7 +118,7 @@ mod tests {
             ErrorRetry,
             "fail mise run lint: a.go:3:1: error: missing t.Parallel (paralleltest)\nsay The linter requires t.Parallel() in every test.\nedit a.go\nrun mise run lint 2>&1 | tail -3",
             expect![[r#"
-                da1b8f2223ef11f5 ×1 {"files":["a.go"],"command":"mise run lint","message":"error: missing t.Parallel (paralleltest)","normalised":"error: missing t.parallel (paralleltest)","worked":"mise run lint","text":"The linter requires t.Parallel() in every test.","number":2,"ending":"edit"}
+                da1b8f2223ef11f5 ×1 {"files":["a.go"],"command":"mise run lint","message":"error: missing t.Parallel (paralleltest)","normalised":"error: missing t.parallel (paralleltest)","worked":"mise run lint","text":"The linter requires t.Parallel() in every test.","number":2,"ending":"edit","error_kind":"compile_error"}
             "#]],
         );
         check(
@@ -138,7 +139,7 @@ mod tests {
             ErrorRetry,
             &format!("{failure}{other_work}{failure}run V=1 make"),
             expect![[r#"
-                1693358535c6fd3b ×2 {"command":"make","message":"error: no rule to make `all`","normalised":"error: no rule to make 'all'","worked":"V=1 make","number":1,"ending":"other_command"}
+                1693358535c6fd3b ×2 {"command":"make","message":"error: no rule to make `all`","normalised":"error: no rule to make 'all'","worked":"V=1 make","number":1,"ending":"other_command","error_kind":"other"}
             "#]],
         );
         // A fix that was found is not replaced by a later occurrence without one.
@@ -146,7 +147,7 @@ mod tests {
             ErrorRetry,
             &format!("{failure}run V=1 make\n{failure}read a.rs"),
             expect![[r#"
-                1693358535c6fd3b ×2 {"command":"make","message":"error: no rule to make `all`","normalised":"error: no rule to make 'all'","worked":"V=1 make","number":1,"ending":"other_command"}
+                1693358535c6fd3b ×2 {"command":"make","message":"error: no rule to make `all`","normalised":"error: no rule to make 'all'","worked":"V=1 make","number":1,"ending":"other_command","error_kind":"other"}
             "#]],
         );
     }

@@ -1,0 +1,55 @@
+//! Words the rule of a linter that sessions break again and again.
+//!
+//! The rule is the lesson: code that keeps to it passes. If sessions silenced it with a comment instead, the
+//! note says so, because that is what the project accepts.
+
+use super::{FixDescription, FixedError, names_word, quote_paths, session_count};
+
+impl FixedError<'_> {
+    /// The rule that an edit ended the breach of; `None` if the message names none, or only one session met it.
+    pub(super) fn describe_rule(&self, n_sessions: u32, all: &[Self]) -> Option<FixDescription> {
+        let (finding, rule) = split_lint_rule(self.message).filter(|_| n_sessions >= 2)?;
+        let command = self.shown_command();
+        let silenced: Vec<&Self> = all.iter().filter(|it| it.silences(rule)).collect();
+        let missed: Vec<&String> =
+            self.fix.names.iter().filter(|it| names_word(finding, it)).collect();
+        let resolution = match silenced.first() {
+            // Most sessions silenced it: then that is how it is handled here.
+            Some(latest) if silenced.len() * 2 > all.len() => {
+                let place = quote_paths(&latest.fix.edited_files);
+                format!("It was silenced by a comment that names `{rule}`, as in {place}.")
+            }
+            _ => format!("{}.", self.place_of_edit(&missed)),
+        };
+        let sessions = session_count(n_sessions);
+        let content = format!(
+            "Keep to the rule `{rule}` of `{command}`: “{finding}”{sessions}. {resolution}"
+        );
+        let files = self.fix.edited_files.clone();
+        let resolution = format!("Keep to the rule `{rule}`. {resolution}");
+        Some(FixDescription { content, resolution, files, is_confirmed: false })
+    }
+
+    /// Returns whether the edit added a comment that switches a rule off. Its text names the rule.
+    fn silences(&self, rule: &str) -> bool {
+        let last = rule.rsplit('/').next().unwrap_or(rule);
+        let directives = ["nolint", "noqa", "disable", "ignore", "allow", "suppress"];
+        let has = |name: &str| self.fix.names.iter().any(|it| it == name);
+        has(last) || (directives.iter().any(|it| has(it)) && !has("import"))
+    }
+}
+
+/// The finding and the rule of a linter's message: `… (nilerr)`, `… [no-unused-vars]`.
+fn split_lint_rule(message: &str) -> Option<(&str, &str)> {
+    let end = message.trim_end_matches(['.', ' ']);
+    let (finding, rule) = [('(', ')'), ('[', ']')].iter().find_map(|(open, close)| {
+        let inner = end.strip_suffix(*close)?;
+        inner.rsplit_once(*open)
+    })?;
+    let is_rule_byte = |it: u8| {
+        it.is_ascii_lowercase() || it.is_ascii_digit() || matches!(it, b'-' | b'_' | b'/' | b'@')
+    };
+    let is_rule = rule.len() > 2 && rule.bytes().all(is_rule_byte);
+    let finding = finding.trim();
+    (is_rule && !finding.is_empty()).then_some((finding, rule))
+}
