@@ -81,7 +81,13 @@ pub(super) fn judge_sightings(inputs: &LessonInputs<'_>) -> Vec<JudgedSighting> 
         drafted.push(DraftedSighting {
             sighting,
             draft: draft_from_sightings(sighting, &earlier, inputs),
-            session_groups: SessionGroups::count(session, &earlier, &inputs.sessions),
+            session_groups: SessionGroups::count(session, &earlier, |id| {
+                let counts = match sighting.signal() {
+                    SignalKind::ErrorRetry => inputs.sessions.get(id),
+                    _ => inputs.sessions.get_counted(id),
+                };
+                counts
+            }),
             own_memory: inputs
                 .own_memories
                 .get(&sighting.key)
@@ -136,6 +142,24 @@ pub(super) fn counted_sightings(
     acc
 }
 
+/// Converts the rows of an error. Every session that met it counts, whatever became of its work: the failure
+/// happened, and a command that ended it did. An edit is a fix only if the work holds.
+fn error_sightings(rows: &[SightingRow], sessions: &SessionIndex) -> Vec<SessionSighting> {
+    let mut acc = Vec::new();
+    for row in rows {
+        let Some(session) = sessions.get(row.session) else { continue };
+        let evidence = parse_evidence(row);
+        let holds = sessions.is_counted(row.session);
+        acc.push(SessionSighting {
+            session: row.session,
+            at: session.ended,
+            occurrences: row.times,
+            evidence: if holds { evidence } else { evidence.without_edit() },
+        });
+    }
+    acc
+}
+
 /// Parses the evidence of a stored sighting.
 pub(super) fn parse_evidence(row: &SightingRow) -> Evidence {
     let key = PatternKey::from_stored(row.signal, row.key.as_str());
@@ -167,7 +191,10 @@ fn draft_from_sightings(
     inputs: &LessonInputs<'_>,
 ) -> Option<MemoryDraft> {
     let (session, modules) = (&inputs.observed.session, &inputs.modules);
-    let mut seen = counted_sightings(earlier, &inputs.sessions);
+    let mut seen = match sighting.signal() {
+        SignalKind::ErrorRetry => error_sightings(earlier, &inputs.sessions),
+        _ => counted_sightings(earlier, &inputs.sessions),
+    };
     seen.push(SessionSighting {
         session: session.id,
         at: session.ended,

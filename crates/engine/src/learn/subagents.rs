@@ -44,14 +44,13 @@ pub(super) struct SessionGroups {
 }
 
 impl SessionGroups {
-    /// Counts this session, and the sessions of `rows` that count as evidence.
-    pub(super) fn count(
+    /// Counts this session, and the sessions of `rows` that count as evidence, which `find` returns.
+    pub(super) fn count<'a>(
         session: &SessionOverview,
         rows: &[SightingRow],
-        sessions: &SessionIndex,
+        find: impl Fn(SessionId) -> Option<&'a SessionRow>,
     ) -> Self {
-        let others: Vec<&SessionRow> =
-            rows.iter().filter_map(|it| sessions.get_counted(it.session)).collect();
+        let others: Vec<&SessionRow> = rows.iter().filter_map(|it| find(it.session)).collect();
         let mut groups: HashSet<SessionId> =
             others.iter().map(|it| sessions.group_of_row(it.id)).collect();
         groups.insert(sessions.group_of(session));
