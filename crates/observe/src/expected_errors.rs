@@ -5,15 +5,16 @@
 //! likeliest first, with its likely errors, and what ended each if that is known:
 //!
 //! ```text
-//! `edit`: “File has not been read yet. Read it first before writing to it.”; “String to replace not found.”
+//! `edit` failed on 9 days: “File has not been read yet. Read it first before writing to it.”; “String to …”
 //! `npm run lint` (runs `eslint .`): “sh: eslint: command not found” → Run `npm ci` first.
 //! ```
 //!
-//! Recent and frequent failures weigh more, and those with a fix. A failure that came back on another day
-//! weighs more than one of half-done work, which the next edit ended. The text is short because it is injected
-//! at the start of a session: a greedy knapsack selects the errors with the most weight per byte.
+//! Recent and frequent failures weigh more, and those with a fix. Most errors of half-done work never come back.
+//! So an error that was seen in one spell of work only weighs as much as errors of its command usually come
+//! back (Good and Turing's idea: what was seen once tells of what was not seen yet). The text is short because it
+//! is injected at the start of a session: a greedy knapsack selects the errors with the most weight per byte.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{DAY_MS, Timestamp};
 
@@ -30,23 +31,24 @@ const MAX_MESSAGE_BYTES: usize = 170;
 const MAX_TOLD_BYTES: usize = 110;
 /// A sentence must have so many bytes to stand for its message.
 const MIN_SENTENCE_BYTES: usize = 30;
-/// The longest command without its arguments, in bytes.
-const MAX_HEAD_BYTES: usize = 40;
+/// The longest line without its arguments, in bytes.
+const MAX_HEAD_BYTES: usize = 48;
 /// The longest list of the commands that a script runs, in bytes.
 const MAX_ECHO_BYTES: usize = 48;
 /// Lines of an output in which a script's commands are searched.
 const ECHO_LINES: usize = 12;
 /// Separates the command from what it runs in the head of a call.
 const ECHO_SEPARATOR: &str = " → ";
+/// Separates the commands of a line in the head of a call. The last one is what the line is run for.
+const CHAIN_SEPARATOR: &str = " && ";
 /// Days after which a failure weighs half.
 const HALF_LIFE_DAYS: f64 = 14.0;
 /// The same failure again within this time is a repetition in the same spell of work. A failure that comes
 /// back on another day is likelier to come again than one that was repeated on one day.
 const SAME_SPELL_MS: i64 = DAY_MS / 4;
-/// Weight of a repetition within a spell; the first failure of a spell weighs 1.
-const REPEAT_WEIGHT: f64 = 0.2;
-/// Factor of the weight of an error that was seen in one spell only: most of them belong to that work.
-const SINGLE_SPELL_WEIGHT: f64 = 0.35;
+/// Errors of a command that are assumed to have come back, and to have been seen, before any was.
+const PRIOR_RECURRING: f64 = 1.0;
+const PRIOR_ERRORS: f64 = 3.0;
 /// Factor of the weight of an error whose fix is known: only then a session can act on it.
 const FIXED_WEIGHT: f64 = 2.0;
 /// Exponent of the length in the ratio of weight to cost: below 1, because a line is worth more than its
@@ -83,29 +85,37 @@ pub(crate) fn first_message(output: &str) -> String {
     line[..line.floor_char_boundary(MAX_MESSAGE_BYTES)].to_owned()
 }
 
-/// The head of a failed command: its words before the arguments, and the commands that it printed before it
-/// ran them, as scripts do: `mise run lint → golangci-lint run ./...`.
+/// The head of a failed command: its words before the arguments. If it printed the commands that it ran, as
+/// scripts do, these follow, after the heads of all commands of the line:
+/// `mise run fmt && mise run lint → gofmt -w ., golangci-lint run ./...`.
 pub(crate) fn call_head(command: &str, output: &str) -> String {
-    let intent = CommandIntent::main_of_line(command).unwrap_or_default();
+    let intents = CommandIntent::of_line(command);
+    let heads: Vec<String> = intents.iter().map(intent_head).collect();
+    let Some(head) = heads.last().filter(|it| !it.is_empty() && it.len() <= MAX_HEAD_BYTES) else {
+        return shell::command_head(command);
+    };
+    let Some(echo) = echoed_commands(output).filter(|it| !it.starts_with(head.as_str())) else {
+        return head.clone();
+    };
+    let chain = heads.join(CHAIN_SEPARATOR);
+    let shown = if chain.len() <= MAX_HEAD_BYTES { &chain } else { head };
+    format!("{shown}{ECHO_SEPARATOR}{echo}")
+}
+
+/// The words of a command before its arguments.
+fn intent_head(intent: &CommandIntent) -> String {
     // Options before a subcommand: `git -C web push`.
     let is_option = |it: &&String| {
-        intent.options.iter().any(|option| option.split(' ').any(|word| word == it.as_str()))
+        let has_word = |option: &String| option.split(' ').any(|word| word == it.as_str());
+        intent.options.iter().any(has_word)
     };
     // A path of one machine says no more than the name of the program.
-    let is_local = |it: &str| it.starts_with(['/', '~', '$']);
     let name = |it: &String| match it.rsplit('/').next() {
-        Some(name) if is_local(it) => name.to_owned(),
+        Some(name) if it.starts_with(['/', '~', '$']) => name.to_owned(),
         _ => it.clone(),
     };
     let words = intent.launcher.iter().filter(|it| !is_option(it)).map(name);
-    let head = words.collect::<Vec<_>>().join(" ");
-    if head.is_empty() || head.len() > MAX_HEAD_BYTES {
-        return shell::command_head(command);
-    }
-    match echoed_commands(output) {
-        Some(echo) if !echo.starts_with(&head) => format!("{head}{ECHO_SEPARATOR}{echo}"),
-        _ => head,
-    }
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The commands that a script printed before it ran them: `[lint] $ eslint .` of mise, `$ eslint .` of yarn,
@@ -139,18 +149,21 @@ pub fn format_expected_errors(
     fixes: &[KnownFix],
     now: Timestamp,
 ) -> String {
-    let errors = weigh_errors(failed_calls, now);
-    let mut ranked: Vec<(f64, ToldError<'_>)> =
-        errors.iter().map(|it| rank_error(it, fixes)).collect();
+    let commands = summarise_commands(failed_calls, now);
+    let mut ranked: Vec<RankedError<'_>> = Vec::new();
+    for (command, summary) in &commands {
+        let errors = summary.errors.values();
+        ranked.extend(errors.map(|it| rank_error(command, summary, it, fixes)));
+    }
     // Ties go to the first in the order of texts.
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.text.cmp(&b.1.text)));
+    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.text.cmp(&b.text)));
     let mut lines: Vec<(&str, String)> = Vec::new();
     let mut n_bytes = 0;
-    for (_, error) in ranked {
+    for error in ranked {
         let known = lines.iter_mut().find(|it| it.0 == error.command);
         let opening = match &known {
             Some(_) => "; ".to_owned(),
-            None => error.opening(),
+            None => commands[error.command].opening(error.command),
         };
         // A line break before each further line.
         let cost = opening.len() + error.text.len() + usize::from(known.is_none());
@@ -169,49 +182,126 @@ pub fn format_expected_errors(
     lines.into_iter().map(|it| it.1).collect::<Vec<_>>().join("\n")
 }
 
+/// The failures of one command.
+#[derive(Default)]
+struct CommandSummary<'a> {
+    /// The head of the call that shows most of what is run, the latest among equals.
+    shown_head: &'a str,
+    days: BTreeSet<i64>,
+    /// By normalised message: messages that differ only in paths and numbers are one error.
+    errors: BTreeMap<String, WeighedError<'a>>,
+}
+
+impl CommandSummary<'_> {
+    /// The beginning of the line of a command.
+    fn opening(&self, command: &str) -> String {
+        let often = match self.days.len() {
+            0 | 1 => String::new(),
+            n_days => format!(" failed on {n_days} days"),
+        };
+        match self.shown_head.split_once(ECHO_SEPARATOR) {
+            Some((line, echo)) => {
+                format!("`{line}` (runs `{}`){often}: ", echo.replace(", ", "`, `"))
+            }
+            None => format!("`{command}`{often}: "),
+        }
+    }
+
+    /// The share of the errors of this command that came back in another spell.
+    #[expect(clippy::cast_precision_loss, reason = "errors are few")]
+    fn recurring_share(&self) -> f64 {
+        let n_recurring = self.errors.values().filter(|it| it.n_spells > 1).count();
+        (n_recurring as f64 + PRIOR_RECURRING) / (self.errors.len() as f64 + PRIOR_ERRORS)
+    }
+}
+
+/// An error with its latest message.
+struct WeighedError<'a> {
+    message: &'a str,
+    last_seen: Timestamp,
+    /// Spells in which it was seen, each decayed by its age.
+    weight: f64,
+    n_spells: u32,
+}
+
 /// An error as it is told.
-struct ToldError<'a> {
+struct RankedError<'a> {
+    /// The weight for its length.
+    score: f64,
     command: &'a str,
-    /// The commands that the command runs.
-    echo: Option<&'a str>,
     /// The message, with what ended it.
     text: String,
 }
 
-impl ToldError<'_> {
-    /// The beginning of the line of a command.
-    fn opening(&self) -> String {
-        match self.echo {
-            Some(echo) => format!("`{}` (runs `{}`): ", self.command, echo.replace(", ", "`, `")),
-            None => format!("`{}`: ", self.command),
-        }
-    }
-}
-
-/// The weight of an error for its length, and its text.
 #[expect(clippy::cast_precision_loss, reason = "a line is short")]
-fn rank_error<'a>(error: &WeighedError<'a>, fixes: &[KnownFix]) -> (f64, ToldError<'a>) {
+fn rank_error<'a>(
+    command: &'a str,
+    summary: &CommandSummary<'_>,
+    error: &WeighedError<'_>,
+    fixes: &[KnownFix],
+) -> RankedError<'a> {
     let fix = fixes.iter().find(|it| it.is_about(error.message));
     let quoted = format!("“{}”", shorten_message(error.message));
     let text = match fix {
         Some(fix) => format!("{quoted} → {}", fix.resolution),
         None => quoted,
     };
-    let (command, echo) = split_head(error.head);
     let mut weight = error.weight;
     if error.n_spells < 2 {
-        weight *= SINGLE_SPELL_WEIGHT;
+        weight *= summary.recurring_share();
     }
     if fix.is_some() {
         weight *= FIXED_WEIGHT;
     }
-    let told = ToldError { command, echo, text };
-    (weight / (told.text.len() as f64).powf(COST_EXPONENT), told)
+    RankedError { score: weight / (text.len() as f64).powf(COST_EXPONENT), command, text }
 }
 
-/// The command of a call's head, and the commands that it runs.
-fn split_head(head: &str) -> (&str, Option<&str>) {
-    head.split_once(ECHO_SEPARATOR).map_or((head, None), |it| (it.0, Some(it.1)))
+/// The failures of each command: exponential decay by age, repetitions within a spell count once.
+#[expect(clippy::cast_precision_loss, reason = "days are few")]
+fn summarise_commands(
+    failed_calls: &[FailedCall],
+    now: Timestamp,
+) -> BTreeMap<&str, CommandSummary<'_>> {
+    let mut acc: BTreeMap<&str, CommandSummary<'_>> = BTreeMap::new();
+    // Later failures are not known at `now`; evaluations replay the past.
+    for call in failed_calls.iter().filter(|it| it.at < now) {
+        let (head, message) = (call.head.as_str(), call.message.as_str());
+        // A word alone says nothing, and neither does a count of failures.
+        if !message.contains(' ') || is_generic_message(message) {
+            continue;
+        }
+        let command = acc.entry(main_command(head)).or_default();
+        command.days.insert(call.at.0.div_euclid(DAY_MS));
+        if n_shown_commands(head) >= n_shown_commands(command.shown_head) {
+            command.shown_head = head;
+        }
+        let days = now.millis_since(call.at) as f64 / DAY_MS as f64;
+        let known = command.errors.entry(normalise_message(message)).or_insert(WeighedError {
+            message,
+            last_seen: Timestamp(i64::MIN / 2),
+            weight: 0.0,
+            n_spells: 0,
+        });
+        if call.at.millis_since(known.last_seen).abs() >= SAME_SPELL_MS {
+            known.weight += 0.5_f64.powf(days / HALF_LIFE_DAYS);
+            known.n_spells += 1;
+        }
+        if call.at > known.last_seen {
+            (known.last_seen, known.message) = (call.at, message);
+        }
+    }
+    acc
+}
+
+/// The command that a line is run for, of a call's head.
+fn main_command(head: &str) -> &str {
+    let line = head.split(ECHO_SEPARATOR).next().unwrap_or(head);
+    line.rsplit(CHAIN_SEPARATOR).next().unwrap_or(line)
+}
+
+/// Commands that a head shows to be run; 0 if it shows none.
+fn n_shown_commands(head: &str) -> usize {
+    head.split_once(ECHO_SEPARATOR).map_or(0, |it| it.1.split(", ").count())
 }
 
 /// The first sentence of a long message, else its beginning.
@@ -224,51 +314,6 @@ fn shorten_message(message: &str) -> String {
         Some(end) => start[..=end].to_owned(),
         None => format!("{}…", start.trim_end()),
     }
-}
-
-/// An error with its latest message.
-struct WeighedError<'a> {
-    head: &'a str,
-    message: &'a str,
-    last_seen: Timestamp,
-    weight: f64,
-    n_spells: u32,
-}
-
-/// The weight of each error: exponential decay by age, less for repetitions within a spell. Messages that
-/// differ only in paths and numbers are one error.
-#[expect(clippy::cast_precision_loss, reason = "days are few")]
-fn weigh_errors(failed_calls: &[FailedCall], now: Timestamp) -> Vec<WeighedError<'_>> {
-    let mut acc: BTreeMap<(&str, String), WeighedError<'_>> = BTreeMap::new();
-    // Later failures are not known at `now`; evaluations replay the past.
-    for call in failed_calls.iter().filter(|it| it.at < now) {
-        let (head, message) = (call.head.as_str(), call.message.as_str());
-        // A word alone says nothing, and neither does a count of failures.
-        if !message.contains(' ') || is_generic_message(message) {
-            continue;
-        }
-        let days = now.millis_since(call.at) as f64 / DAY_MS as f64;
-        let decay = 0.5_f64.powf(days / HALF_LIFE_DAYS);
-        let key = (split_head(head).0, normalise_message(message));
-        let known = acc.entry(key).or_insert(WeighedError {
-            head,
-            message,
-            last_seen: Timestamp(i64::MIN / 2),
-            weight: 0.0,
-            n_spells: 0,
-        });
-        let is_repeat = call.at.millis_since(known.last_seen).abs() < SAME_SPELL_MS;
-        known.weight += if is_repeat { REPEAT_WEIGHT } else { 1.0 } * decay;
-        known.n_spells += u32::from(!is_repeat);
-        if call.at > known.last_seen {
-            (known.last_seen, known.message) = (call.at, message);
-            // A call whose output was cut does not show what it runs.
-            if split_head(head).1.is_some() || split_head(known.head).1.is_none() {
-                known.head = head;
-            }
-        }
-    }
-    acc.into_values().collect()
 }
 
 #[cfg(test)]
@@ -299,10 +344,10 @@ mod tests {
                     .to_owned(),
             resolution: "Run `npm ci` first.".to_owned(),
         };
-        expect![[r"
-            `read`: “File does not exist.”; “File content exceeds the maximum allowed tokens.”
+        expect![[r#"
+            `read` failed on 3 days: “File does not exist.”; “File content exceeds the maximum allowed tokens.”
             `npm run lint` (runs `eslint .`): “sh: eslint: command not found” → Run `npm ci` first.
-            `mise run lint`: “cmd/b.go:9:1: result is unused”"]]
+            `mise run lint`: “cmd/b.go:9:1: result is unused”"#]]
         .assert_eq(&format_expected_errors(&all, &[fix], Timestamp(10 * DAY_MS)));
     }
 
@@ -314,9 +359,9 @@ mod tests {
             failed_call(9, "go build", "undefined: x"),
             failed_call(9, "go build", "12 errors"),
         ];
-        expect![[r"
-            `edit`: “File has not been read yet. Read it first.”
-            `go build`: “undefined: x”"]]
+        expect![[r#"
+            `edit` failed on 2 days: “File has not been read yet. Read it first.”
+            `go build`: “undefined: x”"#]]
         .assert_eq(&format_expected_errors(&all, &[], Timestamp(10 * DAY_MS)));
     }
 
@@ -325,7 +370,7 @@ mod tests {
         let mise = "Exit code 1\n[fmt] $ gofmt -w .\n[lint] $ golangci-lint run ./...\na.go:1:2: x";
         assert_eq!(
             call_head("mise run fmt && mise run lint 2>&1", mise),
-            "mise run lint → gofmt -w ., golangci-lint run ./..."
+            "mise run fmt && mise run lint → gofmt -w ., golangci-lint run ./..."
         );
         let npm = "\n> shop@1.0.0 test\n> vitest run\n\n FAIL  a";
         assert_eq!(call_head("cd web && npm test -- a", npm), "npm test → vitest run");

@@ -26,7 +26,7 @@ pub(super) const MAX_EXTERNAL_CHARS: usize = 200;
 /// Most failed calls stored per session.
 const MAX_FAILED_CALLS: usize = 200;
 /// Longest stored command of a failed call, in characters.
-const MAX_CALL_CHARS: usize = 100;
+const MAX_CALL_CHARS: usize = 120;
 /// Longest stored output of a failed call, in characters.
 const MAX_OUTPUT_CHARS: usize = 200;
 

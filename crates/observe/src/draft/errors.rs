@@ -156,7 +156,7 @@ impl FixedError<'_> {
     /// Words the fix; `None` if it cannot be repeated elsewhere. `all` are the fixes of all sessions.
     fn describe(&self, n_sessions: u32, all: &[Self]) -> Option<FixDescription> {
         if let Some(tool) = host_tool(self.command) {
-            return self.describe_host_tool(tool, n_sessions);
+            return self.describe_host_tool(tool, n_sessions, all.len());
         }
         match self.kind {
             EndingKind::OtherCommand => self.describe_other_command(n_sessions),
@@ -175,8 +175,18 @@ impl FixedError<'_> {
     }
 
     /// A call of the host's tool that succeeded after another call of a tool for the same file.
-    fn describe_host_tool(&self, tool: ToolKind, n_sessions: u32) -> Option<FixDescription> {
+    fn describe_host_tool(
+        &self,
+        tool: ToolKind,
+        n_sessions: u32,
+        n_fixed: usize,
+    ) -> Option<FixDescription> {
         let step = self.fix.steps.first().filter(|_| n_sessions >= MIN_LOUD_SESSIONS)?;
+        // Sessions that did without the step show that it was not what helped, unless the message asks for it.
+        let is_usual = u32::try_from(n_fixed * 2).is_ok_and(|it| it >= n_sessions);
+        if !is_usual && !names_word(&self.message.to_lowercase(), step) {
+            return None;
+        }
         let (tool, message) = (tool.slug(), self.message);
         let sessions = session_count(n_sessions);
         let content =
@@ -227,9 +237,10 @@ impl FixedError<'_> {
                 )
             }
         };
-        let is_confirmed =
-            difference.is_confirmed_by_kind(self.command, &self.fix.command, self.error_kind)
-                && !self.is_momentary();
+        let (failed, passed) = (self.command, &self.fix.command);
+        let is_clear =
+            CommandDifference::is_confirmed_by_kind(failed, passed, message, self.error_kind);
+        let is_confirmed = is_clear && !self.is_momentary();
         let files = self.fix.edited_files.clone();
         Some(FixDescription { content, resolution, files, is_confirmed })
     }

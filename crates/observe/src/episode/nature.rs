@@ -79,16 +79,17 @@ impl<'a> FailureCause<'a> {
         self.subject.filter(|it| is_usage && it.starts_with('-'))
     }
 
-    /// The unknown option, if a command that passed is the failed one with fewer options.
+    /// The unknown option, if the command that passed has it no more, and no other option in its place.
     pub(crate) fn removed_option(
         &self,
         failed: &CommandIntent,
         passed: &CommandIntent,
     ) -> Option<&'a str> {
         let option = self.unknown_option()?;
-        let is_shorter = passed.options.iter().all(|it| failed.options.contains(it));
+        let is_replaced = failed.target == passed.target
+            && passed.options.iter().any(|it| !failed.options.contains(it));
         let is_removed = has_option(failed, option) && !has_option(passed, option);
-        (is_shorter && is_removed && failed.target == passed.target).then_some(option)
+        (is_removed && !is_replaced).then_some(option)
     }
 
     /// Returns whether the error is about a name: the module, file or variable that is missing.

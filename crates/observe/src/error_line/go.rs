@@ -47,11 +47,10 @@ fn placed_error(output: &OutputLines<'_>, number: usize, message: &str) -> Found
             let message = message.trim_end_matches(" (typecheck)");
             compile_error(ToolFamily::GolangciLint, message)
         }
-        Some(linter) if output.contains_any(&["issues:", "golangci"]) => {
-            FoundError::new(ToolFamily::GolangciLint, message)
-                .with_kind(ErrorKind::LintRule)
-                .with_subject(linter)
-        }
+        // No message of the compiler ends with one word in parentheses.
+        Some(linter) if !linter.is_empty() => FoundError::new(ToolFamily::GolangciLint, message)
+            .with_kind(ErrorKind::LintRule)
+            .with_subject(linter),
         _ => {
             // The last message of several carries the name of the linter.
             let is_lint = output.lines[number..].iter().any(|it| it.ends_with(" (typecheck)"));

@@ -53,7 +53,7 @@ const SHAPES: &[(ErrorKind, &[&str])] = &[
         "the following required arguments were not provided", "the following arguments are required: {W}", "'{}' is not a git command", "no rule to make target '{}'",
         "justfile does not contain recipe '{}'", "task '{}' does not exist", "no task '{}' found", "no task {W} found", "task not found: {W}", "unknown json field: '{}'", "accepts # arg", "accepts at most # arg",
         "requires at least # arg", "requires exactly # arg", "unknown revision or path", "pathspec '{}' did not match", "invalid choice: '{}'", "invalid value '*' for '{}'", "a value is required for '{}'",
-        "no upstream branch", "no such remote", "no configured push destination", "unknown switch '{}'", "unknown subcommand: {W}", "unknown subcommand '{}'", "no such service: {W}", "requires an argument", "is not a valid command", "no such command '{}'",
+        "no upstream branch", "no such remote", "no configured push destination", "unknown switch '{}'", "unknown subcommand: {W}", "unknown subcommand '{}'", "no such service: {W}", "requires an argument", "is not a valid command", "no such command '{}'", "requires the features: '{}'",
         "no such target: {W}", "target '{}' not found", "no test target named '{}'", "no bin target named '{}'", "no example target named '{}'", "package id specification '{}' did not match",
     ]),
     (ErrorKind::Conflict, &[

@@ -118,7 +118,7 @@ mod tests {
             ErrorRetry,
             "fail mise run lint: a.go:3:1: error: missing t.Parallel (paralleltest)\nsay The linter requires t.Parallel() in every test.\nedit a.go\nrun mise run lint 2>&1 | tail -3",
             expect![[r#"
-                da1b8f2223ef11f5 ×1 {"files":["a.go"],"command":"mise run lint","message":"error: missing t.Parallel (paralleltest)","normalised":"error: missing t.parallel (paralleltest)","worked":"mise run lint","text":"The linter requires t.Parallel() in every test.","number":2,"ending":"edit","error_kind":"compile_error"}
+                7af8a3f07a5d7ca4 ×1 {"files":["a.go"],"command":"mise run lint","message":"error: missing t.Parallel (paralleltest)","normalised":"error: missing t.parallel (paralleltest)","worked":"mise run lint","text":"The linter requires t.Parallel() in every test.","number":2,"ending":"edit","error_kind":"lint_rule"}
             "#]],
         );
         check(

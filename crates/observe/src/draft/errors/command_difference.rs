@@ -10,6 +10,9 @@ use crate::error_line::{ErrorKind, classify_message};
 const NAME_OPTIONS: &[&str] =
     &["-run", "-k", "-t", "--testnamepattern", "--grep", "-g", "--fgrep", "--tests"];
 
+/// The shortest word of an option that is recognised in a message, in bytes.
+const MIN_OPTION_WORD_BYTES: usize = 3;
+
 /// What was different in the command that worked.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum CommandDifference {
@@ -65,21 +68,35 @@ impl CommandDifference {
     }
 
     /// Returns whether one session is enough. If the error does not say that the command was called wrongly, another
-    /// option can have passed by chance; another program, assignment or folder hardly.
+    /// option can have passed by chance, unless the message names it; another program, assignment or folder
+    /// hardly.
     pub(super) fn is_confirmed_by_kind(
-        &self,
         failed_line: &str,
         passed_line: &str,
+        message: &str,
         kind: Option<ErrorKind>,
     ) -> bool {
         if !matches!(kind, Some(ErrorKind::Other | ErrorKind::Timeout)) {
             return true;
         }
-        let launch = |it: &str| {
-            CommandIntent::main_of_line(it).map(|it| (it.launcher, it.assignments, it.folder))
+        let (Some(failed), Some(passed)) =
+            (CommandIntent::main_of_line(failed_line), CommandIntent::main_of_line(passed_line))
+        else {
+            return false;
         };
-        launch(failed_line) != launch(passed_line)
+        let changes_launch = failed.launcher != passed.launcher
+            || failed.assignments != passed.assignments
+            || failed.folder != passed.folder;
+        let mut added = passed.options.iter().filter(|it| !failed.options.contains(it));
+        changes_launch || added.any(|it| names_option(message, it))
     }
+}
+
+/// Returns whether a message has a word of an option or its value.
+fn names_option(message: &str, option: &str) -> bool {
+    let is_separator = |it: char| !it.is_alphanumeric() && it != '_';
+    let mut words = option.split(is_separator).filter(|it| it.len() >= MIN_OPTION_WORD_BYTES);
+    words.any(|word| message.split(is_separator).any(|it| it.eq_ignore_ascii_case(word)))
 }
 
 /// The program that ran the rest of the same line.

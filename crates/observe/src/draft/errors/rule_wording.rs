@@ -4,28 +4,39 @@
 //! note says so, because that is what the project accepts.
 
 use super::{FixDescription, FixedError, names_word, quote_paths, session_count};
+use crate::error_line::ErrorKind;
+
+/// Parts of the names of rules about what half-done work leaves behind. They say nothing to a later session.
+const LEFTOVER_RULES: &[&str] = &["unused", "undef", "unresolved", "dead_code"];
 
 impl FixedError<'_> {
     /// The rule that an edit ended the breach of; `None` if the message names none, or only one session met it.
     pub(super) fn describe_rule(&self, n_sessions: u32, all: &[Self]) -> Option<FixDescription> {
-        let (finding, rule) = split_lint_rule(self.message).filter(|_| n_sessions >= 2)?;
+        // Rows of early versions have no kind.
+        let is_lint = matches!(self.error_kind, Some(ErrorKind::LintRule) | None);
+        let (finding, rule) =
+            split_lint_rule(self.message).filter(|_| n_sessions >= 2 && is_lint)?;
+        if LEFTOVER_RULES.iter().any(|it| rule.contains(it)) {
+            return None;
+        }
         let command = self.shown_command();
         let silenced: Vec<&Self> = all.iter().filter(|it| it.silences(rule)).collect();
         let missed: Vec<&String> =
             self.fix.names.iter().filter(|it| names_word(finding, it)).collect();
+        let mut files = self.fix.edited_files.clone();
         let resolution = match silenced.first() {
             // Most sessions silenced it: then that is how it is handled here.
             Some(latest) if silenced.len() * 2 > all.len() => {
-                let place = quote_paths(&latest.fix.edited_files);
+                files.clone_from(&latest.fix.edited_files);
+                let place = quote_paths(&files);
                 format!("It was silenced by a comment that names `{rule}`, as in {place}.")
             }
             _ => format!("{}.", self.place_of_edit(&missed)),
         };
-        let sessions = session_count(n_sessions);
+        let (finding, sessions) = (without_line_numbers(finding), session_count(n_sessions));
         let content = format!(
             "Keep to the rule `{rule}` of `{command}`: “{finding}”{sessions}. {resolution}"
         );
-        let files = self.fix.edited_files.clone();
         let resolution = format!("Keep to the rule `{rule}`. {resolution}");
         Some(FixDescription { content, resolution, files, is_confirmed: false })
     }
@@ -37,6 +48,16 @@ impl FixedError<'_> {
         let has = |name: &str| self.fix.names.iter().any(|it| it == name);
         has(last) || (directives.iter().any(|it| has(it)) && !has("import"))
     }
+}
+
+/// A finding without the lines it names: `error is not nil (line 12)` becomes `error is not nil`.
+fn without_line_numbers(finding: &str) -> String {
+    let mut acc = finding.to_owned();
+    while let Some(start) = acc.find(" (line ") {
+        let Some(length) = acc[start..].find(')') else { break };
+        acc.replace_range(start..=start + length, "");
+    }
+    acc
 }
 
 /// The finding and the rule of a linter's message: `… (nilerr)`, `… [no-unused-vars]`.
