@@ -17,7 +17,7 @@ use observe::{
     Evidence, MemoryDraft, ModuleLookup, PatternKey, SessionOverview, SessionSighting, Sighting,
 };
 use promote::{PromotionCandidate, PromotionVerdict, SessionFacts};
-use store::SightingRow;
+use store::{SessionRow, SightingRow};
 
 use super::load::LessonInputs;
 use super::session_index::SessionIndex;
@@ -78,16 +78,11 @@ pub(super) fn judge_sightings(inputs: &LessonInputs<'_>) -> Vec<JudgedSighting> 
     for sighting in &inputs.observed.sightings {
         let earlier = unused.remove(&sighting.key).map(Vec::as_slice).unwrap_or_default();
         let earlier = comparable_sightings(sighting, earlier);
+        let others = evidence_sessions(sighting.signal(), &earlier, &inputs.sessions);
         drafted.push(DraftedSighting {
             sighting,
             draft: draft_from_sightings(sighting, &earlier, inputs),
-            session_groups: SessionGroups::count(session, &earlier, |id| {
-                let counts = match sighting.signal() {
-                    SignalKind::ErrorRetry => inputs.sessions.get(id),
-                    _ => inputs.sessions.get_counted(id),
-                };
-                counts
-            }),
+            session_groups: SessionGroups::count(session, &others, &inputs.sessions),
             own_memory: inputs
                 .own_memories
                 .get(&sighting.key)
@@ -140,6 +135,19 @@ pub(super) fn counted_sightings(
         }
     }
     acc
+}
+
+/// The sessions of earlier sightings that are evidence of a pattern. Every session that met an error is.
+fn evidence_sessions<'a>(
+    signal: SignalKind,
+    rows: &[SightingRow],
+    sessions: &'a SessionIndex,
+) -> Vec<&'a SessionRow> {
+    let find = |id: SessionId| match signal {
+        SignalKind::ErrorRetry => sessions.get(id),
+        _ => sessions.get_counted(id),
+    };
+    rows.iter().filter_map(|it| find(it.session)).collect()
 }
 
 /// Converts the rows of an error. Every session that met it counts, whatever became of its work: the failure

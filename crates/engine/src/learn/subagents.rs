@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashSet};
 use model::{ProjectPath, RecordedNote, SessionId};
 use observe::{Scratchpad, SessionOverview, Sighting};
 use recall::step_decision::WithholdReason;
-use store::{SessionRow, SightingRow};
+use store::SessionRow;
 
 use super::session_index::SessionIndex;
 use super::{journal_transcripts, read_transcript};
@@ -44,13 +44,12 @@ pub(super) struct SessionGroups {
 }
 
 impl SessionGroups {
-    /// Counts this session, and the sessions of `rows` that count as evidence, which `find` returns.
-    pub(super) fn count<'a>(
+    /// Counts this session and the others that are evidence of a pattern.
+    pub(super) fn count(
         session: &SessionOverview,
-        rows: &[SightingRow],
-        find: impl Fn(SessionId) -> Option<&'a SessionRow>,
+        others: &[&SessionRow],
+        sessions: &SessionIndex,
     ) -> Self {
-        let others: Vec<&SessionRow> = rows.iter().filter_map(|it| find(it.session)).collect();
         let mut groups: HashSet<SessionId> =
             others.iter().map(|it| sessions.group_of_row(it.id)).collect();
         groups.insert(sessions.group_of(session));
