@@ -16,7 +16,7 @@ use crate::text_admission::{mask_label, mask_secrets_in_text};
 
 /// Version of the learning rules. Raise it when the same events would teach something else: every
 /// session is then learned again.
-const LEARNING_VERSION: u32 = 4;
+const LEARNING_VERSION: u32 = 5;
 /// Farthest that a session's times may lie in the future, in milliseconds.
 const MAX_CLOCK_LEAD_MS: i64 = 30 * DAY_MS;
 /// Longest stored task, in characters.

@@ -21,6 +21,7 @@
 //! very same error occurs again. All sessions that met the error count, also those without a fix.
 
 mod command_difference;
+mod phrases;
 mod rule_wording;
 
 use model::{ErrorPattern, MemoryKind, Payload, ProjectPath, ToolKind};
@@ -29,22 +30,18 @@ use super::{MemoryDraft, SessionSighting, count_sessions, quote_paths};
 use crate::episode::{self, CommandIntent, EndingKind};
 use crate::error_line::{ErrorKind, is_generic_message};
 use crate::evidence::{CommandFix, Evidence};
-use crate::statements;
 use command_difference::CommandDifference;
+use phrases::{
+    capitalise, count_label, end_sentence, explains_error, has_local_path, listed_count,
+    names_word, repeatable, session_count, strip_list_marker,
+};
 
 /// The longest command that is recommended as a fix, in bytes.
 const MAX_FIX_BYTES: usize = 120;
 /// Identifiers of an edit that are named.
 const MAX_NAMES: usize = 3;
-/// From so many sessions on, the number in a draft is rounded down to tens: a memory is reworded whenever
-/// its draft changes.
-const MIN_ROUNDED_SESSIONS: u32 = 10;
-/// Share of an explanation's words that are in the message, in per cent. From here on it adds nothing.
-const REPEATED_PERCENT: usize = 60;
 /// The shortest name of a commit, in bytes.
 const MIN_COMMIT_BYTES: usize = 7;
-/// The longest list marker, in bytes: `12. **`.
-const MAX_LIST_MARKER_BYTES: usize = 6;
 /// Fewest sessions with an error of a tool of the host, or with one that no session got past.
 const MIN_LOUD_SESSIONS: u32 = 3;
 
@@ -168,9 +165,8 @@ impl FixedError<'_> {
                 let files = self.fix.edited_files.clone();
                 Some(FixDescription { content, resolution: remedy, files, is_confirmed: false })
             }
-            EndingKind::Edit => {
-                self.describe_rule(n_sessions, all).or_else(|| self.describe_edit(n_sessions))
-            }
+            EndingKind::Edit => rule_wording::describe_rule(self, n_sessions, all)
+                .or_else(|| self.describe_edit(n_sessions)),
         }
     }
 
@@ -343,42 +339,6 @@ impl FixedError<'_> {
     }
 }
 
-/// The number of sessions in brackets, if there are several.
-fn session_count(n_sessions: u32) -> String {
-    if n_sessions < 2 { String::new() } else { format!(" ({})", count_label(n_sessions)) }
-}
-
-/// The number of sessions after a comma, if there are several.
-fn listed_count(n_sessions: u32) -> String {
-    if n_sessions < 2 { String::new() } else { format!(", {}", count_label(n_sessions)) }
-}
-
-fn count_label(n_sessions: u32) -> String {
-    match n_sessions {
-        it if it < MIN_ROUNDED_SESSIONS => format!("{it} sessions"),
-        it => format!("{}+ sessions", it - it % MIN_ROUNDED_SESSIONS),
-    }
-}
-
-fn has_local_path(command: &str) -> bool {
-    ["/Users/", "/home/", "/tmp/", "/var/", "C:\\"].iter().any(|it| command.contains(it))
-}
-
-/// A command that can be run elsewhere: short enough to be whole, without paths of one machine.
-fn repeatable(command: &str) -> Option<&str> {
-    let is_whole =
-        command.len() <= MAX_FIX_BYTES && !command.ends_with('…') && !command.contains('\n');
-    (is_whole && !has_local_path(command) && !command.is_empty()).then_some(command)
-}
-
-/// Returns whether a message contains a name as a whole word.
-fn names_word(message: &str, name: &str) -> bool {
-    let is_part = |it: char| it.is_alphanumeric() || it == '_';
-    message.match_indices(name).any(|(start, _)| {
-        !message[..start].ends_with(is_part) && !message[start + name.len()..].starts_with(is_part)
-    })
-}
-
 /// Returns whether a file configures a tool or the environment.
 fn is_setting(file: &ProjectPath) -> bool {
     let name = file.as_str().rsplit('/').next().unwrap_or_default();
@@ -390,64 +350,6 @@ fn is_unshared(file: &ProjectPath) -> bool {
     let name = file.as_str().rsplit('/').next().unwrap_or_default();
     let is_example = name.contains("example") || name.contains("sample");
     (name.starts_with(".env") || name.contains(".local")) && !is_example
-}
-
-fn capitalise(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |it| it.to_uppercase().chain(chars).collect())
-}
-
-/// A sentence without the number or dash of a list before it: `2. **The …` becomes `The …`.
-fn strip_list_marker(text: &str) -> &str {
-    let bare = text.trim_start_matches(|it: char| {
-        it.is_ascii_digit() || matches!(it, '.' | '-' | ' ' | '*' | ')')
-    });
-    // More than a few bytes are not a marker.
-    if text.len() - bare.len() <= MAX_LIST_MARKER_BYTES { bare } else { text }
-}
-
-/// Returns whether a sentence gives the reason of an error, and is neither a plan nor a repetition of the
-/// message.
-fn explains_error(sentence: &str, message: &str) -> bool {
-    const PLAN_OPENINGS: &[&str] = &[
-        "let me",
-        "i'll",
-        "i need",
-        "now ",
-        "good",
-        "great",
-        "i see",
-        "looking",
-        "i was",
-        "there ",
-        "these ",
-        "the test is",
-        "the tests are",
-        "i ",
-        "we ",
-    ];
-    let lower = sentence.to_ascii_lowercase();
-    if PLAN_OPENINGS.iter().any(|it| lower.starts_with(it)) {
-        return false;
-    }
-    // A question, or the introduction of a list.
-    if sentence.ends_with([':', '?']) {
-        return false;
-    }
-    // Words of up to three bytes are articles and prepositions.
-    let words: Vec<&str> = lower.split_whitespace().filter(|it| it.len() > 3).collect();
-    let message = message.to_ascii_lowercase();
-    let n_repeated = words.iter().filter(|it| message.contains(**it)).count();
-    if n_repeated * 100 >= words.len() * REPEATED_PERCENT {
-        return false;
-    }
-    // It must be clear without the sentences around it.
-    statements::extract_fact(sentence).is_some()
-}
-
-fn end_sentence(text: &str) -> String {
-    let text = text.trim();
-    if text.ends_with(['.', '!']) { text.to_owned() } else { format!("{text}.") }
 }
 
 /// The right path of a file that was looked for in the wrong place.

@@ -13,7 +13,7 @@ const NAME_OPTIONS: &[&str] =
 /// The shortest word of an option that is recognised in a message, in bytes.
 const MIN_OPTION_WORD_BYTES: usize = 3;
 
-/// What was different in the command that worked.
+/// The difference of the command that worked.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum CommandDifference {
     /// It was called without an option that the program does not know.

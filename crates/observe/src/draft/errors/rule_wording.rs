@@ -3,51 +3,52 @@
 //! The rule is the lesson: code that keeps to it passes. If sessions silenced it with a comment instead, the
 //! note says so, because that is what the project accepts.
 
-use super::{FixDescription, FixedError, names_word, quote_paths, session_count};
+use super::phrases::{names_word, session_count};
+use super::{FixDescription, FixedError, quote_paths};
 use crate::error_line::ErrorKind;
 
 /// Parts of the names of rules about what half-done work leaves behind. They say nothing to a later session.
 const LEFTOVER_RULES: &[&str] = &["unused", "undef", "unresolved", "dead_code"];
 
-impl FixedError<'_> {
-    /// The rule that an edit ended the breach of; `None` if the message names none, or only one session met it.
-    pub(super) fn describe_rule(&self, n_sessions: u32, all: &[Self]) -> Option<FixDescription> {
-        // Rows of early versions have no kind.
-        let is_lint = matches!(self.error_kind, Some(ErrorKind::LintRule) | None);
-        let (finding, rule) =
-            split_lint_rule(self.message).filter(|_| n_sessions >= 2 && is_lint)?;
-        if LEFTOVER_RULES.iter().any(|it| rule.contains(it)) {
-            return None;
+/// The rule that an edit ended the breach of; `None` if the message names none, or only one session met it.
+pub(super) fn describe_rule(
+    error: &FixedError<'_>,
+    n_sessions: u32,
+    all: &[FixedError<'_>],
+) -> Option<FixDescription> {
+    // Rows of early versions have no kind.
+    let is_lint = matches!(error.error_kind, Some(ErrorKind::LintRule) | None);
+    let (finding, rule) = split_lint_rule(error.message).filter(|_| n_sessions >= 2 && is_lint)?;
+    if LEFTOVER_RULES.iter().any(|it| rule.contains(it)) {
+        return None;
+    }
+    let command = error.shown_command();
+    let silenced: Vec<&FixedError<'_>> = all.iter().filter(|it| silences(it, rule)).collect();
+    let missed: Vec<&String> =
+        error.fix.names.iter().filter(|it| names_word(finding, it)).collect();
+    let mut files = error.fix.edited_files.clone();
+    let resolution = match silenced.first() {
+        // Most sessions silenced it: then that is how it is handled here.
+        Some(latest) if silenced.len() * 2 > all.len() => {
+            files.clone_from(&latest.fix.edited_files);
+            let place = quote_paths(&files);
+            format!("It was silenced by a comment that names `{rule}`, as in {place}.")
         }
-        let command = self.shown_command();
-        let silenced: Vec<&Self> = all.iter().filter(|it| it.silences(rule)).collect();
-        let missed: Vec<&String> =
-            self.fix.names.iter().filter(|it| names_word(finding, it)).collect();
-        let mut files = self.fix.edited_files.clone();
-        let resolution = match silenced.first() {
-            // Most sessions silenced it: then that is how it is handled here.
-            Some(latest) if silenced.len() * 2 > all.len() => {
-                files.clone_from(&latest.fix.edited_files);
-                let place = quote_paths(&files);
-                format!("It was silenced by a comment that names `{rule}`, as in {place}.")
-            }
-            _ => format!("{}.", self.place_of_edit(&missed)),
-        };
-        let (finding, sessions) = (without_line_numbers(finding), session_count(n_sessions));
-        let content = format!(
-            "Keep to the rule `{rule}` of `{command}`: “{finding}”{sessions}. {resolution}"
-        );
-        let resolution = format!("Keep to the rule `{rule}`. {resolution}");
-        Some(FixDescription { content, resolution, files, is_confirmed: false })
-    }
+        _ => format!("{}.", error.place_of_edit(&missed)),
+    };
+    let (finding, sessions) = (without_line_numbers(finding), session_count(n_sessions));
+    let content =
+        format!("Keep to the rule `{rule}` of `{command}`: “{finding}”{sessions}. {resolution}");
+    let resolution = format!("Keep to the rule `{rule}`. {resolution}");
+    Some(FixDescription { content, resolution, files, is_confirmed: false })
+}
 
-    /// Returns whether the edit added a comment that switches a rule off. Its text names the rule.
-    fn silences(&self, rule: &str) -> bool {
-        let last = rule.rsplit('/').next().unwrap_or(rule);
-        let directives = ["nolint", "noqa", "disable", "ignore", "allow", "suppress"];
-        let has = |name: &str| self.fix.names.iter().any(|it| it == name);
-        has(last) || (directives.iter().any(|it| has(it)) && !has("import"))
-    }
+/// Returns whether the edit added a comment that switches a rule off. Its text names the rule.
+fn silences(error: &FixedError<'_>, rule: &str) -> bool {
+    let last = rule.rsplit('/').next().unwrap_or(rule);
+    let directives = ["nolint", "noqa", "disable", "ignore", "allow", "suppress"];
+    let has = |name: &str| error.fix.names.iter().any(|it| it == name);
+    has(last) || (directives.iter().any(|it| has(it)) && !has("import"))
 }
 
 /// A finding without the lines it names: `error is not nil (line 12)` becomes `error is not nil`.
