@@ -124,6 +124,12 @@ fn a_norm_that_may_be_meant_for_the_task_waits_for_the_person() {
     // With a reach, it is a rule.
     let rules = &["stop using any in TypeScript"];
     assert_eq!(unheard(rules, WishKind::StandingRule), []);
+    // A reach alone is none.
+    let remark =
+        "we’re talking about the overall plan here, regarding the 3 phases we just spoke about";
+    let moment = PersonMoment { after: Preceding::Work, is_first: false };
+    let heard = hear_person(remark, moment);
+    assert!(heard.iter().all(|it| it.kind != WishKind::StandingRule), "{heard:?}");
 }
 
 #[test]

@@ -19,15 +19,12 @@ pub(super) fn is_lasting_rule(traits: &[SentenceTrait]) -> bool {
     let lasts = |it: &T| {
         matches!(
             it,
-            T::Lasting
-                | T::Habit
-                | T::NegatedHabit
-                | T::Prefer
-                | T::Contrast
-                | T::Occasion
-                | T::Reach
+            T::Lasting | T::Habit | T::NegatedHabit | T::Prefer | T::Contrast | T::Occasion
         )
     };
+    // "we talk about the plan here" has a reach and no norm.
+    let has_norm = has(T::Norm) || has(T::Prohibition) || has(T::Directive) || has(T::Choice);
+    let reaches = has(T::Reach) && has_norm;
     let forbids_with_reason = has(T::Prohibition) && has(T::Reason) && has(T::GenericObject);
     let is_momentary = |it: &T| {
         matches!(
@@ -35,7 +32,7 @@ pub(super) fn is_lasting_rule(traits: &[SentenceTrait]) -> bool {
             T::Hedge | T::Deictic | T::InAnswer | T::ListItem | T::Past | T::Specific | T::Task
         )
     };
-    (traits.iter().any(lasts) || forbids_with_reason) && !traits.iter().any(is_momentary)
+    (traits.iter().any(lasts) || reaches || forbids_with_reason) && !traits.iter().any(is_momentary)
 }
 
 /// The weight of a trait for a standing rule and for a correction.
