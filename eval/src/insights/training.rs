@@ -25,7 +25,6 @@ const EMBEDDING_SCALE: f32 = 3.0;
 /// One labelled candidate.
 pub(super) struct Example {
     claim: Claim,
-    session: String,
     embedding: Vec<f32>,
     is_worth: bool,
 }
@@ -99,7 +98,7 @@ fn label_claims(
                 let have = content_words(&claim.quote);
                 let is_worth = keys.iter().any(|key| is_same_sentence(key, &have));
                 let embedding = embedder.embed_one(&claim.quote);
-                acc.push(Example { claim, session: session.clone(), embedding, is_worth });
+                acc.push(Example { claim, embedding, is_worth });
             }
         }
     }
