@@ -29,6 +29,8 @@ pub const MAX_EXPECTED_ERRORS_BYTES: usize = 600;
 const MAX_MESSAGE_BYTES: usize = 170;
 /// The longest message that is told, in bytes. A longer one is cut after a sentence, or here.
 const MAX_TOLD_BYTES: usize = 110;
+/// Shorter words of a resolution are articles and prepositions.
+const MIN_WORD_BYTES: usize = 4;
 /// A sentence must have so many bytes to stand for its message.
 const MIN_SENTENCE_BYTES: usize = 30;
 /// The longest line without its arguments, in bytes.
@@ -49,6 +51,8 @@ const SAME_SPELL_MS: i64 = DAY_MS / 4;
 /// Errors of a command that are assumed to have come back, and to have been seen, before any was.
 const PRIOR_RECURRING: f64 = 1.0;
 const PRIOR_ERRORS: f64 = 3.0;
+/// From so many days with a failure on, their number is told.
+const MIN_TOLD_DAYS: usize = 3;
 /// Factor of the weight of an error whose fix is known: only then a session can act on it.
 const FIXED_WEIGHT: f64 = 2.0;
 /// Exponent of the length in the ratio of weight to cost: below 1, because a line is worth more than its
@@ -65,6 +69,13 @@ pub struct KnownFix {
 }
 
 impl KnownFix {
+    /// Returns whether the resolution says more than the message, which can ask for the same.
+    fn adds_to(&self, message: &str) -> bool {
+        let (message, resolution) = (message.to_lowercase(), self.resolution.to_lowercase());
+        let mut words = resolution.split(|it: char| !it.is_alphanumeric());
+        words.any(|it| it.len() >= MIN_WORD_BYTES && !message.contains(it))
+    }
+
     /// Returns whether the memory is about a message. It quotes the finding of a linter without the rule.
     fn is_about(&self, message: &str) -> bool {
         let finding = message.rsplit_once(" (").map_or(message, |it| it.0);
@@ -196,8 +207,8 @@ impl CommandSummary<'_> {
     /// The beginning of the line of a command.
     fn opening(&self, command: &str) -> String {
         let often = match self.days.len() {
-            0 | 1 => String::new(),
-            n_days => format!(" failed on {n_days} days"),
+            n_days if n_days >= MIN_TOLD_DAYS => format!(" failed on {n_days} days"),
+            _ => String::new(),
         };
         match self.shown_head.split_once(ECHO_SEPARATOR) {
             Some((line, echo)) => {
@@ -243,8 +254,10 @@ fn rank_error<'a>(
     let fix = fixes.iter().find(|it| it.is_about(error.message));
     let quoted = format!("“{}”", shorten_message(error.message));
     let text = match fix {
-        Some(fix) => format!("{quoted} → {}", fix.resolution),
-        None => quoted,
+        Some(fix) if fix.adds_to(error.message) => {
+            format!("{quoted} → {}", fix.resolution.trim_end_matches('.'))
+        }
+        _ => quoted,
     };
     let mut weight = error.weight;
     if error.n_spells < 2 {
@@ -346,7 +359,7 @@ mod tests {
         };
         expect![[r#"
             `read` failed on 3 days: “File does not exist.”; “File content exceeds the maximum allowed tokens.”
-            `npm run lint` (runs `eslint .`): “sh: eslint: command not found” → Run `npm ci` first.
+            `npm run lint` (runs `eslint .`): “sh: eslint: command not found” → Run `npm ci` first
             `mise run lint`: “cmd/b.go:9:1: result is unused”"#]]
         .assert_eq(&format_expected_errors(&all, &[fix], Timestamp(10 * DAY_MS)));
     }
@@ -360,7 +373,7 @@ mod tests {
             failed_call(9, "go build", "12 errors"),
         ];
         expect![[r#"
-            `edit` failed on 2 days: “File has not been read yet. Read it first.”
+            `edit`: “File has not been read yet. Read it first.”
             `go build`: “undefined: x”"#]]
         .assert_eq(&format_expected_errors(&all, &[], Timestamp(10 * DAY_MS)));
     }

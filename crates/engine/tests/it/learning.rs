@@ -258,7 +258,7 @@ fn earlier_failures_are_expected_at_the_start_of_a_session() {
         fixture.learn_journals(&mut project);
     }
     let context = start_context(&project, "");
-    assert_eq!(context.expected_errors, "`npm run`: “eslint: not found”");
+    assert_eq!(context.expected_errors, "`npm run lint`: “eslint: not found”");
     assert!(context.text.contains(&context.expected_errors), "{}", context.text);
 
     assert!(context.placed.is_empty() && context.used_tokens > 0);

@@ -28,7 +28,7 @@ use model::{ErrorPattern, MemoryKind, Payload, ProjectPath, ToolKind};
 
 use super::{MemoryDraft, SessionSighting, count_sessions, quote_paths};
 use crate::episode::{self, CommandIntent, EndingKind};
-use crate::error_line::{ErrorKind, is_generic_message};
+use crate::error_line::{ErrorKind, classify_message, is_generic_message};
 use crate::evidence::{CommandFix, Evidence};
 use command_difference::CommandDifference;
 use phrases::{
@@ -132,15 +132,18 @@ fn kind_of_early_row(command: &str, fix: &CommandFix) -> Option<EndingKind> {
 
 /// A program that is missing in all sessions: they should not try it again.
 fn describe_unavailable(seen: &[SessionSighting], n_sessions: u32) -> Option<FixDescription> {
-    let Evidence::ErrorRetry { message, error_kind: Some(ErrorKind::MissingCommand), .. } =
-        &seen.last()?.evidence
+    let Evidence::ErrorRetry {
+        command, message, error_kind: Some(ErrorKind::MissingCommand), ..
+    } = &seen.last()?.evidence
     else {
         return None;
     };
     if n_sessions < MIN_LOUD_SESSIONS || seen.iter().any(|it| it.evidence.has_fix()) {
         return None;
     }
-    let program = crate::error_line::classify_message(message).1?;
+    // A program that a script starts can be installed with the packages of the project.
+    let launcher = CommandIntent::main_of_line(command)?.launcher;
+    let program = classify_message(message).1.filter(|it| launcher.contains(it))?;
     let resolution = format!("Do without `{program}`, or ask for it.");
     let content = format!(
         "`{program}` is missing here (“{message}”, {}), and no session got past it: do without it, or ask for it.",

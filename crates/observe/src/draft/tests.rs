@@ -164,6 +164,9 @@ fn an_error_of_many_sessions_is_told_if_there_is_something_to_do() {
         "]],
     );
     check_errors(&format!("{docker}---\n{docker}"), expect![""]);
+    // The packages of the project are not installed.
+    let script = "fail npm run lint: sh: eslint: command not found\n";
+    check_errors(&format!("{script}---\n{script}---\n{script}"), expect![""]);
 }
 
 #[test]

@@ -315,8 +315,9 @@ fn add_failure(pad: &mut Scratchpad, call_number: u32, call: LoggedCall, result:
     let output = result.excerpt.as_str();
     let head = command.map_or_else(tool, |it| expected_errors::call_head(it, output));
     let error = recognise_failure(&result.tool.slug(), command, output);
-    // The message is told to later sessions as it is, so external text must not be in it.
-    if !pad.is_tainted(pad.n_events) {
+    // The message is told to later sessions as it is, so external text must not be in it. A run of nothing
+    // succeeded, and the next one names another test.
+    if !pad.is_tainted(pad.n_events) && !call.is_empty_run {
         let line = error.as_ref().map(|it| it.display_line.clone());
         let message = line.unwrap_or_else(|| expected_errors::first_message(output));
         pad.failed_calls.push(FailedCall { at: call.at, head, message });

@@ -7,6 +7,9 @@ use super::phrases::{names_word, session_count};
 use super::{FixDescription, FixedError, quote_paths};
 use crate::error_line::ErrorKind;
 
+/// Words of comments that switch a rule off.
+const DIRECTIVE_WORDS: &[&str] = &["nolint", "noqa", "disable", "ignore", "allow", "suppress"];
+
 /// Parts of the names of rules about what half-done work leaves behind. They say nothing to a later session.
 const LEFTOVER_RULES: &[&str] = &["unused", "undef", "unresolved", "dead_code"];
 
@@ -43,12 +46,15 @@ pub(super) fn describe_rule(
     Some(FixDescription { content, resolution, files, is_confirmed: false })
 }
 
-/// Returns whether the edit added a comment that switches a rule off. Its text names the rule.
+/// Returns whether the edit added a comment that switches a rule off: its text names the rule, which is split
+/// into words if it has hyphens.
 fn silences(error: &FixedError<'_>, rule: &str) -> bool {
     let last = rule.rsplit('/').next().unwrap_or(rule);
-    let directives = ["nolint", "noqa", "disable", "ignore", "allow", "suppress"];
     let has = |name: &str| error.fix.names.iter().any(|it| it == name);
-    has(last) || (directives.iter().any(|it| has(it)) && !has("import"))
+    let has_directive = DIRECTIVE_WORDS.iter().any(|it| has(it));
+    let mut words = last.split('-').filter(|it| it.len() > 2).peekable();
+    let names_words = last.contains('-') && words.peek().is_some() && words.all(has);
+    has(last) || (has_directive && names_words)
 }
 
 /// A finding without the lines it names: `error is not nil (line 12)` becomes `error is not nil`.
