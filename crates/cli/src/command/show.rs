@@ -87,7 +87,7 @@ fn render(
             1 => "once".to_owned(),
             n => format!("{n} times"),
         };
-        let (shown, used) = (times(u64::from(shown)), times(u64::from(used)));
+        let (shown, used) = (times(shown), times(used));
         field("use", format!("shown {shown}, used {used}"));
     }
     let others = if memory.version > 1 { " (waylore history shows the others)" } else { "" };

@@ -317,7 +317,7 @@ function tuple() { app.get('/', next, (c) => c.json()) }
 function inline() { app.each(c => c.json()) }
 function external() { other(c => c.json()) }
 ",
-        expect![[r#"
+        expect![[r"
             main.ts:app instantiates app.ts:App (import)
             main.ts:built calls context.ts:Context.json (type)
             main.ts:built instantiates app.ts:App (import)
@@ -331,7 +331,7 @@ function external() { other(c => c.json()) }
             main.ts:tuple calls context.ts:Context.json (type)
             main.ts:variadic calls app.ts:App.use (type)
             main.ts:variadic calls context.ts:Context.json (type)
-        "#]],
+        "]],
     );
 }
 
@@ -356,7 +356,7 @@ export function property() { serve({ fetch: c => c.json() }) }
 export function nested() { serve({ hooks: { done(c) { c.json() } } }) }
 export function local() { const inner: Options = { fetch(c) { c.json() } } }
 ",
-        expect![[r#"
+        expect![[r"
             main.ts:Page.handle calls context.ts:Context.json (type)
             main.ts:curried calls context.ts:Context.json (type)
             main.ts:local calls context.ts:Context.json (type)
@@ -366,7 +366,7 @@ export function local() { const inner: Options = { fetch(c) { c.json() } } }
             main.ts:plain calls context.ts:Context.json (type)
             main.ts:property calls context.ts:Context.json (type)
             main.ts:property calls context.ts:serve (import)
-        "#]],
+        "]],
     );
 }
 
@@ -391,12 +391,12 @@ function generic(users: User[]) { visit(users, user => user.save()) }
 function ambiguous() { open(it => it.save()) }
 function recursive() { endless(a => a(b => b(c => c.save()))) }
 ",
-        expect![[r#"
+        expect![[r"
             main.ts:ambiguous calls main.ts:open (scope)
             main.ts:generic calls main.ts:visit (scope)
             main.ts:known calls main.ts:Emitter.on (type)
             main.ts:known calls main.ts:User.save (type)
             main.ts:recursive calls main.ts:endless (scope)
-        "#]],
+        "]],
     );
 }
