@@ -357,10 +357,10 @@ mod tests {
                     .to_owned(),
             resolution: "Run `npm ci` first.".to_owned(),
         };
-        expect![[r#"
+        expect![[r"
             `read` failed on 3 days: “File does not exist.”; “File content exceeds the maximum allowed tokens.”
             `npm run lint` (runs `eslint .`): “sh: eslint: command not found” → Run `npm ci` first
-            `mise run lint`: “cmd/b.go:9:1: result is unused”"#]]
+            `mise run lint`: “cmd/b.go:9:1: result is unused”"]]
         .assert_eq(&format_expected_errors(&all, &[fix], Timestamp(10 * DAY_MS)));
     }
 
@@ -372,9 +372,9 @@ mod tests {
             failed_call(9, "go build", "undefined: x"),
             failed_call(9, "go build", "12 errors"),
         ];
-        expect![[r#"
+        expect![[r"
             `edit`: “File has not been read yet. Read it first.”
-            `go build`: “undefined: x”"#]]
+            `go build`: “undefined: x”"]]
         .assert_eq(&format_expected_errors(&all, &[], Timestamp(10 * DAY_MS)));
     }
 

@@ -49,6 +49,7 @@ pub(super) fn is_other_command(
 }
 
 /// The differences between a command that failed and one that passed.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each read by one rule")]
 struct CommandChanges {
     /// The words that start the program, or its assignments.
     launch: bool,

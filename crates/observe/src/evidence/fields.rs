@@ -175,6 +175,11 @@ impl EvidenceFields {
     /// these fields: without them no draft can be composed. The others may be missing, so that rows of early
     /// versions are accepted.
     pub(super) fn into_evidence(self, key: &PatternKey) -> Option<Evidence> {
+        if key.signal() == SignalKind::ErrorRetry
+            && !matches!(key.parts(), PatternParts::MissingFile(_))
+        {
+            return self.into_error();
+        }
         let Self { files, text, before, after, query, steps, number, .. } = self;
         Some(match key.signal() {
             SignalKind::FileAccess => Evidence::FileAccess { files, n_edits: number },
@@ -182,27 +187,11 @@ impl EvidenceFields {
                 let [first, second] = to_pair(files)?;
                 Evidence::CoAccess { first, second }
             }
-            SignalKind::ErrorRetry if matches!(key.parts(), PatternParts::MissingFile(_)) => {
+            // Of a missing file; other errors were read above.
+            SignalKind::ErrorRetry => {
                 let [wrong, right] = to_pair(files)?;
                 Evidence::MovedFile { wrong, right }
             }
-            SignalKind::ErrorRetry => Evidence::ErrorRetry {
-                command: self.command?,
-                message: self.message?,
-                normalised_message: self.normalised,
-                explanation: text,
-                preceding: self.preceding,
-                error_kind: self.error_kind.and_then(|it| ErrorKind::from_slug(&it)),
-                fix: self.worked.map(|command| CommandFix {
-                    kind: self.ending.and_then(|it| EndingKind::from_slug(&it)),
-                    command,
-                    steps,
-                    edited_files: files,
-                    n_calls: number,
-                    names: self.names,
-                    remedy: after,
-                }),
-            },
             SignalKind::Backtrack => Evidence::Backtrack { file: first_of(files)?, reason: text },
             SignalKind::ReadAbandon => {
                 let [read, edited] = to_pair(files)?;
@@ -275,6 +264,28 @@ impl EvidenceFields {
                     said_at: i64::try_from(self.other).ok().filter(|it| *it > 0).map(Timestamp),
                 }))
             }
+        })
+    }
+
+    /// The error that stored fields hold, with its fix.
+    fn into_error(self) -> Option<Evidence> {
+        let fix = self.worked.map(|command| CommandFix {
+            kind: self.ending.and_then(|it| EndingKind::from_slug(&it)),
+            command,
+            steps: self.steps,
+            edited_files: self.files,
+            n_calls: self.number,
+            names: self.names,
+            remedy: self.after,
+        });
+        Some(Evidence::ErrorRetry {
+            command: self.command?,
+            message: self.message?,
+            normalised_message: self.normalised,
+            explanation: self.text,
+            preceding: self.preceding,
+            error_kind: self.error_kind.and_then(|it| ErrorKind::from_slug(&it)),
+            fix,
         })
     }
 
