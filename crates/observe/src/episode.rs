@@ -109,8 +109,20 @@ pub fn recognise_failure(
         .filter(|it| ran_nothing(it, output))
         .and_then(|_| recognise_empty_run(&family, output));
     let error = empty_run.or_else(|| recognise_error(&family, output))?;
-    let fingerprint = model::fingerprint_text(&format!("{family}\n{}", error.fingerprint));
+    let scope = failure_scope(&family, error.kind);
+    let fingerprint = model::fingerprint_text(&format!("{scope}\n{}", error.fingerprint));
     Some(RecognisedError { fingerprint, ..error })
+}
+
+/// The part of a family by which failures are told apart. A program that cannot start fails so with every
+/// subcommand, and one fix ends it for all: `gradle` of `gradle test`.
+fn failure_scope(family: &str, kind: ErrorKind) -> &str {
+    match kind {
+        ErrorKind::MissingCommand | ErrorKind::MissingVariable => {
+            family.split_once(' ').map_or(family, |it| it.0)
+        }
+        _ => family,
+    }
 }
 
 /// The intents of the command lines of a session, read once.

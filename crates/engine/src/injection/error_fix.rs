@@ -4,7 +4,8 @@
 //! Learning keeps the *sightings* of each fingerprint: how earlier sessions met this error and got past
 //! it. If the sightings became a memory, the memory is the fix. If not, because too few sessions have
 //! seen the error, the fix is worded from the sightings and marked as seen once. A fix is told only to the
-//! same intent (`pytest` and `python -m pytest` have one), and not if it is what has just failed.
+//! same intent (`pytest` and `python -m pytest` have one, see `observe::recognise_failure`), and not if it is
+//! what has just failed.
 //! `hook_injection` calls [`select_fix`] at every failed call. The *shown log* lists what a session was shown; no fix is shown
 //! to a session twice.
 
@@ -36,21 +37,19 @@ pub(super) struct ToolFailure<'a> {
 }
 
 impl ToolFailure<'_> {
-    /// Returns whether what an earlier session found out applies to this failure: it met the error with the
-    /// same intent, and its fix is not what has just failed.
+    /// Returns whether what an earlier session found out applies to this failure: its fix is not what has just
+    /// failed. The fingerprint has told that both mean the same error of the same intent.
     fn is_answered_by(&self, evidence: &Evidence) -> bool {
         let Some(line) = self.command else { return true };
-        let Evidence::ErrorRetry { command, fix, .. } = evidence else { return true };
+        let Evidence::ErrorRetry { fix, .. } = evidence else { return true };
         let run = CommandIntent::of_line(line);
-        let is_same_intent =
-            run.last().is_some_and(|it| it.family == observe::command_family(command));
         let has_run = |text: &String| run.iter().any(|it| it.text == *text);
         let is_applied = fix.as_ref().is_some_and(|it| {
             let is_other_command = it.kind == Some(EndingKind::OtherCommand);
             (is_other_command && has_run(&it.command))
                 || (!it.steps.is_empty() && it.steps.iter().all(has_run))
         });
-        is_same_intent && !is_applied
+        !is_applied
     }
 }
 

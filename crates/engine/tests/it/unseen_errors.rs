@@ -29,10 +29,6 @@ const SILENT: &[(&str, &str)] = &[
     ),
     ("an import has moved", "a message with an address is not learned"),
     (
-        "a program of the build is not installed",
-        "`cargo build` and `cargo test` are two intents, although both build first",
-    ),
-    (
         "the interpreter has the wrong version",
         "two tasks of Gradle are two intents, although no task was started",
     ),

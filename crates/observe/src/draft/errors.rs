@@ -38,6 +38,8 @@ use phrases::{
 
 /// The longest command that is recommended as a fix, in bytes.
 const MAX_FIX_BYTES: usize = 120;
+/// The share of the sessions with an error of the host's tools that a step must have ended, in per cent.
+const MIN_STEP_PERCENT: u32 = 80;
 /// Identifiers of an edit that are named.
 const MAX_NAMES: usize = 3;
 /// The shortest name of a commit, in bytes.
@@ -181,9 +183,10 @@ impl FixedError<'_> {
         n_fixed: usize,
     ) -> Option<FixDescription> {
         let step = self.fix.steps.first().filter(|_| n_sessions >= MIN_LOUD_SESSIONS)?;
-        // Sessions that did without the step show that it was not what helped, unless the message asks for it.
-        let is_usual = u32::try_from(n_fixed * 2).is_ok_and(|it| it >= n_sessions);
-        if !is_usual && !names_word(&self.message.to_lowercase(), step) {
+        // Sessions that did without the step show that it was not what helped. A message that asks for the
+        // step needs no memory: the host tells it to every agent.
+        let share = u32::try_from(n_fixed * 100).ok()? / n_sessions.max(1);
+        if share < MIN_STEP_PERCENT || names_word(&self.message.to_lowercase(), step) {
             return None;
         }
         let (tool, message) = (tool.slug(), self.message);

@@ -147,15 +147,20 @@ fn a_rule_that_sessions_break_again_and_again_is_named() {
 
 #[test]
 fn an_error_of_many_sessions_is_told_if_there_is_something_to_do() {
+    // The message says by itself what to do.
     let unread = "failedit a.rs: File has not been read yet. Read it first before writing to it.\n";
     let read_first = format!("{unread}read a.rs\nedit a.rs\n");
+    check_errors(&format!("{read_first}---\n{read_first}---\n{read_first}"), expect![""]);
+    let stale = "failedit a.rs: String to replace not found in file.\n";
+    let read_again = format!("{stale}read a.rs\nedit a.rs\n");
     check_errors(
-        &format!("{unread}\n---\n{read_first}\n---\n{unread}"),
+        &format!("{read_again}---\n{read_again}---\n{read_again}"),
         expect![[r"
-            error_pattern: `edit` fails with “File has not been read yet. Read it first before writing to it.” (3 sessions): `read` the file first.
+            error_pattern: `edit` fails with “String to replace not found in file.” (3 sessions): `read` the file first.
         "]],
     );
-    check_errors(&format!("{unread}\n---\n{read_first}"), expect![""]);
+    check_errors(&format!("{stale}\n---\n{read_again}\n---\n{stale}"), expect![""]);
+    check_errors(&format!("{read_again}---\n{read_again}"), expect![""]);
     let docker = "fail docker compose up: bash: docker: command not found\n";
     check_errors(
         &format!("{docker}---\n{docker}---\n{docker}"),

@@ -21,6 +21,13 @@ const MISSING_WORDS: &[&str] = &[
     "not generated", "refused", "not declared", "no field or method", "not provide",
 ];
 
+/// Errors that are about one thing, by words of the message, and the words of the steps that provide it.
+#[rustfmt::skip]
+const STEP_THEMES: &[(&[&str], &[&str])] = &[
+    (&["credential", "sso", "unauthorized", "unauthenticated", "not logged in", "log in", "login", "token", "authenticat"], &["login", "auth", "authenticate"]),
+    (&["migration", "no such table", "unapplied", "relation \""], &["migrate", "migration", "migrations"]),
+];
+
 /// How far the error of a failure allows another command to be its fix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FailureNature {
@@ -103,7 +110,7 @@ impl<'a> FailureCause<'a> {
     /// Returns whether the command can have been missing before the failure. A fixer ends findings of a
     /// linter; what makes, installs or starts something ends errors about something missing.
     pub(super) fn allows_step(&self, step: &CommandIntent) -> bool {
-        if self.names_step(step) {
+        if self.names_step(step) || self.shares_theme(step) {
             return true;
         }
         let (makes, prepares) = (has_word(step, tables::MAKING_WORDS), is_preparing(step));
@@ -122,6 +129,14 @@ impl<'a> FailureCause<'a> {
             | ErrorKind::Other => makes && self.says_missing(),
             ErrorKind::NotRun | ErrorKind::Conflict | ErrorKind::Timeout => false,
         }
+    }
+
+    /// Returns whether the step provides what the message is about: a login, a migration.
+    fn shares_theme(&self, step: &CommandIntent) -> bool {
+        let lower = self.message.to_ascii_lowercase();
+        STEP_THEMES.iter().any(|(errors, steps)| {
+            errors.iter().any(|it| lower.contains(it)) && has_word(step, steps)
+        })
     }
 
     fn says_missing(&self) -> bool {
