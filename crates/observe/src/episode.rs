@@ -109,17 +109,27 @@ pub fn recognise_failure(
         .filter(|it| ran_nothing(it, output))
         .and_then(|_| recognise_empty_run(&family, output));
     let error = empty_run.or_else(|| recognise_error(&family, output))?;
-    let scope = failure_scope(&family, error.kind);
+    let scope = failure_scope(command, &family, &error);
     let fingerprint = model::fingerprint_text(&format!("{scope}\n{}", error.fingerprint));
     Some(RecognisedError { fingerprint, ..error })
 }
 
-/// The part of a family by which failures are told apart. A program that cannot start fails so with every
-/// subcommand, and one fix ends it for all: `gradle` of `gradle test`.
-fn failure_scope(family: &str, kind: ErrorKind) -> &str {
-    match kind {
+/// The part of a command by which its failures are told apart. A program that is missing is missing whatever
+/// it was to run (`python` of `python a.py`), and one that cannot start fails so with every subcommand
+/// (`gradle` of `gradle test`).
+fn failure_scope<'a>(
+    command: Option<&str>,
+    family: &'a str,
+    error: &'a RecognisedError,
+) -> &'a str {
+    let is_called = |program: &&String| {
+        let launcher = command.and_then(CommandIntent::main_of_line).map(|it| it.launcher);
+        launcher.is_some_and(|it| it.first() == Some(*program))
+    };
+    match error.kind {
         ErrorKind::MissingCommand | ErrorKind::MissingVariable => {
-            family.split_once(' ').map_or(family, |it| it.0)
+            let program = error.subject.as_ref().filter(is_called).map(String::as_str);
+            program.unwrap_or_else(|| family.split(' ').next().unwrap_or(family))
         }
         _ => family,
     }

@@ -175,6 +175,19 @@ fn an_error_of_many_sessions_is_told_if_there_is_something_to_do() {
 }
 
 #[test]
+fn a_missing_program_is_one_error_whatever_it_was_to_run() {
+    let session = |script: &str| {
+        format!("fail python {script}: bash: python: command not found\nrun python3 {script}\n")
+    };
+    check_errors(
+        &format!("{}---\n{}", session("a.py"), session("tools/b.py")),
+        expect![[r"
+            error_pattern: Use `python3` instead of `python`, which is missing here (“python: command not found”, 2 sessions).
+        "]],
+    );
+}
+
+#[test]
 fn statements_are_quoted_word_for_word() {
     check(
         SignalKind::SelfCorrection,

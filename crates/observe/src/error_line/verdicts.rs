@@ -156,7 +156,7 @@ pub(super) fn empty_run_phrase(output: &str) -> Option<&'static str> {
     (!lower.lines().any(has_run)).then_some(phrase.trim_matches(['[', ']']))
 }
 
-/// Returns whether a line in lower case reports a test that ran.
+/// Returns whether a line in lower case reports a test that ran, or an error before the tests.
 fn has_run(line: &str) -> bool {
     let line = line.trim();
     // `ok  pkg  0.3s [no tests to run]` and `ok. 0 passed; 0 failed` ran nothing.
@@ -168,7 +168,16 @@ fn has_run(line: &str) -> bool {
     let has_count = words.windows(2).any(|pair| {
         let is_result = matches!(
             pair[1],
-            "passed" | "failed" | "passing" | "failing" | "pass" | "fail" | "failures" | "failure"
+            "passed"
+                | "failed"
+                | "passing"
+                | "failing"
+                | "pass"
+                | "fail"
+                | "failures"
+                | "failure"
+                | "error"
+                | "errors"
         );
         is_result
             && pair[0].bytes().all(|it| it.is_ascii_digit())
