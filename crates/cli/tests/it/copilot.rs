@@ -90,10 +90,16 @@ fn the_last_calls_of_a_copilot_session_are_learned() {
 
     // The fix was the last call. Each attempt is a session of its own, because a session gets a note
     // once; a busy machine may leave an attempt without an answer. Several attempts may make a memory of
-    // what was seen once.
+    // what was seen once. The daemon learns every attempt as well, so the next one waits until something
+    // was learned.
     let error = "fatal: unrecognized argument: --no-stat";
-    let mut n_attempts = 0;
+    let (mut n_attempts, mut learned) = (0, serde_json::Value::Null);
     wait_until("a later session is told the fix", || {
+        let now = sandbox.json(&["explain"]);
+        if now == learned {
+            return false;
+        }
+        learned = now;
         n_attempts += 1;
         let event = failed_command(FAILING_COMMAND_VARIANT, error);
         let note = injected_text(&sandbox, &format!("later-{n_attempts}"), event);

@@ -59,7 +59,10 @@ fn assert_undisturbed(case: &str, run: &SessionRun) {
     assert!(end.contains("return 'hello'"), "{case}: {end}\n{}", run.printed);
     // Every host lists an MCP server that it cannot start as failed, which is what the user needs to know.
     let is_server_status = |it: &&str| it.contains("mcp_server") || it.contains("MCP");
-    for line in run.printed.lines().filter(|it| !is_server_status(it)) {
+    // Gemini CLI measures its own start, and on a busy machine misses a mark of it.
+    let is_start_up = |it: &&str| it.starts_with("[STARTUP]");
+    let lines = run.printed.lines().filter(|it| !is_server_status(it) && !is_start_up(it));
+    for line in lines {
         for complaint in ["my programs/", "not found", "No such file", "Broken pipe", "blocked"] {
             assert!(!line.contains(complaint), "{case}: {complaint}: {line}");
         }

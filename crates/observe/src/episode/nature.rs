@@ -21,6 +21,11 @@ const MISSING_WORDS: &[&str] = &[
     "not generated", "refused", "not declared", "no field or method", "not provide",
 ];
 
+/// Words of messages about something that was made before its source changed, in lower case. A failed assertion
+/// uses the same words of its values.
+const STALE_WORDS: &[&str] =
+    &["stale", "not up to date", "does not match", "do not match", "doesn't match", "mismatch"];
+
 /// Errors that are about one thing, by words of the message, and the words of the steps that provide it.
 #[rustfmt::skip]
 const STEP_THEMES: &[(&[&str], &[&str])] = &[
@@ -122,11 +127,12 @@ impl<'a> FailureCause<'a> {
             | ErrorKind::MissingFile
             | ErrorKind::Network
             | ErrorKind::Permission => prepares && !is_fixer(step),
-            ErrorKind::CompileError
-            | ErrorKind::Exception
-            | ErrorKind::AssertionFailure
-            | ErrorKind::UsageError
-            | ErrorKind::Other => makes && self.says_missing(),
+            ErrorKind::CompileError | ErrorKind::Exception | ErrorKind::AssertionFailure => {
+                makes && self.says_missing()
+            }
+            ErrorKind::UsageError | ErrorKind::Other => {
+                makes && (self.says_missing() || self.contains_any(STALE_WORDS))
+            }
             ErrorKind::NotRun | ErrorKind::Conflict | ErrorKind::Timeout => false,
         }
     }
@@ -140,8 +146,12 @@ impl<'a> FailureCause<'a> {
     }
 
     fn says_missing(&self) -> bool {
+        self.contains_any(MISSING_WORDS)
+    }
+
+    fn contains_any(&self, words: &[&str]) -> bool {
         let lower = self.message.to_ascii_lowercase();
-        MISSING_WORDS.iter().any(|it| lower.contains(it))
+        words.iter().any(|it| lower.contains(it))
     }
 
     /// Returns whether the message itself names the step: "run `prisma generate`".
