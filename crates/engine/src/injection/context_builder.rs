@@ -9,7 +9,8 @@
 //! changed or is missing. A *conflict group* is one memory, or several that contradict one another
 //! and are shown together. *Phase* is the kind of work (planning, implementing …); it reserves parts
 //! of the budget for memory types. A *pipeline* request comes from one stage of a development
-//! pipeline and divides the block into sections.
+//! pipeline and divides the block into sections. A memory is *withheld* here if it reads like an
+//! instruction or is tainted and the user has not confirmed it (`RejectionReason::Withheld`).
 
 use std::collections::{HashMap, HashSet};
 
@@ -96,20 +97,23 @@ fn reject_unwanted(
     // Rules in the host's own rule files (`CLAUDE.md` …): the agent reads these without us.
     let rules = rules_read_by_host(reader, request.host);
 
-    // A memory that the agent knew and lost when the host compacted the conversation comes back at once.
-    let waits = |memory: &Memory| {
-        let is_awaited =
+    // At the start of a session a memory tied to an error or a file is held back until that error or file
+    // occurs. Exception: a memory that the agent knew and lost when the host compacted the conversation
+    // comes back at once.
+    let hold_back_reason = |memory: &Memory| {
+        let is_held_back =
             request.breadth == MemoryBreadth::GeneralOnly && !request.reinject.contains(&memory.id);
-        waiting_reason(memory).filter(|_| is_awaited)
+        waiting_reason(memory).filter(|_| is_held_back)
     };
     let rejection = |memory: &Memory| {
         if request.shown_memories.contains(&memory.id) {
             Some(RejectionReason::AlreadyShown)
         } else if rules.contains(&memory.content) {
             Some(RejectionReason::InHostRules)
-        } else if let Some(reason) = waits(memory) {
+        } else if let Some(reason) = hold_back_reason(memory) {
             Some(reason)
         } else if request.pipeline.is_some() && section_index(reader, memory, request).is_none() {
+            // The stage of the pipeline has no section for the memory.
             Some(RejectionReason::OutOfPhase)
         } else {
             None
@@ -125,9 +129,9 @@ fn reject_unwanted(
     wanted
 }
 
-/// The moment for which a memory waits if it does not concern any work: a learned fix waits for its error, a
-/// memory about files for one of them. An error that was stated or imported is not recognised when it occurs,
-/// and does not wait.
+/// The event that a memory is tied to, as the reason to hold it back until then: a learned fix waits for its
+/// error, a memory about files for one of them. `None` if it concerns all work. An error that was stated or
+/// imported is not recognised when it occurs, so its memory does not wait.
 fn waiting_reason(memory: &Memory) -> Option<RejectionReason> {
     if memory.flags.pinned {
         return None;
@@ -140,7 +144,8 @@ fn waiting_reason(memory: &Memory) -> Option<RejectionReason> {
     (!memory.files.is_empty()).then_some(RejectionReason::WaitsForFile)
 }
 
-/// Sorts hits by score and drops repeated memories.
+/// Sorts hits by score and drops repeated ids. Different memories that say the same are dropped later, by
+/// `group_conflicts` and `pack_context`, which compare vectors.
 fn best_first(mut hits: Vec<SearchHit>) -> Vec<SearchHit> {
     hits.sort_by(by_score);
     // A memory found by the search and by a listing keeps its better score.
@@ -199,6 +204,7 @@ fn check_hit(
         hit.explanation.factors.confidence *= factor;
         hit.explanation.factors.score *= factor;
         hit.score *= factor;
+        // Two minimums: the purpose has one for every project, the user's trust level may set a higher one.
         if hit.rated.current_confidence < purpose.row().min_confidence {
             return Err((Box::new(hit), RejectionReason::LowConfidence));
         }
@@ -300,7 +306,8 @@ fn to_pack_items(
     items
 }
 
-/// Reports the packed groups memory by memory. The first member of a group pays for its heading.
+/// Reports the packed groups memory by memory. The tokens of the headings above a group are counted for its
+/// first member.
 fn place_groups(
     reader: &ProjectReader,
     request: &ContextRequest,

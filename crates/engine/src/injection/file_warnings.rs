@@ -1,12 +1,17 @@
 //! Warnings about files that an agent touches: the memories about these files, whatever their type;
 //! gotchas, error patterns and dead ends first.
 //!
+//! A *warning* in this file is any memory about a touched file. The three types that come first are those of
+//! a *warning kind* ([`is_warning_kind`]). For example, an edit of `src/auth.rs` finds the gotcha "tokens
+//! expire in UTC" and then the convention "handlers return `AuthError`".
+//!
 //! Runs after every tool call that touches files, so it must be fast: one query per notebook (the
 //! project's and the user's), no vectors, no keyword search, git only if a memory belongs to a branch or names
 //! a file that is gone (`file_renames`).
 //! `hook_injection` and `step_context` choose from the selected warnings what they inject. To *assess*
 //! a memory is to compute its current confidence, which ages with time; quiet spans, in which the user
-//! did not work, age nothing.
+//! did not work, age nothing. A `RatedMemory` is a memory with that confidence, an `AssessedMemory` holds in
+//! addition what the ranking needs.
 
 use std::collections::HashSet;
 
@@ -40,9 +45,10 @@ pub(crate) async fn find_file_warnings(
     files: &[ProjectPath],
     shown: &HashSet<MemoryId>,
 ) -> Result<WarningSelection, Error> {
-    // Shown warnings count against the limit of the query, so it grows with them.
+    // The query limits each file and also returns warnings that were shown before. All of these may be
+    // about one file, so the limit grows with their number.
     let limit = u32::try_from(MAX_WARNINGS_READ + shown.len()).unwrap_or(u32::MAX);
-    // A memory may know a file by an earlier name.
+    // A memory may know a file by an earlier name. Git runs only if a memory names a file that is gone.
     let renames = find_renames(reader).await?;
     let files = renames.with_earlier_names(files);
     // Both notebooks are queried at the same time.
@@ -62,16 +68,19 @@ pub(crate) async fn find_file_warnings(
             }
         }
     }
+    // There is no query: all memories about the file are equally relevant, so confidence, age and phase
+    // rank them. An agent that touches a file implements.
     let (phase, purpose) = (Phase::Implement, SearchPurpose::File);
     let hits = rank_equally_relevant(&candidates, phase, purpose, &DisabledStages::default());
     let mut selected: Vec<RatedMemory> = hits.into_iter().map(|it| it.rated).collect();
-    // Every memory about the file may matter, but a warning prevents a mistake. The sort is stable.
-    selected.sort_by_key(|it| !is_warning(&it.memory));
+    // Every memory about the file may matter, but those of a warning kind prevent mistakes. The sort is
+    // stable.
+    selected.sort_by_key(|it| !is_warning_kind(&it.memory));
     Ok(WarningSelection { selected, excluded })
 }
 
 /// True for the types that warn: gotchas, error patterns, dead ends.
-pub(super) fn is_warning(memory: &Memory) -> bool {
+pub(super) fn is_warning_kind(memory: &Memory) -> bool {
     WARNING_KINDS.iter().any(|it| Some(*it) == memory.kind.core_kind())
 }
 
@@ -88,6 +97,7 @@ async fn filter_for_checkout(
         return Ok(Vec::new());
     }
     if notebook.scope == NotebookScope::User {
+        // The user's notebook is shared by all projects; the user may exclude a memory from one of them.
         let user_excluded = user_excluded_memories(reader).await?;
         memories.retain(|it| !user_excluded.contains(&it.id));
     }

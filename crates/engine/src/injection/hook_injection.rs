@@ -11,7 +11,8 @@
 //! is the user's setting of how much memory may inject unasked. A *trial* is an A/B test in which some
 //! sessions, by their *trial group*, get fewer notes. The *shown log* of a session lists what it was
 //! shown. A *compaction* replaces a conversation by a summary, so the agent loses its notes. A note is
-//! *withheld* if the code that it refers to is missing.
+//! *withheld* in this file if the code that it refers to is missing; `RejectionReason::Withheld` is another
+//! reason, a text that reads like an instruction.
 
 use std::collections::HashSet;
 
@@ -65,7 +66,8 @@ pub struct Injection {
     pub context: Option<ContextBlock>,
     /// The warnings with those that were excluded, at files.
     pub warnings: Option<WarningSelection>,
-    /// The fix of an error that was withheld, because the code it refers to is missing.
+    /// The fix of an error that was withheld, because the code it refers to is missing. `select_fix` sets it,
+    /// [`Self::withheld`] reports it.
     pub(super) withheld_fix: Option<(MemoryId, RejectionReason)>,
     /// The entries to record once the text is injected.
     pub(super) entries: Vec<ShownEntry>,
@@ -78,7 +80,8 @@ impl Injection {
         Self { silence: Some(reason), ..Self::silent() }
     }
 
-    /// Nothing at all, to be completed.
+    /// Nothing at all, to be completed: the base of struct updates. It has no reason for its silence, so a
+    /// caller sets either `silence` or `text`.
     const fn silent() -> Self {
         Self {
             text: String::new(),
@@ -99,6 +102,8 @@ impl Injection {
         }
         let (header, footer) = (model_text::NOTES_HEADER, model_text::NOTES_FOOTER);
         let text = format!("{header}\n{}\n{footer}", lines.join("\n"));
+        // `memory_entries` makes two entries per memory, of which only the first is content. So there is
+        // one content entry per line, in the same order.
         let notes = entries.iter().filter(|it| it.is_content()).zip(lines);
         let memory_tokens = notes
             .filter_map(|(entry, line)| Some((entry.memory_id()?, estimate_tokens(line))))
@@ -172,8 +177,8 @@ pub(crate) async fn inject(
     Ok(injection)
 }
 
-/// The moment of an event, for the injection log. Only a command that ended can be either: a failure if
-/// its fix was injected, else an access to files.
+/// The moment of an event, for the injection log. A command or a step that ended can be either: an access to
+/// files if its files were searched for warnings, else a failure, whose fix was selected.
 fn injection_moment(message: &HookMessage, injection: &Injection) -> InjectionMoment {
     match message.event {
         HookEvent::Prompt { .. } => InjectionMoment::Prompt,
@@ -234,8 +239,8 @@ pub(crate) async fn select_injection(
 }
 
 /// The tier of an event, by which trial groups and trust levels allow or forbid injection; or the
-/// reason why the event never injects anything. No event is of the tier `Files` (the files to read
-/// first): predicted files are a section of the block for a prompt, which is of the tier `Start`.
+/// reason why the event never injects anything. The tier `Files` (the files to read first) belongs to no
+/// event: predicted files are a section of the block for a prompt, and the prompt is of the tier `Start`.
 fn injection_tier(event: &HookEvent) -> Result<InjectionTier, SilenceReason> {
     match event {
         HookEvent::SessionStart { .. } => Ok(InjectionTier::Start),

@@ -24,7 +24,7 @@ use store::ShownEntry;
 
 use super::context_candidates::{live_filter, search_related};
 use super::context_request::ContextRequest;
-use super::file_warnings::{find_file_warnings, is_warning};
+use super::file_warnings::{find_file_warnings, is_warning_kind};
 use super::injection_log::GivenBlock;
 use super::missing_references::reject_missing_references;
 use super::note_format::{format_capped, format_text};
@@ -188,7 +188,7 @@ async fn offer_file_warnings(
     // Between two steps only a warning is worth an interruption; the tool result had the others.
     let host_rules = rules_read_by_host(reader, Some(&request.host));
     let is_urgent =
-        |it: &&RatedMemory| is_warning(&it.memory) && !host_rules.contains(&it.memory.content);
+        |it: &&RatedMemory| is_warning_kind(&it.memory) && !host_rules.contains(&it.memory.content);
     let urgent = warnings.selected.iter().filter(is_urgent);
     acc.extend(urgent.map(|it| offer_memory(reader, StepReason::Touched, it)));
     Ok(())

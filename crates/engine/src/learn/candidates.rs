@@ -1,13 +1,24 @@
 //! Candidates: composes a draft for each sighting of a session and has `promote` judge it. Pure.
+//! A *candidate* here is a memory that a session proposes, not one that a search has found.
 //!
-//! A *sighting* is one occurrence of a pattern in one session; its *signal* is the kind of pattern,
-//! its *key* says which one (`ErrorRetry` of one error), its *evidence* holds the data. A *draft* is
-//! composed from all sightings of the same pattern, in this and in earlier sessions. The *verdict* of
-//! `promote` decides whether it is kept; `novelty` then compares the kept ones with stored memories.
-//! Statistics (two files touched together) have neither draft nor memory and are only stored.
+//! ```text
+//! word        meaning                                      example
+//! sighting    a pattern that one session has shown         `cargo test` failed, then passed
+//! signal      the kind of the pattern                      ErrorRetry
+//! key         which pattern of that kind                   the fingerprint of the error
+//! evidence    the data of the sighting                     the command that ended the error
+//! draft       a memory composed from all sightings of      "If E0432 occurs, run `cargo add serde`"
+//!             a pattern, in this and earlier sessions
+//! verdict     the decision of `promote` about a draft      Keep
+//! ```
+//!
+//! `novelty` then compares the kept drafts with stored memories. Statistics (two files touched together)
+//! have neither draft nor memory and are only stored.
+//!
 //! Earlier sessions are evidence only if they count: they did not fail and were validated
-//! (`session_index`). A sighting that is not tainted is judged by untainted ones alone, so that neither
-//! the text nor the number of tainted ones enters a memory that is injected.
+//! (`session_index`); [`EvidenceRule`] has the exception for errors. A sighting that is not tainted is
+//! judged by untainted ones alone, so that neither the text nor the number of tainted ones enters a memory
+//! that is injected.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -25,7 +36,8 @@ use super::subagents::SessionGroups;
 
 /// Initial confidence of a note that an agent recorded or a correction that a user made.
 const STATED_CONFIDENCE: PerMille = PerMille::new(750);
-/// A running session with more succeeded subtasks than this is learned before its end.
+/// Succeeded subtasks up to which a session is learned at its end only; with more, it is also learned while
+/// it runs.
 pub(super) const MAX_SUBTASKS_LEARNED_AT_END: usize = 5;
 
 /// Stored sightings by pattern.
@@ -55,8 +67,9 @@ struct DraftedSighting<'a> {
     earlier: Cow<'a, [SightingRow]>,
     draft: Option<MemoryDraft>,
     session_groups: SessionGroups,
-    /// The memory that an earlier lesson of this session made from the pattern of an error, which is known by
-    /// its key alone. Statements are found again by their text.
+    /// The memory that an earlier lesson of this session made from the pattern, if the pattern is an error. An
+    /// error is known by its key alone, because its text may change with each lesson. Memories of other
+    /// patterns need no entry here: `novelty` finds them again by their text.
     own_memory: Option<MemoryId>,
 }
 
@@ -72,13 +85,16 @@ impl DraftedSighting<'_> {
 pub(super) fn judge_sightings(inputs: &LessonInputs<'_>) -> Vec<JudgedSighting> {
     let session = &inputs.observed.session;
     // The earlier sightings of a pattern are taken once: a session can show the same pattern twice,
-    // and they must not count for both.
+    // and they must not count for both. The second sighting is then judged without earlier ones.
     let mut unused: HashMap<&PatternKey, &Vec<SightingRow>> = inputs.earlier.iter().collect();
     let mut drafted = Vec::new();
     for sighting in &inputs.observed.sightings {
         let earlier = unused.remove(&sighting.key).map(Vec::as_slice).unwrap_or_default();
         let earlier = comparable_sightings(sighting, earlier);
-        let others = evidence_sessions(sighting.signal(), &earlier, &inputs.sessions);
+        let rule = EvidenceRule::of(sighting.signal());
+        let others =
+            earlier.iter().filter_map(|it| rule.find_session(it.session, &inputs.sessions));
+        let others: Vec<&SessionRow> = others.collect();
         drafted.push(DraftedSighting {
             sighting,
             draft: draft_from_sightings(sighting, &earlier, inputs),
@@ -87,6 +103,7 @@ pub(super) fn judge_sightings(inputs: &LessonInputs<'_>) -> Vec<JudgedSighting> 
                 .own_memories
                 .get(&sighting.key)
                 .copied()
+                // Only errors; see `own_memory`.
                 .filter(|_| sighting.signal() == SignalKind::ErrorRetry),
             earlier,
         });
@@ -117,46 +134,52 @@ fn comparable_sightings<'a>(
     Cow::Owned(earlier.iter().filter(|it| !it.tainted).cloned().collect())
 }
 
+/// The earlier sessions that are evidence of a pattern.
+#[derive(Clone, Copy)]
+enum EvidenceRule {
+    /// Those that count. A pattern in work that failed or was never validated is not evidence.
+    CountedSessions,
+    /// Every session: the rule for errors. The error occurred, and the command that ended it did end it,
+    /// whatever became of the session's work. Only an edit as its fix needs a session that counts.
+    EverySession,
+}
+
+impl EvidenceRule {
+    const fn of(signal: SignalKind) -> Self {
+        match signal {
+            SignalKind::ErrorRetry => Self::EverySession,
+            _ => Self::CountedSessions,
+        }
+    }
+
+    /// The session with an id; `None` if it is no evidence or has no row.
+    fn find_session(self, id: SessionId, sessions: &SessionIndex) -> Option<&SessionRow> {
+        match self {
+            Self::CountedSessions => sessions.get_counted(id),
+            Self::EverySession => sessions.get(id),
+        }
+    }
+}
+
 /// Converts the rows of sessions that count as evidence, in their order.
 pub(super) fn counted_sightings(
     rows: &[SightingRow],
     sessions: &SessionIndex,
 ) -> Vec<SessionSighting> {
-    let mut acc = Vec::new();
-    for row in rows {
-        // A pattern in work that failed or was never validated is not evidence.
-        if let Some(session) = sessions.get_counted(row.session) {
-            acc.push(SessionSighting {
-                session: row.session,
-                at: session.ended,
-                occurrences: row.times,
-                evidence: parse_evidence(row),
-            });
-        }
-    }
-    acc
+    evidence_sightings(rows, EvidenceRule::CountedSessions, sessions)
 }
 
-/// The sessions of earlier sightings that are evidence of a pattern. Every session that met an error is.
-fn evidence_sessions<'a>(
-    signal: SignalKind,
+/// Converts the rows that are evidence by a rule, in their order.
+fn evidence_sightings(
     rows: &[SightingRow],
-    sessions: &'a SessionIndex,
-) -> Vec<&'a SessionRow> {
-    let find = |id: SessionId| match signal {
-        SignalKind::ErrorRetry => sessions.get(id),
-        _ => sessions.get_counted(id),
-    };
-    rows.iter().filter_map(|it| find(it.session)).collect()
-}
-
-/// Converts the rows of an error. Every session that met it counts, whatever became of its work: the failure
-/// happened, and a command that ended it did. An edit is a fix only if the work holds.
-fn error_sightings(rows: &[SightingRow], sessions: &SessionIndex) -> Vec<SessionSighting> {
+    rule: EvidenceRule,
+    sessions: &SessionIndex,
+) -> Vec<SessionSighting> {
     let mut acc = Vec::new();
     for row in rows {
-        let Some(session) = sessions.get(row.session) else { continue };
+        let Some(session) = rule.find_session(row.session, sessions) else { continue };
         let evidence = parse_evidence(row);
+        // Always true under `CountedSessions`.
         let holds = sessions.is_counted(row.session);
         acc.push(SessionSighting {
             session: row.session,
@@ -175,7 +198,13 @@ pub(super) fn parse_evidence(row: &SightingRow) -> Evidence {
 }
 
 /// Lists the stored patterns to read for these sightings: maps each stored key to the current key.
-/// The two differ if the pattern of a module was stored under a folder before the module was known.
+/// The two differ if the pattern of a module was stored under a folder before the module was known. For the
+/// module `wire` with the folder `src/wire`, a sighting of `wire` gives two rows:
+///
+/// ```text
+/// wire        wire
+/// src/wire    wire
+/// ```
 pub(super) fn pattern_keys(
     sightings: &[Sighting],
     modules: &ModuleLookup,
@@ -199,10 +228,8 @@ fn draft_from_sightings(
     inputs: &LessonInputs<'_>,
 ) -> Option<MemoryDraft> {
     let (session, modules) = (&inputs.observed.session, &inputs.modules);
-    let mut seen = match sighting.signal() {
-        SignalKind::ErrorRetry => error_sightings(earlier, &inputs.sessions),
-        _ => counted_sightings(earlier, &inputs.sessions),
-    };
+    let rule = EvidenceRule::of(sighting.signal());
+    let mut seen = evidence_sightings(earlier, rule, &inputs.sessions);
     seen.push(SessionSighting {
         session: session.id,
         at: session.ended,
@@ -222,6 +249,7 @@ fn drop_repeated_sessions(
     session: &SessionOverview,
     sessions: &SessionIndex,
 ) -> Vec<SessionSighting> {
+    // This session need not have a row yet, so its original is found by its overview.
     let original = |id: SessionId| {
         if id == session.id { sessions.original_of(session) } else { sessions.original_of_row(id) }
     };
@@ -232,6 +260,7 @@ fn drop_repeated_sessions(
     seen
 }
 
+/// Describes a drafted sighting to `promote`, which knows neither sessions nor sightings.
 fn to_candidate(drafted: &DraftedSighting<'_>, session: &SessionOverview) -> PromotionCandidate {
     let DraftedSighting { sighting, earlier, draft, session_groups, own_memory } = drafted;
     let signal = sighting.signal();
@@ -244,9 +273,11 @@ fn to_candidate(drafted: &DraftedSighting<'_>, session: &SessionOverview) -> Pro
         content: draft.as_ref().map(|it| it.content.clone()),
         // A candidate without a draft is dropped whatever its type.
         kind: kind.unwrap_or(model::MemoryType::Core(signal.row().becomes)),
+        // A session with its forks and subagents counts once; see `SessionGroups`.
         sessions: session_groups.n_groups,
         occurrences: sighting.occurrences,
         tainted: sighting.tainted,
+        // A sibling, another subagent of the same parent, saw the pattern too.
         has_quorum: session_groups.has_quorum,
         is_in_finished_subtask: is_in_finished_subtask(sighting, session),
         initial_confidence: match &sighting.evidence {
@@ -254,7 +285,9 @@ fn to_candidate(drafted: &DraftedSighting<'_>, session: &SessionOverview) -> Pro
             Evidence::Claim(claim) => Some(claim.score),
             _ => is_stated.then_some(STATED_CONFIDENCE),
         },
+        // Set by `observe::compose_draft`: the failed command succeeded after the fix.
         is_confirmed: draft.as_ref().is_some_and(|it| it.is_confirmed),
+        // Nothing in a session says why its work was reverted; the draft infers it.
         is_guess: matches!(sighting.evidence, Evidence::RevertedSession { .. }),
         has_memory: earlier.iter().any(|it| it.memory.is_some()) || own_memory.is_some(),
     }

@@ -7,14 +7,24 @@
 //! low one. Called by `search` for each retrieval, with the vector of the query or of an answer that a
 //! language model made up (HyDE).
 //!
-//! A memory has two short names here besides its `MemoryId`. Its *number* is that of its row in the
-//! database, unique within one notebook; the index uses it as the *slot* of the memory's codes, and
-//! calls each code a *row*. Its *key* adds the position of the notebook in the plan, so it is unique
-//! within the query; see `query_plan::candidate_key`.
+//! A memory has two short names here besides its `MemoryId`. Its *number* is the one under which the
+//! database of its notebook stores it; the index calls it the *slot* of the memory's codes. Its *key*
+//! adds the position of the notebook in the plan, so it is unique within the query; see
+//! `query_plan::candidate_key`. A *row* is always one code in the index: a memory of three parts has
+//! three rows in its slot.
 //!
-//! Scores: a *cosine* is comparable only within one query. A *z-score* relates it to the mean and the
-//! deviation of the query's cosines with all memories, so it is comparable between queries; about 1
-//! means relevant. *IDF* (inverse document frequency) is high for rare terms.
+//! Each hit has two scores. A path is sorted by `score`; `fuse_candidates` adds up `normalized`.
+//!
+//! ```text
+//! path      PathHit.score             PathHit.normalized
+//! dense     cosine with the query     its z-score, about 1 for a relevant memory
+//! keyword   BM25 score                score divided by the best one
+//! graph     nearness of its files     score divided by the best one
+//! ```
+//!
+//! Cosines are comparable within one query, across notebooks too, because one model embeds them all. A
+//! *z-score* relates a cosine to the mean and the deviation of the query's cosines in the notebook, so it
+//! is comparable between queries. *IDF* (inverse document frequency) is high for rare terms.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -68,7 +78,8 @@ pub(super) struct QueryVector {
 impl QueryVector {
     fn new(plan: &QueryPlan<'_>, full: &[f32]) -> Self {
         let scanned = scanned_part(full);
-        // The prior stands in for the distribution as long as a notebook has few vectors.
+        // The *calibration* holds cosines measured for the embedding model, such as that of unrelated
+        // texts. Its *prior* stands in for the distribution as long as a notebook has few vectors.
         let prior = plan.calibration.prior();
         let mut stats = Vec::new();
         for searched in &plan.notebooks {
@@ -172,11 +183,13 @@ async fn retrieve_from_notebook(
     // Without a query vector, `nearest` and `dense` stay empty.
     let (mut nearest, mut dense) = (Vec::new(), Vec::new());
     if let Some(query) = query {
+        // The full vector: `encode_vector` cuts it to the scanned part itself.
         nearest = nearest_numbers(&plan.notebooks[position], &query.full);
         dense = score_by_vector(plan, position, query, nearest.iter().copied());
     }
     let matches = match keyword_search {
-        // A memory that the vectors found keeps its keyword score, however low: fusion needs both.
+        // The best matches, and besides them those of the memories that the vectors found, however low
+        // their keyword score: fusion needs both scores.
         Some(search) => recall::best_matches(search.await?, KEYWORD_CANDIDATES, &nearest),
         None => Vec::new(),
     };
@@ -221,7 +234,8 @@ pub(super) fn score_by_vector(
     numbers: impl Iterator<Item = u32>,
 ) -> Vec<PathHit> {
     let index = read_index(&plan.notebooks[position].index);
-    // The cosine of a memory's nearest row, and the same as a z-score.
+    // The cosine of a memory's nearest row, and its z-score. The z-score needs the row as well: it is
+    // that of the cosine after the notebook's mean vector is subtracted from row and query.
     let nearest = |codes: &QuantizedVectors, number: u32| {
         let (cosine, row) = codes.nearest_row(number, &query.scanned)?;
         Some((cosine, query.stats[position].standardized_score(&row, cosine)))
@@ -243,10 +257,11 @@ pub(super) fn score_by_vector(
     hits
 }
 
-/// Rescores candidates by their full vectors where the codes cover only the beginning of them. The
-/// z-scores are sorted and given to the candidates in the new order, because z-scores of full vectors
-/// cannot be computed: the distribution is known for codes only. Returns the memories whose vectors are
-/// damaged; those keep their scores.
+/// Rescores candidates by their full vectors where the codes cover only the beginning of them. Returns
+/// the memories whose vectors are damaged; those keep their scores.
+///
+/// Z-scores of full vectors cannot be computed, because the distribution is known for codes only. So
+/// `recall::rescore_by_exact` hands the z-scores at hand out again: the best exact cosine gets the highest.
 async fn rescore_with_full_vectors(
     plan: &QueryPlan<'_>,
     position: usize,
@@ -271,6 +286,7 @@ async fn rescore_with_full_vectors(
     let model = embeddings.id().to_owned();
     let stored = searched.notebook.store.vectors().get_many(ids, model).await?;
     let index = read_index(&searched.index);
+    // The closure gives the exact cosine of a hit; the callee also reassigns the z-scores.
     recall::rescore_by_exact(dense, |hit| {
         let parts = stored.parts.get(id_by_key.get(&hit.key)?)?;
         let parts = parts.iter().filter(|it| !it.values.is_empty());
