@@ -107,17 +107,19 @@ fn wrapped_words<'a, 'b>(words: &'b [&'a str]) -> Option<&'b [&'a str]> {
         return None;
     }
     let program = program_name(program);
-    let (_, subcommand, options, n_arguments) =
-        WRAPPERS.iter().find(|(name, subcommand, ..)| {
-            *name == program && (subcommand.is_empty() || args.first() == Some(subcommand))
-        })?;
-    let mut rest = &args[usize::from(!subcommand.is_empty())..];
-    let mut n_arguments = *n_arguments;
+    let wrapper = WRAPPERS.iter().find(|it| {
+        let is_named = it.subcommand.is_empty() || args.first() == Some(&it.subcommand);
+        it.program == program && is_named
+    })?;
+    let mut rest = &args[usize::from(!wrapper.subcommand.is_empty())..];
+    let mut n_arguments = wrapper.n_arguments;
     // Options and assignments (`env A=1`) precede the command.
     while let [word, more @ ..] = rest {
         rest = match *word {
             "--" => more,
-            option if options.contains(&option) => more.get(1..).unwrap_or_default(),
+            option if wrapper.options_with_value.contains(&option) => {
+                more.get(1..).unwrap_or_default()
+            }
             option if option.starts_with('-') => more,
             assignment if assignment.contains('=') && !assignment.contains(' ') => more,
             _ if n_arguments > 0 => {

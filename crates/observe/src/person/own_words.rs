@@ -11,11 +11,12 @@ use crate::sentences::split_sentences;
 /// one is pasted: reviews, specifications, plans.
 const MAX_TYPED_BYTES: usize = 1_200;
 const MAX_TYPED_LINES: usize = 14;
-/// The longest sentence that counts as typed, in bytes.
+/// The longest sentence that counts as typed, in bytes. `person` applies it, after the message was taken apart.
 pub(super) const MAX_TYPED_SENTENCE_BYTES: usize = 400;
 /// The longest text after `/remember` that is kept, in bytes.
 const MAX_COMMAND_BYTES: usize = 2_000;
-/// Bullets from which on a message is a specification of a task.
+/// List items from which on a message is probably a specification of a task. Its items are then marked
+/// ([`TypedSentence::is_item`]), not dropped.
 const MIN_LIST_LINES: usize = 3;
 /// Share of letters and blanks below which a line is code or output, in percent.
 const MIN_PROSE_PERCENT: usize = 70;
@@ -47,9 +48,10 @@ pub(super) enum TypedMessage<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TypedSentence<'a> {
     pub(super) text: &'a str,
-    /// The rest of its line from its beginning on.
+    /// Its line, from the first character of the sentence to the end of the line.
     pub(super) line: &'a str,
-    /// It is an item of a list.
+    /// It is an item of a list of at least [`MIN_LIST_LINES`]. Such an item is rather a part of one task than a
+    /// lasting wish, so `weights` lowers its score.
     pub(super) is_item: bool,
 }
 
@@ -121,6 +123,7 @@ fn typed_paragraphs(message: &str) -> Vec<Vec<&str>> {
     let mut previous_was_output = false;
     for line in message.lines() {
         let trimmed = line.trim();
+        // Fences come first and count within tags too, so that one that opens there also closes.
         if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
             in_fence = !in_fence;
             continue;
@@ -131,6 +134,7 @@ fn typed_paragraphs(message: &str) -> Vec<Vec<&str>> {
             }
             continue;
         }
+        // After the check for the end of a tag, before that for its beginning: a tag in code opens nothing.
         if in_fence {
             continue;
         }
@@ -200,6 +204,7 @@ fn split_line(line: &str, is_item: bool) -> Vec<TypedSentence<'_>> {
         // Full stops of scripts without blanks end a sentence without one.
         let parts = sentence.split_inclusive(['。', '！', '？']);
         for part in parts.map(str::trim).filter(|it| !it.is_empty()) {
+            // `part` is a slice of `line`, so the distance of the pointers is its position in the line.
             let start = part.as_ptr() as usize - line.as_ptr() as usize;
             acc.push(TypedSentence { text: part, line: line[start..].trim(), is_item });
         }

@@ -1,5 +1,8 @@
 //! Recognises the calls and results that bring text from outside the project into a session, and taints the
 //! session from there on. Called by `fold` for each call and each result.
+//!
+//! Example: the third event is a call of `curl https://a.example`. The third event and all later ones are
+//! tainted (`tainted_after` is 2), through the channel `Shell`, with the command as source.
 
 use model::{
     ContentChannel, ExternalContent, ProjectPath, Timestamp, ToolCall, ToolKind, ToolResult,
@@ -23,16 +26,20 @@ pub(super) fn mark_external(
         ShellEffect::Fetch(channel) => Some(*channel),
         _ => None,
     });
+    // The table of tools says on what it depends; see `ExternalContent`.
     let is_external = match call.tool.kind().row().external {
+        // The call of a subagent shows nothing of what the subagent reads.
         ExternalContent::Never | ExternalContent::BySubagent => false,
         ExternalContent::Always => true,
         ExternalContent::UnlessTrusted => !pad.is_trusted_tool(&call.tool),
         ExternalContent::ByCommand => fetch_channel.is_some(),
         ExternalContent::ByPath => {
+            // `vendored` covers files outside the project, whose paths are not kept.
             call.args.vendored || call.args.paths.iter().any(|it| is_vendored_path(it.as_str()))
         }
         ExternalContent::ByAddress => call.args.url.is_some(),
     };
+    // What the command does says more than the tool: a shell can read a file of a dependency.
     let channel = fetch_channel.or(call.tool.kind().channel());
     if let Some(channel) = channel.filter(|_| is_external) {
         let path = call.args.paths.first().map(ProjectPath::as_str);
@@ -46,6 +53,7 @@ pub(super) fn mark_external(
 /// result: text that is fetched and quoted in one step is external already.
 fn set_external(pad: &mut Scratchpad, channel: ContentChannel, source: &str, at: Timestamp) {
     if pad.external.is_none() {
+        // `n_events` counts the current event already, and that event is to be tainted.
         let tainted_after = pad.n_events.saturating_sub(1);
         let source = source[..source.floor_char_boundary(MAX_SOURCE_BYTES)].to_owned();
         pad.external = Some(ExternalSource { tainted_after, at, channel, source });
@@ -71,6 +79,7 @@ pub(super) fn mark_external_result(
     let channel = if is_search && output.lines().any(matched_path) {
         Some(ContentChannel::VendoredFile)
     } else if call.tool == ToolKind::Shell && shell::is_script_runner(command) {
+        // `npm run docs` hides its command, but the runner prints it first: `> curl https://a.example`.
         shell::echoed_channel(output)
     } else {
         None

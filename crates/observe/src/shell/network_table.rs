@@ -1,5 +1,18 @@
 //! The tables by which `network_reach` decides whether a command brings in text from outside the project:
-//! programs, subcommands, interpreters and the network calls of their languages. Names are lower case.
+//! programs, subcommands, interpreters and the network calls of their languages.
+//!
+//! ```text
+//! sudo curl https://a.example          WRAPPERS drops `sudo`, NETWORK_PROGRAMS has `curl`: brings in text
+//! npx vite build                       PACKAGE_RUNNERS has `npx`, LOCAL_TOOLS has `vite`: brings in none
+//! python -c 'import urllib.request'    INTERPRETERS has `-c`, NETWORK_APIS has `urllib`: brings in text
+//! ```
+//!
+//! A command is compared with the tables in this order, and the first that applies decides: `WRAPPERS`,
+//! `SHELLS`, `NETWORK_PROGRAMS`, `FOREIGN_TEXT_COMMANDS` and `REMOTE_COPY_PROGRAMS`, `PACKAGE_RUNNERS` (with
+//! `LOCAL_TOOLS`), `INTERPRETERS` (with `NETWORK_APIS`), `CONTENT_PROGRAMS`, `ADDRESS_IS_TEXT`.
+//!
+//! Names of programs are in lower case, because `program_name` lowers them first. Options are compared as
+//! they are typed, so `-Command` stands beside `-command`.
 
 /// Programs that fetch whatever their arguments are, unless every address is this machine.
 #[rustfmt::skip]
@@ -14,7 +27,8 @@ pub(super) const NETWORK_PROGRAMS: &[&str] = &[
 pub(super) const REMOTE_COPY_PROGRAMS: &[&str] = &["scp", "rsync"];
 
 /// Subcommands that print text of other people: descriptions, advisories, issues. Program, then the words
-/// that its first argument may be; `""` stands for any.
+/// that its first argument may be; `""` stands for any. Subcommands that depend on a second word (`gh pr`,
+/// `gh repo`, `git submodule`) are not rows here but arms of `network_reach::prints_foreign_text`.
 #[rustfmt::skip]
 pub(super) const FOREIGN_TEXT_COMMANDS: &[(&str, &[&str])] = &[
     ("npm",       &["view", "info", "show", "v", "search", "find", "s", "se", "audit", "docs", "pack", "fund"]),
@@ -65,8 +79,8 @@ pub(super) const PACKAGE_RUNNERS: &[(&str, &[&str])] = &[
     ("bun", &["x"]), ("pipx", &["run"]), ("uv", &["tool", "run"]),
 ];
 
-/// Tools of the project that package runners start all day. A program that tests or checks need not be
-/// listed.
+/// Tools of the project that package runners start all day. Programs that test or check (`eslint`, `jest`) are
+/// not listed: `effect_table::is_check_program` recognises them.
 #[rustfmt::skip]
 pub(super) const LOCAL_TOOLS: &[&str] = &[
     "tsx", "ts-node", "node", "vite", "next", "nuxt", "webpack", "rollup", "esbuild", "parcel", "turbo", "nx", "lerna", "tsup", "swc", "babel",
@@ -79,7 +93,7 @@ pub(super) const LOCAL_TOOLS: &[&str] = &[
 ];
 
 /// Interpreters and the options whose value is code. Programs that begin with the name and go on with a
-/// version (`python3.12`) count.
+/// version (`python3.12`) count. Without options (`awk`) the code is the first argument.
 #[rustfmt::skip]
 pub(super) const INTERPRETERS: &[(&str, &[&str])] = &[
     ("python",     &["-c"]),
@@ -113,9 +127,12 @@ pub(super) const INTERPRETERS: &[(&str, &[&str])] = &[
     ("gawk",       &[]),
 ];
 
+/// Programs whose code is a command line, which is compared with these tables again.
 pub(super) const SHELLS: &[&str] = &["bash", "sh", "zsh", "dash", "ksh", "ash", "fish"];
 
-/// Names in code that reach the network, or that hide what the code does. Compared as whole words.
+/// Names in code that reach the network, or that hide what the code does, in lower case; the code is lowered
+/// before the comparison. No letter, digit or underscore may stand before a name, nor after one that ends with
+/// such a character: `requests` is not in `my_requests`. A name with a bracket (`fetch(`) is a call.
 #[rustfmt::skip]
 pub(super) const NETWORK_APIS: &[&str] = &[
     // Python
@@ -137,11 +154,12 @@ pub(super) const NETWORK_APIS: &[&str] = &[
     "curl", "wget",
 ];
 
-/// Programs that decode: code behind them cannot be read.
+/// Programs that decode: the code that a shell gets from them through a pipe cannot be read.
 pub(super) const DECODERS: &[&str] =
     &["base64", "base32", "xxd", "openssl", "gunzip", "zcat", "uudecode", "rev"];
 
-/// Programs that print the content of the files in their arguments.
+/// Programs that print the content of the files in their arguments. With a file of a dependency
+/// (`cat node_modules/x/README.md`) they bring in text of other people.
 #[rustfmt::skip]
 pub(super) const CONTENT_PROGRAMS: &[&str] = &[
     "cat", "head", "tail", "less", "more", "bat", "batcat", "nl", "tac", "grep", "rg", "egrep", "fgrep", "ag", "ack", "ripgrep", "zgrep", "sed",
@@ -160,55 +178,76 @@ pub(super) const ADDRESS_IS_TEXT: &[&str] = &[
     "nix", "nix-shell", "asdf", "mise", "brew", "apt", "apt-get", "claude", "codex", "gemini", "opencode", "copilot", "for", "case",
 ];
 
-/// Programs that only run the command in their arguments: program, subcommand before the command (`""` for
-/// none), options with a value, and the number of arguments before the command.
+/// A program that only runs the command in its arguments: `timeout -k 5 60 make` runs `make`.
+pub(super) struct Wrapper {
+    pub(super) program: &'static str,
+    /// The word that must follow the program, as in `docker run`; empty if none must.
+    pub(super) subcommand: &'static str,
+    /// Options whose value is the next word; other options are a single word.
+    pub(super) options_with_value: &'static [&'static str],
+    /// Arguments besides options that precede the command: the duration of `timeout`.
+    pub(super) n_arguments: usize,
+}
+
+/// A row of [`WRAPPERS`].
+const fn wrapper(
+    program: &'static str,
+    subcommand: &'static str,
+    options_with_value: &'static [&'static str],
+    n_arguments: usize,
+) -> Wrapper {
+    Wrapper { program, subcommand, options_with_value, n_arguments }
+}
+
+/// The wrappers; the first row that fits decides. The columns are the fields of [`Wrapper`].
 #[rustfmt::skip]
-pub(super) const WRAPPERS: &[(&str, &str, &[&str], usize)] = &[
-    ("sudo",     "",     &["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-U", "-D"],  0),
-    ("doas",     "",     &["-u", "-C"],                                            0),
-    ("env",      "",     &["-u", "-C"],                                            0),
-    ("time",     "",     &["-f", "-o"],                                            0),
-    ("nice",     "",     &["-n"],                                                  0),
-    ("ionice",   "",     &["-c", "-n", "-p"],                                      0),
-    ("timeout",  "",     &["-k", "-s", "--signal", "--kill-after"],                1),
-    ("gtimeout", "",     &["-k", "-s", "--signal", "--kill-after"],                1),
-    ("xargs",    "",     &["-n", "-P", "-I", "-L", "-d", "-a", "-s", "-E"],        0),
-    ("parallel", "",     &["-j"],                                                  0),
-    ("stdbuf",   "",     &["-i", "-o", "-e"],                                      0),
-    ("watch",    "",     &["-n"],                                                  0),
-    ("flock",    "",     &["-w", "-E"],                                            1),
-    ("strace",   "",     &["-e", "-o", "-s", "-p"],                                0),
-    ("nohup",    "",     &[], 0), ("command", "", &[], 0), ("exec",        "", &[], 0), ("builtin",  "", &[], 0),
-    ("setsid",   "",     &[], 0), ("chronic", "", &[], 0), ("unbuffer",    "", &[], 0), ("torsocks", "", &[], 0),
-    ("torify",   "",     &[], 0), ("caffeinate", "", &[], 0), ("proxychains", "", &[], 0),
+pub(super) const WRAPPERS: &[Wrapper] = &[
+    wrapper("sudo",     "",     &["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-U", "-D"],  0),
+    wrapper("doas",     "",     &["-u", "-C"],                                            0),
+    wrapper("env",      "",     &["-u", "-C"],                                            0),
+    wrapper("time",     "",     &["-f", "-o"],                                            0),
+    wrapper("nice",     "",     &["-n"],                                                  0),
+    wrapper("ionice",   "",     &["-c", "-n", "-p"],                                      0),
+    wrapper("timeout",  "",     &["-k", "-s", "--signal", "--kill-after"],                1),
+    wrapper("gtimeout", "",     &["-k", "-s", "--signal", "--kill-after"],                1),
+    wrapper("xargs",    "",     &["-n", "-P", "-I", "-L", "-d", "-a", "-s", "-E"],        0),
+    wrapper("parallel", "",     &["-j"],                                                  0),
+    wrapper("stdbuf",   "",     &["-i", "-o", "-e"],                                      0),
+    wrapper("watch",    "",     &["-n"],                                                  0),
+    wrapper("flock",    "",     &["-w", "-E"],                                            1),
+    wrapper("strace",   "",     &["-e", "-o", "-s", "-p"],                                0),
+    wrapper("nohup",    "",     &[], 0), wrapper("command", "", &[], 0), wrapper("exec",        "", &[], 0), wrapper("builtin",  "", &[], 0),
+    wrapper("setsid",   "",     &[], 0), wrapper("chronic", "", &[], 0), wrapper("unbuffer",    "", &[], 0), wrapper("torsocks", "", &[], 0),
+    wrapper("torify",   "",     &[], 0), wrapper("caffeinate", "", &[], 0), wrapper("proxychains", "", &[], 0),
     // Words of the shell before a command.
-    ("if",       "",     &[], 0), ("then",    "", &[], 0), ("else",        "", &[], 0), ("elif",     "", &[], 0),
-    ("while",    "",     &[], 0), ("until",   "", &[], 0), ("do",          "", &[], 0), ("!",        "", &[], 0),
+    wrapper("if",       "",     &[], 0), wrapper("then",    "", &[], 0), wrapper("else",        "", &[], 0), wrapper("elif",     "", &[], 0),
+    wrapper("while",    "",     &[], 0), wrapper("until",   "", &[], 0), wrapper("do",          "", &[], 0), wrapper("!",        "", &[], 0),
     // Environments of a project.
-    ("direnv",   "exec", &[],                                                      1),
-    ("mise",     "exec", &["-C"],                                                  0),
-    ("mise",     "x",    &["-C"],                                                  0),
-    ("poetry",   "run",  &[],                                                      0),
-    ("uv",       "run",  &["--with", "-p", "--python", "--extra", "--group", "--project", "--directory", "--package", "--env-file"], 0),
-    ("pipenv",   "run",  &[],                                                      0),
-    ("pdm",      "run",  &[],                                                      0),
-    ("hatch",    "run",  &[],                                                      0),
-    ("rye",      "run",  &[],                                                      0),
-    ("bundle",   "exec", &[],                                                      0),
-    ("conda",    "run",  &["-n", "-p", "--name", "--prefix"],                      0),
-    ("pnpm",     "exec", &["-C", "--filter", "-F"],                                0),
-    ("yarn",     "exec", &[],                                                      0),
-    ("doppler",  "run",  &["-p", "-c"],                                            0),
-    ("dotenv",   "",     &["-f", "-e"],                                            0),
+    wrapper("direnv",   "exec", &[],                                                      1),
+    wrapper("mise",     "exec", &["-C"],                                                  0),
+    wrapper("mise",     "x",    &["-C"],                                                  0),
+    wrapper("poetry",   "run",  &[],                                                      0),
+    wrapper("uv",       "run",  &["--with", "-p", "--python", "--extra", "--group", "--project", "--directory", "--package", "--env-file"], 0),
+    wrapper("pipenv",   "run",  &[],                                                      0),
+    wrapper("pdm",      "run",  &[],                                                      0),
+    wrapper("hatch",    "run",  &[],                                                      0),
+    wrapper("rye",      "run",  &[],                                                      0),
+    wrapper("bundle",   "exec", &[],                                                      0),
+    wrapper("conda",    "run",  &["-n", "-p", "--name", "--prefix"],                      0),
+    wrapper("pnpm",     "exec", &["-C", "--filter", "-F"],                                0),
+    wrapper("yarn",     "exec", &[],                                                      0),
+    wrapper("doppler",  "run",  &["-p", "-c"],                                            0),
+    wrapper("dotenv",   "",     &["-f", "-e"],                                            0),
     // Containers: the arguments before the command are the image or the name.
-    ("docker",   "run",  CONTAINER_OPTIONS,                                        1),
-    ("docker",   "exec", CONTAINER_OPTIONS,                                        1),
-    ("podman",   "run",  CONTAINER_OPTIONS,                                        1),
-    ("podman",   "exec", CONTAINER_OPTIONS,                                        1),
-    ("nerdctl",  "run",  CONTAINER_OPTIONS,                                        1),
-    ("kubectl",  "exec", &["-n", "--namespace", "-c", "--container"],              1),
+    wrapper("docker",   "run",  CONTAINER_OPTIONS,                                        1),
+    wrapper("docker",   "exec", CONTAINER_OPTIONS,                                        1),
+    wrapper("podman",   "run",  CONTAINER_OPTIONS,                                        1),
+    wrapper("podman",   "exec", CONTAINER_OPTIONS,                                        1),
+    wrapper("nerdctl",  "run",  CONTAINER_OPTIONS,                                        1),
+    wrapper("kubectl",  "exec", &["-n", "--namespace", "-c", "--container"],              1),
 ];
 
+/// The options of container programs whose value is the next word.
 #[rustfmt::skip]
 const CONTAINER_OPTIONS: &[&str] = &[
     "-v", "--volume", "-e", "--env", "--env-file", "-p", "--publish", "-w", "--workdir", "-u", "--user", "--name", "--network", "--net", "--entrypoint",
