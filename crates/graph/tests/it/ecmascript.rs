@@ -9,7 +9,7 @@
 use expect_test::expect;
 use waylore_graph::EdgeKind;
 
-use crate::fixture::{check_edge_kinds, check_edges};
+use crate::fixture::{build_graph, check_edge_kinds, check_edges, format_edges};
 
 #[test]
 fn imports_follow_aliases_barrel_files_and_default_exports() {
@@ -399,4 +399,24 @@ function recursive() { endless(a => a(b => b(c => c.save()))) }
             main.ts:recursive calls main.ts:endless (scope)
         "]],
     );
+}
+
+/// The `store` of the function is its parameter, and not the constant around it.
+#[test]
+fn the_body_of_a_function_value_does_not_take_its_parameter_for_a_name_around_it() {
+    for parameter in ["store", "(store)"] {
+        let script = format!(
+            "
+== main.ts
+class User {{ save() {{}} }}
+class Team {{ save() {{}} }}
+class Store {{ user = new User() }}
+const store = new Store()
+function make() {{ return {{ pick: {parameter} => store.user }} }}
+function run(other: any) {{ make().pick(other).save() }}
+"
+        );
+        let edges = format_edges(&build_graph(&script), &[EdgeKind::Calls]);
+        assert!(edges.iter().all(|it| !it.contains("User.save")), "{parameter}: {edges:?}");
+    }
 }

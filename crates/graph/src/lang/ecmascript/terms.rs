@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! expression             term
-//! this.rows[0]           Member(Member(This(Class), "rows"), "0")
+//! this.rows[0]           Member(Member(This(Store), "rows"), "0")     inside the class `Store`
 //! await load<Row>(id)    Unwrapped(Call(Generic(load, InstanceOf(Row))))
 //! a ?? new Row()         AnyOf(a, InstanceOf(Row))
 //! { id, db: open() }     Record("id": id, "db": Call(open))
@@ -12,10 +12,12 @@
 //! find definitions. To find `save` in `f(1).save()`, it evaluates the term of `f(1)`, which is
 //! `Call(f)`, to a type. `InstanceOf(T)` is a value of the type `T`.
 //!
-//! Each table maps the kinds of syntax nodes to [`TermShape`]s. A shape is the recipe for a term:
-//! it tells which parts of the node make it up, or as `Custom` names a function of this file that
-//! builds it. The functions return the id of a term in `walker.builder.terms`. `depth` is the
-//! number of levels that may still be read below a node; deeper parts are unknown.
+//! The table [`expression_shape`] maps the kinds of syntax nodes to [`TermShape`]s. A shape is the
+//! recipe for a term: it tells which parts of the node make it up, or as `Custom` names a function of
+//! this file that builds it. The functions return the id of a term in `walker.builder.terms`. A name is at first
+//! *unbound*: it is looked up in its scope when the walk has bound all names. `depth` is the number of
+//! levels that may still be read below a node; `expression_within` counts it down, and deeper parts
+//! are unknown.
 
 use tree_sitter::Node;
 
@@ -114,6 +116,8 @@ fn binary_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) ->
         "&&" => sides[1].map_or(UNKNOWN_TERM, |it| expression_within(walker, it, depth)),
         // `+` may join strings; the operands are not checked for that.
         "+" | "-" | "*" | "/" | "%" | "**" => walker.builder.terms.literal_of("number"),
+        // Comparisons. Bit operators (`&`, `|`, `<<`) come here too, although they give numbers: neither
+        // type has members in the project.
         _ => walker.builder.terms.literal_of("boolean"),
     }
 }
@@ -223,9 +227,11 @@ fn function_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) 
     let declared = walker.field(node, Field::ReturnType).map(|it| type_within(walker, it, depth));
     // `() => x.y` returns its body; `() => { … }` has statements, which are not followed here.
     let body = walker.field(node, Field::Body).filter(|it| walker.kind(*it) != NodeKind::Block);
-    // An expression that mentions the parameters means nothing outside.
+    // An expression that mentions the parameters means nothing outside: in `x => x.y` the name `x` would
+    // be looked up around the function. A parameter without brackets has a field of its own.
     let parameters = walker.field(node, Field::Parameters);
-    let has_no_parameters = parameters.is_none_or(|it| it.named_child_count() == 0);
+    let has_no_parameters = walker.field(node, Field::Parameter).is_none()
+        && parameters.is_none_or(|it| it.named_child_count() == 0);
     let body = body.filter(|_| has_no_parameters);
     // The declared result, or else the value of the body.
     let returned = declared
