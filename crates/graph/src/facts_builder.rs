@@ -41,7 +41,7 @@ use crate::facts::{
 use crate::lang::SourceLanguage;
 
 /// Argument count of a call with spread arguments, and upper bound of a variadic function.
-pub(crate) const ANY_ARG_COUNT: u8 = 255;
+pub(crate) const ANY_ARG_COUNT: u8 = u8::MAX;
 
 /// Upper limit of the number of required parameters. Further ones are not counted, so that the
 /// count never reaches [`ANY_ARG_COUNT`].

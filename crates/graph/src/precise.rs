@@ -127,10 +127,17 @@ impl PreciseReferences {
     }
 }
 
-/// Definitions by SCIP symbol, as seen from one file and, under `None`, from any file. The value is
-/// `None` if a symbol is ambiguous: some indexers give one symbol to items of different programs,
-/// such as two test binaries.
-type DefinitionTable<'a> = HashMap<(Option<FileId>, &'a str), Option<NamedDefinition>>;
+/// Definitions by SCIP symbol, as seen from a place. The value is `None` if the symbol is ambiguous
+/// there: some indexers give one symbol to items of different programs, such as two test binaries.
+type DefinitionTable<'a> = HashMap<(SeenFrom, &'a str), Option<NamedDefinition>>;
+
+/// The place from which a symbol is looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum SeenFrom {
+    /// The file that defines the symbol.
+    OwnFile(FileId),
+    AnyFile,
+}
 
 /// A file of the index whose text is still the one that was indexed.
 struct UnchangedFile<'a> {
@@ -190,15 +197,20 @@ fn add_definitions<'a>(
         // same position.
         let Some(definition) = by_position.remove(position) else { continue };
         let symbol = occurrence.symbol;
+        // A local symbol is numbered per file, so the same text means something else in another file.
         if !is_local_symbol(symbol) {
-            let known = acc.entry((None, symbol)).or_insert_with(|| Some(definition.clone()));
-            // Two files define it: from elsewhere it is ambiguous.
+            let known =
+                acc.entry((SeenFrom::AnyFile, symbol)).or_insert_with(|| Some(definition.clone()));
+            // Two files define it: from elsewhere it is ambiguous. Two names in one file do not matter
+            // here; the entry below decides about them for the file itself.
             if known.as_ref().is_some_and(|it| it.path != definition.path) {
                 *known = None;
             }
         }
         // Overloads share both symbol and name; a symbol with two names is ambiguous.
-        let known = acc.entry((Some(file), symbol)).or_insert_with(|| Some(definition.clone()));
+        let known = acc
+            .entry((SeenFrom::OwnFile(file), symbol))
+            .or_insert_with(|| Some(definition.clone()));
         if known.as_ref().is_some_and(|it| it.name != definition.name) {
             *known = None;
         }
@@ -217,9 +229,9 @@ fn resolve_occurrences<'a>(
     // The file's own definition of a symbol comes first: elsewhere it may be ambiguous. `None` if
     // the graph has no definition of the symbol, or if it is ambiguous.
     let definition_of = |symbol: &'a str| {
-        let in_own_file = definitions.get(&(Some(file.id), symbol));
-        // `add_definitions` enters no local symbol under `None`.
-        let in_any_file = definitions.get(&(None, symbol));
+        let in_own_file = definitions.get(&(SeenFrom::OwnFile(file.id), symbol));
+        // `add_definitions` enters no local symbol under `AnyFile`.
+        let in_any_file = definitions.get(&(SeenFrom::AnyFile, symbol));
         in_own_file.or(in_any_file)?.as_ref()
     };
     for (position, occurrence) in &file.occurrences {
@@ -235,7 +247,9 @@ fn resolve_occurrences<'a>(
                 targets.insert(*position, Some(definition));
             }
             // Defined in a file that changed, or as something that is not a definition of the
-            // graph. The target is inside the repository but unknown, so it is not external.
+            // graph, or ambiguous. The target is inside the repository but unknown, so it is not
+            // external. This does not hold for a local symbol: its target is a parameter or a local
+            // of this file, so it is certain that the reference leads to no definition.
             None if indexed_symbols.contains(symbol) && !is_local_symbol(symbol) => {}
             // Several symbols may occur at one position; a definition beats an external symbol.
             None => {

@@ -53,7 +53,8 @@ use variables::visit_variables;
 // grammar_names! declares an enum and adds the variant `Other` for every name that is not listed.
 grammar_names! {
     /// The node kinds that the walk reads, by their names in the grammars. A name that one of the
-    /// grammars lacks is never found there. A leading quote marks a token, that is, a keyword.
+    /// grammars lacks is never found there. A leading quote marks a token: a keyword (`'static`) or a
+    /// sign (`',`).
     enum NodeKind {
         Comment = "comment", Text = "string", Template = "template_string", Regex = "regex", Number = "number",
         Identifier = "identifier", ShorthandProperty = "shorthand_property_identifier", TypeIdentifier = "type_identifier",
@@ -127,6 +128,9 @@ static TSX_GRAMMAR: ScriptGrammar = LazyLock::new(|| Grammar::for_language(Sourc
 static JAVASCRIPT_GRAMMAR: ScriptGrammar =
     LazyLock::new(|| Grammar::for_language(SourceLanguage::JavaScript));
 
+/// Argument count of a reference that is no call.
+const NO_ARGUMENTS: u8 = 0;
+
 struct ScriptWalk;
 
 type ScriptWalker<'a, 's> = SyntaxWalker<'a, 's, ScriptWalk>;
@@ -147,12 +151,14 @@ struct ScriptState {
     /// Roles of nodes that the walk has not reached yet, by node id. The definition sets the role,
     /// the visit of the value takes it.
     value_roles: HashMap<usize, ValueRole, FastBuildHasher>,
-    /// Values of a callback's first two parameters, by the id of the callback's node.
+    /// Values of a callback's first two parameters, by the id of the callback's node: for
+    /// `users.map(u => u.save())` the value of `u` is `ElementOf(users)`.
     callback_arguments: HashMap<usize, [TermId; 2], FastBuildHasher>,
-    /// Types that the code around functions expects of them, by the id of the function's node.
+    /// Types that the code around functions expects of them, by the id of the function's node: in
+    /// `const handle: Handler = c => …` the function is expected to be a `Handler`.
     expected_types: HashMap<usize, TermId, FastBuildHasher>,
     /// The results that the functions around the current node are expected to return, outermost
-    /// first.
+    /// first: inside `function make(): Handler { return c => … }` the last is `Handler`.
     expected_results: Vec<Option<TermId>>,
     /// The next definition is the declaration of an `export` statement.
     is_exporting: bool,
@@ -236,6 +242,7 @@ impl LanguageWalk for ScriptWalk {
         }
     }
 
+    // The grammar misreads an interface with a member that begins with `<`.
     fn repair_text(_lang: SourceLanguage, source: &[u8]) -> Option<Vec<u8>> {
         call_signatures::separate_call_signatures(source)
     }
@@ -257,7 +264,7 @@ impl LanguageWalk for ScriptWalk {
 fn add_type_reference(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>) {
     let name = walker.builder.unbound_name(walker.text(node));
     let term = walker.builder.terms.instance_of(name);
-    walker.builder.add_reference(RefKind::Type, term, node, 0);
+    walker.builder.add_reference(RefKind::Type, term, node, NO_ARGUMENTS);
 }
 
 /// `f(x)`, `object.method(x)`
@@ -266,7 +273,9 @@ fn visit_call(walker: &mut ScriptWalker<'_, '_>, cursor: &mut TreeCursor<'_>, no
     if let Some(callee) = callee {
         let n_args = count_call_arguments(walker, node);
         add_callee_reference(walker, callee, RefKind::Call, n_args);
-        if !record_callback_arguments(walker, callee, node) {
+        // For `xs.map(x => …)` and the like the meaning of `x` is known without a signature.
+        let is_known_callback = record_callback_arguments(walker, callee, node);
+        if !is_known_callback {
             expect_arguments(walker, callee, node);
         }
     }

@@ -61,7 +61,8 @@ pub(super) fn visit_function(
         walker.builder.bind_name(name, NameBinding::Def(def));
     }
 
-    // What follows, up to `close_definition`, is inside the function.
+    // What follows, up to `close_definition`, is inside the function. `open_definition` makes it the parent
+    // of inner definitions; `enter_function`, below, opens the scope of its parameters and locals.
     walker.builder.open_definition(def);
     let outer_method = walker.state.out_of_line_method;
     if let Some(owner) = owner {
@@ -103,6 +104,7 @@ fn function_flags(
             class.filter(|_| is_c_family(walker)).map(|it| walker.builder.defs[it.index()].name)
         }
     };
+    // `__construct` is PHP's name and `initialize` Ruby's. The language is not tested.
     let is_constructor = matches!(name, "__construct" | "initialize")
         || walker.kind(node) == NodeKind::ConstructorDeclaration
         || owner_name.is_some_and(|it| it == walker.builder.intern(name));
@@ -111,16 +113,18 @@ fn function_flags(
         SourceLanguage::C | SourceLanguage::Cpp => {
             walker.state.anonymous_namespace_depth > 0 || is_static(walker, node)
         }
-        // Every function is a method; one without a class lost it to a syntax error.
+        // Every function is a method. One without a class (see `is_private`) lost it to a syntax error, and
+        // nothing can call it by its bare name.
         SourceLanguage::CSharp => true,
         // A method of whatever object runs the enclosing block.
         SourceLanguage::Ruby => walker.state.block_depth > 0,
         _ => false,
     };
-    // A method is called through its class, never by its bare name from another file.
+    // Only functions outside a class: a method is called through its class in any case.
     let is_private = is_hidden && class.is_none() && owner.is_none();
-    // Outside a class `static` only hides a function from other files.
-    let is_static_method =
+    // The modifier in any of the languages; `is_static` above reads that of C and C++ only. Outside a class
+    // `static` only hides a function from other files, so the flag below also needs a class.
+    let has_static =
         walker.kind(node) == NodeKind::SingletonMethod || has_static_modifier(walker, node);
     let is_test =
         walker.builder.is_test && (name.starts_with("test") || has_test_attribute(walker, node));
@@ -130,7 +134,7 @@ fn function_flags(
     DefFlags::default()
         .when(is_constructor, DefFlags::CONSTRUCTOR)
         .when(is_private, DefFlags::PRIVATE)
-        .when(is_static_method && class.is_some(), DefFlags::STATIC)
+        .when(has_static && class.is_some(), DefFlags::STATIC)
         .when(is_test, DefFlags::TEST)
         .when(is_abstract, DefFlags::ABSTRACT)
 }
@@ -178,7 +182,7 @@ pub(super) fn bind_parameters(
         }
         let is_variadic = is_variadic_parameter(kind);
         let is_required = !is_variadic && !is_optional_parameter(walker, parameter);
-        // A parameter after the variadic one adds nothing: the count stays at its maximum.
+        // `ANY_ARG_COUNT` is the highest `u8`, so a parameter after the variadic one adds nothing.
         max_args = if is_variadic { ANY_ARG_COUNT } else { max_args.saturating_add(1) };
         min_args += u8::from(is_required && min_args < MAX_REQUIRED_PARAMS);
         types.push(bind_parameter(walker, parameter).unwrap_or(UNKNOWN_TERM));
