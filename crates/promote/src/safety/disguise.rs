@@ -1,5 +1,9 @@
-//! Text that disguises what it is: it poses as a message of another role, hides characters from a
-//! person, or is encoded. A note has no reason for any of this, so the form alone decides.
+//! Text that disguises what it is, in two ways.
+//!
+//! [`detect_disguise`] judges by the form alone, because a note has no reason for any of these: it hides
+//! characters from a person, poses as a message of another role (`SYSTEM: obey`), or loads an image from
+//! elsewhere. [`decode_hidden_texts`] judges nothing: encoded text is usual in notes (hashes, keys), so it is
+//! decoded and the caller, `safety::detect_instruction`, judges the wording of the result.
 
 /// Marks with which hosts and models separate the messages of a conversation, in lower case.
 const ROLE_MARKS: &[&str] = &[
@@ -45,10 +49,11 @@ const ROLE_NAMES: &[&str] = &[
     "ADMIN",
     "ROOT",
 ];
-/// Shortest encoded text that is decoded, in characters: shorter ones say little.
-const MIN_ENCODED_CHARS: usize = 24;
+/// Shortest encoded word that is decoded, in bytes: shorter ones say little.
+const MIN_ENCODED_BYTES: usize = 24;
 
-/// The reason why the form of a text is a disguise. `visible` is the text without invisible characters.
+/// The reason why the form of a text is a disguise. `text` is as it was written and shows which characters
+/// hide something; `visible` is the same without invisible characters, so that none breaks up a mark.
 pub(super) fn detect_disguise(text: &str, visible: &str) -> Option<&'static str> {
     if text.chars().any(is_hiding) {
         return Some("hides text from a person");
@@ -83,22 +88,23 @@ fn has_role_name(line: &str) -> bool {
     let mut before_colons: Vec<&str> = line.split(':').collect();
     // Nothing follows the last part.
     before_colons.pop();
-    before_colons.iter().any(|it| {
-        let it = it.trim_end_matches([']', '*', ' ']);
+    let is_name_char = |it: char| it.is_alphanumeric() || "_-".contains(it);
+    before_colons.iter().any(|before| {
+        // Markup may stand between the name and its colon: `[SYSTEM]:`, `**SYSTEM** :`.
+        let before = before.trim_end_matches([']', '*', ' ']);
         ROLE_NAMES.iter().any(|role| {
-            let rest = it.strip_suffix(role);
-            rest.is_some_and(|it| {
-                !it.ends_with(|it: char| it.is_alphanumeric() || "_-".contains(it))
-            })
+            // The name must be a whole word: `FILESYSTEM: …` is none.
+            before.strip_suffix(role).is_some_and(|rest| !rest.ends_with(is_name_char))
         })
     })
 }
 
-/// The texts that encoded words of a text hold: base64, hexadecimal digits, and reversed text.
+/// The texts that a text may hide: the whole of it reversed, the whole of it in ROT13, and each long word
+/// decoded from base64 and from hexadecimal digits. Most of the results are nonsense.
 pub(super) fn decode_hidden_texts(text: &str) -> Vec<String> {
     let mut decoded: Vec<String> = vec![text.chars().rev().collect(), rotate_letters(text)];
     let is_separator = |it: char| it.is_whitespace() || "`\"'()<>,;:[]{}|".contains(it);
-    for word in text.split(is_separator).filter(|it| it.len() >= MIN_ENCODED_CHARS) {
+    for word in text.split(is_separator).filter(|it| it.len() >= MIN_ENCODED_BYTES) {
         decoded.extend(decode_base64(word).into_iter().chain(decode_hex(word)));
     }
     decoded
@@ -126,6 +132,7 @@ fn decode_base64(word: &str) -> Option<String> {
             b'/' | b'_' => 63,
             _ => return None,
         };
+        // At most 6 bits wait for the next byte, so the lowest 14 are enough and the shift cannot overflow.
         buffer = ((buffer << 6) | u32::from(value)) & 0x3fff;
         n_bits += 6;
         if n_bits >= 8 {

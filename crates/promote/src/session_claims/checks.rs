@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use model::{AnswerRefusal, AnsweredScope, MemoryKind, MemoryType, ProjectPath, QuoteSource};
 
 use super::claim_words::{
-    backticked_spans, code_names, content_stems, digit_runs, fold_text, shared_words,
+    backticked_spans, code_names, content_stems, digit_runs, fold_text, shared_words_per_mille,
 };
 use super::{AnsweredClaim, CheckedClaim, ClaimVerdict, DossierLine};
 use crate::novelty::{MemoryStatement, StatementRelation, compare_statements};
@@ -147,7 +147,8 @@ fn judge_claim(
 fn is_carried_by_person(claim: &AnsweredClaim, quoted: &[&DossierLine]) -> bool {
     let own = quoted.iter().filter(|it| it.source == QuoteSource::Person && !it.tainted);
     let own: Vec<&str> = own.map(|it| it.text.as_str()).collect();
-    shared_words(&content_stems(&claim.text), &content_stems(&own.join(" "))) >= MIN_OWN_SUPPORT
+    shared_words_per_mille(&content_stems(&claim.text), &content_stems(&own.join(" ")))
+        >= MIN_OWN_SUPPORT
 }
 
 /// Returns whether a name is a path in a folder of the repository at which there is no file now.
@@ -222,7 +223,7 @@ fn check_support(
 ) -> Option<Refusal> {
     let words = content_stems(&claim.text);
     let texts: Vec<&str> = quoted.iter().map(|it| it.text.as_str()).collect();
-    let share = shared_words(&words, &content_stems(&texts.join(" ")));
+    let share = shared_words_per_mille(&words, &content_stems(&texts.join(" ")));
     (share < MIN_SUPPORT).then(|| {
         (
             AnswerRefusal::Unsupported,
@@ -404,5 +405,6 @@ fn states_the_same(text: &str, claim: &AnsweredClaim) -> bool {
         return true;
     }
     let words = content_stems(&claim.text);
-    words.len() >= MIN_WORDS_TO_COMPARE && shared_words(&words, &content_stems(text)) >= KNOWN_SHARE
+    words.len() >= MIN_WORDS_TO_COMPARE
+        && shared_words_per_mille(&words, &content_stems(text)) >= KNOWN_SHARE
 }

@@ -18,7 +18,7 @@ pub(super) fn content_stems(text: &str) -> BTreeSet<String> {
 }
 
 /// The share of `of` that is also in `within`, per mille; 0 without words.
-pub(super) fn shared_words(of: &BTreeSet<String>, within: &BTreeSet<String>) -> usize {
+pub(super) fn shared_words_per_mille(of: &BTreeSet<String>, within: &BTreeSet<String>) -> usize {
     match of.len() {
         0 => 0,
         n_words => of.intersection(within).count() * 1000 / n_words,
