@@ -3,8 +3,13 @@
 //! A `.git` file or symlink may name any directory on the machine. If it were trusted, an unpacked
 //! archive could claim to be a worktree of a private repository and would receive its memories. So
 //! a pointer that leaves its directory counts only if the repository points back, which only its
-//! owner can arrange. Two exceptions, both marked below, are cases in which git itself leaves no
-//! pointer back.
+//! owner can arrange. A pointer to a repository inside the directory does not leave it and needs no proof.
+//! Two exceptions, both marked below, are cases in which git itself leaves no pointer back.
+//!
+//! ```text
+//! app/.git (a file)                  gitdir: ../main/.git/worktrees/app
+//! main/.git/worktrees/app/gitdir     ../../../../app/.git                  points back: a linked worktree
+//! ```
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -42,7 +47,8 @@ pub(crate) fn find_repository(dir: &Path) -> Option<Result<GitRepository, SkipRe
     let dot_git = dir.join(".git");
     let is_dir = match fs::metadata(&dot_git) {
         Ok(metadata) => metadata.is_dir(),
-        // A broken symlink is not the absence of a `.git`.
+        // There is no `.git`, not even a symlink whose target is missing. Such a symlink is skipped with a
+        // reason, in the next arm.
         Err(error) if is_absent(&error) && fs::symlink_metadata(&dot_git).is_err() => return None,
         Err(error) => return Some(Err(skip_reason(&error))),
     };
@@ -88,7 +94,7 @@ fn open_repository(dir: &Path, git_dir: &Path) -> Result<GitRepository, SkipReas
 fn is_repository(git_dir: &Path, common: &Path) -> bool {
     let head = git_dir.join("HEAD");
     // A ref, or a commit id. Only its first 40 digits are tested: it has 40 with SHA-1, 64 with
-    // SHA-256.
+    // SHA-256. A shorter text of digits passes as well; `objects` and `refs` are tested below.
     let is_ref =
         |it: &str| it.starts_with("ref:") || it.chars().take(40).all(|it| it.is_ascii_hexdigit());
     // In very old repositories `HEAD` is a symlink.
@@ -98,8 +104,8 @@ fn is_repository(git_dir: &Path, common: &Path) -> bool {
     has_head && common.join("objects").is_dir() && common.join("refs").is_dir()
 }
 
-/// Proves that `dir` is the working tree of a repository that has no other, and returns its kind;
-/// `None` without proof.
+/// Proves that `dir` is the main working tree of a repository, the only one that is not linked, and
+/// returns its kind; `None` without proof.
 fn prove_only_worktree(dir: &Path, git_dir: &Path) -> Option<PlaceKind> {
     if git_dir == dir.join(".git") {
         return Some(PlaceKind::Git);
@@ -107,11 +113,13 @@ fn prove_only_worktree(dir: &Path, git_dir: &Path) -> Option<PlaceKind> {
     let entries = git_config::read_entries(git_dir);
     let worktree =
         git_config::last_value(&entries, "core", "worktree").and_then(|it| it.value.as_ref());
+    // Git sets `core.worktree` for a submodule, whose git directory is inside that of the outer repository.
     if let Some(worktree) = worktree {
         let points_back = fs::canonicalize(git_dir.join(worktree)).is_ok_and(|it| it == dir);
         return points_back.then_some(PlaceKind::Submodule);
     }
-    // The user who made `dir` also made a repository inside it: there is nothing private to take.
+    // The repository is inside `dir`, so the pointer does not leave it. The author of `dir` made the
+    // repository too, and no memories of another one can be taken.
     if git_dir.starts_with(dir) {
         return Some(PlaceKind::Git);
     }
