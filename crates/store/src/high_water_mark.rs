@@ -126,7 +126,7 @@ impl HighWaterMark {
         }
         let number =
             |start: usize| Some(u64::from_le_bytes(body.get(start..start + 8)?.try_into().ok()?));
-        // The checksum has passed, so this only guards against a mark of another version.
+        // Checksum and version (in `MAGIC`) are right, so a higher count can only come from a bug: no mark.
         let count = usize::try_from(number(8)?).ok().filter(|it| *it <= MAX_RECENT_CHANGES)?;
         let mut recent = Vec::with_capacity(count);
         for position in 0..count {

@@ -3,21 +3,21 @@
 //!
 //! Async outside, owned threads inside: local database calls block. [`Store`] writes and reads,
 //! [`StoreReader`] only reads, [`GraphStore`] holds the code graph. Callers get plain structs of
-//! `model`. The groups of `mod` lines below are in reading order: errors and the operating system,
-//! files and locks, formats of rows and files, one module per kind of data, connections and checks,
-//! operations on whole files, and last the public handles (the code graph has its own database and
-//! handles) with the threads that run their queries.
+//! `model`. The groups of `mod` lines below are in reading order.
 //!
 //! The crate deliberately knows no scores, no clock, no environment and no meaning of evidence or
 //! journal lines: `now` and the data folder come from the caller.
 
+// Errors and the operating system.
 mod error;
 mod os;
 
+// The data folder and its locks.
 mod data_dir;
 mod file_lock;
 mod high_water_mark;
 
+// Formats: statements, rows, schema, change clock, encryption, shown log, the database of another host.
 mod change_clock;
 mod encryption_key;
 mod fts_occurrences;
@@ -27,6 +27,7 @@ mod query;
 mod schema;
 mod shown_log_file;
 
+// Data: one module per kind, the batches that change it, and the text files beside the databases.
 mod apply_batch;
 mod failed_sessions;
 mod history;
@@ -48,11 +49,13 @@ mod term_lookup;
 mod vectors;
 mod write_batch;
 
+// Connections, the state that they share, and checks for damage.
 mod connection;
 mod cross_check;
 mod damage_check;
 mod database_state;
 
+// Operations on whole databases and files.
 mod backup;
 mod data_removal;
 mod erase;
@@ -63,12 +66,15 @@ mod restore;
 mod text_conversion;
 mod text_erasure;
 
+// The public handles and the threads that run their queries. The code graph has its own database and
+// handles.
 mod graph;
 mod store;
 mod store_reader;
 mod worker_threads;
 mod writer_connection;
 
+// Records statements, for tests that replay them on a server.
 #[cfg(feature = "replay")]
 pub mod recorder;
 

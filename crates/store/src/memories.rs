@@ -233,7 +233,7 @@ impl<'a> MemoryQueries<'a> {
         self.reader.read(term_lookup::select_subjects).await
     }
 
-    /// Live gotchas, error patterns and dead ends about these files, at most `limit` per file.
+    /// Live memories about these files, at most `limit` per file; gotchas, error patterns and dead ends first.
     pub async fn file_warnings(
         self,
         files: Vec<ProjectPath>,

@@ -229,7 +229,7 @@ pub fn probe_writing(folder: &Path) -> Result<(), crate::Error> {
 
 /// Makes a write beyond the file-size limit return an error instead of killing the process.
 pub fn ignore_file_size_signal() {
-    imp::survive_file_size_limit();
+    imp::ignore_file_size_signal();
 }
 
 #[cfg(unix)]
@@ -293,7 +293,7 @@ mod imp {
         fs::symlink_metadata(path).is_ok_and(|it| it.mode() & 0o077 != 0)
     }
 
-    pub(super) fn survive_file_size_limit() {
+    pub(super) fn ignore_file_size_signal() {
         #[expect(
             unsafe_code,
             reason = "SIG_IGN installs no handler, so nothing can run in signal context"
@@ -350,5 +350,5 @@ mod imp {
         false
     }
 
-    pub(super) fn survive_file_size_limit() {}
+    pub(super) fn ignore_file_size_signal() {}
 }
