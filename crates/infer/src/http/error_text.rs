@@ -62,7 +62,8 @@ fn find_message(body: &Value) -> Option<String> {
 }
 
 /// Replaces every run of `MIN_KEY_PART` or more characters that also occurs in the key, so that a key
-/// cut by the server or by a limit is masked as well.
+/// cut by the server or by a limit is masked as well. Of a key shorter than that, the whole is replaced;
+/// below `MIN_SECRET_CHARS` nothing is.
 fn mask_key(text: &str, key: &str) -> String {
     if key.len() < MIN_SECRET_CHARS {
         return text.to_owned();
