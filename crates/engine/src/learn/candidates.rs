@@ -199,9 +199,10 @@ pub(super) fn parse_evidence(row: &SightingRow) -> Evidence {
 
 /// Lists the stored patterns to read for these sightings: maps each stored key to the current key.
 /// The two differ if the pattern of a module was stored under a folder before the module was known. For the
-/// module `wire` with the folder `src/wire`, a sighting of `wire` gives two rows:
+/// module `wire` with the folder `src/wire`, a sighting of `wire` gives two entries:
 ///
 /// ```text
+/// stored      current
 /// wire        wire
 /// src/wire    wire
 /// ```
@@ -260,7 +261,7 @@ fn drop_repeated_sessions(
     seen
 }
 
-/// Describes a drafted sighting to `promote`, which knows neither sessions nor sightings.
+/// Describes a drafted sighting to `promote`, which does not see sightings.
 fn to_candidate(drafted: &DraftedSighting<'_>, session: &SessionOverview) -> PromotionCandidate {
     let DraftedSighting { sighting, earlier, draft, session_groups, own_memory } = drafted;
     let signal = sighting.signal();
@@ -287,7 +288,7 @@ fn to_candidate(drafted: &DraftedSighting<'_>, session: &SessionOverview) -> Pro
         },
         // Set by `observe::compose_draft`: the failed command succeeded after the fix.
         is_confirmed: draft.as_ref().is_some_and(|it| it.is_confirmed),
-        // Nothing in a session says why its work was reverted; the draft infers it.
+        // Nothing in the session states that its work was thrown away; the draft infers it.
         is_guess: matches!(sighting.evidence, Evidence::RevertedSession { .. }),
         has_memory: earlier.iter().any(|it| it.memory.is_some()) || own_memory.is_some(),
     }
