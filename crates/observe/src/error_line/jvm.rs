@@ -83,8 +83,8 @@ fn find_test(output: &OutputLines<'_>) -> Option<FoundError> {
         .take(EXCEPTION_WINDOW_LINES)
         .find(|it| names_exception(it))?;
     let is_assertion = message.contains("Assert") || message.contains("ComparisonFailure");
-    // Only an assertion belongs to its test. Another exception is an error of the code, the same in
-    // whichever test it occurs.
+    // Only the failure of an assertion is about its test; see `error_line`, which makes the test its subject.
+    // Another exception is an error of the code, the same in each test that meets it.
     let found = FoundError::new(ToolFamily::Junit, message);
     Some(if is_assertion {
         found.with_test(name).with_kind(ErrorKind::AssertionFailure)

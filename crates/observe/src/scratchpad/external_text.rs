@@ -28,7 +28,8 @@ pub(super) fn mark_external(
     });
     // The table of tools says on what it depends; see `ExternalContent`.
     let is_external = match call.tool.kind().row().external {
-        // The call of a subagent shows nothing of what the subagent reads.
+        // The call shows nothing of what the subagent reads; `Scratchpad::add_subagents` taints the session
+        // later, by the subagent's own record.
         ExternalContent::Never | ExternalContent::BySubagent => false,
         ExternalContent::Always => true,
         ExternalContent::UnlessTrusted => !pad.is_trusted_tool(&call.tool),
