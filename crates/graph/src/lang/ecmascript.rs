@@ -226,10 +226,7 @@ impl LanguageWalk for ScriptWalk {
             // The opening tag was recorded.
             NodeKind::JsxClosing => {}
             NodeKind::Assignment => visit_assignment(walker, cursor, node),
-            NodeKind::Return => {
-                expect_returned_value(walker, node);
-                walker.visit_return(cursor);
-            }
+            NodeKind::Return => visit_return_statement(walker, cursor, node),
             NodeKind::Block | NodeKind::SwitchBody | NodeKind::For => walker.visit_block(cursor),
             NodeKind::ForIn => {
                 walker.visit_block_with(cursor, |walker| bind_loop_variable(walker, node));
@@ -258,6 +255,16 @@ impl LanguageWalk for ScriptWalk {
     fn type_name_within(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
         type_terms::type_name_within(walker, node, depth)
     }
+}
+
+/// A returned value gets the type that the function is expected to return, then is read as usual.
+fn visit_return_statement(
+    walker: &mut ScriptWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    expect_returned_value(walker, node);
+    walker.visit_return(cursor);
 }
 
 /// `Name` in a type.
