@@ -212,7 +212,8 @@ fn place_text(
     }
 }
 
-const fn moment_feature(moment: ClaimMoment) -> ClaimFeature {
+/// The feature of a moment; each moment has its own.
+pub(crate) const fn moment_feature(moment: ClaimMoment) -> ClaimFeature {
     match moment {
         ClaimMoment::FirstPrompt => ClaimFeature::FirstPrompt,
         ClaimMoment::Remark => ClaimFeature::Remark,

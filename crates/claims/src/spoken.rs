@@ -6,8 +6,9 @@
 //! with the features `AfterFailure`, `EditAndPass`, `PointsBack` and others.
 //!
 //! Words: a *moment* is the situation in which a sentence was said, a *feature* a yes-or-no property that
-//! the scorer weighs, a *place* the source file that was edited last before the sentence. `call` is the
-//! number of tool calls before the sentence: what follows it has that number or a higher one.
+//! the scorer weighs, a *place* the source file that was edited shortly before the sentence. A *speaker* is
+//! the agent in its replies (`Agent`), the agent in its reasoning (`Thought`), or an accepted plan (`Plan`).
+//! `call` is the number of tool calls before the sentence: what follows it has that number or a higher one.
 
 use std::collections::BTreeSet;
 
@@ -15,6 +16,7 @@ use observe::{AgentText, Speaker, SpokenSentence, pad_words, states_cause};
 
 use crate::cut::{cut_claim, points_back, strip_lead_in};
 use crate::feature::{ClaimFeature, FeatureSet};
+use crate::person::moment_feature;
 use crate::session_view::SessionView;
 use crate::surface::{add_surface_features, name_parts};
 use crate::{Claim, ClaimMoment};
@@ -22,7 +24,7 @@ use crate::{Claim, ClaimMoment};
 /// Sentences up to which a text of the agent is short; longer ones are reports.
 const MAX_SHORT_TEXT_SENTENCES: u16 = 12;
 
-/// Words of headings under which a plan gives its reasons.
+/// Headings under which a plan gives its reasons, or words of them, as `pad_words` writes them.
 const REASON_HEADINGS: &[&str] = &[
     "context",
     "problem",
@@ -31,7 +33,7 @@ const REASON_HEADINGS: &[&str] = &[
     "insight",
     "constraint",
     "decision",
-    "non-goal",
+    "non goal",
     "background",
     "rationale",
     "note",
@@ -61,12 +63,15 @@ fn to_claim(view: &SessionView<'_>, sentence: &SpokenSentence) -> Option<Claim> 
     if view.is_retracted(sentence.order, &names) {
         return None;
     }
-    let source = view.pad.agent_texts.get(sentence.text_index as usize);
+    // A plan is no text of the agent, so the text with its index is another one.
+    let source = match sentence.speaker {
+        Speaker::Plan => None,
+        Speaker::Agent | Speaker::Thought => view.pad.agent_texts.get(sentence.text_index as usize),
+    };
     let moment = find_moment(view, sentence, source);
     let mut features = collect_features(view, sentence, moment, &names);
-    // A plan has no text of its own in `agent_texts`, so `source` is not its text.
     let is_long = source.is_some_and(|it| it.n_sentences > MAX_SHORT_TEXT_SENTENCES);
-    features.insert_if(ClaimFeature::LongText, is_long && moment != ClaimMoment::Plan);
+    features.insert_if(ClaimFeature::LongText, is_long);
     add_surface_features(&mut features, &sentence.text, &text);
     Some(Claim {
         moment,
@@ -83,7 +88,7 @@ fn to_claim(view: &SessionView<'_>, sentence: &SpokenSentence) -> Option<Claim> 
     })
 }
 
-/// The moment of a sentence. `source` is the text of the agent that holds it.
+/// The moment of a sentence. `source` is the text of the agent that holds it; `None` for a plan.
 fn find_moment(
     view: &SessionView<'_>,
     sentence: &SpokenSentence,
@@ -91,7 +96,8 @@ fn find_moment(
 ) -> ClaimMoment {
     match sentence.speaker {
         Speaker::Plan => ClaimMoment::Plan,
-        // Between the failure of a command and its next success.
+        // Between the failure of a command and its next success. Unlike `AfterFailure`, however long ago
+        // the failure was, but only if the same command succeeds later.
         _ if view.is_in_resolved_failure(sentence.call) => ClaimMoment::Diagnosis,
         _ if source.is_some_and(|it| it.ends_turn) => ClaimMoment::Summary,
         _ => ClaimMoment::Conclusion,
@@ -106,17 +112,7 @@ fn collect_features(
     names: &BTreeSet<String>,
 ) -> FeatureSet {
     let mut features = FeatureSet::default();
-    features.insert(match moment {
-        ClaimMoment::Plan => ClaimFeature::Plan,
-        ClaimMoment::Diagnosis => ClaimFeature::Diagnosis,
-        ClaimMoment::Summary => ClaimFeature::Summary,
-        ClaimMoment::Conclusion
-        // The moments of a person are those of `person`; `find_moment` gives none of them.
-        | ClaimMoment::FirstPrompt
-        | ClaimMoment::Remark
-        | ClaimMoment::Refusal
-        | ClaimMoment::Answer => ClaimFeature::Conclusion,
-    });
+    features.insert(moment_feature(moment));
     features.insert_if(ClaimFeature::Thought, sentence.speaker == Speaker::Thought);
     // The sentence as it was said: the cut may have removed the phrase that states the cause.
     features.insert_if(ClaimFeature::StatesCause, states_cause(&pad_words(&sentence.text)));
@@ -124,12 +120,30 @@ fn collect_features(
     features.insert_if(ClaimFeature::NamesEdited, view.edits_touch(sentence.call, names));
     features.insert_if(ClaimFeature::NamesUsed, view.commands_use(sentence.call, names));
     features.insert_if(ClaimFeature::EditAndPass, view.is_borne_out(sentence.call));
+    // Any failure among the last calls, whether it is resolved later or not.
     features.insert_if(ClaimFeature::AfterFailure, view.is_after_failure(sentence.call));
-    let heading = sentence.heading.to_ascii_lowercase();
-    features.insert_if(
-        ClaimFeature::ReasonSection,
-        REASON_HEADINGS.iter().any(|it| heading.contains(it)),
-    );
+    features.insert_if(ClaimFeature::ReasonSection, is_reason_heading(&sentence.heading));
     features.insert_if(ClaimFeature::PointsBack, points_back(strip_lead_in(&sentence.text)));
     features
+}
+
+/// Returns whether a heading says that reasons follow, in the singular or the plural.
+fn is_reason_heading(heading: &str) -> bool {
+    let words = pad_words(heading);
+    REASON_HEADINGS
+        .iter()
+        .any(|it| words.contains(&format!(" {it} ")) || words.contains(&format!(" {it}s ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_of_reasons_are_whole_words() {
+        for heading in ["Context", "Risks and caveats", "Non-goals", "Why this way"] {
+            assert!(is_reason_heading(heading), "{heading}");
+        }
+        assert!(!is_reason_heading("Footnotes"));
+    }
 }
