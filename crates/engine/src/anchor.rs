@@ -71,6 +71,7 @@ impl SourceOutline {
 
     /// Finds the innermost symbol around a line, counted from 1.
     fn symbol_around(&self, line: u32) -> Option<String> {
+        // The lines of a definition are counted from 0.
         let line = line.checked_sub(1)?;
         let around = self.0.defs_with_ids().filter(|(_, def)| {
             let (first, last) = def.lines;
@@ -146,18 +147,28 @@ pub(crate) fn anchors_in_text(
         let Some(outline) = SourceOutline::read(&reader.place.root, file.as_str()) else {
             continue;
         };
-        for name in &names {
-            // A name that fits several symbols is ambiguous and no anchor.
-            if let [name] = &outline.find_names(name)[..]
-                && let Some(hash) = outline.symbol_hash(name)
-                && anchors.len() < MAX_LEARNED_ANCHORS
-            {
-                anchors.push(SymbolAnchor { file: file.clone(), symbol: name.clone(), hash });
-            }
+        add_anchors(&mut anchors, &outline, file, &names);
+    }
+    anchors
+}
+
+/// Adds the symbols of a file that the names mean, each once, up to the limit.
+fn add_anchors(
+    acc: &mut Vec<SymbolAnchor>,
+    outline: &SourceOutline,
+    file: &ProjectPath,
+    names: &[String],
+) {
+    for name in names {
+        // A name that fits several symbols is ambiguous and no anchor.
+        let [symbol] = &outline.find_names(name)[..] else { continue };
+        let Some(hash) = outline.symbol_hash(symbol) else { continue };
+        let anchor = SymbolAnchor { file: file.clone(), symbol: symbol.clone(), hash };
+        // Two names can mean one symbol: `run` and `Server::run`.
+        if acc.len() < MAX_LEARNED_ANCHORS && !acc.contains(&anchor) {
+            acc.push(anchor);
         }
     }
-    anchors.dedup();
-    anchors
 }
 
 /// Splits `src/a.rs:verify` if `src/a.rs` exists and no file has the whole name.
@@ -196,7 +207,7 @@ fn find_anchor(
     };
     match &outline.find_names(symbol)[..] {
         [name] => {
-            let hash = outline.symbol_hash(name).unwrap_or_default();
+            let hash = outline.symbol_hash(name).expect("a name that was found has a definition");
             Ok(SymbolAnchor { file, symbol: name.clone(), hash })
         }
         [] => Err(Error::refuse(
@@ -211,7 +222,7 @@ fn find_anchor(
 }
 
 /// Finds the identifiers that a text marks as code: `` `verify` ``, `verify()`, `Server::run(`.
-/// Names of one or two letters are too common and left out.
+/// Names of one or two characters are too common and left out.
 fn code_names(text: &str) -> Vec<String> {
     // Split at backticks, every second piece is quoted.
     let quoted = text.split('`').skip(1).step_by(2).map(|it| it.trim_end_matches("()"));
@@ -235,7 +246,7 @@ fn is_code_name(text: &str) -> bool {
         part.starts_with(|it: char| it.is_alphabetic() || it == '_')
             && part.chars().all(|it| it.is_alphanumeric() || it == '_' || it == '$')
     };
-    text.len() > 2 && !parts.is_empty() && parts.iter().all(is_identifier)
+    text.chars().count() > 2 && !parts.is_empty() && parts.iter().all(is_identifier)
 }
 
 #[cfg(test)]
@@ -244,10 +255,23 @@ mod tests {
 
     #[test]
     fn only_text_marked_as_code_is_a_name() {
-        // ` b` is no identifier, `(see)` has no name before it, `ü` is too short.
+        // ` b` is no identifier, `(see)` has no name before it, `zü` is too short.
         let names =
-            code_names("The `verify` of Server::run(x) calls parse_all(); a ` b` (see) or ü(1)");
+            code_names("The `verify` of Server::run(x) calls parse_all(); a ` b` (see) or zü(1)");
         assert_eq!(names, ["Server::run", "parse_all", "verify"]);
         assert!(code_names("nothing marked here, not even run or verify").is_empty());
+    }
+
+    #[test]
+    fn two_names_of_a_symbol_give_one_anchor() {
+        let code = b"struct Server;\nimpl Server { fn run() {} }\nfn parse_all() {}\n";
+        let language = language_of_path("a.rs").unwrap();
+        let outline = SourceOutline(extract_facts(language, "a.rs", code));
+        let file = ProjectPath::parse("a.rs").unwrap();
+        let names = code_names("`Server::run` calls `parse_all`, so `run` reads the file");
+        let mut anchors = Vec::new();
+        add_anchors(&mut anchors, &outline, &file, &names);
+        let symbols: Vec<&str> = anchors.iter().map(|it| it.symbol.as_str()).collect();
+        assert_eq!(symbols, ["Server.run", "parse_all"]);
     }
 }
