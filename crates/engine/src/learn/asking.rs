@@ -72,7 +72,7 @@ pub(crate) async fn prepare_question(
     let material = read_material(reader, transcript).await?;
     Ok(material.map(|it| PreparedQuestion {
         system: ASK_PROMPT,
-        n_episodes: it.dossier.n_episodes,
+        n_episodes: it.dossier.n_moments,
         n_tokens: it.dossier.n_tokens + recall::estimate_tokens(ASK_PROMPT),
         dossier: it.dossier.text,
     }))

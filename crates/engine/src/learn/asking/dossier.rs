@@ -1,18 +1,29 @@
 //! The dossier of a session: everything a language model is shown to decide what the session taught. Pure.
 //!
-//! Two parts come from the session: the person's words, whole and first, and then what happened, in
-//! order: failures with what ended them, plans that were accepted, conclusions of the agent with what came
-//! of them, commits, and the last text of each turn. Every line that a claim may quote has a number.
-//! The rest (final state, rules, known memories) is for orientation and has none.
+//! Two parts come from the session: first the person's words, as whole as the budget allows, and then what
+//! happened, in order: failures with what ended them, plans that were accepted, conclusions of the agent
+//! with what came of them, commits, and the last text of each turn. Every line that a claim may quote has a
+//! number. The rest (final state, rules, known memories) is for orientation and has none.
 //!
 //! ```text
+//! SESSION of claude_code: 5 tool calls, 1 files edited, 1 failures. Step numbers count tool calls.
+//!
 //! PERSON
 //! [1] task: Fix the flaky upload test
-//! [2] refusing `git push --force`: never force-push here      (then: edited nothing)
-//! WHAT HAPPENED
-//! [3] failed, step 4: go test ./upload
-//! [4] error: dial tcp: connection refused
-//! [5] then worked: docker compose up -d && go test ./upload   (ended by: a step before it)
+//!     (then edited upload/main_test.go)
+//! [2] step 5, refusing a call: never force-push here, open a pull request
+//!     (the call: go test ./...)
+//!
+//! WHAT HAPPENED, IN ORDER
+//! [3] failed, step 0: go test ./upload
+//! [4] error: dial tcp 127.0.0.1:9000: connect: connection refused ⏎ FAIL upload
+//! [5] then worked, step 2: go test ./upload
+//!     (between them ran `docker compose up -d minio`)
+//! [6] agent, step 5: The container is now started in `TestMain`, and the whole suite passes.
+//!
+//! STATE AT THE END
+//! - files edited: upload/main_test.go
+//! - last run of `go test ./...`: passed
 //! ```
 //!
 //! Each kind of line has a budget of tokens, and the best lines of a kind fill it. Lines after the first
@@ -40,14 +51,19 @@ const MAX_DOSSIER_TOKENS: u32 = 8_000;
 /// Tokens of the rules and of the known memories.
 const RULES_TOKENS: u32 = 600;
 const KNOWN_TOKENS: u32 = 300;
+/// Tokens of a number and a label.
+const LABEL_TOKENS: u32 = 12;
+/// The longest rule or memory that is listed, in characters.
+const MAX_LISTED_CHARS: usize = 240;
 
 /// A dossier: the text for the model, and the lines that its answer may quote.
 #[derive(Clone, Debug)]
 pub(super) struct SessionDossier {
     pub(super) text: String,
     pub(super) lines: Vec<DossierLine>,
-    /// Episodes: interventions of the person, failures, accepted plans, conclusions of the agent.
-    pub(super) n_episodes: usize,
+    /// Moments that may teach something: interventions of the person, failures, sentences of accepted
+    /// plans, and conclusions of the agent.
+    pub(super) n_moments: usize,
     pub(super) n_tokens: u32,
 }
 
@@ -66,7 +82,8 @@ struct DossierItem {
     kind: ItemKind,
     /// Position among the events of the session.
     order: u32,
-    /// The best items fill the budget of their kind.
+    /// Rank among the items of the same kind, of which the best fill its budget. Each kind has a scale of
+    /// its own.
     worth: i32,
     parts: Vec<ItemPart>,
     /// What came of it, in our words; not quotable.
@@ -82,7 +99,9 @@ struct ItemPart {
     text: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Kinds of items, from the one that is needed most to the first that is dropped from a dossier that is too
+/// long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ItemKind {
     Person,
     Failure,
@@ -96,21 +115,32 @@ impl ItemKind {
     const ALL: [Self; 6] =
         [Self::Person, Self::Failure, Self::Plan, Self::Conclusion, Self::Commit, Self::Closing];
 
-    /// The source that a claim has, and the budget in tokens.
-    #[rustfmt::skip]
-    const fn row(self) -> (QuoteSource, u32) {
+    /// The source of a claim that quotes such an item.
+    const fn source(self) -> QuoteSource {
         match self {
-            Self::Person     => (QuoteSource::Person,  2_300),
-            Self::Failure    => (QuoteSource::Failure, 1_300),
-            Self::Plan       => (QuoteSource::Plan,      600),
-            Self::Conclusion => (QuoteSource::Agent,   1_500),
-            Self::Commit     => (QuoteSource::Commit,    250),
-            Self::Closing    => (QuoteSource::Agent,     800),
+            Self::Person => QuoteSource::Person,
+            Self::Failure => QuoteSource::Failure,
+            Self::Plan => QuoteSource::Plan,
+            Self::Conclusion | Self::Closing => QuoteSource::Agent,
+            Self::Commit => QuoteSource::Commit,
         }
     }
 
-    /// Counts as an episode. The last text of a turn and a commit only repeat what happened in it.
-    const fn is_episode(self) -> bool {
+    /// Tokens of all items of the kind together.
+    const fn token_budget(self) -> u32 {
+        match self {
+            Self::Person => 2_300,
+            Self::Failure => 1_300,
+            Self::Plan => 600,
+            Self::Conclusion => 1_500,
+            Self::Commit => 250,
+            Self::Closing => 800,
+        }
+    }
+
+    /// Returns whether items of the kind may teach something. The last text of a turn and a commit only
+    /// repeat what happened before them.
+    const fn may_teach(self) -> bool {
         !matches!(self, Self::Commit | Self::Closing)
     }
 }
@@ -124,6 +154,8 @@ pub(super) fn compose_dossier(
 ) -> SessionDossier {
     let timeline = Timeline::new(pad, texts);
     let mut items = person::person_items(&timeline, texts);
+    // The first message of the person is the task. It is found before the budgets, which may drop it.
+    let task_order = items.first().map(|it| it.order);
     items.extend(failures::failure_items(&timeline, texts));
     items.extend(conclusions::plan_items(&timeline, texts));
     items.extend(conclusions::agent_items(&timeline, texts));
@@ -131,20 +163,28 @@ pub(super) fn compose_dossier(
     let mut items = within_budgets(items);
     drop_repeated_asides(&mut items);
 
-    let first_order = items.iter().map(|it| it.order).min();
-    let is_task = |it: &DossierItem| it.kind == ItemKind::Person && Some(it.order) == first_order;
-    let n_episodes = items.iter().filter(|it| it.kind.is_episode() && !is_task(it)).count();
+    let is_task = |it: &DossierItem| it.kind == ItemKind::Person && Some(it.order) == task_order;
+    let n_moments = items.iter().filter(|it| it.kind.may_teach() && !is_task(it)).count();
     let state = final_state::describe_state(session, &timeline);
     loop {
         let (text, lines) = format_dossier(session, pad, &items, &state, context);
         let n_tokens = recall::estimate_tokens(&text);
         // The budgets leave room for the headings in all but the oddest sessions.
-        let least = (0..items.len()).min_by_key(|nth| items[*nth].worth);
-        match least.filter(|_| n_tokens > MAX_DOSSIER_TOKENS) {
-            Some(nth) => drop(items.remove(nth)),
-            None => return SessionDossier { text, lines, n_episodes, n_tokens },
+        if n_tokens <= MAX_DOSSIER_TOKENS {
+            return SessionDossier { text, lines, n_moments, n_tokens };
         }
+        let Some(position) = least_needed(&items) else {
+            return SessionDossier { text, lines, n_moments, n_tokens };
+        };
+        items.remove(position);
     }
+}
+
+/// The position of the item to drop first: the least of the kind that is needed least.
+fn least_needed(items: &[DossierItem]) -> Option<usize> {
+    let rank = |it: &DossierItem| (it.kind, std::cmp::Reverse(it.worth));
+    // Of equals the earlier one goes: `max_by_key` takes the last.
+    (0..items.len()).rev().max_by_key(|position| rank(&items[*position]))
 }
 
 /// The best items of each kind that fit its budget, in their order.
@@ -153,9 +193,9 @@ fn within_budgets(items: Vec<DossierItem>) -> Vec<DossierItem> {
     for kind in ItemKind::ALL {
         let mut ranked: Vec<DossierItem> =
             items.iter().filter(|it| it.kind == kind).cloned().collect();
-        // Of equals the later one: it has seen more.
+        // Of equals the later one: more had happened before it.
         ranked.sort_by_key(|it| std::cmp::Reverse((it.worth, it.order)));
-        let mut left = kind.row().1;
+        let mut left = kind.token_budget();
         for item in ranked {
             let cost = item_tokens(&item);
             if cost <= left {
@@ -187,9 +227,6 @@ fn item_tokens(item: &DossierItem) -> u32 {
     parts + recall::estimate_tokens(&item.aside)
 }
 
-/// Tokens of a number and a label.
-const LABEL_TOKENS: u32 = 12;
-
 /// Writes the items, numbered, and what is known beside them.
 fn format_dossier(
     session: &SessionOverview,
@@ -220,12 +257,12 @@ fn format_dossier(
 }
 
 fn add_item(text: &mut String, lines: &mut Vec<DossierLine>, pad: &Scratchpad, item: &DossierItem) {
-    let (source, _) = item.kind.row();
+    let source = item.kind.source();
     // A person's words are theirs, whatever the agent read before. In a record from elsewhere, they may
     // be invented like everything else.
-    let is_foreign =
+    let is_untrusted_transcript =
         pad.external.as_ref().is_some_and(|it| it.channel == ContentChannel::Transcript);
-    let is_own_word = source == QuoteSource::Person && !is_foreign;
+    let is_own_word = source == QuoteSource::Person && !is_untrusted_transcript;
     let tainted = pad.is_tainted(item.order) && !is_own_word;
     let mark = if tainted { " (external)" } else { "" };
     for part in &item.parts {
@@ -263,9 +300,6 @@ fn list_texts(texts: &[String], max_tokens: u32) -> String {
     }
     acc
 }
-
-/// The longest rule or memory that is listed, in characters.
-const MAX_LISTED_CHARS: usize = 240;
 
 /// A text on one line, cut at a limit.
 fn one_line(text: &str, max_chars: usize) -> String {

@@ -109,7 +109,7 @@ pub(crate) async fn ask_about(
     if let Some(reason) = reason_not_to_ask(&milestones, session, project.now, limits) {
         return Ok(reason);
     }
-    if material.dossier.n_episodes < super::MIN_EPISODES {
+    if material.dossier.n_moments < super::MIN_EPISODES {
         return Ok(QuestionOutcome::TooLittle);
     }
     let dossier = material.dossier.text.clone();

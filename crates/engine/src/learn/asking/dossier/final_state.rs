@@ -1,4 +1,5 @@
-//! The frame of a dossier: which session it is, and how things stood at its end.
+//! The parts of a dossier that no claim may quote: its first line, which names the session, and the section
+//! on the state at the end.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -20,7 +20,7 @@ const MAX_NOD_CHARS: usize = 14;
 
 /// One item per text of the person, except accepted plans, which the agent wrote.
 pub(super) fn person_items(timeline: &Timeline<'_>, texts: &SessionTexts) -> Vec<DossierItem> {
-    let budget = ItemKind::Person.row().1;
+    let budget = ItemKind::Person.token_budget();
     let mut max_chars = MAX_MESSAGE_CHARS;
     loop {
         let items = items_within(timeline, texts, max_chars);

@@ -10,7 +10,7 @@ use model::{
 use observe::Scratchpad;
 
 use super::super::session_texts::SessionTexts;
-use super::{DossierContext, SessionDossier, compose_dossier};
+use super::{DossierContext, DossierItem, ItemKind, SessionDossier, compose_dossier, least_needed};
 
 /// The events of a script, one per line: `person TEXT`, `refuses TEXT`, `answers QUESTION | TEXT`,
 /// `plan TEXT`, `agent TEXT`, `edit PATH`, `fetch URL`, `run COMMAND`, and `fails COMMAND => OUTPUT`.
@@ -175,6 +175,52 @@ fn what_follows_external_text_is_marked_except_the_persons_words() {
             - the work was not committed, and no check confirms it
         "]],
     );
+}
+
+#[test]
+fn a_dropped_task_does_not_hide_a_remark_from_the_count() {
+    // More words than the budget of the person holds: the task, which has the least worth, is dropped.
+    let mut script = String::from("person Do the work\n");
+    for n in 0..90 {
+        let remark =
+            format!("remark number {n}: ") + &"keep the parts apart from the core ".repeat(6);
+        let _ = writeln!(script, "person {remark}");
+    }
+    let dossier = compose(&script, &DossierContext::default());
+    assert!(!dossier.text.contains("task: "), "{}", dossier.text);
+    assert_eq!(dossier.n_moments, dossier.lines.len());
+}
+
+#[test]
+fn the_words_of_the_person_are_dropped_last() {
+    let item = |kind: ItemKind, worth: i32| DossierItem {
+        kind,
+        order: 0,
+        worth,
+        parts: Vec::new(),
+        aside: String::new(),
+        confirmed: false,
+    };
+    let mut items = vec![
+        item(ItemKind::Person, 1),
+        item(ItemKind::Failure, -5),
+        item(ItemKind::Closing, 700),
+        item(ItemKind::Commit, 90),
+        item(ItemKind::Closing, 60),
+    ];
+    let mut dropped = Vec::new();
+    while let Some(position) = least_needed(&items) {
+        let item = items.remove(position);
+        dropped.push((item.kind, item.worth));
+    }
+    let expected = [
+        (ItemKind::Closing, 60),
+        (ItemKind::Closing, 700),
+        (ItemKind::Commit, 90),
+        (ItemKind::Failure, -5),
+        (ItemKind::Person, 1),
+    ];
+    assert_eq!(dropped, expected);
 }
 
 #[test]
