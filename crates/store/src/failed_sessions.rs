@@ -19,7 +19,7 @@ use model::{SessionId, Timestamp};
 use serde_json::{Value, json};
 
 use crate::data_dir::DatabasePaths;
-use crate::line_seal::{LineSeal, TextFileKind, require_key};
+use crate::line_seal::{LineSeal, TextFileKind, prepare_to_write};
 use crate::{EncryptionKey, Error, os};
 
 /// Extension of the file, which has the name of the database.
@@ -78,7 +78,7 @@ impl<'a> FailedSessionFile<'a> {
 
     fn write(self, all: &[FailedSession]) -> Result<(), Error> {
         let lines: String = all.iter().map(|it| format_line(it) + "\n").collect();
-        require_key(&self.paths.data_dir(), self.key)?;
+        prepare_to_write(&self.paths.data_dir(), self.key)?;
         os::write_private_file(&self.path(), self.seal().seal_lines(&lines)?.as_bytes())
     }
 

@@ -14,7 +14,7 @@ use std::time::UNIX_EPOCH;
 use model::{SessionId, Timestamp};
 
 use crate::line_file::{append_lines, none_if_missing, rewrite_file};
-use crate::line_seal::{LineSeal, TextFileKind, holds_sealed_line, require_key};
+use crate::line_seal::{LineSeal, TextFileKind, holds_sealed_line, prepare_to_write};
 use crate::text_erasure::TextCleaner;
 use crate::{DataDir, EncryptionKey, Error, MaskedEvent, journal, os};
 
@@ -43,7 +43,7 @@ impl Inbox {
         first: &MaskedEvent,
         events: &[MaskedEvent],
     ) -> Result<bool, Error> {
-        require_key(&self.data, self.key.as_ref())?;
+        prepare_to_write(&self.data, self.key.as_ref())?;
         let path = self.path_of(session);
         os::private_dir(&self.dir).map_err(|it| Error::from_io(&path, &it))?;
         let lines: String = events.iter().map(MaskedEvent::to_line).collect();

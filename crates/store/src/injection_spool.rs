@@ -16,7 +16,7 @@ use model::{InjectionMoment, InjectionTier, MemoryId, NoteSubject, ProjectId, Ti
 use serde_json::{Value, json};
 
 use crate::data_dir::DatabasePaths;
-use crate::line_seal::{LineSeal, TextFileKind, require_key};
+use crate::line_seal::{LineSeal, TextFileKind, prepare_to_write};
 use crate::text_erasure::TextCleaner;
 use crate::{EncryptionKey, Error, os};
 
@@ -74,7 +74,7 @@ impl<'a> InjectionSpool<'a> {
         }
         let lines: String = rows.iter().map(|it| format_line(it) + "\n").collect();
         self.paths.create_folders()?;
-        require_key(&self.paths.data_dir(), self.key)?;
+        prepare_to_write(&self.paths.data_dir(), self.key)?;
         let lines = self.seal().seal_lines(&lines)?;
         os::private_file(&self.path()).map_err(|it| self.error(&it))?;
         let written = OpenOptions::new().append(true).open(self.path()).and_then(|mut file| {

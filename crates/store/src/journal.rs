@@ -11,7 +11,7 @@ use model::SessionId;
 
 use crate::data_dir::DatabasePaths;
 use crate::line_file::{append_lines, rewrite_file};
-use crate::line_seal::{LineSeal, TextFileKind, require_key};
+use crate::line_seal::{LineSeal, TextFileKind, prepare_to_write};
 use crate::text_erasure::TextCleaner;
 use crate::{EncryptionKey, Error, MaskedEvent, os};
 
@@ -106,7 +106,7 @@ impl<'a> JournalWriter<'a> {
         paths.create_folders()?;
         let dir = journals_folder(paths);
         os::private_dir(&dir).map_err(|it| Error::from_io(&dir, &it))?;
-        require_key(&paths.data_dir(), self.key)?;
+        prepare_to_write(&paths.data_dir(), self.key)?;
         let path = journal_path(paths, session);
         let lines = LineSeal::new(self.key, TextFileKind::Journal, &path).seal_lines(&lines)?;
         let file = append_lines(&path, |_| Ok(Some(lines.clone())))?;

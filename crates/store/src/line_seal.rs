@@ -23,8 +23,8 @@ use ring::rand::{SecureRandom, SystemRandom};
 use crate::text_erasure::TextCleaner;
 use crate::{DataDir, EncryptionKey, Error, os};
 
-/// First word of a sealed line. No plain line begins with it: events are JSON, and no word of a shown
-/// log is like it.
+/// First word of a sealed line. No plain line begins with it: events are JSON, and a line of a shown log
+/// begins with an id or with a keyword of `ShownEntry`.
 const SEALED_PREFIX: &str = "sealed1 ";
 /// Purpose of the derived keys; part of the format.
 const KEY_CONTEXT: &str = "waylore 2026-11-16 sealed lines";
@@ -70,11 +70,18 @@ impl LineSeal {
         Self { key: key.map(derive) }
     }
 
-    /// Seals whole lines. Refuses if the system has no random numbers.
+    /// Seals whole lines. A line that is sealed already stays as it is: `open_lines` passes on the lines it
+    /// cannot open, and a second seal would hide them even from the key they belong to. Refuses if the
+    /// system has no random numbers.
     pub(crate) fn seal_lines(&self, lines: &str) -> Result<String, Error> {
         let Some(key) = &self.key else { return Ok(lines.to_owned()) };
         let mut acc = String::with_capacity(lines.len() * 3 / 2);
         for line in lines.lines() {
+            if line.starts_with(SEALED_PREFIX) {
+                acc.push_str(line);
+                acc.push('\n');
+                continue;
+            }
             let refuse = |_| Error::Internal { what: "a line cannot be encrypted".to_owned() };
             let mut nonce = [0; NONCE_LEN];
             SystemRandom::new().fill(&mut nonce).map_err(refuse)?;
@@ -95,8 +102,8 @@ impl LineSeal {
 
     /// Opens the lines of a file. A line that does not open (cut off, damaged, another key) stays as
     /// it is: every reader skips lines it cannot parse.
-    pub(crate) fn open_lines(&self, bytes: &[u8]) -> String {
-        let text = String::from_utf8_lossy(bytes);
+    pub(crate) fn open_lines(&self, raw_bytes: &[u8]) -> String {
+        let text = String::from_utf8_lossy(raw_bytes);
         if self.key.is_none() || !text.contains(SEALED_PREFIX) {
             return text.into_owned();
         }
@@ -113,13 +120,14 @@ impl LineSeal {
         acc
     }
 
-    /// Applies a cleaner to the lines of a file. Returns the new contents, or `None` to leave it.
+    /// Applies a cleaner, which returns the changed text or `None`, to the lines of a file. Returns the new
+    /// contents, or `None` if nothing changes.
     pub(crate) fn clean_lines(
         &self,
-        bytes: &[u8],
+        raw_bytes: &[u8],
         clean: TextCleaner<'_>,
     ) -> Result<Option<Vec<u8>>, Error> {
-        let Some(cleaned) = clean(&self.open_lines(bytes)) else { return Ok(None) };
+        let Some(cleaned) = clean(&self.open_lines(raw_bytes)) else { return Ok(None) };
         Ok(Some(self.seal_lines(&cleaned)?.into_bytes()))
     }
 
@@ -134,20 +142,20 @@ impl LineSeal {
     }
 }
 
-/// Returns whether lines hold a sealed one that could not be opened.
-pub(crate) fn holds_sealed_line(lines: &str) -> bool {
-    lines.lines().any(|it| it.starts_with(SEALED_PREFIX))
+/// Returns whether lines from `open_lines` hold a sealed one, which could not be opened.
+pub(crate) fn holds_sealed_line(opened_lines: &str) -> bool {
+    opened_lines.lines().any(|it| it.starts_with(SEALED_PREFIX))
 }
 
-/// Returns whether lines hold a plain one.
-pub(crate) fn holds_plain_line(bytes: &[u8]) -> bool {
+/// Returns whether the bytes of a file hold a plain line.
+pub(crate) fn holds_plain_line(raw_bytes: &[u8]) -> bool {
     let is_plain = |it: &[u8]| !it.is_empty() && !it.starts_with(SEALED_PREFIX.as_bytes());
-    bytes.split(|it| *it == b'\n').any(is_plain)
+    raw_bytes.split(|it| *it == b'\n').any(is_plain)
 }
 
-/// Checks that a process may write text files: with the key if the data folder is encrypted. A process
-/// with a key leaves the marker for those without.
-pub(crate) fn require_key(data: &DataDir, key: Option<&EncryptionKey>) -> Result<(), Error> {
+/// Prepares writing a text file. A process with a key marks the data folder as encrypted; one without a key
+/// is refused if the folder is marked.
+pub(crate) fn prepare_to_write(data: &DataDir, key: Option<&EncryptionKey>) -> Result<(), Error> {
     let marker = data.root.join(SEALED_MARKER);
     match (key, marker.exists()) {
         (None, true) => Err(Error::WrongKey { path: data.root.clone() }),
@@ -193,6 +201,18 @@ mod tests {
         ] {
             assert_eq!(other.open_lines(sealed.as_bytes()), sealed);
         }
+    }
+
+    #[test]
+    fn a_line_of_another_key_survives_a_rewrite() {
+        let (own, other) =
+            (seal(Some("correct horse"), "a.ndjson"), seal(Some("battery staple"), "a.ndjson"));
+        let foreign = other.seal_lines("theirs\n").unwrap();
+        let file = foreign.clone() + &own.seal_lines("mine\n").unwrap();
+        let clean = |text: &str| Some(text.replace("mine", "erased"));
+        let cleaned = own.clean_lines(file.as_bytes(), &clean).unwrap().unwrap();
+        assert_eq!(own.open_lines(&cleaned), foreign + "erased\n");
+        assert!(other.open_lines(&cleaned).starts_with("theirs\n"));
     }
 
     #[test]

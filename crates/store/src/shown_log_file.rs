@@ -28,7 +28,7 @@ use std::str::FromStr;
 use model::{MemoryId, ProjectPath, SessionId, Timestamp, TrialGroup};
 
 use crate::line_file::{list_files, rewrite_file};
-use crate::line_seal::{LineSeal, TextFileKind, require_key};
+use crate::line_seal::{LineSeal, TextFileKind, prepare_to_write};
 use crate::{DataDir, EncryptionKey, Error, os};
 
 /// Most logs kept; those that were written to longest ago are removed first.
@@ -304,7 +304,7 @@ impl ShownLog {
         let io = |it: std::io::Error| Error::from_io(&self.path, &it);
         let is_new = fs::metadata(&self.path).map_or(0, |it| it.len()) == 0;
         os::private_dir(&self.dir).and_then(|()| os::private_file(&self.path)).map_err(io)?;
-        require_key(&self.data, self.key.as_ref())?;
+        prepare_to_write(&self.data, self.key.as_ref())?;
         // Paths and names of modules may hold a token.
         let text = secrets::redact_path(&(lines.join("\n") + "\n")).text;
         let text = self.seal().seal_lines(&text)?;
