@@ -132,7 +132,7 @@ impl FileIndex {
                 if old.facts.interface_hash != file.facts.interface_hash
                     || old.facts.lang != file.facts.lang
                 {
-                    affected_keys.push(old.key);
+                    affected_keys.push(old.path_key);
                     affected_keys.extend(changed_keys(&old.index_keys, &file.index_keys));
                     self.remove_from_index(&old);
                     self.add_to_index(&file);
@@ -144,7 +144,7 @@ impl FileIndex {
                 if let Some(old) = old {
                     affected_keys.extend(self.unregister(old));
                 }
-                affected_keys.push(file.key);
+                affected_keys.push(file.path_key);
                 affected_keys.extend(file.index_keys.iter().map(|it| it.0));
                 self.by_path.insert(path.into(), id);
                 self.add_to_index(&file);
@@ -174,7 +174,7 @@ impl FileIndex {
     fn unregister(&mut self, old: Box<IndexedFile>) -> Vec<LookupKey> {
         self.by_path.remove(&old.path);
         self.remove_from_index(&old);
-        let mut keys = vec![old.key];
+        let mut keys = vec![old.path_key];
         keys.extend(old.index_keys.iter().map(|it| it.0));
         keys
     }

@@ -62,7 +62,7 @@ pub(crate) struct IndexedFile {
     pub(crate) id: FileId,
     pub(crate) path: Box<str>,
     /// The key of lookups by this path.
-    pub(crate) key: LookupKey,
+    pub(crate) path_key: LookupKey,
     /// The open namespace that its top-level definitions join, if that is more than the file.
     pub(crate) namespace: Option<Box<str>>,
     /// The facts that other files can see. `strings` is empty: `name_ids` replaces it.
@@ -107,7 +107,7 @@ impl IndexedFile {
         Self {
             id,
             path: path.into(),
-            key: LookupKey::new(LookupKind::Path, hash_str(path), 0),
+            path_key: LookupKey::new(LookupKind::Path, hash_str(path), 0),
             namespace: namespace.map(Into::into),
             facts,
             refs: Vec::new(),

@@ -5,8 +5,10 @@
 //! with the edges of the file. For example, `file_at_path("b.ts")` records the key of that path,
 //! even if there is no such file. When `b.ts` is added, the file is resolved again.
 //!
-//! A [`LookupKey`] is the hash of a lookup: of a path, or of a name and where it is looked up.
-//! Different lookups may share a key, so results are compared with the name itself.
+//! A [`LookupKey`] is the 64-bit hash of a lookup: of a path, or of a name and where it is looked up.
+//! Different lookups may share a key, so the name of a result is compared with the name looked up.
+//! Namespaces and the owners of members are not: a wrong result needs the same name and two of a
+//! project's few namespaces with one hash. Callers check the owner's type anyway.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -14,14 +16,15 @@ use std::collections::HashSet;
 use model::hasher::FastBuildHasher;
 
 use super::name_interner::hash_str;
-use super::{DefRef, FileIndex, IndexedFile, LookupKey, LookupKind, NameId};
+use super::{DefRef, FileIndex, IndexedFile, LookupKey, LookupKind, NameId, NameInterner};
+use crate::facts::FileFacts;
 use crate::ids::FileId;
 use crate::lang::LanguageFamily;
 
 /// The index as one file sees it while it is resolved. Every access records a key; the file is
 /// resolved again when one of them is reported as changed.
 pub(crate) struct TrackedView<'w> {
-    pub(crate) index: &'w FileIndex,
+    index: &'w FileIndex,
     /// The file that is resolved, with its references.
     own_file: &'w IndexedFile,
     recorded_keys: RefCell<HashSet<LookupKey, FastBuildHasher>>,
@@ -41,6 +44,18 @@ impl<'w> TrackedView<'w> {
         let mut keys: Vec<LookupKey> = self.recorded_keys.into_inner().into_iter().collect();
         keys.sort_unstable();
         keys
+    }
+
+    /// The names of all files. They say nothing about a file, so reading them records no key.
+    pub(crate) fn names(&self) -> &'w NameInterner {
+        &self.index.names
+    }
+
+    /// The complete facts of a file, rebuilt with their strings; slow.
+    pub(crate) fn complete_facts(&self, file: FileId) -> Option<FileFacts> {
+        // Records the key of the file.
+        self.file(file);
+        self.index.facts(file)
     }
 
     /// Notes that the resolution depends on the result of this lookup.
@@ -69,7 +84,7 @@ impl<'w> TrackedView<'w> {
             self.index.get(file).expect("a file id that a lookup returned is in the index")
         };
         if self.mark_visited(file) {
-            self.record_key(entry.key);
+            self.record_key(entry.path_key);
         }
         entry
     }
@@ -99,12 +114,14 @@ impl<'w> TrackedView<'w> {
         self.sorted_defs(key, Some(name))
     }
 
-    /// The methods with this name in files of a language family, in no particular order.
-    pub(crate) fn methods_named(&self, name: NameId, family: LanguageFamily) -> &'w [DefRef] {
+    /// The method with this name in files of a language family; `None` if there is none or several.
+    pub(crate) fn only_method_named(&self, name: NameId, family: LanguageFamily) -> Option<DefRef> {
         let name_hash = self.index.names.hash_of(name);
         let key = LookupKey::new(LookupKind::Method, name_hash, family as u64);
         self.record_key(key);
-        self.index.defs_by_key(key)
+        // Common names have thousands of methods, whose files need not be looked at.
+        let [only] = self.index.defs_by_key(key) else { return None };
+        self.has_name(*only, name).then_some(*only)
     }
 
     /// The manifests of packages with this name, ordered by path.
@@ -125,26 +142,29 @@ impl<'w> TrackedView<'w> {
     /// The `__init__.py` files of Python packages whose folder has this name, ordered by path.
     pub(crate) fn python_packages(&self, name: &str) -> Vec<FileId> {
         let key = LookupKey::new(LookupKind::PythonPackage, hash_str(name), 0);
-        self.sorted_defs(key, None).into_iter().map(|it| it.file).collect()
+        let files = self.sorted_defs(key, None).into_iter().map(|it| it.file);
+        files.filter(|it| self.file(*it).folder().rsplit('/').next() == Some(name)).collect()
     }
 
     /// The definitions of a key ordered by path, without those that have its hash but not `name`.
-    /// `None` for keys whose entries stand for whole files, which have no name to compare.
+    /// `None` for keys whose entries stand for whole files; the caller compares those. Records the
+    /// file of every definition, also of those that are left out.
     fn sorted_defs(&self, key: LookupKey, name: Option<NameId>) -> Vec<DefRef> {
         self.record_key(key);
         let found = self.index.defs_by_key(key);
         if found.is_empty() {
             return Vec::new();
         }
-        let has_name = |it: &&DefRef| {
-            let entry = self.file(it.file);
-            name.is_none_or(|name| entry.name_id(entry.facts.def(it.def).name) == name)
-        };
+        let has_name = |it: &&DefRef| name.is_none_or(|name| self.has_name(**it, name));
         let mut defs: Vec<DefRef> = found.iter().filter(has_name).copied().collect();
         // Insertion order depends on the history of updates; the path does not.
         defs.sort_by(|a, b| {
             (&*self.file(a.file).path, a.def).cmp(&(&*self.file(b.file).path, b.def))
         });
         defs
+    }
+    fn has_name(&self, def: DefRef, name: NameId) -> bool {
+        let entry = self.file(def.file);
+        entry.name_id(entry.facts.def(def.def).name) == name
     }
 }

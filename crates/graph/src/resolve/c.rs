@@ -71,7 +71,7 @@ pub(super) fn resolve_c_module(
 /// Returns whether the project has a namespace with this dotted path.
 fn is_c_namespace(resolver: &Resolver<'_>, path: &str) -> bool {
     let (outer, last) = path.rsplit_once('.').unwrap_or(("", path));
-    let Some(last) = resolver.view.index.names.find(last) else { return false };
+    let Some(last) = resolver.view.names().find(last) else { return false };
     let defs = resolver.view.namespace_defs(&[GLOBAL_NAMESPACE, outer].concat(), last);
     defs.iter().any(|it| resolver.def(*it).kind == DefKind::Module)
 }

@@ -73,7 +73,7 @@ fn find_in_type_of_namespace(
     }
     let Some((outer, last)) = path.rsplit_once('.') else { return LookupResult::NotFound };
     // A name that is not interned is defined nowhere.
-    let Some(last) = resolver.view.index.names.find(last) else { return LookupResult::NotFound };
+    let Some(last) = resolver.view.names().find(last) else { return LookupResult::NotFound };
     let owner = resolver.with_budget(LookupResult::NotFound, || {
         find_in_namespace(resolver, outer, last, DefQuery::ANY_TYPE, None)
     });

@@ -173,9 +173,7 @@ impl<'a> PreciseTargets<'a> {
         let mut facts_of: HashMap<FileId, Option<FileFacts>> = HashMap::new();
         let mut find_definition = |named: &NamedDefinition| {
             let file = resolver.view.file_at_path(&named.path)?;
-            // Records the dependency: `index.facts` below bypasses the view.
-            resolver.view.file(file);
-            let facts = facts_of.entry(file).or_insert_with(|| resolver.view.index.facts(file));
+            let facts = facts_of.entry(file).or_insert_with(|| resolver.view.complete_facts(file));
             let mut namesakes = definitions_named(facts.as_ref()?, &named.name);
             Some(DefRef { file, def: namesakes.nth(named.ordinal as usize)? })
         };
@@ -286,7 +284,7 @@ fn find_unique_method(
     if eval_value(resolver, context, receiver) != AbstractValue::Unknown {
         return None;
     }
-    let [only] = resolver.view.methods_named(indexed.name_id(name), family) else { return None };
-    let is_test = resolver.def(*only).flags.has(DefFlags::TEST);
-    (!is_test).then_some(*only)
+    let only = resolver.view.only_method_named(indexed.name_id(name), family)?;
+    let is_test = resolver.def(only).flags.has(DefFlags::TEST);
+    (!is_test).then_some(only)
 }

@@ -70,7 +70,7 @@ fn resolve_first_segment(
         "self" => Some(ModuleRef::File(file)),
         "super" => parent_module_file(resolver, file).map(ModuleRef::File),
         _ => {
-            let found = match resolver.view.index.names.find(segment) {
+            let found = match resolver.view.names().find(segment) {
                 Some(name) => find_rust_name(resolver, file, None, name, DefQuery::ANY_TYPE),
                 None => LookupResult::NotFound,
             };
@@ -98,7 +98,7 @@ fn resolve_next_segment(
         }
         ("self", module) => Some(module.clone()),
         _ => {
-            let name = resolver.view.index.names.find(segment)?;
+            let name = resolver.view.names().find(segment)?;
             as_module_ref(find_in_module(resolver, module, name, DefQuery::ANY_TYPE))
         }
     }
