@@ -1,12 +1,13 @@
-//! The facts that only a file's own references use: the larger part of its facts, which no other
-//! file looks at.
+//! The facts of a file have two parts: its *visible* facts, which other files can see, and its
+//! *reference* facts, which only its own references use. This file encodes the latter, the larger
+//! part.
 //!
 //! They stay encoded in `FileFacts::reference_bytes` until the resolver reads the file: all files
 //! are in memory at once, and few of them are resolved again.
 //!
-//! The other facts of the file are its visible facts. Both parts are numbered in one sequence: if
-//! the visible facts have 10 terms, `TermId(10)` is the first term here. `compaction.rs` makes both
-//! parts; `IndexedFile::with_references` joins them again to resolve the file.
+//! Both parts are numbered in one sequence: if the visible facts have 10 terms, `TermId(10)` is the
+//! first term here. `compaction.rs` makes both parts; `IndexedFile::with_references` joins them
+//! again to resolve the file.
 
 use model::codec::{ByteReader, ByteWriter};
 
@@ -21,6 +22,7 @@ use super::{FileFacts, LocalVariable, Reference, Term};
 pub(crate) struct ReferenceFacts {
     pub(crate) terms: Vec<Term>,
     pub(crate) locals: Vec<LocalVariable>,
+    /// The items of the lists in `terms`, as in `FileFacts::lists`.
     pub(crate) lists: Vec<u32>,
     pub(crate) refs: Vec<Reference>,
 }
@@ -93,6 +95,7 @@ impl ReferenceFacts {
     /// Returns whether every index points at an existing item, given the visible facts of the same
     /// file.
     pub(super) fn has_valid_indices(&self, visible: &FileFacts) -> bool {
+        // Both parts are numbered in one sequence, except definitions, all of which are visible.
         let bounds = IndexBounds {
             strings: visible.strings.len(),
             terms: visible.terms.len() + self.terms.len(),
