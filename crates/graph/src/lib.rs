@@ -65,7 +65,7 @@ pub use query_graph::{
 };
 pub use resolve::{
     EdgeCounts, EdgeKind, EncodedFileEdges, FileEdges, ResolutionKind, ResolvedReference,
-    SymbolEdge, decode_edges, decode_keys,
+    SymbolEdge, UnknownReceiverCalls, decode_edges, decode_keys,
 };
 pub use scip::{ColumnEncoding, ScipFile, ScipOccurrence, parse_scip};
 pub use symbol_graph::{GraphChange, GraphUpdate, SymbolGraph};

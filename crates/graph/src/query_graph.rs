@@ -25,7 +25,7 @@ use model::hasher::FastBuildHasher;
 use crate::facts::{DefFlags, DefId, DefKind, FileFacts};
 use crate::facts_builder::to_index;
 use crate::ids::{FileId, NodeId};
-use crate::resolve::{EdgeKind, FileEdges, ResolutionKind, hash_member_name};
+use crate::resolve::{EdgeKind, FileEdges, ResolutionKind, UnknownReceiverCalls, hash_member_name};
 
 pub use find_target::{TargetLookup, find_target, suggest_names, suggest_targets};
 pub(crate) use traversal::edge_weight;
@@ -175,8 +175,8 @@ impl QueryGraph {
         // Second pass: translate the ends of the edges to nodes.
         let mut edges = Vec::with_capacity(all_edges.iter().map(|it| it.edges.len()).sum());
         for (position, (file, file_edges)) in graph.files.iter().zip(&all_edges).enumerate() {
-            for (hash, n_calls) in &file_edges.unknown_receivers {
-                let calls = graph.unknown_receivers.entry(*hash).or_default();
+            for UnknownReceiverCalls { name_hash, n_calls } in &file_edges.unknown_receivers {
+                let calls = graph.unknown_receivers.entry(*name_hash).or_default();
                 calls.push((to_index(position), *n_calls));
             }
             graph.n_external += u64::from(file_edges.n_external);

@@ -69,7 +69,7 @@ use python::{find_in_python_module, find_in_star_imports, find_submodule, resolv
 use rust::{find_in_rust_module, find_rust_name, resolve_rust_module};
 
 pub use codec::{EdgeCounts, EncodedFileEdges, decode_edges, decode_keys};
-pub use edges::{EdgeKind, FileEdges, SymbolEdge};
+pub use edges::{EdgeKind, FileEdges, SymbolEdge, UnknownReceiverCalls};
 pub(crate) use edges::{hash_member_name, resolve_file};
 pub use references::ResolvedReference;
 pub(crate) use references::resolve_references;
@@ -159,13 +159,13 @@ pub(crate) struct Resolver<'w> {
     value_cache: RefCell<ValueCache>,
     module_cache: RefCell<ModuleCache>,
     /// The nested calls of [`Self::with_budget`] that are running.
-    depth: Cell<u32>,
+    recursion_depth: Cell<u32>,
     /// The calls of [`Self::with_budget`] for the current reference.
     steps: Cell<u32>,
     /// The nesting depth of the deepest value that the current evaluation has used so far. The
     /// result may contain these values, so an upper bound of its own depth follows without walking
     /// through it.
-    part_depth: Cell<u32>,
+    deepest_part: Cell<u32>,
 }
 
 impl<'w> Resolver<'w> {
@@ -175,14 +175,14 @@ impl<'w> Resolver<'w> {
             view: TrackedView::new(index, own_file),
             value_cache: RefCell::default(),
             module_cache: RefCell::default(),
-            depth: Cell::new(0),
+            recursion_depth: Cell::new(0),
             steps: Cell::new(0),
-            part_depth: Cell::new(0),
+            deepest_part: Cell::new(0),
         }
     }
 
     fn name_text(&self, name: NameId) -> &'w str {
-        self.view.index.names.text(name)
+        self.view.names().text(name)
     }
 
     fn string_text(&self, indexed: &IndexedFile, string: StringId) -> &'w str {
@@ -200,31 +200,32 @@ impl<'w> Resolver<'w> {
     /// Runs a step, or returns `fallback` if the recursion is too deep or the current reference has
     /// used up its steps.
     fn with_budget<T>(&self, fallback: T, body: impl FnOnce() -> T) -> T {
-        if self.depth.get() >= MAX_RECURSION_DEPTH || self.steps.get() >= MAX_STEPS_PER_REFERENCE {
+        let depth = self.recursion_depth.get();
+        if depth >= MAX_RECURSION_DEPTH || self.steps.get() >= MAX_STEPS_PER_REFERENCE {
             return fallback;
         }
-        self.depth.set(self.depth.get() + 1);
+        self.recursion_depth.set(depth + 1);
         self.steps.set(self.steps.get() + 1);
         let result = body();
-        self.depth.set(self.depth.get() - 1);
+        self.recursion_depth.set(depth);
         result
     }
 
     /// Runs an evaluation and returns its value with its nesting depth. A value that would be
-    /// nested too deeply is unknown. `eval` reports the values that it uses by [`Self::use_part`]:
+    /// nested too deeply is unknown. `eval` reports the values that it uses by [`Self::note_part_depth`]:
     /// if the evaluation of `[x]` uses the value of `x` with the depth 3, the list has the depth 4.
     fn with_depth(&self, eval: impl FnOnce() -> AbstractValue) -> (AbstractValue, u32) {
         // Evaluations are nested: the parts of the outer one are set aside meanwhile.
-        let outer_part_depth = self.part_depth.replace(0);
+        let outer_deepest_part = self.deepest_part.replace(0);
         let value = eval();
-        let depth = value.depth_around(self.part_depth.get());
-        self.part_depth.set(outer_part_depth);
+        let depth = value.depth_around(self.deepest_part.get());
+        self.deepest_part.set(outer_deepest_part);
         if depth > MAX_VALUE_DEPTH { (AbstractValue::Unknown, 0) } else { (value, depth) }
     }
 
     /// Records that the current evaluation uses a value of this depth.
-    fn use_part(&self, depth: u32) {
-        self.part_depth.set(self.part_depth.get().max(depth));
+    fn note_part_depth(&self, depth: u32) {
+        self.deepest_part.set(self.deepest_part.get().max(depth));
     }
 
     /// Starts a new budget of steps, for the next reference.
@@ -233,7 +234,8 @@ impl<'w> Resolver<'w> {
     }
 }
 
-/// The module that an import path denotes; `None` if it is in the project but does not exist.
+/// The module that an import path denotes; `None` if it is in the project but does not exist, and for
+/// manifests.
 pub(crate) fn resolve_module(
     resolver: &Resolver<'_>,
     file: FileId,
@@ -252,6 +254,7 @@ pub(crate) fn resolve_module(
         LanguageFamily::Go => Some(resolve_go_module(resolver, indexed, text)),
         // Whether the namespace exists shows when a name is looked up in it.
         LanguageFamily::Java | LanguageFamily::CSharp | LanguageFamily::Php => {
+            // The prefix keeps the namespaces of two languages apart: `java:app`.
             Some(ModuleRef::Namespace([family.rules().namespace_prefix, text].concat().into()))
         }
         LanguageFamily::C => Some(resolve_c_module(resolver, indexed, text)),
@@ -273,7 +276,7 @@ fn resolve_free_name(
     query: DefQuery,
 ) -> LookupResult {
     match resolver.family(file) {
-        // Every name of another module is imported explicitly.
+        // A name of another module is always imported by its name, which a scope binds.
         LanguageFamily::EcmaScript | LanguageFamily::Manifest => LookupResult::NotFound,
         LanguageFamily::Python => find_in_star_imports(resolver, file, name, query),
         LanguageFamily::Rust => find_rust_name(resolver, file, module, name, query),
@@ -298,20 +301,23 @@ fn find_in_module(
         ModuleRef::Namespace(namespace) => {
             find_in_namespace(resolver, namespace, name, query, None)
         }
+        // A Python package without `__init__.py` has submodules only.
         ModuleRef::Folder(folder) => find_submodule(resolver, folder, name),
         ModuleRef::Inline(def) => find_in_inline_module(resolver, *def, name, query),
         ModuleRef::File(file) => match resolver.family(*file) {
             LanguageFamily::EcmaScript => find_export(resolver, *file, name, query),
             LanguageFamily::Python => find_in_python_module(resolver, *file, name, query),
             LanguageFamily::Rust => find_in_rust_module(resolver, *file, None, name, query),
-            // C headers and Ruby files. The other languages import namespaces, not files.
-            LanguageFamily::C
-            | LanguageFamily::Ruby
-            | LanguageFamily::Go
+            // C headers and Ruby files.
+            LanguageFamily::C | LanguageFamily::Ruby => {
+                find_at_top_level(resolver, *file, name, query)
+            }
+            // These languages import namespaces, so that none of their modules is a file.
+            LanguageFamily::Go
             | LanguageFamily::Java
             | LanguageFamily::CSharp
             | LanguageFamily::Php
-            | LanguageFamily::Manifest => find_at_top_level(resolver, *file, name, query),
+            | LanguageFamily::Manifest => LookupResult::NotFound,
         },
     }
 }

@@ -328,7 +328,7 @@ fn visit_jsx_element(
             add_callee_reference(walker, name, RefKind::Call, ANY_ARG_COUNT);
         } else {
             // The walk reaches the name later and must not record it as a variable.
-            walker.mark_handled(name);
+            walker.skip_next_use(name);
         }
     }
     walker.visit_children(cursor);
@@ -344,7 +344,7 @@ fn add_callee_reference(
     let name = match walker.kind(callee) {
         NodeKind::Identifier => {
             // The walk reaches the name later and must not record it as a plain use.
-            walker.mark_handled(callee);
+            walker.skip_next_use(callee);
             Some(callee)
         }
         NodeKind::MemberAccess => walker.field(callee, Field::Property),

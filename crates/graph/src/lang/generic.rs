@@ -337,7 +337,7 @@ fn visit_enum_constant(
 /// Records a name that stands alone: `x`, `Store`.
 fn add_bare_name(walker: &mut GenericWalker<'_, '_>, node: Node<'_>) {
     // The call or declaration around the name has recorded it already.
-    if walker.is_handled(node) {
+    if walker.is_use_to_skip(node) {
         return;
     }
     let term = walker.builder.unbound_name(walker.text(node));

@@ -207,7 +207,7 @@ fn visit_call(walker: &mut GoWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node: 
     if let (Some(callee), Some(name)) = (callee, name) {
         // The walk reaches the callee later and must not record it as a plain use.
         if walker.kind(callee) == NodeKind::Identifier {
-            walker.mark_handled(callee);
+            walker.skip_next_use(callee);
         }
         let n_args = walker.count_arguments(
             walker.field(node, Field::Arguments),

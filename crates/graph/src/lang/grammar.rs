@@ -23,8 +23,9 @@ pub(crate) struct Grammar<K: 'static, F: 'static> {
     kinds: Box<[K]>,
     /// True for the ids of anonymous tokens: keywords and punctuation, which have no children.
     is_token: Box<[bool]>,
-    /// The field id of every enum value; 0 if the grammar has no such field.
+    /// The field id of every enum value, with that of `OTHER` last; 0 if the grammar has no such field.
     field_ids: Box<[u16]>,
+    /// `F` is used by the methods only; a type needs each of its parameters in a field.
     field_type: std::marker::PhantomData<F>,
 }
 
@@ -34,7 +35,7 @@ pub(crate) trait GrammarNames: Copy + PartialEq + Sized + 'static {
     const ALL: &'static [(&'static str, Self)];
     /// The value for every name that is not listed.
     const OTHER: Self;
-    /// The position of the value in `ALL`.
+    /// The position of the value in `ALL`, which `OTHER` follows.
     fn index(self) -> usize;
 }
 
@@ -48,7 +49,7 @@ impl<K: GrammarNames, F: GrammarNames> Grammar<K, F> {
         let is_token = ids.map(|id| !language.node_kind_is_named(id)).collect();
         // Field 0 never exists, so a missing field is found in no node.
         let field_id = |it: &(&str, F)| language.field_id_for_name(it.0).map_or(0, u16::from);
-        let field_ids = F::ALL.iter().map(field_id).collect();
+        let field_ids = F::ALL.iter().map(field_id).chain([0]).collect();
         Self { language, kinds, is_token, field_ids, field_type: std::marker::PhantomData }
     }
 
@@ -64,7 +65,7 @@ impl<K: GrammarNames, F: GrammarNames> Grammar<K, F> {
         (!is_token).then(|| self.kinds.get(id).copied().unwrap_or(K::OTHER))
     }
 
-    /// The child of a node in a field.
+    /// The child of a node in a field; no node has one in `OTHER`.
     pub(crate) fn field<'t>(&self, node: Node<'t>, field: F) -> Option<Node<'t>> {
         node.child_by_field_id(self.field_ids[field.index()])
     }
@@ -76,6 +77,7 @@ impl<K: GrammarNames, F: GrammarNames> Grammar<K, F> {
 
     /// Parses a text and lends its tree to `visit`; `None` if the parser gives up.
     pub(crate) fn parse<T>(&self, source: &[u8], visit: impl FnOnce(&Tree) -> T) -> Option<T> {
+        // No part means the whole text.
         parse_in_arena(&self.language, source, &[], visit)
     }
 

@@ -224,7 +224,7 @@ fn visit_invocation(walker: &mut JavaWalker<'_, '_>, cursor: &mut TreeCursor<'_>
         record_lambda_argument(walker, node);
     }
     // The walk reaches the name later and must not record it as a variable.
-    walker.mark_handled(name);
+    walker.skip_next_use(name);
     walker.visit_children(cursor);
 }
 

@@ -1,6 +1,8 @@
 //! Python: the walk, names, calls and annotations. Declarations, bindings, imports and terms have
 //! files of their own. A *term*, such as `Member(…)` below, is an expression or a type, reduced to
 //! what name resolution needs; the builder collects the facts and looks names up after the walk.
+//! A *shape* is the form of a node as a term, with its operands. A function whose name ends with
+//! `_within` looks at most `depth` levels below a node.
 //!
 //! ```text
 //! class Store(Base):          definition: class `Store`, base `Base`
@@ -132,7 +134,8 @@ impl LanguageWalk for PythonWalk {
             | NodeKind::SetComprehension
             | NodeKind::DictComprehension
             | NodeKind::Generator => {
-                // `[x for x in xs]` has variables of its own, but no `return`.
+                // `[x for x in xs]` has variables of its own, as a function has; it needs no more of
+                // one, because it cannot hold a `return`.
                 walker.builder.scopes.enter(ScopeKind::Function);
                 walker.visit_children(cursor);
                 walker.builder.scopes.leave();
@@ -176,7 +179,7 @@ fn visit_string(walker: &mut PythonWalker<'_, '_>, cursor: &mut TreeCursor<'_>, 
     }
 }
 
-/// Records the names in an annotation as references to types: `dict` and `Row` in
+/// Records the names in an annotation as references to types: `dict`, `str` and `Row` in
 /// `x: dict[str, a.Row]`.
 fn add_annotation_references(walker: &mut PythonWalker<'_, '_>, node: Node<'_>, depth: u32) {
     match walker.kind(node) {
@@ -185,7 +188,8 @@ fn add_annotation_references(walker: &mut PythonWalker<'_, '_>, node: Node<'_>, 
             let term = expression_term(walker, node);
             // The reference points at the last name of `a.b.C`.
             if let Some(name) = walker.field(node, Field::AttributeName) {
-                walker.builder.add_reference(RefKind::Type, term, name, 0);
+                let no_args = 0;
+                walker.builder.add_reference(RefKind::Type, term, name, no_args);
             }
         }
         // The names of a quoted type (`"Row"`) have no nodes.
@@ -201,11 +205,11 @@ fn add_annotation_references(walker: &mut PythonWalker<'_, '_>, node: Node<'_>, 
 /// `f(x)`, `object.method(x)`
 fn visit_call(walker: &mut PythonWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
     if let Some(callee) = walker.field(node, Field::Function) {
-        let n_args = walker.count_arguments(
-            walker.field(node, Field::Arguments),
-            |it| it == NodeKind::Comment,
-            |it| matches!(it, NodeKind::Splat | NodeKind::DictionarySplat),
-        );
+        let arguments = walker.field(node, Field::Arguments);
+        let is_comment = |it| it == NodeKind::Comment;
+        // `*args` stands for any number of arguments.
+        let is_splat = |it| matches!(it, NodeKind::Splat | NodeKind::DictionarySplat);
+        let n_args = walker.count_arguments(arguments, is_comment, is_splat);
         add_call_reference(walker, callee, n_args);
     }
     walker.visit_children(cursor);
@@ -216,7 +220,7 @@ fn add_call_reference(walker: &mut PythonWalker<'_, '_>, callee: Node<'_>, n_arg
     let name = match walker.kind(callee) {
         NodeKind::Identifier => {
             // The walk reaches the name later and must not record it as a plain use.
-            walker.mark_handled(callee);
+            walker.skip_next_use(callee);
             Some(callee)
         }
         NodeKind::Attribute => walker.field(callee, Field::AttributeName),

@@ -229,7 +229,7 @@ fn visit_scoped_block(walker: &mut RustWalker<'_, '_>, cursor: &mut TreeCursor<'
 
 /// Records `a::b` as one reference, at the position of `b`.
 fn add_path_reference(walker: &mut RustWalker<'_, '_>, node: Node<'_>) {
-    if walker.is_handled(node) {
+    if walker.is_use_to_skip(node) {
         return;
     }
     let is_type = walker.kind(node) == NodeKind::ScopedType;
@@ -308,7 +308,7 @@ fn visit_call(walker: &mut RustWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node
         let n_args = walker.count_arguments(arguments, is_comment, |_| false);
         let term = expression_term(walker, callee);
         walker.builder.add_reference(RefKind::Call, term, name, n_args);
-        walker.mark_handled(callee);
+        walker.skip_next_use(callee);
         // `Iterator::map(xs, f)` is not followed: the object is an argument there.
         let is_method = walker.kind(callee) == NodeKind::FieldExpression;
         if is_method && ELEMENT_CALLBACK_METHODS.contains(&walker.text(name)) {

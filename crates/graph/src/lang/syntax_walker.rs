@@ -82,7 +82,7 @@ pub(crate) struct SyntaxWalker<'a, 's, L: LanguageWalk> {
     pub(crate) state: L::State<'s>,
     /// Id of a name node that was recorded ahead of the walk, so that it is not recorded again: at
     /// `save(1)` the call records the name `save`, which the walk reaches only afterwards.
-    handled_node: Option<usize>,
+    use_to_skip: Option<usize>,
     /// Number of nodes that enclose the one at the cursor.
     depth: u32,
 }
@@ -96,7 +96,7 @@ pub(crate) fn walk_source<L: LanguageWalk>(
 ) {
     let state = L::State::default();
     let mut walker =
-        SyntaxWalker::<'_, '_, L> { grammar, builder, state, handled_node: None, depth: 0 };
+        SyntaxWalker::<'_, '_, L> { grammar, builder, state, use_to_skip: None, depth: 0 };
     let lang = walker.builder.lang;
     let plan = grammar.parse(source, |tree| {
         let root = tree.root_node();
@@ -115,7 +115,7 @@ pub(crate) fn walk_source<L: LanguageWalk>(
         let source = plan.repaired_text.as_deref().unwrap_or(source);
         for piece in plan.pieces {
             // Nodes of two trees may have the same id.
-            walker.handled_node = None;
+            walker.use_to_skip = None;
             grammar.parse_part(source, piece, |tree| walker.visit_tree(tree));
         }
     }
@@ -204,26 +204,26 @@ impl<'s, L: LanguageWalk> SyntaxWalker<'_, 's, L> {
 
     // Names recorded ahead of the walk.
 
-    pub(crate) fn mark_handled(&mut self, node: Node<'_>) {
-        self.handled_node = Some(node.id());
+    pub(crate) fn skip_next_use(&mut self, node: Node<'_>) {
+        self.use_to_skip = Some(node.id());
     }
 
-    pub(crate) fn is_handled(&self, node: Node<'_>) -> bool {
-        self.handled_node == Some(node.id())
+    pub(crate) fn is_use_to_skip(&self, node: Node<'_>) -> bool {
+        self.use_to_skip == Some(node.id())
     }
 
-    /// Runs `work`, which walks over a second tree, without the handled node: nodes of two trees
+    /// Runs `work`, which walks over a second tree, without the use to skip: nodes of two trees
     /// may have the same id.
-    pub(crate) fn without_handled_node<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
-        let handled_node = self.handled_node.take();
+    pub(crate) fn without_use_to_skip<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let use_to_skip = self.use_to_skip.take();
         let result = work(self);
-        self.handled_node = handled_node;
+        self.use_to_skip = use_to_skip;
         result
     }
 
     /// Records a bare name as a reference, unless that was done ahead of the walk.
     pub(crate) fn add_name_reference(&mut self, node: Node<'_>, kind: RefKind) {
-        if !self.is_handled(node) {
+        if !self.is_use_to_skip(node) {
             let term = self.builder.unbound_name(self.builder.text(node));
             self.builder.add_reference(kind, term, node, 0);
         }

@@ -15,7 +15,7 @@
 
 use model::codec::{ByteReader, ByteWriter};
 
-use super::{EdgeKind, FileEdges, ResolutionKind, SymbolEdge};
+use super::{EdgeKind, FileEdges, ResolutionKind, SymbolEdge, UnknownReceiverCalls};
 use crate::facts::DefId;
 use crate::file_index::LookupKey;
 use crate::ids::FileId;
@@ -73,8 +73,8 @@ fn encode_edges(edges: &FileEdges) -> Box<[u8]> {
         writer.write_u32(edge.line);
     }
     writer.write_len(edges.unknown_receivers.len());
-    for (hash, n_calls) in &edges.unknown_receivers {
-        writer.write_u32(*hash);
+    for UnknownReceiverCalls { name_hash, n_calls } in &edges.unknown_receivers {
+        writer.write_u32(*name_hash);
         writer.write_u32(*n_calls);
     }
     writer.bytes.into()
@@ -99,7 +99,8 @@ pub fn decode_edges(bytes: &[u8]) -> Option<FileEdges> {
         });
     }
     for _ in 0..reader.read_len()? {
-        decoded.unknown_receivers.push((reader.read_u32()?, reader.read_u32()?));
+        let (name_hash, n_calls) = (reader.read_u32()?, reader.read_u32()?);
+        decoded.unknown_receivers.push(UnknownReceiverCalls { name_hash, n_calls });
     }
     reader.is_empty().then_some(decoded)
 }

@@ -19,7 +19,7 @@
 //! itself, `Instance` an object of it. An [`EvalContext`] is the file of a term; a [`DefRef`] is a
 //! definition by file and position in its facts; a [`LookupKey`] is the hash of a lookup, by which
 //! an update finds the files to resolve again. `reset_steps` starts a new limit of resolution
-//! steps.
+//! steps. All files are read through `resolver.view`, which records the key of every lookup.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -82,9 +82,16 @@ pub struct FileEdges {
     pub n_external: u32,
     /// The number of calls without a target.
     pub n_unresolved: u32,
-    /// Those of them that call a member of an unknown value, `x.run()`: the hash of the member's name
-    /// (`hash_member_name`) and the number of calls, sorted.
-    pub unknown_receivers: Vec<(u32, u32)>,
+    /// Those of them that call a member of an unknown value, sorted.
+    pub unknown_receivers: Vec<UnknownReceiverCalls>,
+}
+
+/// The calls of a file that call one member of unknown values: `x.run()`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UnknownReceiverCalls {
+    /// The hash of the member's name, by `hash_member_name`.
+    pub name_hash: u32,
+    pub n_calls: u32,
 }
 
 /// The hash by which unresolved calls of a member are counted. Two names with one hash are counted
@@ -94,6 +101,13 @@ pub(crate) fn hash_member_name(name: &str) -> u32 {
     hasher.write_bytes(name.as_bytes());
     // The upper half is the better mixed one.
     (hasher.0 >> 32) as u32
+}
+
+/// The kind of evidence of an edge and the line where it was found.
+#[derive(Clone, Copy)]
+struct Evidence {
+    resolution: ResolutionKind,
+    line: u32,
 }
 
 /// Collects the edges of a file, each once.
@@ -119,7 +133,7 @@ impl EdgeCollector {
         from: Option<DefId>,
         to: DefRef,
         kind: EdgeKind,
-        (resolution, line): (ResolutionKind, u32),
+        Evidence { resolution, line }: Evidence,
     ) {
         self.add(SymbolEdge { from, to_file: to.file, to: Some(to.def), kind, resolution, line });
     }
@@ -133,6 +147,7 @@ impl EdgeCollector {
 
 /// Resolves one file: collects its edges and the lookups they depend on.
 pub(crate) fn resolve_file(index: &FileIndex, file: FileId) -> FileEdges {
+    // The index holds references encoded; this copy of the file has them decoded.
     let Some(own_file) = index.with_references(file) else { return FileEdges::default() };
     let resolver = Resolver::new(index, &own_file);
     let mut acc = EdgeCollector { file, seen: HashSet::default(), edges: Vec::new() };
@@ -147,7 +162,8 @@ pub(crate) fn resolve_file(index: &FileIndex, file: FileId) -> FileEdges {
     acc.edges.sort_unstable();
     let lookup_keys = resolver.view.into_keys();
     let ReferenceCounts { n_external, n_unresolved, unknown_receivers } = counts;
-    let unknown_receivers = unknown_receivers.into_iter().collect();
+    let to_calls = |(name_hash, n_calls)| UnknownReceiverCalls { name_hash, n_calls };
+    let unknown_receivers = unknown_receivers.into_iter().map(to_calls).collect();
     FileEdges { edges: acc.edges, lookup_keys, n_external, n_unresolved, unknown_receivers }
 }
 
@@ -164,11 +180,13 @@ struct ReferenceCounts {
 fn add_reference_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) -> ReferenceCounts {
     let indexed = resolver.view.file(acc.file);
     let targets = resolve_references_with_alternatives(resolver, acc.file);
-    // Alternatives come first. Of two equal edges the collector keeps the first, so the weaker
-    // evidence stays.
+    // Alternatives, the other overloads that a call may mean, come first. Of two equal edges the
+    // collector keeps the first, so the weaker evidence stays: an ambiguous call must not look
+    // certain. All alternatives are functions, so the edge is never `Instantiates`.
     for (index, to) in targets.alternatives {
         let reference = &indexed.refs[index];
-        let evidence = (ResolutionKind::Overload, reference.position.line);
+        let resolution = ResolutionKind::Overload;
+        let evidence = Evidence { resolution, line: reference.position.line };
         acc.add_between(reference.enclosing_def, to, EdgeKind::Calls, evidence);
     }
     let mut counts = ReferenceCounts::default();
@@ -193,7 +211,7 @@ fn add_reference_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) -> Refe
             RefKind::Type => EdgeKind::TypedAs,
             RefKind::Use => EdgeKind::Uses,
         };
-        let evidence = (resolution, reference.position.line);
+        let evidence = Evidence { resolution, line: reference.position.line };
         acc.add_between(reference.enclosing_def, to, kind, evidence);
     }
     counts
@@ -215,7 +233,9 @@ fn add_import_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) {
         ExportEntry::Local { .. } => None,
     });
     for module in re_exported {
-        if let Some(ModuleRef::File(to)) = resolve_module(resolver, file, indexed.name_id(module)) {
+        resolver.reset_steps();
+        let module = resolve_module(resolver, file, indexed.name_id(module));
+        if let Some(to) = module.as_ref().and_then(file_of_module) {
             // The facts record no line of a re-export.
             acc.add_import(to, None, EdgeKind::Imports, 0);
         }
@@ -224,9 +244,8 @@ fn add_import_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) {
         resolver.reset_steps();
         // First the file of the module, then the symbol in it.
         let line = import.line;
-        if let Some(ModuleRef::File(to) | ModuleRef::Inline(DefRef { file: to, .. })) =
-            resolve_module(resolver, file, indexed.name_id(import.module))
-        {
+        let module = resolve_module(resolver, file, indexed.name_id(import.module));
+        if let Some(to) = module.as_ref().and_then(file_of_module) {
             acc.add_import(to, None, EdgeKind::Imports, line);
         }
         // These import a module and no single symbol.
@@ -242,15 +261,22 @@ fn add_import_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) {
                 acc.add_import(to.file, None, EdgeKind::Imports, line);
                 acc.add_import(to.file, Some(to.def), EdgeKind::ImportsSymbol, line);
             }
-            LookupResult::Module(ModuleRef::File(to)) => {
-                acc.add_import(to, None, EdgeKind::Imports, line);
+            LookupResult::Module(module) => {
+                if let Some(to) = file_of_module(&module) {
+                    acc.add_import(to, None, EdgeKind::Imports, line);
+                }
             }
-            // Outside the project, or a namespace, which is not one file.
-            LookupResult::NotFound
-            | LookupResult::External
-            | LookupResult::Module(_)
-            | LookupResult::Value(_) => {}
+            LookupResult::NotFound | LookupResult::External | LookupResult::Value(_) => {}
         }
+    }
+}
+
+/// The file that a module is or is inside of; `None` if it is outside the project or not one file.
+const fn file_of_module(module: &ModuleRef) -> Option<FileId> {
+    match module {
+        ModuleRef::File(file) => Some(*file),
+        ModuleRef::Inline(block) => Some(block.file),
+        ModuleRef::Namespace(_) | ModuleRef::Folder(_) | ModuleRef::External => None,
     }
 }
 
@@ -273,7 +299,8 @@ fn add_base_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) {
         let is_interface = resolver.def(to).kind == DefKind::Interface;
         let implements = base.implements || (is_interface && def.kind != DefKind::Interface);
         let kind = if implements { EdgeKind::Implements } else { EdgeKind::Extends };
-        acc.add_between(Some(base.def), to, kind, (resolution, def.position.line));
+        let evidence = Evidence { resolution, line: def.position.line };
+        acc.add_between(Some(base.def), to, kind, evidence);
     }
 }
 
@@ -289,7 +316,7 @@ fn add_override_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) {
         }
         resolver.reset_steps();
         let class = match (def.owner_type, def.parent) {
-            // A method outside the body of its type.
+            // A method outside the body of its type, which `owner_type` names.
             (Some(owner), _) => match eval_type(resolver, &context, owner) {
                 AbstractValue::Type(class, _) | AbstractValue::Instance(class, _) => class,
                 // The type is outside the project or unknown.
@@ -301,12 +328,14 @@ fn add_override_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) {
             // A method without a type has no bases.
             (None, _) => continue,
         };
-        let bases = base_instances(resolver, class, &None);
+        let no_type_env = None;
+        let bases = base_instances(resolver, class, &no_type_env);
         // Any number of arguments: an override may add optional parameters.
         let (name, query) = (indexed.name_id(def.name), DefQuery::ANY_VALUE);
         let found = find_member(resolver, &bases, name, query, ResolutionKind::Member);
         if let LookupResult::Def(to, ..) = found {
-            let evidence = (ResolutionKind::Member, def.position.line);
+            let resolution = ResolutionKind::Member;
+            let evidence = Evidence { resolution, line: def.position.line };
             acc.add_between(Some(id), to, EdgeKind::Overrides, evidence);
         }
     }
@@ -323,7 +352,8 @@ fn add_declaration_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) {
         resolver.reset_steps();
         let definition = DefRef { file: acc.file, def: id };
         for to in declarations_of_definition(resolver, definition) {
-            let evidence = (ResolutionKind::Member, def.position.line);
+            let resolution = ResolutionKind::Member;
+            let evidence = Evidence { resolution, line: def.position.line };
             acc.add_between(Some(definition.def), to, EdgeKind::Implements, evidence);
         }
     }

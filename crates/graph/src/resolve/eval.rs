@@ -76,24 +76,24 @@ fn eval_term(
         })
     };
     // This value may become a part of another one, whose evaluation called this function. Every way
-    // out therefore reports its depth by `use_part`.
+    // out therefore reports its depth by `note_part_depth`.
     //
     // With values of type parameters the result depends on more than the cache key holds.
     if context.type_env.is_some() {
         let (value, depth) = eval_bounded();
-        resolver.use_part(depth);
+        resolver.note_part_depth(depth);
         return value;
     }
     let key = (context.file, term, space);
     if let Some((value, depth)) = resolver.value_cache.borrow().get(&key) {
-        resolver.use_part(*depth);
+        resolver.note_part_depth(*depth);
         return value.clone();
     }
     // A term that depends on itself (`a = f(a)`) finds this entry and is unknown where it recurs.
     resolver.value_cache.borrow_mut().insert(key, (AbstractValue::Unknown, 0));
     let (value, depth) = eval_bounded();
     resolver.value_cache.borrow_mut().insert(key, (value.clone(), depth));
-    resolver.use_part(depth);
+    resolver.note_part_depth(depth);
     value
 }
 

@@ -34,23 +34,44 @@ pub(super) fn parameter_value(
     function: &AbstractValue,
     position: u32,
 ) -> AbstractValue {
-    first_values(resolver, function, &|resolver, (file, list, env)| {
-        signature_parameter(resolver, (file, list, env), position)
+    first_values(resolver, function, &|resolver, signature| {
+        signature_parameter(resolver, signature, position)
     })
 }
 
 /// The result of calling a value by its function type.
-pub(super) fn call_result(resolver: &Resolver<'_>, function: &AbstractValue) -> AbstractValue {
-    first_values(resolver, function, &|resolver, (file, list, env)| {
-        let result = resolver.view.file(file).facts.term_list(list).next();
-        let context = EvalContext { file, type_env: env.clone() };
-        result.map_or(AbstractValue::Unknown, |it| eval_value(resolver, &context, it))
+pub(super) fn call_result(resolver: &Resolver<'_>, callee: &AbstractValue) -> AbstractValue {
+    first_values(resolver, callee, &|resolver, signature| {
+        let result = signature.result(resolver);
+        result.map_or(AbstractValue::Unknown, |it| eval_value(resolver, &signature.context(), it))
     })
 }
 
-/// One signature of a function: the file of its terms, the result followed by the parameters, and
-/// the values of type parameters.
-type SignatureRef<'v> = (FileId, ListSpan, &'v TypeEnv);
+/// One signature of a function.
+#[derive(Clone, Copy)]
+struct SignatureRef<'v> {
+    /// The file of the terms.
+    file: FileId,
+    /// The term of the result, followed by those of the parameters.
+    terms: ListSpan,
+    type_env: &'v TypeEnv,
+}
+
+impl SignatureRef<'_> {
+    fn result(self, resolver: &Resolver<'_>) -> Option<TermId> {
+        resolver.view.file(self.file).facts.term_list(self.terms).next()
+    }
+
+    /// The terms of the parameters with their positions.
+    fn parameters<'w>(self, resolver: &Resolver<'w>) -> impl Iterator<Item = (u32, TermId)> + 'w {
+        (0..).zip(resolver.view.file(self.file).facts.term_list(self.terms).skip(1))
+    }
+
+    /// The context in which the terms are evaluated.
+    fn context(self) -> EvalContext {
+        EvalContext { file: self.file, type_env: self.type_env.clone() }
+    }
+}
 
 /// Reads a value from a signature.
 type SignatureReader<'f> = &'f dyn Fn(&Resolver<'_>, SignatureRef<'_>) -> AbstractValue;
@@ -63,7 +84,10 @@ fn first_values(
     read: SignatureReader<'_>,
 ) -> AbstractValue {
     resolver.with_budget(AbstractValue::Unknown, || match function {
-        AbstractValue::Signature(file, list, env) => read(resolver, (*file, *list, env)),
+        AbstractValue::Signature(file, terms, type_env) => {
+            read(resolver, SignatureRef { file: *file, terms: *terms, type_env })
+        }
+        // The types of a union, the overloads of a function, or the bases of an interface.
         AbstractValue::AnyOf(parts) | AbstractValue::AllOf(parts) => {
             let values = parts.iter().map(|it| first_values(resolver, it, read));
             let known = values.filter(|it| *it != AbstractValue::Unknown);
@@ -87,13 +111,14 @@ fn first_values(
             }
             None => AbstractValue::Unknown,
         },
-        // Nothing is known about the parameters of other functions.
+        // A lambda declares no parameter types. `call_value` knows its result and does not ask here.
+        AbstractValue::Function(_) => AbstractValue::Unknown,
+        // No function, or none of the project.
         AbstractValue::Unknown
         | AbstractValue::External
         | AbstractValue::Module(_)
         | AbstractValue::Builtin(..)
-        | AbstractValue::Record(..)
-        | AbstractValue::Function(_) => AbstractValue::Unknown,
+        | AbstractValue::Record(..) => AbstractValue::Unknown,
     })
 }
 
@@ -121,13 +146,14 @@ fn find_constructor(resolver: &Resolver<'_>, class: DefRef) -> Option<DefRef> {
 /// The parameter of a signature at a position. A rest parameter takes all further positions.
 fn signature_parameter(
     resolver: &Resolver<'_>,
-    (file, list, env): SignatureRef<'_>,
+    signature: SignatureRef<'_>,
     position: u32,
 ) -> AbstractValue {
-    let facts = &resolver.view.file(file).facts;
-    let context = EvalContext { file, type_env: env.clone() };
-    for (i, parameter) in (0..).zip(facts.term_list(list).skip(1)) {
+    let facts = &resolver.view.file(signature.file).facts;
+    let context = signature.context();
+    for (i, parameter) in signature.parameters(resolver) {
         match facts.term(parameter) {
+            // A parameter before it at `position` would have been returned, so `i` is not greater.
             Term::Rest(items) => return rest_item(resolver, &context, items, position - i),
             _ if i == position => return eval_value(resolver, &context, parameter),
             _ => {}
@@ -145,6 +171,7 @@ fn rest_item(
     position: u32,
 ) -> AbstractValue {
     match eval_value(resolver, context, items) {
+        // A tuple is a record whose fields are its positions.
         AbstractValue::Record(file, list, env) => {
             let facts = &resolver.view.file(file).facts;
             let item = facts.record_fields(list).nth(position as usize);

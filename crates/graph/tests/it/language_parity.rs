@@ -7,7 +7,8 @@
 use crate::fixture::{REFERENCE_EDGE_KINDS, build_graph, format_edges};
 
 /// One program per language: an interface, a class that implements it, functions, and another file
-/// that uses all of them. The program in TSX has a second `Shape` in a file that nothing imports.
+/// that uses all of them. The program in TSX has a second `Shape` in a file that nothing imports. A
+/// Python class that derives from `ABC` counts as an interface.
 const PROGRAMS: &[(&str, &str)] = &[
     (
         "typescript",
@@ -29,10 +30,10 @@ export function main() { const c = new Circle(2); c.area(); return sum(c) }
     (
         "tsx",
         "
-== shapes.tsx
+== unused.tsx
 export type Shape = { area(): number }
 export interface Shape2 {}
-== shapes2.tsx
+== shapes.tsx
 export interface Shape { area(): number }
 export class Circle implements Shape {
   radius = 1;
@@ -41,7 +42,7 @@ export class Circle implements Shape {
 export const square = (x: number) => x * x
 export const total = (shape: Shape) => shape.area()
 == main.tsx
-import * as shapes from './shapes2'
+import * as shapes from './shapes'
 export const main = () => { const c = new shapes.Circle(); c.area(); return shapes.total(c) }
 ",
     ),
@@ -153,8 +154,8 @@ class Main { void main() { Circle c = new Circle(); c.area(); Tools.total(c); } 
     ),
 ];
 
-/// The graph that every program must have: lower-case names, without files and without the classes
-/// that some languages need around functions.
+/// The calls, instantiations and inheritance that every program must have: lower-case names, without
+/// files and without the classes that some languages need around functions.
 const EXPECTED: &str = "
 circle implements shape
 circle.area calls square

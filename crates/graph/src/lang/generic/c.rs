@@ -192,7 +192,7 @@ fn visit_type_alias(
         let declared = type_node.map(|it| type_term(walker, it));
         walker.builder.def_mut(def).declared_type = known_term(declared);
     }
-    walker.mark_handled(name_node);
+    walker.skip_next_use(name_node);
     walker.visit_children(cursor);
 }
 
@@ -280,7 +280,7 @@ fn declare_function(
         .when(is_constructor, DefFlags::CONSTRUCTOR)
         .when(class.is_some() && is_static, DefFlags::STATIC);
     let def = walker.builder.add_definition(kind, name, name_node, node, flags);
-    walker.mark_handled(name_node);
+    walker.skip_next_use(name_node);
     walker.builder.scopes.enter(ScopeKind::Block);
     bind_template_parameters(walker, node, def);
     let parameters = bind_parameters(walker, node, Some(declarator));

@@ -59,7 +59,7 @@ fn add_callee_reference(
     call: Node<'_>,
 ) {
     let Some(name) = callee_name_node(walker, callee) else { return };
-    walker.mark_handled(callee);
+    walker.skip_next_use(callee);
     let is_bare = matches!(walker.kind(callee), NodeKind::Identifier | NodeKind::Name);
     let term = if is_bare && kind == RefKind::Call {
         let name = walker.text(callee);
@@ -147,7 +147,7 @@ pub(super) fn visit_method_call(
     if add_required_file(walker, node, name) {
         return;
     }
-    walker.mark_handled(name);
+    walker.skip_next_use(name);
     let text = walker.text(name);
     let n_args = count_arguments(walker, walker.field(node, Field::Arguments));
     let (term, kind) = match first_field(walker, node, RECEIVER_FIELDS) {

@@ -68,7 +68,7 @@ pub(super) fn visit_class(
     let def = walker.builder.add_definition(kind, name, name_node, node, flags);
     walker.builder.bind_name(name, NameBinding::Def(def));
     walker.builder.set_body_start(def, walker.grammar.field(node, Field::Body));
-    walker.mark_handled(name_node);
+    walker.skip_next_use(name_node);
     // A local class inside `void Store::run()`: its methods are not out of line.
     let outer_method = walker.state.out_of_line_method.take();
     walker.builder.open_definition(def);
@@ -123,7 +123,7 @@ pub(super) fn define_member(
     let flags = DefFlags::default().when(is_c_variable && is_hidden, DefFlags::PRIVATE);
     let def = walker.builder.add_definition(kind, name, name_node, node, flags);
     walker.builder.def_mut(def).declared_type = known_term(declared);
-    walker.mark_handled(name_node);
+    walker.skip_next_use(name_node);
     if kind == DefKind::Variable {
         walker.builder.bind_name(name, NameBinding::Def(def));
     }
@@ -213,7 +213,7 @@ fn record_assignment(
         {
             let name = walker.builder.intern(text.trim_start_matches('$'));
             walker.builder.assign_local(name, None, value);
-            walker.mark_handled(left);
+            walker.skip_next_use(left);
         }
         // C, C++ and C# have declarations; `xs[0] = …` declares nothing anywhere.
         _ => {}

@@ -56,7 +56,7 @@ pub(super) fn visit_function(
     let flags = function_flags(walker, node, text, owner);
     let def = walker.builder.add_definition(kind, name, name_node, node, flags);
     walker.builder.def_mut(def).owner_type = owner;
-    walker.mark_handled(name_node);
+    walker.skip_next_use(name_node);
     if kind == DefKind::Function {
         walker.builder.bind_name(name, NameBinding::Def(def));
     }

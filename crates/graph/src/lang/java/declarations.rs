@@ -253,7 +253,7 @@ pub(super) fn visit_enum_constant(
         let declared = walker.builder.terms.add(Term::This(class));
         walker.builder.def_mut(def).declared_type = Some(declared);
         // The walk reaches the name later and must not record it as a use.
-        walker.mark_handled(name_node);
+        walker.skip_next_use(name_node);
     }
     walker.visit_children(cursor);
 }

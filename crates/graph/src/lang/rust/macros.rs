@@ -132,7 +132,7 @@ fn visit_other_tree(walker: &mut RustWalker<'_, '_>, cursor: &mut TreeCursor<'_>
     let closure_arguments = std::mem::take(&mut walker.state.closure_arguments);
     let outer = walker.builder.scopes.current();
     walker.state.macro_depth += 1;
-    walker.without_handled_node(|walker| RustWalk::visit_node(walker, cursor));
+    walker.without_use_to_skip(|walker| RustWalk::visit_node(walker, cursor));
     walker.state.macro_depth -= 1;
     walker.builder.scopes.return_to(outer);
     walker.state.closure_arguments = closure_arguments;

@@ -141,7 +141,7 @@ pub(super) fn visit_qualified_name(
     cursor: &mut TreeCursor<'_>,
     node: Node<'_>,
 ) {
-    if !walker.is_handled(node) {
+    if !walker.is_use_to_skip(node) {
         let (_, last) = split_qualified_name(walker, node);
         let kind = match walker.kind(last) {
             NodeKind::TypeIdentifier | NodeKind::TemplateType => Some(RefKind::Type),
