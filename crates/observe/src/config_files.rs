@@ -27,7 +27,8 @@ const CONFIG_NAMES: &[&str] = &[
 #[rustfmt::skip]
 const CONFIG_ENDINGS: &[&str] = &[".csproj", ".fsproj", ".vbproj", ".sln", ".props", ".targets", ".gemspec", ".cabal", ".nimble", ".podspec", ".tf", ".tfvars", ".bzl", ".cmake", ".gradle", ".nix", ".opam", ".rockspec"];
 
-/// Folders of CI and deployment files, in lower case.
+/// Folders that hold only configuration: of CI, deployment, git hooks, cargo, development containers. In
+/// lower case.
 const CONFIG_FOLDERS: &[&str] = &[
     ".github/workflows/",
     ".github/actions/",

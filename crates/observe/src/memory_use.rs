@@ -15,15 +15,14 @@ use crate::{Scratchpad, shell};
 const FOLLOW_WINDOW_CALLS: usize = 10;
 /// Files of a prefetch pattern that must be opened.
 const MIN_PREFETCHED_FILES: usize = 2;
-/// Citations recorded per session.
-pub(crate) const MAX_CITED_IDS: usize = 200;
 /// A memory is cited by the last eight characters of its id.
 const SHORT_ID_CHARS: usize = 8;
 
-/// The short ids that a text cites, such as `0badcafe` of `#0badcafe`.
+/// The short ids that a text cites, such as `0badcafe` of `#0badcafe`. A longer number
+/// after the `#` is no citation.
 pub(crate) fn cited_short_ids(text: &str) -> impl Iterator<Item = &str> {
     text.split('#').skip(1).filter_map(|rest| {
-        // Shorter, or cut inside a character.
+        // `None` if the text is shorter, or if the id would end inside a character.
         let id = rest.get(..SHORT_ID_CHARS)?;
         let is_whole = !rest[SHORT_ID_CHARS..].starts_with(|it: char| it.is_ascii_alphanumeric());
         let is_hex = |it: u8| it.is_ascii_digit() || matches!(it, b'a'..=b'f');
@@ -47,8 +46,9 @@ pub fn is_cited(pad: &Scratchpad, memory: &Memory) -> bool {
 /// | prefetch pattern | two of its files, or its only one, were opened for the first time |
 /// | any other | its command or a variant was run; without a command, one of its files was edited |
 ///
-/// Actions count within the next ten calls and only if they succeeded. A citation counts for every
-/// type, see [`is_cited`].
+/// Actions count within the next ten calls and only if they succeeded. What must not happen (a second try,
+/// the error) is looked for in the whole rest of the session, failed calls included. A citation counts for
+/// every type, see [`is_cited`].
 pub fn was_followed(pad: &Scratchpad, memory: &Memory, shown_at: Timestamp) -> bool {
     // Nothing was done after it was shown.
     let first_call = pad.calls.iter().position(|it| it.at > shown_at);
@@ -142,7 +142,7 @@ impl<'a> LaterActions<'a> {
             && self.soon().any(|(_, call)| self.pad.touches_of_call(call).iter().any(is_file))
     }
 
-    /// Touches are in the order of their calls.
+    /// The touches before the memory was shown. They are stored in the order of their calls.
     fn touches_before(self) -> impl Iterator<Item = &'a LoggedTouch> {
         self.pad.touches.iter().take_while(move |it| (it.call as usize) < self.first_call)
     }

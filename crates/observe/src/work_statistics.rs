@@ -1,7 +1,8 @@
 //! Counts the work of all sessions: files that change together, and the number of sessions that changed
 //! each file. The module map (the division of the project into modules) is built from these numbers.
 //!
-//! Example: three sessions changed `a.rs`, two of them also `b.rs` → `a.rs → b.rs` with the share 0.67.
+//! Example: three sessions changed `a.rs`, two of them also `b.rs`, and two more only `b.rs` → `a.rs → b.rs`
+//! with the share 0.67, `b.rs → a.rs` with 0.50.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +24,7 @@ pub struct WorkStatistics {
     pub sessions_by_file: BTreeMap<ProjectPath, u32>,
 }
 
-/// Counts the changes of sessions, in the order of paths.
+/// Counts the changes of sessions. Pairs are in the order of their paths, each followed by its reverse.
 #[expect(clippy::cast_precision_loss, reason = "counts of sessions are small")]
 pub fn count_work(visits: &[SessionVisit]) -> WorkStatistics {
     let mut sessions_by_file: BTreeMap<ProjectPath, u32> = BTreeMap::new();
@@ -75,6 +76,7 @@ mod tests {
             visit("b.rs a.rs"),
             visit("a.rs c.rs"),
             visit("b.rs"),
+            visit("b.rs"),
             visit(&many.join(" ")),
             visit(&many.join(" ")),
         ];
@@ -84,7 +86,7 @@ mod tests {
             .iter()
             .map(|it| format!("{} → {} {:.2}", it.0, it.1, it.2))
             .collect();
-        assert_eq!(pairs, ["a.rs → b.rs 0.67", "b.rs → a.rs 0.67"]);
+        assert_eq!(pairs, ["a.rs → b.rs 0.67", "b.rs → a.rs 0.50"]);
         assert_eq!(
             statistics.sessions_by_file[&ProjectPath::parse("x/3.rs").unwrap()],
             2,

@@ -1,6 +1,6 @@
 //! Calls and file touches as the scratchpad stores them.
 //!
-//! The scratchpad is the log of one session, which can have hundreds of thousands of calls. So both types
+//! The scratchpad is the folded state of one session, which can have hundreds of thousands of calls. So both types
 //! are small and `Copy`: strings are interned (a number stands for the text, see `strings.rs`), and the files
 //! of a call are a range of [`Scratchpad::touches`](super::Scratchpad). Example: `cat a.rs b.rs` is one call
 //! with two touches.
@@ -14,7 +14,7 @@ use crate::strings::StringId;
 pub struct LoggedCall {
     /// The time of the call, not of its result.
     pub at: Timestamp,
-    /// Its position among all events of the session.
+    /// Its position among all events of the session; its *number* is its index in `Scratchpad::calls`.
     pub order: u32,
     /// The normalised command line of a shell call.
     pub command: Option<StringId>,
@@ -22,6 +22,7 @@ pub struct LoggedCall {
     pub query: Option<StringId>,
     /// The file of a search whose matches are all in one file.
     pub only_hit: Option<StringId>,
+    /// The matches of a search, if its result tells them.
     pub n_matches: Option<u32>,
     /// 0 until the result is seen, or if it is unknown.
     pub took_ms: u32,
@@ -36,12 +37,13 @@ pub struct LoggedCall {
     /// The command exited with success, but its output reports failed tests or checks: a pipe that
     /// shortens the output also hides the exit code.
     pub has_hidden_failure: bool,
-    /// A test or check that exited with success without running anything.
+    /// A test or check that exited with success without running anything: it has neither succeeded nor
+    /// failed.
     pub is_empty_run: bool,
 }
 
 impl LoggedCall {
-    /// Returns whether the call succeeded and its output does not report a failure.
+    /// Returns whether the call succeeded, did something, and its output does not report a failure.
     pub fn has_succeeded(&self) -> bool {
         self.state == CallState::Ok && !self.has_hidden_failure && !self.is_empty_run
     }
@@ -68,13 +70,21 @@ pub enum CallState {
 pub struct CallEffects(pub u8);
 
 impl CallEffects {
+    /// `cargo test`
     pub const RUNS_TEST: u8 = 1;
+    /// `cargo clippy`
     pub const RUNS_CHECK: u8 = 2;
+    /// `git commit`
     pub const MAKES_COMMIT: u8 = 4;
+    /// `gh pr view`
     pub const READS_REVIEW: u8 = 8;
+    /// `curl https://example.com`
     pub const FETCHES_WEB: u8 = 16;
+    /// `git restore a.rs`
     pub const RESTORES_FILES: u8 = 32;
+    /// `rg verify`
     pub const RUNS_SEARCH: u8 = 64;
+    /// `ls src`
     pub const LISTS_FILES: u8 = 128;
 
     /// Returns whether one of the effects in `bits` is set.
@@ -86,7 +96,7 @@ impl CallEffects {
 /// One file that a call read or wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoggedTouch {
-    /// The number of the call.
+    /// The number of the call: its index in `Scratchpad::calls`.
     pub call: u32,
     pub file: StringId,
     pub is_write: bool,

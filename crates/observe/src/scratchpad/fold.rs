@@ -37,6 +37,8 @@ const EXPLANATION_WINDOW_CALLS: u32 = 3;
 const MAX_EXPLANATION_BYTES: usize = 4_096;
 /// The shortest sentence that counts as an explanation, in bytes: "That fails." explains nothing.
 const MIN_EXPLANATION_BYTES: usize = 26;
+/// Citations recorded per session.
+const MAX_CITED_IDS: usize = 200;
 /// Touches searched backwards for the edit that a command restores.
 const RESTORE_WINDOW_TOUCHES: usize = 2_000;
 
@@ -81,7 +83,7 @@ pub(super) fn add_reasoning(pad: &mut Scratchpad, event: &str, text: &str) {
     // Everything below is linear in the text; the bound keeps a single event cheap.
     let text = &text[..text.floor_char_boundary(statements::MAX_TEXT_BYTES)];
     // The agent cites a memory as `#0badcafe`.
-    let n_more_ids = memory_use::MAX_CITED_IDS.saturating_sub(pad.cited_ids.len());
+    let n_more_ids = MAX_CITED_IDS.saturating_sub(pad.cited_ids.len());
     pad.cited_ids.extend(memory_use::cited_short_ids(text).take(n_more_ids).map(str::to_owned));
     let sentences = split_sentences(text);
     for (nth, sentence) in sentences.iter().enumerate() {

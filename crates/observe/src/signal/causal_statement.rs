@@ -1,8 +1,9 @@
 //! Detects the signal `causal_statement`: the agent stated that one change requires another.
 //!
-//! The scratchpad (the log of one session) has found the sentences already. Each becomes a sighting: the
-//! key, by which sessions are compared, has both ends; the evidence quotes the sentence. Example: "Whenever
-//! you change `schema.sql` you must also update `row.rs`." has the key `schema.sql→row.rs`.
+//! The scratchpad (the folded state of one session) has found the sentences already, by the cues in
+//! `statements/causal.rs`. Each becomes a sighting: the key, by which sessions are compared, has both
+//! ends; the evidence quotes the sentence. Example: "Whenever you change `schema.sql` you must also update
+//! `row.rs`." has the key `schema.sql→row.rs`.
 
 use crate::evidence::Evidence;
 use crate::pattern_key::PatternKey;
@@ -12,7 +13,7 @@ use crate::{ModuleLookup, Scratchpad};
 
 pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
     for statement in pad.statements.iter().filter(|it| it.kind == StatementKind::Causal) {
-        // The two things that the sentence names, in this order.
+        // The two ends: what is changed, and what must change with it.
         let [from, to] = &statement.context;
         let evidence = Evidence::CausalStatement {
             files: find_named_files(pad, &statement.text),
@@ -28,7 +29,8 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
 #[cfg(test)]
 mod tests {
     //! `check` takes a session as a script, one event per line (notation: `test_script`), and the expected
-    //! sightings, one per line: `KEY ×OCCURRENCES [tainted] EVIDENCE`, the evidence as stored JSON.
+    //! sightings, one per line: `KEY ×OCCURRENCES [tainted] EVIDENCE`, the evidence as stored JSON. There the
+    //! sentence is the `text`, the two ends are the `steps`.
 
     use super::super::testing::check;
     use expect_test::expect;
@@ -43,6 +45,7 @@ mod tests {
                 schema.sql→row.rs ×1 {"files":["schema.sql"],"text":"Whenever you change `schema.sql` you must also update `row.rs`.","steps":["schema.sql","row.rs"]}
             "#]],
         );
+        // A report of two changes does not say that one requires the other.
         check(CausalStatement, "say I changed `a.rs` and updated `b.rs`.", expect![""]);
     }
 }

@@ -1,11 +1,15 @@
-//! Detects the signal `sequence`: the steps between two commits. Two patterns come out of them: the
-//! checks that finish any change, if there are any, and the edits and checks of a change that begins in one module (a part of
-//! the project, by default a folder).
+//! Detects the signal `sequence`: the steps between two commits. Every commit after an edit gives the
+//! pattern `finish a change`, whose steps are the checks before it. If a module was edited (a part of the
+//! project, by default a folder), it also gives a pattern named after the first one, with all steps.
 //!
-//! Input is the scratchpad, the log of one session. Arguments do not count, so that sessions can be
-//! compared: edits are named by module, checks without paths and options. Example:
-//! edit `api/a.go`, edit `web/b.ts`, `go test ./api`, `git commit` → the pattern `change api` with the steps
-//! `edit api`, `edit web`, `go test`, `git commit`.
+//! Input is the scratchpad, the folded state of one session. Arguments do not count, so that sessions can
+//! be compared: edits are named by module, checks without paths and options. Example: edit `api/a.go`, edit
+//! `web/b.ts`, `go test ./api`, `git commit` →
+//!
+//! ```text
+//! finish a change   go test, git commit
+//! change api        edit api, edit web, go test, git commit
+//! ```
 
 use model::ToolKind;
 
@@ -15,20 +19,20 @@ use crate::scratchpad::{CallEffects, LoggedCall};
 use crate::sighting::Sighting;
 use crate::{ModuleLookup, Scratchpad, shell};
 
-/// The fewest steps of a change of a module, the edit before and the commit after included.
+/// The fewest steps of a change of a module, from its first edit to the commit.
 const MIN_MODULE_STEPS: usize = 4;
 /// Words by which a check is named: `mise run lint`.
 const MAX_CHECK_WORDS: usize = 3;
-/// Prefix of a step that edits a module.
-const EDIT_PREFIX: &str = "edit ";
 pub(crate) const COMMIT_STEP: &str = "git commit";
 
 /// The steps since the last commit.
 #[derive(Default)]
 struct ChangeSteps {
+    /// Checks that passed. An edit afterwards does not remove them: the pattern tells which checks are
+    /// usual, not whether the commit was checked.
     checks: Vec<String>,
-    /// Edits of modules, in the order of the first edit.
-    edits: Vec<String>,
+    /// Edited modules, in the order of the first edit.
+    modules: Vec<String>,
     /// A file was edited, possibly one that belongs to no module.
     has_edit: bool,
 }
@@ -37,10 +41,10 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &Module
     let mut steps = ChangeSteps::default();
     for call in pad.calls.iter().filter(|it| it.has_succeeded()) {
         steps.add_edits(pad, call, modules);
-        // Checks and commits are shell commands, whose effects the scratchpad found when it logged the call.
         if call.tool != ToolKind::Shell {
             continue;
         }
+        // The effects were found when the scratchpad logged the call.
         let command = call.command.map(|it| pad.strings.text(it)).unwrap_or_default();
         if call.effects.has_any(CallEffects::RUNS_TEST | CallEffects::RUNS_CHECK) {
             for check in check_commands(command) {
@@ -61,26 +65,26 @@ impl ChangeSteps {
         for touch in pad.touches_of_call(call).iter().filter(|it| it.is_write) {
             self.has_edit = true;
             let module = modules.module_of_file(pad.strings.text(touch.file));
-            let step = format!("{EDIT_PREFIX}{module}");
-            if !module.is_empty() && !self.edits.contains(&step) {
-                self.edits.push(step);
+            if !module.is_empty() && !self.modules.iter().any(|it| it == module) {
+                self.modules.push(module.to_owned());
             }
         }
     }
 
     /// Adds the sightings of a change that was committed.
     fn finish(self, acc: &mut Vec<Sighting>) {
-        let Self { mut checks, edits, has_edit } = self;
+        let Self { mut checks, modules, has_edit } = self;
         checks.push(COMMIT_STEP.to_owned());
         let checks_and_commit = checks;
-        // A commit without a check counts too: the usual checks are a share of all commits.
+        // A commit without a check counts as well: a check is usual if most commits follow it.
         if has_edit {
             let steps = checks_and_commit.clone();
             acc.push(Sighting::new(PatternKey::finished_change(), Evidence::Sequence { steps }));
         }
         // The change is named after the module that was edited first. Without one, it has no name.
-        let Some(first_edit) = edits.first() else { return };
-        let key = PatternKey::module_change(first_edit.trim_start_matches(EDIT_PREFIX));
+        let Some(first_module) = modules.first() else { return };
+        let key = PatternKey::module_change(first_module);
+        let edits: Vec<String> = modules.iter().map(|it| format!("edit {it}")).collect();
         let steps = [edits, checks_and_commit].concat();
         if steps.len() >= MIN_MODULE_STEPS {
             acc.push(Sighting::new(key, Evidence::Sequence { steps }));
@@ -151,5 +155,13 @@ mod tests {
         );
         // Nothing was edited.
         check(Sequence, "run go vet\nrun go build\nrun go test\ncommit", expect![""]);
+    }
+    #[test]
+    fn a_module_may_be_named_like_a_step() {
+        let modules = vec!["edit forms".to_owned(), "api".to_owned()];
+        let checks = vec!["go test".to_owned()];
+        let mut acc = Vec::new();
+        super::ChangeSteps { checks, modules, has_edit: false }.finish(&mut acc);
+        assert_eq!(acc[0].key, crate::pattern_key::PatternKey::module_change("edit forms"));
     }
 }
