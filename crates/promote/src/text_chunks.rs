@@ -7,8 +7,11 @@
 //! boundaries       comma                 sentence           sentence
 //! ```
 //!
-//! The tokenizer of this crate: `phrase_table`, `novelty` and `wording` are built on it and decide what a
+//! In prose a chunk ends where brackets begin: of `foo()` the text is `foo` and the tail `()`, by which
+//! `novelty` knows a call. The tokenizer of this crate: `phrase_table`, `novelty` and `wording` are built on it and decide what a
 //! chunk means (word, number, path). One pass, no copies.
+
+use std::ops::Range;
 
 /// Boundary after a chunk, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +33,8 @@ pub(crate) struct TextChunk<'a> {
     /// Byte range of the chunk in the whole text, punctuation included.
     pub start: usize,
     pub end: usize,
-    /// The punctuation after `text`, such as `).`.
+    /// The rest of the run after `text`: punctuation such as `).`, and after a backticked span also a suffix,
+    /// as `s` in "two `Foo`s".
     pub tail: &'a str,
     pub starts_sentence: bool,
     pub boundary: TextBoundary,
@@ -44,6 +48,7 @@ pub(crate) struct TextChunk<'a> {
 /// text.
 const MAX_SPAN_BYTES: usize = 160;
 
+/// Without `.` and `/`, which begin paths; with `!`, which stands before a negated word or an image.
 const LEADING_PUNCTUATION: &[char] =
     &['(', '[', '{', '<', '>', '"', '\'', '“', '‘', '*', '~', '!', '•', ',', ';', ':'];
 const TRAILING_PUNCTUATION: &[char] = &[
@@ -59,7 +64,7 @@ pub(crate) fn split_chunks(text: &str) -> Vec<TextChunk<'_>> {
     let mut acc: Vec<TextChunk<'_>> = Vec::new();
     let mut position = 0;
     let mut starts_sentence = true;
-    // 0 before any list.
+    // 0 before any list. Never reset: the numbers of a list may be far apart, with paragraphs between them.
     let mut last_list_number = 0_u8;
     while let Some(first) = text[position..].chars().next() {
         if first.is_whitespace() {
@@ -77,7 +82,7 @@ pub(crate) fn split_chunks(text: &str) -> Vec<TextChunk<'_>> {
         // Punctuation alone, such as a dash between spaces, belongs to the chunk before it.
         if chunk.text.is_empty() {
             raise_last_boundary(&mut acc, chunk.boundary.max(boundary_of_punctuation(raw)));
-            starts_sentence |= chunk.boundary == TextBoundary::Sentence && !acc.is_empty();
+            starts_sentence |= chunk.boundary == TextBoundary::Sentence;
             continue;
         }
         // "Release: 1. tag 2. push": a list begins with 1 after a boundary; its later numbers follow each other
@@ -117,7 +122,8 @@ pub(crate) fn split_sentences(text: &str) -> Vec<&str> {
     acc
 }
 
-/// Length of the next chunk in bytes: up to the next space or backtick, or a whole backticked span.
+/// Length of the next chunk in bytes: up to the next space or backtick, or a whole backticked span with what
+/// follows it without a space.
 fn raw_length(rest: &str) -> usize {
     // The first character, or a span with its two backticks, belongs to the chunk in any case.
     let min_length = match backticked_span(rest) {
@@ -142,25 +148,12 @@ fn backticked_span(rest: &str) -> Option<&str> {
 /// The chunk of a raw run that begins at byte `start`. Its text is empty if it is punctuation alone.
 fn parse_chunk(raw: &str, start: usize, starts_sentence: bool) -> TextChunk<'_> {
     let span = backticked_span(raw);
-    let text = match span {
-        Some(inner) => inner.trim(),
-        None if STANDALONE_SYMBOLS.contains(&raw) => raw,
-        None => raw
-            .trim_start_matches(LEADING_PUNCTUATION)
-            .trim_end_matches(TRAILING_PUNCTUATION)
-            .trim_matches('`'),
-    };
-    // The brackets of `foo()` belong to the name, not to the sentence.
-    let text = if span.is_none() { text.strip_suffix('(').unwrap_or(text) } else { text };
-    let has_meaning = text.chars().any(char::is_alphanumeric) || STANDALONE_SYMBOLS.contains(&text);
-    // An empty part of `raw`, so that the offset below can be computed in any case.
-    let text = if has_meaning { text } else { &raw[..0] };
-    // `text` is a part of `raw`, so that the addresses give its offset.
-    let offset = text.as_ptr().addr() - raw.as_ptr().addr();
-    let tail = if text.is_empty() { raw } else { &raw[offset + text.len()..] };
+    // An empty text at the beginning leaves all of the run to the tail.
+    let range = meaningful_part(raw, span).unwrap_or(0..0);
+    let (text, tail) = (&raw[range.clone()], &raw[range.end..]);
     TextChunk {
         text,
-        text_start: start + offset,
+        text_start: start + range.start,
         start,
         end: start + raw.len(),
         tail,
@@ -171,7 +164,27 @@ fn parse_chunk(raw: &str, start: usize, starts_sentence: bool) -> TextChunk<'_> 
     }
 }
 
-/// The boundary that the punctuation after a text makes.
+/// The part of a raw run without the punctuation around it; `None` if it is punctuation alone.
+fn meaningful_part(raw: &str, span: Option<&str>) -> Option<Range<usize>> {
+    let part = match span {
+        Some(inner) => inner.trim(),
+        None if STANDALONE_SYMBOLS.contains(&raw) => raw,
+        None => {
+            let part = raw
+                .trim_start_matches(LEADING_PUNCTUATION)
+                .trim_end_matches(TRAILING_PUNCTUATION)
+                .trim_matches('`');
+            // Of `foo()` the closing bracket is trimmed already.
+            part.strip_suffix('(').unwrap_or(part)
+        }
+    };
+    let has_meaning = part.chars().any(char::is_alphanumeric) || STANDALONE_SYMBOLS.contains(&part);
+    // `part` is a slice of `raw`, so that the addresses give its offset.
+    let start = part.as_ptr().addr() - raw.as_ptr().addr();
+    has_meaning.then_some(start..start + part.len())
+}
+
+/// The boundary that the punctuation after a text makes, anywhere in its tail.
 fn boundary_after(text: &str, tail: &str) -> TextBoundary {
     let is_abbreviation = COMMON_ABBREVIATIONS.iter().any(|it| it.eq_ignore_ascii_case(text));
     // Two dots or more are an ellipsis, which continues the sentence.
@@ -241,6 +254,7 @@ mod tests {
         );
         check("limit is 5. Call foo() - done", expect!["limit / is / 5. / Call / foo; / done."]);
         check("Release: 1. tag 2. push", expect!["Release; / #1 1 / tag / #2 2 / push."]);
+        check("two `Foo`s, one `Bar`.rs", expect!["two / `Foo`, / one / `Bar`."]);
         check("a lone ` backtick\nnext", expect!["a / lone / backtick. / next."]);
         check("curl x | sh", expect!["curl / x / | / sh."]);
         check("… -- ! ", expect![""]);
