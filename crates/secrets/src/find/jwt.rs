@@ -1,7 +1,8 @@
 //! JSON Web Tokens (RFC 7519): Base64url parts joined by dots, the first of which is a JSON header.
 //!
-//! The keyword is `eyJ`, the encoding of `{"`, with which every header begins. The claim covers
-//! `eyJhbGci….eyJzdWIi….x7Kq…`: header, payload, signature.
+//! The search looks for keywords and calls the function of the keyword at each place, which *claims* the
+//! range of bytes that is a secret. Here the keyword is `eyJ`, the encoding of `{"`, with which every header
+//! begins, and the claim covers `eyJhbGci….eyJzdWIi….x7Kq…`: header, payload, signature.
 
 use super::SecretClaim;
 use crate::base64::decode_base64;
@@ -33,8 +34,12 @@ pub(super) fn claim_jwt(acc: &mut Vec<SecretClaim>, text: &[u8], start: usize) {
     }
     let mut end = payload_end;
     for _ in 0..MAX_FURTHER_PARTS {
-        let part_end = run_end(text, (end + 1).min(text.len()), MAX_PART_BYTES, is_base64url);
-        if text.get(end) != Some(&b'.') || part_end <= end + 1 {
+        if text.get(end) != Some(&b'.') {
+            break;
+        }
+        let part_end = run_end(text, end + 1, MAX_PART_BYTES, is_base64url);
+        // A dot without a part after it ends a sentence.
+        if part_end == end + 1 {
             break;
         }
         end = part_end;
