@@ -109,7 +109,7 @@ impl AgentCli {
                 let last = stderr.lines().rev().find(|it| !it.trim().is_empty());
                 match parsed.error.as_deref().or(last) {
                     Some(message) => Err(self.failure(message)),
-                    None => Err(Error::Answer {
+                    None => Err(Error::UnusableResponse {
                         host: self.program.slug().to_owned(),
                         flaw: ResponseFlaw::Empty,
                     }),

@@ -2,7 +2,7 @@
 //!
 //! - mend the configuration: `Config`, `Untrusted`, `Redirected`, `Denied`, `Missing`;
 //! - try again later: `Unreachable`, `Slow`, `Busy`, and `Refused` with a temporary status;
-//! - check the server or choose another model: `Answer` (try again if it is `Truncated`), and `Refused`
+//! - check the server or choose another model: `UnusableResponse` (try again if it is `Truncated`), and `Refused`
 //!   with any other status;
 //! - compute all vectors again: `Changed`.
 //!
@@ -37,14 +37,15 @@ pub enum Error {
         "`{host}` has no such model or path: {message}; check the name of the model and the address"
     )]
     Missing { host: String, message: String },
-    /// Status 429, after the retries, or at once if the server requests too long a wait.
+    /// Status 429, after the retries, or at once if the server requests too long a wait. `after` is the wait
+    /// that it requested.
     #[error("`{host}` wants fewer requests: {message}; try again later")]
     Busy { host: String, message: String, after: Option<Duration> },
     /// Every other status of an error, for example 400 or 500.
     #[error("`{host}` answered {status}: {message}")]
     Refused { host: String, status: u16, message: String },
     #[error("`{host}` gave an answer that cannot be used: {flaw}")]
-    Answer { host: String, flaw: ResponseFlaw },
+    UnusableResponse { host: String, flaw: ResponseFlaw },
     /// The name is the same but the weights are not, so older vectors are not comparable.
     #[error("the model is now `{now}` instead of `{was}`; open it again and embed everything anew")]
     Changed { was: String, now: String },
@@ -99,7 +100,7 @@ impl Error {
         match self {
             Self::Unreachable { .. } | Self::Slow { .. } | Self::Busy { .. } => true,
             Self::Refused { status, .. } => is_temporary_status(*status),
-            Self::Answer { flaw, .. } => matches!(flaw, ResponseFlaw::Truncated),
+            Self::UnusableResponse { flaw, .. } => matches!(flaw, ResponseFlaw::Truncated),
             Self::Config { .. }
             | Self::Untrusted { .. }
             | Self::Redirected { .. }
@@ -114,7 +115,9 @@ impl Error {
     }
 }
 
-/// True if the status is temporary. 501 and 505 are permanent.
+/// True if the status is temporary. 501 and 505 are permanent; an unknown status from 506 on counts as
+/// temporary. 429 is listed because `response.rs` asks before it makes an error of the status, by which 429
+/// is `Busy`.
 pub(crate) const fn is_temporary_status(status: u16) -> bool {
     matches!(status, 429 | 500 | 502..=504 | 506..)
 }

@@ -93,6 +93,7 @@ impl ProviderClient {
         let mut attempt = 1;
         loop {
             let failed = match self.attempt_call(path, body, &limits, deadline) {
+                // A complete response of the wrong shape would be the same again: no retry.
                 Ok(bytes) => return response::parse_response(self, &bytes),
                 Err(failed) => failed,
             };
@@ -126,15 +127,18 @@ impl ProviderClient {
             None => Request::get(self.address.url(path)),
         };
         request = request.header(header::ACCEPT, "application/json");
+        // `?` makes a failed attempt of an error, without a retry.
         for (name, value) in self.credentials()? {
             request = request.header(name, value);
         }
         let sent = match body {
             Some(body) => {
                 let request = request.header(header::CONTENT_TYPE, "application/json").body(body);
-                self.run_request(request.map_err(unsendable_key)?, limits, time_left)
+                self.run_request(request.map_err(|_| unsendable_key())?, limits, time_left)
             }
-            None => self.run_request(request.body(()).map_err(unsendable_key)?, limits, time_left),
+            None => {
+                self.run_request(request.body(()).map_err(|_| unsendable_key())?, limits, time_left)
+            }
         };
         let response = sent.map_err(|it| response::classify_failure(self, it, limits, deadline))?;
         response::read_response(self, response, limits, deadline)
@@ -172,7 +176,8 @@ impl ProviderClient {
                     (HeaderName::from_static("x-api-key"), key.reveal().to_owned())
                 }
             };
-            let mut value = HeaderValue::from_str(&text).map_err(|_| unsendable_key(()))?;
+            // The original error may quote the header, so it is not shown.
+            let mut value = HeaderValue::from_str(&text).map_err(|_| unsendable_key())?;
             value.set_sensitive(true);
             acc.push((name, value));
         }
@@ -185,13 +190,13 @@ impl ProviderClient {
 fn backoff_pause(attempt: u32) -> Duration {
     let full = FIRST_PAUSE * 2_u32.saturating_pow(attempt - 1);
     let half = full / 2;
-    // A hasher of the standard library is seeded by the system: random enough, and nothing new.
+    // Random enough without another library: the system seeds the hasher of the standard library.
     let random = RandomState::new().hash_one(attempt) % 1000;
     half + half * u32::try_from(random).unwrap_or(0) / 1000
 }
 
-/// The original error may quote a header, so it is not shown.
-fn unsendable_key<E>(_: E) -> Error {
+/// The error for an address or a key that does not fit into a request.
+fn unsendable_key() -> Error {
     Error::bad_config("the address or the key has characters that cannot be sent")
 }
 

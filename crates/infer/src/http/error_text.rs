@@ -15,7 +15,8 @@ const MAX_SCANNED_CHARS: usize = 4 * MAX_MESSAGE_CHARS;
 /// Parts of the key at least this long are masked; shorter ones reveal nothing.
 const MIN_KEY_PART: usize = 6;
 
-/// A shorter key is no secret but a placeholder that some local servers require.
+/// A shorter key is no secret but a placeholder that some local servers require. Characters of a key are
+/// bytes: `ApiKey` accepts ASCII only.
 const MIN_SECRET_CHARS: usize = 4;
 
 /// Cleans a text from a server, or from an error that quotes one.
@@ -132,10 +133,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_long_run_of_the_key_remains(key in "[a-z0-9-]{4,20}", text in "[a-z0-9\\- ]{0,30}", cuts in vec((0_usize..20, 0_usize..20), 0..4)) {
-            let pieces = cuts.iter().map(|(from, length)| {
-                let from = (*from).min(key.len());
-                &key[from..(from + length).min(key.len())]
+        fn no_long_run_of_the_key_remains(key in "[a-z0-9-]{4,20}", text in "[a-z0-9\\- ]{0,30}", key_parts in vec((0_usize..20, 0_usize..20), 0..4)) {
+            // The text with parts of the key in it, given by start and length.
+            let pieces = key_parts.iter().map(|(start, length)| {
+                let start = (*start).min(key.len());
+                &key[start..(start + length).min(key.len())]
             });
             let text = pieces.collect::<Vec<_>>().join(&text);
             let line = clean_line(&text, Some(&ApiKey::new(&key).unwrap()));

@@ -131,7 +131,7 @@ pub(super) fn classify_failure(
 }
 
 pub(crate) fn flawed_response(client: &ProviderClient, flaw: ResponseFlaw) -> Error {
-    Error::Answer { host: client.host(), flaw }
+    Error::UnusableResponse { host: client.host(), flaw }
 }
 
 fn untrusted_error(client: &ProviderClient, why: &str) -> Error {

@@ -51,5 +51,5 @@ fn a_silent_server_is_given_up_after_300_ms() {
 #[test]
 fn another_program_on_the_port_is_an_error() {
     let server = StubProvider::start(|_, _| StubReply::text(200, "text/html", "<html>"));
-    assert!(matches!(ollama::list_models(&endpoint(&server)), Err(Error::Answer { .. })));
+    assert!(matches!(ollama::list_models(&endpoint(&server)), Err(Error::UnusableResponse { .. })));
 }

@@ -66,7 +66,7 @@ pub(crate) fn reply_with_vectors(seen: &StubRequest) -> StubReply {
 /// The flaw of an error that is about a response; panics for any other error.
 pub(crate) fn response_flaw(error: Error) -> ResponseFlaw {
     match error {
-        Error::Answer { flaw, .. } => flaw,
+        Error::UnusableResponse { flaw, .. } => flaw,
         error => panic!("{error}"),
     }
 }
