@@ -37,9 +37,9 @@ const MIN_DEVIATION: f32 = 1e-3;
 const MIN_LENGTH: f32 = 1e-6;
 
 /// Mean and centred sample of the vectors of a notebook.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct VectorStats {
-    /// Number of live rows, estimated from the sample.
+    /// Number of live rows.
     n_rows: usize,
     mean: Vec<f32>,
     /// Centred at the mean and normalised.
@@ -75,12 +75,16 @@ pub struct QueryStats {
 }
 
 impl VectorStats {
-    /// Computes the statistics from an evenly spaced sample of rows.
+    /// Computes the statistics from the rows of evenly spaced slots. The sample depends on slots and
+    /// codes only, not on the positions of the rows: an index has the same statistics whether it was
+    /// read at once or grew by changes.
     pub fn from_codes(codes: &QuantizedVectors) -> Self {
-        let n_rows = codes.n_rows();
-        let step = n_rows.div_ceil(MAX_SAMPLED_ROWS).max(1);
-        let rows: Vec<Vec<f32>> =
-            (0..n_rows).step_by(step).filter_map(|it| codes.unit_row(it)).collect();
+        let step = codes.len().div_ceil(MAX_SAMPLED_ROWS).max(1);
+        let slots = codes.present.iter().step_by(step);
+        let rows: Vec<Vec<f32>> = slots
+            .flat_map(|slot| codes.ordered_rows_of(slot))
+            .filter_map(|row| codes.unit_row(row as usize))
+            .collect();
         // An empty notebook: without a mean, every query scores by the prior alone.
         let Some(first) = rows.first() else { return Self::default() };
 
@@ -102,8 +106,7 @@ impl VectorStats {
             0.0
         };
         let sample = rows.iter().map(|it| center_and_normalize(it, &mean)).collect();
-        // Each live row of the sample stands for `step` rows, so this estimates the live rows.
-        Self { n_rows: rows.len() * step, mean, sample, raw_mean_similarity }
+        Self { n_rows: codes.len(), mean, sample, raw_mean_similarity }
     }
 
     /// Mean cosine of two memories, shrunk towards the prior for small notebooks.
@@ -229,6 +232,26 @@ mod tests {
         };
         assert!(score(&small, 1.0) > score(&small, 0.5));
         assert!((score(&large, 1.0) - score(&large, 0.5)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn statistics_do_not_depend_on_the_order_in_which_rows_came() {
+        let code_of = |slot: u32, part: u32| {
+            let bytes = (slot * 31 + part * 7).to_le_bytes().repeat(2);
+            bytes.iter().map(|it| it.cast_signed()).collect::<Vec<i8>>()
+        };
+        let mut in_order = QuantizedVectors::new(8);
+        let mut reversed = QuantizedVectors::new(8);
+        for slot in 0..900 {
+            for part in 0..3 {
+                in_order.push_row(slot, &code_of(slot, part)).unwrap();
+                reversed.push_row(899 - slot, &code_of(899 - slot, 2 - part)).unwrap();
+            }
+        }
+        // One slot is replaced, so that its rows lie at the end and dead ones between the others.
+        in_order.remove_slot(4);
+        (0..3).for_each(|part| in_order.push_row(4, &code_of(4, part)).unwrap());
+        assert_eq!(VectorStats::from_codes(&in_order), VectorStats::from_codes(&reversed));
     }
 
     #[test]

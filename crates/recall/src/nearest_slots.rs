@@ -352,6 +352,7 @@ impl DotKey {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::centering::VectorStats;
     use crate::quantized_vectors::StaleClusterPlan;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -555,6 +556,49 @@ mod tests {
         let query = clustered_code(5, 10, 8);
         let found = nearest_slots(&codes, &query, &SlotSet::first_n(1000), 9).unwrap();
         assert_eq!(found, brute_force(&rows, &query, &SlotSet::first_n(1000), 9));
+    }
+
+    proptest! {
+        #[test]
+        fn rows_that_were_written_and_read_again_are_searched_alike(
+            dims in 0_usize..80,
+            // Slot, factor of the code, and whether the slot is removed instead of given a row.
+            steps in prop::collection::vec((0_u32..60, -3_i8..4, any::<bool>()), 0..200),
+            noise in prop::collection::vec(any::<i8>(), 80),
+            cut in any::<prop::sample::Index>(),
+        ) {
+            let mut codes = QuantizedVectors::new(dims);
+            for (slot, factor, is_removal) in steps {
+                if is_removal {
+                    codes.remove_slot(slot);
+                } else {
+                    let code: Vec<i8> = noise[..dims].iter().map(|it| it.wrapping_mul(factor)).collect();
+                    codes.push_row(slot, &code).unwrap();
+                }
+            }
+            let mut bytes = Vec::new();
+            codes.append_bytes(&mut bytes);
+            let read = QuantizedVectors::from_bytes(dims, &bytes).unwrap();
+            prop_assert_eq!(read.len(), codes.len());
+            prop_assert_eq!(VectorStats::from_codes(&read), VectorStats::from_codes(&codes));
+            let everything = SlotSet::first_n(100);
+            prop_assert_eq!(
+                nearest_slots(&read, &noise[..dims], &everything, 9),
+                nearest_slots(&codes, &noise[..dims], &everything, 9)
+            );
+            let shorter = &bytes[..cut.index(bytes.len())];
+            prop_assert!(QuantizedVectors::from_bytes(dims, shorter).is_none());
+        }
+    }
+
+    #[test]
+    fn rows_with_a_slot_out_of_range_are_not_read() {
+        let mut codes = QuantizedVectors::new(1);
+        codes.push_row(3, &[5]).unwrap();
+        let mut bytes = Vec::new();
+        codes.append_bytes(&mut bytes);
+        bytes[8..12].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert!(QuantizedVectors::from_bytes(1, &bytes).is_none());
     }
 
     #[test]

@@ -85,6 +85,45 @@ impl QuantizedVectors {
         self.next_row.reserve_exact(n_rows);
     }
 
+    /// Appends the live rows in the form that [`Self::from_bytes`] reads: their number, the slot of
+    /// each, and their blocks. Clusters are left out; they can be computed again.
+    pub fn append_bytes(&self, acc: &mut Vec<u8>) {
+        acc.reserve(8 + self.len() * (4 + self.blocks_per_row() * simd::BLOCK_LEN));
+        acc.extend_from_slice(&(self.len() as u64).to_le_bytes());
+        for slot in self.slot_of.iter().filter(|it| **it != NO_SLOT) {
+            acc.extend_from_slice(&slot.to_le_bytes());
+        }
+        for (row, slot) in self.slot_of.iter().enumerate() {
+            if *slot != NO_SLOT {
+                simd::append_block_bytes(acc, self.row_blocks(row));
+            }
+        }
+    }
+
+    /// Makes an index of rows that [`Self::append_bytes`] wrote; `None` if the length or a slot is
+    /// wrong.
+    pub fn from_bytes(dims: usize, bytes: &[u8]) -> Option<Self> {
+        let mut res = Self::new(dims);
+        let (n_rows, rest) = bytes.split_first_chunk::<8>()?;
+        let n_rows = usize::try_from(u64::from_le_bytes(*n_rows)).ok()?;
+        let (slots, blocks) = rest.split_at_checked(n_rows.checked_mul(4)?)?;
+        let row_bytes = res.blocks_per_row() * simd::BLOCK_LEN;
+        if blocks.len() != n_rows.checked_mul(row_bytes)? {
+            return None;
+        }
+        let (slots, _) = slots.as_chunks::<4>();
+        res.slot_of = slots.iter().map(|it| u32::from_le_bytes(*it)).collect();
+        let max_slot = res.slot_of.iter().copied().max().unwrap_or(0);
+        if max_slot >= MAX_SLOTS {
+            return None;
+        }
+        res.blocks = simd::blocks_from_bytes(blocks);
+        res.first_row = vec![NO_ROW; max_slot as usize + 1];
+        res.next_row = vec![NO_ROW; n_rows];
+        (0..n_rows).for_each(|row| res.link_row(row));
+        Some(res)
+    }
+
     pub const fn dims(&self) -> usize {
         self.dims
     }
@@ -183,9 +222,10 @@ impl QuantizedVectors {
         &self.blocks
     }
 
-    /// Number of rows, including dead ones.
-    pub(crate) fn n_rows(&self) -> usize {
-        self.slot_of.len()
+    /// The blocks of a row.
+    pub(crate) fn row_blocks(&self, row: usize) -> &[CodeBlock] {
+        let width = self.blocks_per_row();
+        &self.blocks[row * width..(row + 1) * width]
     }
 
     /// A row as a unit vector; `None` if it is dead.
@@ -193,9 +233,8 @@ impl QuantizedVectors {
         if self.slot_of[row] == NO_SLOT {
             return None;
         }
-        let blocks = &self.blocks[row * self.blocks_per_row()..(row + 1) * self.blocks_per_row()];
         // The last block is padded with zeros beyond the dimensions of the model.
-        let values = blocks.iter().flat_map(CodeBlock::values).take(self.dims);
+        let values = self.row_blocks(row).iter().flat_map(CodeBlock::values).take(self.dims);
         let mut res: Vec<f32> = values.map(|it| f32::from(*it)).collect();
         // At least 1, so that a row of zeros is not divided by zero.
         let length = res.iter().map(|it| it * it).sum::<f32>().sqrt().max(1.0);
@@ -217,6 +256,14 @@ impl QuantizedVectors {
         let to_option = |row: u32| (row != NO_ROW).then_some(row);
         let first = self.first_row.get(slot as usize).copied().and_then(to_option);
         std::iter::successors(first, move |row| to_option(self.next_row[*row as usize]))
+    }
+
+    /// The rows of a slot in the order of their values, which is the same wherever the rows lie.
+    pub(crate) fn ordered_rows_of(&self, slot: u32) -> Vec<u32> {
+        let mut rows: Vec<u32> = self.rows_of(slot).collect();
+        let values = |row: u32| self.row_blocks(row as usize).iter().flat_map(CodeBlock::values);
+        rows.sort_by(|a, b| values(*a).cmp(values(*b)));
+        rows
     }
 
     /// Puts a row at the front of its slot's linked list.
