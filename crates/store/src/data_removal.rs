@@ -13,6 +13,7 @@ use model::ProjectId;
 use crate::data_dir::{DataDir, DatabasePaths};
 use crate::failed_sessions::FAILED_SESSIONS_EXTENSION;
 use crate::file_lock::FairFileLock;
+use crate::index_snapshot::{SCRATCH_EXTENSION, SNAPSHOT_EXTENSION};
 use crate::injection_spool::INJECTION_SPOOL_EXTENSION;
 use crate::line_seal::SEALED_MARKER;
 use crate::{Error, Inbox, backup, journal, os};
@@ -38,6 +39,8 @@ const COMPANION_EXTENSIONS: &[&str] = &[
     "mark",
     FAILED_SESSIONS_EXTENSION,
     INJECTION_SPOOL_EXTENSION,
+    SNAPSHOT_EXTENSION,
+    SCRATCH_EXTENSION,
     "door",
     "gate",
     "lock",

@@ -19,7 +19,10 @@ use crate::high_water_mark::{HighWaterMark, MarkState};
 use crate::query::{Db, Query};
 use crate::restore::truncate_log;
 use crate::write_batch::AuditAction;
-use crate::{Error, apply_batch, backup, change_clock, injection_log, learning, lookup_tables, os};
+use crate::{
+    Error, apply_batch, backup, change_clock, index_delta, index_snapshot, injection_log, learning,
+    lookup_tables, os,
+};
 
 /// Every statement of this file, for the tests that replay them on a server.
 #[cfg(feature = "replay")]
@@ -118,11 +121,14 @@ pub(crate) fn resume_erasure(state: &DatabaseState, db: &Db) -> Result<(), Error
 /// Erases everything the ledger names from the database, its backups and the replaced database.
 pub(crate) fn erase_ledgered(state: &DatabaseState, db: &Db, now: Timestamp) -> Result<(), Error> {
     let paths = &state.paths;
+    // It holds the ids and vectors of all memories, and can be made again.
+    index_snapshot::remove_snapshot(paths)?;
     db.transaction(|db| {
         let n_erased = apply_ledger(db, paths, now)?;
         if n_erased == 0 {
             return Ok(());
         }
+        index_delta::advance_epoch(db)?;
         // The audit trail may say that something was erased, when and how much, but not what.
         apply_batch::add_audit_entry(
             db,
@@ -213,7 +219,13 @@ pub(crate) fn apply_ledger(db: &Db, paths: &DatabasePaths, now: Timestamp) -> Re
 
 /// Deletes memories without recording them in the ledger: they were forgotten long ago and may be
 /// taught again.
-pub(crate) fn remove_memories(db: &Db, ids: &[MemoryId]) -> Result<(), Error> {
+pub(crate) fn remove_memories(
+    db: &Db,
+    paths: &DatabasePaths,
+    ids: &[MemoryId],
+) -> Result<(), Error> {
+    index_snapshot::remove_snapshot(paths)?;
+    index_delta::advance_epoch(db)?;
     for id in ids {
         let id = id.0.as_bytes().as_slice();
         let n = db.select_one(&SELECT_NUMBER, &[&id], |row| row.get(0))?;

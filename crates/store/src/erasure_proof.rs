@@ -8,7 +8,7 @@ use model::MemoryId;
 use crate::connection::{FileAccess, open_file};
 use crate::database_state::DatabaseState;
 use crate::query::{Db, Query};
-use crate::{Error, backup, injection_log};
+use crate::{Error, backup, index_snapshot, injection_log};
 
 /// Every statement of this file, for the tests that replay them on a server.
 #[cfg(feature = "replay")]
@@ -36,7 +36,7 @@ pub(crate) fn has_traces_of(
     db: &Db,
     ids: &[MemoryId],
 ) -> Result<bool, Error> {
-    if has_traces(db, ids)? {
+    if has_traces(db, ids)? || index_snapshot::has_snapshot_of(state, ids) {
         return Ok(true);
     }
     let mut copies = backup::list_backups(&state.paths);

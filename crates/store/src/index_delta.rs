@@ -13,7 +13,6 @@ use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
 use crate::Error;
-use crate::change_clock::SELECT_META;
 use crate::memory_filter::status_position;
 use crate::os::FileIdentity;
 use crate::query::{Db, Query};
@@ -41,11 +40,13 @@ pub struct MemoryOutline {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexPosition {
     /// The database file that was read. A restore puts another one in its place.
-    file: Option<FileIdentity>,
+    pub(crate) file: Option<FileIdentity>,
     /// Sequence number of the last change.
-    seq: i64,
+    pub(crate) seq: i64,
+    /// Number of the last operation that no change records, see [`advance_epoch`].
+    pub(crate) epoch: i64,
     /// Number of the last vector of the model.
-    last_vector: i64,
+    pub(crate) last_vector: i64,
 }
 
 /// Changes since a position, or the full index if the changes are not known.
@@ -68,6 +69,8 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &SELECT_TEXT_LENGTH,
     &SELECT_CHANGED_SINCE,
     &COUNT_ERASED_SINCE,
+    &SELECT_POSITION,
+    &ADVANCE_EPOCH,
 ];
 
 /// SQL: selects the columns of an outline.
@@ -107,6 +110,20 @@ const COUNT_ERASED_SINCE: Query = Query::shared(
     "SELECT count(*) FROM audit WHERE batch > ?1 AND action = 'erase'",
 );
 
+/// Sequence number, epoch, and last vector of a model.
+// Vector numbers are never reused (AUTOINCREMENT), so a higher one is always newer.
+const SELECT_POSITION: Query = Query::shared(
+    "index_position",
+    "SELECT (SELECT value FROM meta WHERE key = 'seq'), \
+     coalesce((SELECT value FROM meta WHERE key = 'index_epoch'), 0), \
+     (SELECT coalesce(max(n), 0) FROM embeddings WHERE model = ?1)",
+);
+/// Begins a new epoch.
+const ADVANCE_EPOCH: Query = Query::shared(
+    "advance_index_epoch",
+    "INSERT INTO meta (key, value) VALUES ('index_epoch', 1) ON CONFLICT (key) DO UPDATE SET value = value + 1",
+);
+
 /// Most changes that are read one by one; beyond them, reading the full index is cheaper.
 const MAX_INCREMENTAL_CHANGES: usize = 2_000;
 
@@ -116,12 +133,8 @@ pub(crate) fn read_index_delta(
     model: &str,
     since: Option<&IndexPosition>,
 ) -> Result<Option<IndexDelta>, Error> {
-    let seq = db.select_number(&SELECT_META, &[&"seq"])?;
-    let last_vector = vectors::last_vector_number(db, model)?;
-    let position = IndexPosition { file: db.file(), seq, last_vector };
-    // After a restore the file is another one, and its sequence may be lower: an old
-    // position has no meaning in it.
-    let Some(since) = since.filter(|it| it.file == position.file && it.seq <= seq) else {
+    let position = read_position(db, model)?;
+    let Some(since) = since.filter(|it| is_before(it, &position)) else {
         return read_full_index(db, model, position).map(Some);
     };
     if *since == position {
@@ -132,9 +145,11 @@ pub(crate) fn read_index_delta(
     let changed: BTreeSet<Vec<u8>> = changed.into_iter().flatten().collect();
     // Erasing removes ids from the changes, and vectors can be deleted without a change: neither
     // shows in an incremental delta.
-    let has_erasure = db.select_number(&COUNT_ERASED_SINCE, &[&since.seq])? > 0;
-    let has_deleted_vectors = last_vector < since.last_vector;
-    if has_erasure || has_deleted_vectors || changed.len() > MAX_INCREMENTAL_CHANGES {
+    let has_deleted_vectors = position.last_vector < since.last_vector;
+    if has_erasure_since(db, since)?
+        || has_deleted_vectors
+        || changed.len() > MAX_INCREMENTAL_CHANGES
+    {
         return read_full_index(db, model, position).map(Some);
     }
     // Changed memories, each with all its codes.
@@ -156,6 +171,38 @@ pub(crate) fn read_index_delta(
     added.retain(|it| !outlines.iter().any(|known| known.id == it.owner));
     codes.append(&mut added);
     Ok(Some(IndexDelta { position, is_full: false, outlines, codes }))
+}
+
+fn read_position(db: &Db, model: &str) -> Result<IndexPosition, Error> {
+    let numbers = db.select_one(&SELECT_POSITION, &[&model], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+    })?;
+    let (seq, epoch, last_vector) = numbers.unwrap_or_default();
+    Ok(IndexPosition { file: db.file(), seq, epoch, last_vector })
+}
+
+/// Returns whether a position is one that the same database had before.
+// After a restore the file is another one, and its sequence may be lower: an old position has no
+// meaning in it.
+fn is_before(earlier: &IndexPosition, now: &IndexPosition) -> bool {
+    earlier.file == now.file && earlier.epoch == now.epoch && earlier.seq <= now.seq
+}
+
+/// Returns whether an index of this position holds nothing that was erased since.
+pub(crate) fn is_known_position(db: &Db, position: &IndexPosition) -> Result<bool, Error> {
+    // The model does not matter for file, epoch and sequence.
+    let now = read_position(db, "")?;
+    Ok(is_before(position, &now) && !has_erasure_since(db, position)?)
+}
+
+fn has_erasure_since(db: &Db, position: &IndexPosition) -> Result<bool, Error> {
+    Ok(db.select_number(&COUNT_ERASED_SINCE, &[&position.seq])? > 0)
+}
+
+/// Begins a new epoch: every index must be read again in full. Called by operations that remove or
+/// overwrite what an index holds without recording which memories changed.
+pub(crate) fn advance_epoch(db: &Db) -> Result<(), Error> {
+    db.execute(&ADVANCE_EPOCH, &[]).map(|_| ())
 }
 
 fn read_full_index(db: &Db, model: &str, position: IndexPosition) -> Result<IndexDelta, Error> {

@@ -33,6 +33,7 @@ mod failed_sessions;
 mod history;
 mod inbox;
 mod index_delta;
+mod index_snapshot;
 mod injection_log;
 mod injection_spool;
 mod journal;
@@ -92,6 +93,7 @@ pub use graph::{
 pub use history::{AuditEntry, HistoryQueries, UndoStep};
 pub use inbox::Inbox;
 pub use index_delta::{IndexDelta, IndexPosition, MemoryOutline};
+pub use index_snapshot::IndexSnapshot;
 pub use injection_log::{
     InjectionFilter, InjectionQueries, MAX_INJECTION_DAYS, MAX_INJECTION_ROWS, TierTotals,
 };

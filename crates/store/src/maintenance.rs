@@ -14,7 +14,7 @@ use crate::database_state::DatabaseState;
 use crate::memory_row::{columns, read_memory, read_without_counts};
 use crate::query::{Db, Query};
 use crate::store_reader::DatabaseSize;
-use crate::{Error, apply_batch, backup, damage_check, lookup_tables};
+use crate::{Error, apply_batch, backup, damage_check, index_delta, index_snapshot, lookup_tables};
 
 /// Condition for giving free space back to the file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,12 +59,15 @@ pub(crate) fn repair_database(
     now: Timestamp,
 ) -> Result<Vec<String>, Error> {
     let mut done = Vec::new();
+    // What is repaired below changes without a version that an index could see.
+    index_snapshot::remove_snapshot(&state.paths)?;
     // Indexes come first: the row checks below read through them.
     let is_damaged = !damage_check::check_integrity(db)?.is_empty();
     if is_damaged && db.transaction(|db| db.execute_batch("REINDEX")).is_ok() {
         done.push("rebuilt the indexes from the tables".to_owned());
     }
     db.transaction(|db| {
+        index_delta::advance_epoch(db)?;
         let (n_restored, n_reset) = restore_damaged_rows(state, db)?;
         if n_restored > 0 {
             let memories = if n_restored == 1 { "memory" } else { "memories" };

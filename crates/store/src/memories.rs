@@ -17,6 +17,7 @@ use rusqlite::ToSql;
 use crate::damage_check::{self, DamageFinding};
 use crate::database_state::DatabaseState;
 use crate::index_delta::{self, IndexDelta, IndexPosition};
+use crate::index_snapshot::{self, IndexSnapshot};
 use crate::memory_filter::{MemoryFilter, filter_condition, status_position, with_filter_params};
 use crate::memory_row::{DamagedRow, columns, read_memory};
 use crate::query::{Db, Query};
@@ -172,6 +173,13 @@ impl<'a> MemoryQueries<'a> {
         since: Option<IndexPosition>,
     ) -> Result<Option<IndexDelta>, Error> {
         self.reader.read(move |db| index_delta::read_index_delta(db, &model, since.as_ref())).await
+    }
+
+    /// Reads the snapshot of a search index over the codes of one embedding model; `None` if there is
+    /// none that fits this database. The changes since its position are a delta.
+    pub async fn index_snapshot(self, model: String) -> Result<Option<IndexSnapshot>, Error> {
+        let state = Arc::clone(self.reader.state());
+        self.reader.read(move |db| index_snapshot::read_snapshot(&state, db, &model)).await
     }
 
     /// Runs any number of full-text lookups in one visit to the file. An empty result is checked

@@ -17,8 +17,8 @@ use crate::query::{Db, Query, QueryTarget};
 use crate::store::Store;
 use crate::{
     Error, apply_batch, change_clock, cross_check, damage_check, erase, erasure_proof, history,
-    index_delta, injection_log, learning, lookup_tables, maintenance, memories, registry, schema,
-    settings, term_lookup, text_erasure, vectors,
+    index_delta, index_snapshot, injection_log, learning, lookup_tables, maintenance, memories,
+    registry, schema, settings, term_lookup, text_erasure, vectors,
 };
 
 /// One recorded statement.
@@ -77,6 +77,7 @@ pub fn list_statements() -> Vec<NamedStatement> {
         term_lookup::STATEMENTS,
         memories::STATEMENTS,
         index_delta::STATEMENTS,
+        index_snapshot::STATEMENTS,
         injection_log::STATEMENTS,
         registry::STATEMENTS,
         erasure_proof::STATEMENTS,

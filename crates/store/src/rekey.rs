@@ -15,7 +15,7 @@ use crate::connection::{FileAccess, is_plain, open_file, open_writer};
 use crate::database_state::DatabaseState;
 use crate::encryption_key::{self, EncryptionKey};
 use crate::query::Db;
-use crate::{Error, backup, erase, os, restore};
+use crate::{Error, backup, erase, index_snapshot, os, restore};
 
 /// Changes the key of a database, or removes it. The caller holds the write lock.
 pub(crate) fn change_key(state: &DatabaseState, to: Option<EncryptionKey>) -> Result<(), Error> {
@@ -61,6 +61,8 @@ pub(crate) fn resume_rekey(state: &DatabaseState, db: &Db) -> Result<(), Error> 
 /// Brings the backups into the form of the database and removes everything still in another form.
 fn rekey_copies(state: &DatabaseState, old_keys: &[Option<EncryptionKey>]) -> Result<(), Error> {
     let paths = &state.paths;
+    // Still in the old form, and easily made again.
+    index_snapshot::remove_snapshot(paths)?;
     for old in backup::list_backups(paths) {
         // After a crash some backups are converted already. Whether a file is plain is tested
         // first: a plain file also opens with a key set.

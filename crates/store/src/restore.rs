@@ -23,7 +23,7 @@ use crate::database_state::DatabaseState;
 use crate::file_lock::OpenGuard;
 use crate::high_water_mark::{HighWaterMark, MarkState};
 use crate::query::Db;
-use crate::{Error, damage_check, erase, os, schema};
+use crate::{Error, damage_check, erase, index_snapshot, os, schema};
 
 /// Prepares a backup to become the database (migrated, without erased memories, with a sequence
 /// number that was never used) and commits it. `finish_restore` completes the replacement.
@@ -89,6 +89,8 @@ pub(crate) fn finish_restore(paths: &DatabasePaths) -> Result<(), Error> {
         erase::discard_replaced(paths)?;
     }
     os::private_dir(&replaced).map_err(io)?;
+    // The snapshot belongs to the old database.
+    index_snapshot::remove_snapshot(paths)?;
     // The old log must be gone before the new file gets its name: SQLite would apply it to the new
     // file.
     for old in [target.clone(), paths.wal(), paths.shm()] {

@@ -17,6 +17,8 @@ use crate::database_state::DatabaseState;
 use crate::encryption_key::EncryptionKey;
 use crate::failed_sessions::FailedSessionFile;
 use crate::file_lock::FairFileLock;
+use crate::index_delta::IndexPosition;
+use crate::index_snapshot::SnapshotWriter;
 use crate::injection_spool::InjectionRow;
 use crate::journal::JournalWriter;
 use crate::maintenance::CompactMode;
@@ -127,6 +129,25 @@ impl Store {
         self.write(move |db| vectors::delete_other_models(db, &model)).await
     }
 
+    /// Writes a snapshot of a search index at a position of this database. Returns whether it was
+    /// written: not if memories were erased since, or if another process writes one now.
+    pub async fn put_index_snapshot(
+        &self,
+        position: IndexPosition,
+        model: String,
+        content: Vec<u8>,
+    ) -> Result<bool, Error> {
+        let state = Arc::clone(self.state());
+        let begun_at = position.clone();
+        let begun = self
+            .run_exclusive(move |db| SnapshotWriter::begin(&state, db, &begun_at, &model))
+            .await?;
+        let Some(writer) = begun else { return Ok(false) };
+        // On a reader thread, so that the writer thread is free for other writes.
+        let writer = self.read(move |_| writer.fill(&content)).await?;
+        self.run_exclusive(move |db| writer.finish(db, &position)).await
+    }
+
     /// Registers a location of a project, or updates it.
     pub async fn put_location(&self, location: ProjectLocation) -> Result<(), Error> {
         self.write(move |db| registry::put_location(db, &location)).await
@@ -186,7 +207,8 @@ impl Store {
 
     /// Deletes memories that were forgotten long ago.
     pub async fn remove_forgotten(&self, ids: Vec<MemoryId>) -> Result<(), Error> {
-        self.write(move |db| erase::remove_memories(db, &ids)).await
+        let state = Arc::clone(self.state());
+        self.write(move |db| erase::remove_memories(db, &state.paths, &ids)).await
     }
 
     /// Makes a backup, and removes the oldest one if there are too many.

@@ -20,7 +20,10 @@ use crate::injection_spool::InjectionSpool;
 use crate::memory_row::{assignments, columns, read_memory, read_without_counts, to_values};
 use crate::query::{Db, Query};
 use crate::restore::truncate_log;
-use crate::{Error, apply_batch, change_clock, injection_log, journal, learning, lookup_tables};
+use crate::{
+    Error, apply_batch, change_clock, index_delta, index_snapshot, injection_log, journal,
+    learning, lookup_tables,
+};
 
 /// A column with free text: the statement that reads it with its key, and the one that writes it.
 pub(crate) type TextColumn = (&'static Query, &'static Query);
@@ -178,6 +181,8 @@ pub(crate) fn erase_text(
     // Journals first: a session that ends meanwhile would bring the text back into the database.
     journal::erase_text(&state.paths, state.key.as_ref(), clean)?;
     InjectionSpool::new(&state.paths, state.key.as_ref()).erase_text(clean)?;
+    // It may hold the vectors of the text and the names of branches.
+    index_snapshot::remove_snapshot(&state.paths)?;
     let erased = db.transaction(|db| erase_in_database(db, clean))?;
     // Old pages of the log still hold the text.
     truncate_log(db)?;
@@ -218,6 +223,7 @@ fn erase_in_database(db: &Db, clean: TextCleaner<'_>) -> Result<ErasedTexts, Err
         // The change makes no new version, but it takes a sequence number like any other: the mark
         // beside the database then shows if it gets lost.
         change_clock::advance_seq(db)?;
+        index_delta::advance_epoch(db)?;
     }
     Ok(erased)
 }

@@ -88,7 +88,6 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &SELECT_VECTORS,
     &SELECT_CODES_AFTER,
     &SELECT_CODES,
-    &SELECT_LAST_NUMBER,
     &DELETE_OTHER_MODELS,
 ];
 
@@ -120,10 +119,6 @@ const SELECT_CODES: Query = Query::shared(
     "vector_codes_of_owner",
     "SELECT code, grain FROM embeddings WHERE owner = ?1 AND model = ?2 ORDER BY part",
 );
-/// The highest vector number of a model; 0 if it has none.
-// Numbers are never reused (AUTOINCREMENT), so a higher one is always newer.
-const SELECT_LAST_NUMBER: Query =
-    Query::shared("last_vector", "SELECT coalesce(max(n), 0) FROM embeddings WHERE model = ?1");
 /// Deletes the vectors of all models but one.
 const DELETE_OTHER_MODELS: Query =
     Query::shared("drop_other_models", "DELETE FROM embeddings WHERE model <> ?1");
@@ -255,11 +250,6 @@ pub(crate) fn codes_of(db: &Db, owner: MemoryId, model: &str) -> Result<Vec<Vect
         }
     }
     Ok(codes)
-}
-
-/// Number of the last vector of a model.
-pub(crate) fn last_vector_number(db: &Db, model: &str) -> Result<i64, Error> {
-    db.select_number(&SELECT_LAST_NUMBER, &[&model])
 }
 
 /// Deletes the vectors of all other models, and returns how many there were.

@@ -11,6 +11,7 @@ mod data_removal;
 mod erase;
 mod filters;
 mod index_data;
+mod index_snapshot;
 mod injections;
 mod interrupted;
 mod learning;
