@@ -335,6 +335,9 @@ pub(crate) async fn run(
         }
         embed_after_output(&command).await;
     }
+    // Also by commands that only read, where they can write: they may have read the whole index. The
+    // output is complete, and a failure costs only time, at the next command.
+    let _ = command.project.embedding_indexer().save_index_snapshots().await;
     Ok(code)
 }
 

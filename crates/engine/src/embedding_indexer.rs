@@ -46,6 +46,13 @@ impl<'a> EmbeddingIndexer<'a> {
         embedding::count_unembedded(self.project).await
     }
 
+    /// Writes the search indexes of this process to disk, those that changed enough to make it worth
+    /// while: the next process then need not read every memory. Derived data, so a failure only costs
+    /// that time again.
+    pub async fn save_index_snapshots(&self) -> Result<(), Error> {
+        shared_index::save_snapshots(self.project).await
+    }
+
     /// Clusters the vectors of large notebooks so that searches scan fewer of them. Takes seconds, so
     /// it pays only where many searches follow; they can run meanwhile.
     pub async fn cluster_vectors(&self) -> Result<(), Error> {

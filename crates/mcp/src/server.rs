@@ -79,7 +79,13 @@ impl ServerHandler for McpServer {
         let note_id = if row.writes { self.slot.next_note_id() } else { String::new() };
         let arguments = request.arguments.unwrap_or_default();
         let call = ToolCallContext { project: guard.project(), session, note_id, arguments };
-        Ok(tools::call_tool(row, call).await.into())
+        let response = tools::call_tool(row, call).await;
+        // After the answer, because it reads or writes a whole file. A failure costs only time later.
+        let project = guard.project().clone();
+        tokio::spawn(async move {
+            let _ = project.embedding_indexer().save_index_snapshots().await;
+        });
+        Ok(response.into())
     }
 
     async fn list_resources(

@@ -289,6 +289,7 @@ async fn run_task(
         BackgroundTask::Embed => loop {
             let batch = project.embedding_indexer().embed_missing(EMBEDDINGS_PER_BATCH).await?;
             if batch.n_missing == 0 || progress.is_stopped() {
+                project.embedding_indexer().save_index_snapshots().await?;
                 return Ok(0);
             }
             tokio::task::yield_now().await;

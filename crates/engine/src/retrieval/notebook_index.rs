@@ -10,9 +10,14 @@
 //! of a code tells what was embedded: a part of a text, a sentence, or a text that is source code. The
 //! *document frequency* of a term is the number of memories that hold it.
 
+mod snapshot_content;
+#[cfg(test)]
+mod snapshot_tests;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use model::hasher::FastBuildHasher;
 use model::{Grain, MemoryId, MemoryScope, MemorySource, MemoryStatus, SessionId};
 use recall::{QuantizedVectors, SlotSet, VectorStats};
 use store::{IndexDelta, IndexPosition, MemoryFilter, MemoryOutline, VectorCode};
@@ -24,6 +29,14 @@ const MAX_CACHED_TERMS: usize = 10_000;
 /// of a term (IDF) is a logarithm of its frequency, so a smaller change hardly matters.
 const DOC_FREQ_TOLERANCE: u64 = 64;
 
+/// Memories from which a notebook has a snapshot; a smaller one is read at once.
+const MIN_SNAPSHOT_MEMORIES: usize = 500;
+/// A new snapshot is due when more than one memory in this many has changed, within the two limits
+/// below. Changed memories are read one by one, each at the cost of writing a few hundred others.
+const UNSAVED_ONE_IN: usize = 500;
+const MIN_UNSAVED: usize = 100;
+const MAX_UNSAVED: usize = 1_000;
+
 /// The index of one notebook.
 pub(crate) struct NotebookIndex {
     /// The id of the embedding model whose vectors are in the index.
@@ -32,11 +45,11 @@ pub(crate) struct NotebookIndex {
     pub(crate) position: Option<IndexPosition>,
     /// By number; `None` where a number is not in use.
     facets: Vec<Option<MemoryFacets>>,
-    numbers: HashMap<MemoryId, u32>,
+    numbers: HashMap<MemoryId, u32, FastBuildHasher>,
     kinds: SlugIds,
     branches: SlugIds,
     /// The numbers of each session's memories, in the order of writing.
-    sessions: HashMap<SessionId, Vec<u32>>,
+    sessions: HashMap<SessionId, Vec<u32>, FastBuildHasher>,
     /// Quantized vectors of whole texts and parts of texts.
     pub(crate) codes: QuantizedVectors,
     /// Quantized vectors of sentences.
@@ -56,6 +69,8 @@ pub(crate) struct NotebookIndex {
     /// Numbers of the memories that have no vector by `model`, oldest first; `i64` as the store has
     /// them.
     unembedded: Vec<i64>,
+    /// Memories that changed since the index was last read from a snapshot or written to one.
+    n_unsaved: usize,
     /// The result of the last call of `allowed` without a subject.
     last_allowed: Mutex<Option<(MemoryFilter, SearchExclusions, Arc<SlotSet>)>>,
 }
@@ -100,10 +115,10 @@ impl NotebookIndex {
             model: model.to_owned(),
             position: None,
             facets: Vec::new(),
-            numbers: HashMap::new(),
+            numbers: HashMap::default(),
             kinds: SlugIds::default(),
             branches: SlugIds::default(),
-            sessions: HashMap::new(),
+            sessions: HashMap::default(),
             codes: QuantizedVectors::new(dims),
             sentences: QuantizedVectors::new(dims),
             source_code_memories: SlotSet::new(),
@@ -113,6 +128,7 @@ impl NotebookIndex {
             n_texts: 0,
             n_words: 0,
             unembedded: Vec::new(),
+            n_unsaved: 0,
             last_allowed: Mutex::new(None),
         }
     }
@@ -143,6 +159,7 @@ impl NotebookIndex {
         if !updated.is_empty() || delta.is_full {
             self.vector_stats = VectorStats::from_codes(&self.codes);
         }
+        self.n_unsaved += updated.len();
 
         // Drops the caches that the change has made wrong.
         if self.n_texts.abs_diff(self.n_texts_counted) > self.n_texts_counted / DOC_FREQ_TOLERANCE {
@@ -357,6 +374,23 @@ impl NotebookIndex {
             }
         }
         unembedded
+    }
+
+    /// Returns whether reading the changes since the last snapshot costs enough to write another one.
+    pub(crate) fn is_snapshot_due(&self) -> bool {
+        let n_memories = self.numbers.len();
+        let max_unsaved = (n_memories / UNSAVED_ONE_IN).clamp(MIN_UNSAVED, MAX_UNSAVED);
+        n_memories >= MIN_SNAPSHOT_MEMORIES && self.n_unsaved > max_unsaved
+    }
+
+    /// Counts from the snapshot that is now written.
+    pub(crate) fn mark_saved(&mut self, n_unsaved_before: usize) {
+        self.n_unsaved = self.n_unsaved.saturating_sub(n_unsaved_before);
+    }
+
+    /// Memories that changed since the last snapshot.
+    pub(crate) fn n_unsaved(&self) -> usize {
+        self.n_unsaved
     }
 
     /// Memories that are not deleted.

@@ -1,7 +1,8 @@
 //! Access to the in-memory indexes: one [`NotebookIndex`] per database, shared by all searches of the
 //! process.
 //!
-//! [`load_index`] brings an index up to date, [`filter_notebook`] adds the set of memories that one
+//! [`load_index`] brings an index up to date (beginning with the snapshot on disk, if there is one),
+//! [`save_snapshots`] writes that snapshot, [`filter_notebook`] adds the set of memories that one
 //! search may return. Locks are short and never held across an await. The *position* of an index is
 //! the state of the database that it equals; the store answers a position with a *delta*, the changes
 //! since then. A memory is identified by its *number*, that of its row in the database.
@@ -18,7 +19,7 @@ use super::file_renames::{FileRenames, find_renames};
 use super::notebook_index::{NotebookIndex, SearchExclusions};
 use super::vector_code::code_dims;
 use crate::blocking::run_blocking;
-use crate::{Error, Notebook, ProjectReader};
+use crate::{Error, Notebook, Project, ProjectReader};
 
 /// Seed of the clustering. It is fixed so that the same vectors give the same clusters.
 const CLUSTER_SEED: u64 = 1;
@@ -70,6 +71,9 @@ pub(crate) async fn load_index(
     let model = embeddings.map_or("", EmbeddingModel::id);
     let dims = embeddings.map_or(0, EmbeddingModel::dims);
     let shared = get_or_create_index(reader, store.path(), model, dims);
+    if read_index(&shared).position.is_none() {
+        load_snapshot(&shared, store, model, code_dims(dims)).await?;
+    }
     // Until the store has nothing newer than the index.
     loop {
         let since = read_index(&shared).position.clone();
@@ -84,6 +88,56 @@ pub(crate) async fn load_index(
             index.update(delta);
         }
     }
+}
+
+/// Fills an empty index from the snapshot of the database, if there is one.
+async fn load_snapshot(
+    shared: &SharedIndex,
+    store: &StoreReader,
+    model: &str,
+    dims: usize,
+) -> Result<(), Error> {
+    let Some(snapshot) = store.memories().index_snapshot(model.to_owned()).await? else {
+        return Ok(());
+    };
+    let model = model.to_owned();
+    let decoded = run_blocking(move || {
+        NotebookIndex::from_snapshot(&model, dims, snapshot.position.clone(), snapshot.content())
+    });
+    // Bytes of another version are no error: the index is then read from the rows.
+    if let Some(index) = decoded.await {
+        let mut shared = shared.write().unwrap_or_else(PoisonError::into_inner);
+        // Another search may have filled it during the await.
+        if shared.position.is_none() {
+            *shared = index;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a snapshot of every index of this process that has changed enough since its last one.
+pub(crate) async fn save_snapshots(project: &Project) -> Result<(), Error> {
+    for notebook in project.notebooks() {
+        let store = project.notebook_writer(&notebook);
+        let known = {
+            let indexes = project.indexes.lock().unwrap_or_else(PoisonError::into_inner);
+            indexes.get(&store.path()).cloned()
+        };
+        let Some(shared) = known.filter(|it| read_index(it).is_snapshot_due()) else { continue };
+        let index = Arc::clone(&shared);
+        // A copy under the read lock: searches and changes continue while it is written.
+        let copied = run_blocking(move || {
+            let index = read_index(&index);
+            let (position, content) = (index.position.clone()?, index.to_snapshot()?);
+            Some((position, index.model.clone(), content, index.n_unsaved()))
+        });
+        let Some((position, model, content, n_unsaved)) = copied.await else { continue };
+        if store.put_index_snapshot(position, model, content).await? {
+            let mut index = shared.write().unwrap_or_else(PoisonError::into_inner);
+            index.mark_saved(n_unsaved);
+        }
+    }
+    Ok(())
 }
 
 /// Clusters the vectors of large notebooks, so that a search scans only the nearest clusters.
