@@ -28,6 +28,9 @@ use crate::{Error, memories};
 /// Largest file that is fully checked because of an empty result; that takes a few milliseconds.
 const MAX_QUICK_CHECK_BYTES: u64 = 8 << 20;
 
+/// Rows that a check of a sample reads among the newest, and again among all.
+const SAMPLED_ROWS: i64 = 500;
+
 /// Damage that was found. All damage is reported, and damaged data is never returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DamageFinding {
@@ -90,6 +93,8 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &ACKNOWLEDGE_LOSSES,
     &SELECT_RECENT_CHANGES,
     &SELECT_ALL_MEMORIES,
+    &SELECT_LAST_NUMBER,
+    &SELECT_FROM_NUMBER,
     &SELECT_ALL_VERSIONS,
     &COUNT_VERSIONS,
     &CHECK_FTS,
@@ -121,6 +126,14 @@ const SELECT_RECENT_CHANGES: Query = Query::shared(
 /// Every memory.
 const SELECT_ALL_MEMORIES: Query =
     Query::shared("all_memories", concat!("SELECT ", columns!(), " FROM memories ORDER BY n"));
+/// The highest row number of a memory.
+const SELECT_LAST_NUMBER: Query =
+    Query::shared("last_number", "SELECT coalesce(max(n), 0) FROM memories");
+/// The memory in the first row from a number on.
+const SELECT_FROM_NUMBER: Query = Query::shared(
+    "from_number",
+    concat!("SELECT ", columns!(), " FROM memories WHERE n >= ?1 ORDER BY n LIMIT 1"),
+);
 /// Every earlier version, in the order they were replaced.
 pub(crate) const SELECT_ALL_VERSIONS: Query = Query::shared(
     "all_versions",
@@ -242,6 +255,39 @@ pub(crate) fn check_all_rows(
         .extend(versions.into_iter().filter_map(Result::err).map(DamageFinding::DamagedVersion));
     // Deleted rows leave no damaged hash, but the number of rows no longer fits.
     findings.extend(compare_count(db, "memories", "n_memories", n_rows)?);
+    let n_versions = db.select_number(&COUNT_VERSIONS, &[])?;
+    findings.extend(compare_count(db, "memory_versions", "n_versions", n_versions)?);
+    Ok(findings)
+}
+
+/// Checks a part of one file, in a time that hardly grows with it: definitions, counts, the newest rows
+/// and rows spread over the others, each also through the index of ids.
+pub(crate) fn check_sampled_rows(
+    db: &Db,
+    schema: &DatabaseSchema,
+) -> Result<Vec<DamageFinding>, Error> {
+    let mut findings = Vec::new();
+    for name in schema::find_altered_definitions(db, schema)? {
+        let report = format!("`{name}` is not defined as it was");
+        findings.push(DamageFinding::DatabaseReport(report));
+    }
+    let last = db.select_number(&SELECT_LAST_NUMBER, &[])?;
+    let step = (last / SAMPLED_ROWS).max(1);
+    let spread = (1..=last).step_by(usize::try_from(step).unwrap_or(1));
+    for n in spread.chain((last - SAMPLED_ROWS).max(1)..=last) {
+        match db.select_one(&SELECT_FROM_NUMBER, &[&n], |row| read_memory(row, 0))? {
+            None => {}
+            Some(Err(damaged)) => findings.push(DamageFinding::DamagedMemory(damaged)),
+            Some(Ok(memory)) => {
+                if !memories::is_known_by_id(db, memory.id)? {
+                    let what = format!("the index of ids does not have #{}", memory.id.short());
+                    findings.push(DamageFinding::DatabaseReport(what));
+                }
+            }
+        }
+    }
+    findings.dedup();
+    findings.extend(compare_count(db, "memories", "n_memories", memories::count_memories(db)?)?);
     let n_versions = db.select_number(&COUNT_VERSIONS, &[])?;
     findings.extend(compare_count(db, "memory_versions", "n_versions", n_versions)?);
     Ok(findings)

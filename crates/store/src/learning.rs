@@ -36,10 +36,10 @@ use statements::{
     DELETE_FAILED_CALLS, DELETE_FILES, DELETE_SIGHTINGS, HAS_FAILED_CALLS, HAS_LEARNING_TABLES,
     INSERT_FAILED_CALL, INSERT_FILE, INSERT_SIGHTING, LINK_SIGHTINGS, MAX_CO_ACCESS_SESSIONS,
     MOVE_SIGHTINGS, PASS_MILESTONE, PUT_SESSION, SELECT_CO_ACCESSED_FILES,
-    SELECT_EDITED_BY_CHILDREN, SELECT_FAILED_CALLS, SELECT_FILES_BY_TASK, SELECT_MILESTONES,
-    SELECT_SESSION, SELECT_SESSION_FILES, SELECT_SESSIONS, SELECT_SIGHTINGS_BY_KEY_BEGINNING,
-    SELECT_SIGHTINGS_FOR_MEMORY, SELECT_SIGHTINGS_IN_SESSION, SELECT_SIGHTINGS_OF_PATTERN,
-    SELECT_TOUCHED_FILES,
+    SELECT_EDITED_BY_CHILDREN, SELECT_FAILED_CALLS, SELECT_FILES_BY_TASK,
+    SELECT_MEMORIES_WITH_SIGNAL, SELECT_MILESTONES, SELECT_SESSION, SELECT_SESSION_FILES,
+    SELECT_SESSIONS, SELECT_SIGHTINGS_BY_KEY_BEGINNING, SELECT_SIGHTINGS_FOR_MEMORY,
+    SELECT_SIGHTINGS_IN_SESSION, SELECT_SIGHTINGS_OF_PATTERN, SELECT_TOUCHED_FILES,
 };
 use statements::{
     FAILED_CALL_COLUMNS, FAILED_CALL_COLUMNS_5, HAS_FAILED_CALLS_5, LEARNING_COLUMNS,
@@ -303,6 +303,25 @@ impl<'a> LearningQueries<'a> {
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         self.reader
             .read(move |db| Ok(db.select_one(&COUNT_JUDGED, &[], read)?.unwrap_or((0, 0))))
+            .await
+    }
+
+    /// Lists the memories that sightings of any of some signals support.
+    pub async fn memories_with_signals(
+        self,
+        signals: Vec<SignalKind>,
+    ) -> Result<Vec<MemoryId>, Error> {
+        self.reader
+            .read(move |db| {
+                let mut ids: Vec<Vec<u8>> = Vec::new();
+                for signal in signals {
+                    let query = &SELECT_MEMORIES_WITH_SIGNAL;
+                    ids.extend(db.select(query, &[&signal.slug()], |row| row.get(0))?);
+                }
+                ids.sort_unstable();
+                ids.dedup();
+                Ok(ids.iter().filter_map(|it| MemoryId::from_bytes(it)).collect())
+            })
             .await
     }
 

@@ -25,6 +25,9 @@ use crate::store_reader::StoreReader;
 use crate::term_lookup::{self, FileWarnings, MemorySubjects, QuietPeriods, TermLookup};
 use crate::{Error, apply_batch, cross_check};
 
+/// Most matches that are ranked to find similar memories. Ranking reads every matching row.
+const MAX_COMPARED_MATCHES: i64 = 2_000;
+
 /// A memory found by full-text search. The score only orders hits of one search.
 #[derive(Clone, Debug)]
 pub struct TextHit {
@@ -141,6 +144,31 @@ impl<'a> MemoryQueries<'a> {
             .await
     }
 
+    /// Finds the memories that share words with a text, best first: for each filter its own, so that
+    /// the matches of one do not displace those of another. `terms` are full-text expressions, one
+    /// per word. Where common words match too many memories, only the rarest words are looked up:
+    /// two texts that say the same share those as well.
+    pub async fn find_similar(
+        self,
+        terms: Vec<String>,
+        filters: Vec<MemoryFilter>,
+    ) -> Result<Vec<Memory>, Error> {
+        let state = Arc::clone(self.reader.state());
+        self.reader
+            .read(move |db| {
+                let expression = join_rarest_terms(db, &terms)?;
+                let mut found = Vec::new();
+                for filter in filters {
+                    let read = select_matching(db, &expression, &filter)?;
+                    let hits =
+                        state.checked(db, read, |db| cross_check::lookup_disagrees(db, &filter))?;
+                    found.extend(hits.into_iter().map(|it| it.memory));
+                }
+                Ok(found)
+            })
+            .await
+    }
+
     /// Lists memories with a relation of `kind` to `target`.
     pub async fn list_related_to(
         self,
@@ -236,6 +264,11 @@ impl<'a> MemoryQueries<'a> {
         self.reader.read(move |db| term_lookup::select_files_of(db, &numbers)).await
     }
 
+    /// Every file that any memory is about, once.
+    pub async fn list_files(self) -> Result<Vec<String>, Error> {
+        self.reader.read(term_lookup::select_distinct_files).await
+    }
+
     /// Files and modules of all active memories.
     pub async fn list_subjects(self) -> Result<MemorySubjects, Error> {
         self.reader.read(term_lookup::select_subjects).await
@@ -285,10 +318,14 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &SELECT_BY_ID,
     &SELECT_BY_SHORT_ID,
     &SELECT_FILTERED,
+    &SELECT_FILTERED_BY_TYPE,
+    &SELECT_FILTERED_PINNED,
+    &COUNT_BY_ID,
     &SELECT_FILTERED_BY_FILE,
     &SELECT_FILTERED_BY_TAG,
     &SELECT_FILTERED_BY_MODULE,
     &SELECT_MATCHING,
+    &COUNT_MATCHES_UP_TO,
     &SELECT_RELATED_TO,
     &SELECT_QUIET_SPANS,
     &COUNT_MEMORIES,
@@ -311,6 +348,28 @@ const SELECT_FILTERED: Query = Query::shared(
         "SELECT ",
         columns!(),
         " FROM memories m WHERE ",
+        filter_condition!(),
+        " ORDER BY n DESC LIMIT ?10 OFFSET ?11"
+    ),
+);
+/// The same for a filter that names a type: the index has the rows of each type in the order of writing.
+const SELECT_FILTERED_BY_TYPE: Query = Query::shared(
+    "list_by_type",
+    concat!(
+        "SELECT ",
+        columns!(),
+        " FROM memories m INDEXED BY memories_type WHERE type = ?2 AND ",
+        filter_condition!(),
+        " ORDER BY n DESC LIMIT ?10 OFFSET ?11"
+    ),
+);
+/// The same for a filter that wants pinned memories, which are few.
+const SELECT_FILTERED_PINNED: Query = Query::shared(
+    "list_pinned",
+    concat!(
+        "SELECT ",
+        columns!(),
+        " FROM memories m INDEXED BY memories_pinned WHERE pinned = 1 AND ",
         filter_condition!(),
         " ORDER BY n DESC LIMIT ?10 OFFSET ?11"
     ),
@@ -366,6 +425,11 @@ const SELECT_MATCHING: Query = Query::shared(
         " ORDER BY score, n LIMIT ?10 OFFSET ?11"
     ),
 );
+/// Number of memories that match a full-text expression, at most `?2`.
+const COUNT_MATCHES_UP_TO: Query = Query::shared(
+    "count_matches_up_to",
+    "SELECT count(*) FROM (SELECT 1 FROM memories_fts WHERE memories_fts MATCH ?1 LIMIT ?2)",
+);
 /// Memories with a relation of some kind to a memory.
 const SELECT_RELATED_TO: Query = Query::shared(
     "related_to",
@@ -378,6 +442,9 @@ const SELECT_RELATED_TO: Query = Query::shared(
 /// Spans in which the store was not used.
 const SELECT_QUIET_SPANS: Query =
     Query::shared("quiet_spans", "SELECT from_ms, to_ms FROM quiet_spans ORDER BY from_ms");
+/// 1 if the index of ids has a memory.
+const COUNT_BY_ID: Query =
+    Query::shared("count_by_id", "SELECT count(*) FROM memories WHERE id = ?1");
 /// Number of all memories, in any status.
 const COUNT_MEMORIES: Query = Query::shared("count_memories", "SELECT count(*) FROM memories");
 /// Number of memories that are neither forgotten nor deprecated.
@@ -415,6 +482,11 @@ pub(crate) fn select_by_short_id(db: &Db, prefix: &str) -> Result<CheckedRows<Me
     select_memories(db, &SELECT_BY_SHORT_ID, &[&prefix, &format!("{prefix}~")])
 }
 
+/// Returns whether the index of ids has a memory.
+pub(crate) fn is_known_by_id(db: &Db, id: MemoryId) -> Result<bool, Error> {
+    Ok(db.select_number(&COUNT_BY_ID, &[&id.0.as_bytes().as_slice()])? > 0)
+}
+
 /// Selects the newest memories that pass the filter, in the order of writing rather than of the
 /// clock.
 pub(crate) fn select_filtered(
@@ -429,6 +501,10 @@ pub(crate) fn select_filtered(
         &SELECT_FILTERED_BY_TAG
     } else if filter.module.is_some() {
         &SELECT_FILTERED_BY_MODULE
+    } else if filter.pinned == Some(true) {
+        &SELECT_FILTERED_PINNED
+    } else if filter.kind.is_some() {
+        &SELECT_FILTERED_BY_TYPE
     } else {
         &SELECT_FILTERED
     };
@@ -450,6 +526,30 @@ pub(crate) fn select_matching(
         })?;
         Ok(CheckedRows::partition(rows, DamageFinding::DamagedMemory))
     })
+}
+
+/// Joins the rarest of some terms to an expression that matches any of them. As many terms are taken as
+/// have at most [`MAX_COMPARED_MATCHES`] matches together, at least one.
+fn join_rarest_terms(db: &Db, terms: &[String]) -> Result<String, Error> {
+    // A count beyond the limit is not needed, so that a common word costs no more than a rare one.
+    let limit = MAX_COMPARED_MATCHES + 1;
+    let mut counted = Vec::with_capacity(terms.len());
+    for (place, term) in terms.iter().enumerate() {
+        counted.push((db.select_number(&COUNT_MATCHES_UP_TO, &[term, &limit])?, place));
+    }
+    counted.sort_unstable();
+    let (mut chosen, mut n_matches) = (Vec::new(), 0);
+    for (count, place) in counted {
+        n_matches += count;
+        if n_matches > MAX_COMPARED_MATCHES && !chosen.is_empty() {
+            break;
+        }
+        chosen.push(place);
+    }
+    // In the order of the text, as if no term had been left out.
+    chosen.sort_unstable();
+    let chosen: Vec<&str> = chosen.iter().map(|it| terms[*it].as_str()).collect();
+    Ok(chosen.join(" OR "))
 }
 
 /// Selects memories with a relation of `kind` to `target`.

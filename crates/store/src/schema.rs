@@ -28,6 +28,7 @@ const LEARN_4: &str = include_str!("migrations/0004_learn.sql");
 const EXPERIENCE_5: &str = include_str!("migrations/0005_experience.sql");
 const PLAIN_NAMES_6: &str = include_str!("migrations/0006_plain_names.sql");
 const INJECTIONS_7: &str = include_str!("migrations/0007_injections.sql");
+const PINNED_8: &str = include_str!("migrations/0008_pinned.sql");
 
 // The version after a migration is its position in the list, counted from 1. In `MEMORY` it is equal to
 // the number in the name. `USER` has `REGISTRY_1` in second place, so there everything after it comes
@@ -43,6 +44,7 @@ pub(crate) const MEMORY: DatabaseSchema = DatabaseSchema {
         EXPERIENCE_5,
         PLAIN_NAMES_6,
         INJECTIONS_7,
+        PINNED_8,
     ],
 };
 /// The user's `user.db`: memories of their own, and the registry of projects.
@@ -56,6 +58,7 @@ pub(crate) const USER: DatabaseSchema = DatabaseSchema {
         EXPERIENCE_5,
         PLAIN_NAMES_6,
         INJECTIONS_7,
+        PINNED_8,
     ],
 };
 

@@ -122,6 +122,7 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &SELECT_WARNINGS,
     &SELECT_FILES,
     &SELECT_ALL_FILES,
+    &SELECT_DISTINCT_FILES,
     &SELECT_ALL_MODULES,
 ];
 
@@ -146,6 +147,15 @@ const SELECT_ALL_FILES: Query = Query::local(
     "files_of_all",
     "SELECT f.file, f.n FROM memory_files f JOIN memories m ON m.n = f.n \
      WHERE m.deleted_at IS NULL AND m.deprecated_at IS NULL",
+);
+/// Every file that any memory is about, once.
+// Each step of the recursion looks up the next file in the primary key, so memories of the same file
+// are not read.
+const SELECT_DISTINCT_FILES: Query = Query::shared(
+    "distinct_files",
+    "WITH RECURSIVE files (file) AS (SELECT min(file) FROM memory_files UNION ALL \
+     SELECT (SELECT min(file) FROM memory_files WHERE file > files.file) FROM files WHERE files.file IS NOT NULL) \
+     SELECT file FROM files WHERE file IS NOT NULL",
 );
 /// Every module that an active memory is about.
 const SELECT_ALL_MODULES: Query = Query::local(
@@ -183,6 +193,11 @@ const SELECT_WARNINGS: Query = Query::shared(
 pub(crate) fn select_quiet_periods(db: &Db) -> Result<QuietPeriods, Error> {
     let last_write = history::select_recent(db, 1)?.first().map(|it| it.at);
     Ok(QuietPeriods { spans: memories::select_quiet_spans(db)?, last_write })
+}
+
+/// Selects every file that any memory is about, once.
+pub(crate) fn select_distinct_files(db: &Db) -> Result<Vec<String>, Error> {
+    db.select(&SELECT_DISTINCT_FILES, &[], |row| row.get(0))
 }
 
 /// Selects memories by row number, in the given order.

@@ -30,6 +30,7 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &SELECT_SIGHTINGS_IN_SESSION,
     &SELECT_SIGHTINGS_FOR_MEMORY,
     &COUNT_JUDGED,
+    &SELECT_MEMORIES_WITH_SIGNAL,
     &SELECT_FILES_BY_TASK,
     &SELECT_TOUCHED_FILES,
     &COUNT_TOUCHING_SESSIONS,
@@ -170,12 +171,21 @@ pub(super) const SELECT_SESSION_FILES: Query = Query::shared(
 // Rejected means deleted or deprecated through the actions `forget` or `flag`. A memory that a
 // newer one superseded, or that faded unused, was not rejected by a person. Candidates
 // (`needs_review` of 2 and more) are expected to be wrong at times, and do not count.
+// The first part reads the index of outlines alone, the second only the memories that such a batch
+// changed: the rows of the table are wide, and every learned session asks.
 pub(super) const COUNT_JUDGED: Query = Query::shared(
     "count_judged",
-    "SELECT count(*), coalesce(sum((deleted_at IS NOT NULL OR (deprecated_at IS NOT NULL AND \
-     coalesce(deprecated_reason, '') NOT LIKE 'superseded%')) AND EXISTS (SELECT 1 FROM changes c JOIN audit a \
-     ON a.batch = c.batch WHERE c.id = m.id AND a.action IN ('forget', 'flag'))), 0) \
-     FROM memories m WHERE source = 'observer_inferred' AND needs_review < 2",
+    "SELECT (SELECT count(*) FROM memories INDEXED BY memories_outline \
+     WHERE source = 'observer_inferred' AND needs_review < 2), \
+     (SELECT count(*) FROM memories WHERE id IN (SELECT c.id FROM audit a JOIN changes c ON c.batch = a.batch \
+     WHERE a.action IN ('forget', 'flag')) AND source = 'observer_inferred' AND needs_review < 2 \
+     AND (deleted_at IS NOT NULL OR (deprecated_at IS NOT NULL AND \
+     coalesce(deprecated_reason, '') NOT LIKE 'superseded%')))",
+);
+/// Memories with a sighting of a signal.
+pub(super) const SELECT_MEMORIES_WITH_SIGNAL: Query = Query::shared(
+    "memories_with_signal",
+    "SELECT DISTINCT memory FROM sightings WHERE signal = ?1 AND memory IS NOT NULL",
 );
 /// Files edited by each subagent of a session.
 pub(super) const SELECT_EDITED_BY_CHILDREN: Query = Query::shared(

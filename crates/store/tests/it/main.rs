@@ -30,6 +30,7 @@ mod encryption;
 mod query_plans;
 #[cfg(feature = "replay")]
 mod server;
+mod similar;
 #[cfg(not(feature = "encryption"))]
 mod unencrypted;
 #[cfg(feature = "replay")]

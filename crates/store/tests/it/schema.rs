@@ -64,6 +64,8 @@ const FIXTURES: &[(&str, Open)] = &[
     ("user-7.db", TestBench::open),
     ("memory-7.db", open_project),
     ("user-8.db", TestBench::open),
+    ("memory-8.db", open_project),
+    ("user-9.db", TestBench::open),
 ];
 
 /// The contents of a fixture, from a store that was filled just now.
