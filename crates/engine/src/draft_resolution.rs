@@ -109,13 +109,7 @@ pub(crate) async fn similar_memories(
     text: &str,
     limit: u32,
 ) -> Result<Vec<Memory>, Error> {
-    let terms = words::query_keywords(text);
-    if terms.is_empty() || !store.exists() {
-        return Ok(Vec::new());
-    }
-    let (expression, filter) = (any_term_expression(&terms), MemoryFilter::active(limit));
-    let hits = store.memories().search(expression, filter).await?;
-    Ok(hits.into_iter().map(|it| it.memory).collect())
+    find_similar(store, text, vec![MemoryFilter::active(limit)]).await
 }
 
 /// Searches for active memories and candidates that share words with a text. Each group has its own
@@ -124,17 +118,22 @@ pub(crate) async fn similar_with_candidates(
     store: &StoreReader,
     text: &str,
 ) -> Result<Vec<Memory>, Error> {
-    let mut similar = similar_memories(store, text, MAX_COMPARED_MEMORIES).await?;
+    let active = MemoryFilter::active(MAX_COMPARED_MEMORIES);
+    let candidates = MemoryFilter { statuses: vec![MemoryStatus::Candidate], ..active.clone() };
+    find_similar(store, text, vec![active, candidates]).await
+}
+
+async fn find_similar(
+    store: &StoreReader,
+    text: &str,
+    filters: Vec<MemoryFilter>,
+) -> Result<Vec<Memory>, Error> {
     let terms = words::query_keywords(text);
-    if !terms.is_empty() && store.exists() {
-        let filter = MemoryFilter {
-            statuses: vec![MemoryStatus::Candidate],
-            ..MemoryFilter::active(MAX_COMPARED_MEMORIES)
-        };
-        let hits = store.memories().search(any_term_expression(&terms), filter).await?;
-        similar.extend(hits.into_iter().map(|it| it.memory));
+    if terms.is_empty() || !store.exists() {
+        return Ok(Vec::new());
     }
-    Ok(similar)
+    let quoted = terms.iter().map(|it| any_term_expression(std::slice::from_ref(it)));
+    Ok(store.memories().find_similar(quoted.collect(), filters).await?)
 }
 
 /// Returns the part of a memory that duplicate detection compares.

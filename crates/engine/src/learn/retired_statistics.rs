@@ -6,7 +6,7 @@
 //! memory that a person wrote, confirmed or pinned stays, and so does one that any statement or error
 //! supports.
 
-use model::{Actor, Deprecation, Memory, MemorySource, Payload, SignalUse};
+use model::{Actor, Deprecation, Memory, MemorySource, Payload, SignalKind, SignalUse};
 use store::{
     AuditAction, MemoryFilter, Milestone, SightingRow, StoreChange, StoreReader, WriteBatch,
 };
@@ -31,10 +31,8 @@ pub(crate) async fn retire_statistics(project: &mut Project) -> Result<usize, Er
     if has_run || project.is_memory_disabled() {
         return Ok(0);
     }
-    let source = Some(MemorySource::ObserverInferred);
-    let learned = MemoryFilter { source, ..MemoryFilter::active(NO_LIMIT) };
     let mut changes = Vec::new();
-    for mut memory in store.memories().list(learned).await? {
+    for mut memory in list_possible_statistics(&store).await? {
         let sightings = store.learning().sightings_for_memory(memory.id).await?;
         if !is_user_protected(&memory) && is_statistic(&memory, &sightings) {
             memory.states.deprecate(&Deprecation::Statistic, project.now);
@@ -52,6 +50,28 @@ pub(crate) async fn retire_statistics(project: &mut Project) -> Result<usize, Er
     let batch = WriteBatch { actor: Actor::Observer, key, ..batch };
     project.write(NotebookScope::Project, batch).await?;
     Ok(n_retired)
+}
+
+/// Lists the learned memories that sightings of statistics support or that are syntheses, newest first:
+/// the others cannot be statistics, and reading them all would take as long as the notebook is large.
+async fn list_possible_statistics(store: &StoreReader) -> Result<Vec<Memory>, Error> {
+    let source = Some(MemorySource::ObserverInferred);
+    let tag = Some(SYNTHESIS_TAG.to_owned());
+    let syntheses = MemoryFilter { source, tag, ..MemoryFilter::active(NO_LIMIT) };
+    let statuses = syntheses.statuses.clone();
+    let mut listed = store.memories().list(syntheses).await?;
+    let is_statistics = |it: &SignalKind| it.row().feeds == SignalUse::Statistics;
+    let signals = SignalKind::ALL.iter().copied().filter(is_statistics).collect();
+    let ids = store.learning().memories_with_signals(signals).await?;
+    let supported = store.memories().get_many(ids).await?;
+    listed.extend(
+        supported
+            .into_iter()
+            .filter(|it| source == Some(it.source) && statuses.contains(&it.status())),
+    );
+    listed.sort_by_key(|it| std::cmp::Reverse(it.id));
+    listed.dedup_by_key(|it| it.id);
+    Ok(listed)
 }
 
 /// The message for the user; `None` if nothing was retired.
