@@ -75,17 +75,19 @@ pub(crate) async fn find_renames(reader: &ProjectReader) -> Result<FileRenames, 
     let (Some(store), Some(_)) = (store, &reader.place.git_dir) else {
         return Ok(FileRenames::default());
     };
-    let bound = store.memories().list_subjects().await?.files;
+    // Each file once, however many memories name it.
+    let bound = store.memories().list_files().await?;
     let root = reader.place.root.clone();
-    let missing = run_blocking(move || {
-        let is_missing = |file: &str| root.join(file).symlink_metadata().is_err();
-        bound.into_iter().filter(|it| is_missing(&it.0)).collect::<Vec<_>>()
+    let missing: Vec<String> = run_blocking(move || {
+        let is_missing = |file: &String| root.join(file).symlink_metadata().is_err();
+        bound.into_iter().filter(is_missing).collect()
     })
     .await;
     if missing.is_empty() {
         return Ok(FileRenames::default());
     }
-    let mut numbers: Vec<i64> = missing.iter().map(|it| it.1).collect();
+    let by_file = store.memories().numbers_by_file(missing.clone()).await?;
+    let mut numbers: Vec<i64> = by_file.into_iter().flatten().collect();
     // The newest first: their commits are the most likely to be in the history.
     numbers.sort_unstable_by(|a, b| b.cmp(a));
     numbers.dedup();
@@ -98,7 +100,7 @@ pub(crate) async fn find_renames(reader: &ProjectReader) -> Result<FileRenames, 
     let renamed = read_renames(reader, commits).await;
     let mut acc = FileRenames::default();
     for (before, now) in renamed {
-        let is_bound = missing.iter().any(|it| it.0 == before);
+        let is_bound = missing.contains(&before);
         let exists = is_bound && source::exists_in_project(&reader.place.root, &now);
         if let (true, Ok(before), Ok(now)) =
             (exists, ProjectPath::parse(&before), ProjectPath::parse(&now))
