@@ -16,7 +16,7 @@ use crate::code_index::queries::load_query_graph;
 use crate::code_index::{IndexState, read_index_state};
 use crate::export::NO_LIMIT;
 use crate::learn::failed_sessions;
-use crate::memory_texts::list_memories_with_secrets;
+use crate::memory_texts::{find_secrets_in_memory, list_memories_with_secrets};
 use crate::project_identity::register_from_settings;
 use crate::{Error, Notebook, NotebookScope, Project, ProjectReader, is_about_key};
 
@@ -42,10 +42,25 @@ pub struct HealthCheck {
 /// Mode of the doctor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DoctorMode {
+    /// Examine small databases in full, and a sample of large ones.
     Examine,
-    /// Repair first, then examine.
+    /// Examine everything.
+    ExamineFully,
+    /// Repair first, then examine everything.
     Repair,
 }
+
+/// Part of a notebook that is examined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CheckDepth {
+    Sample,
+    Everything,
+}
+
+/// Size up to which a database is always examined in full, which takes less than a second.
+const MAX_FULL_CHECK_BYTES: u64 = 16 << 20;
+/// Newest memories that are searched for secrets if only a sample is examined.
+const SECRET_SAMPLE: u32 = 500;
 
 /// Runs all checks. Returns their results, and a description of each repair.
 pub(crate) async fn run_doctor(
@@ -87,9 +102,10 @@ pub(crate) async fn run_doctor(
             }
         }
         // After the repair, so that the checks show the remaining problems.
-        checks.push(check_store(notebook.scope, &store).await);
-        checks.push(check_backups(project, &notebook));
-        checks.extend(check_secrets(&notebook.store, scope_name(notebook.scope)).await);
+        let depth = check_depth(mode, &store);
+        checks.push(check_store_to_depth(notebook.scope, &store, depth).await);
+        checks.push(check_backups(project, &notebook, depth));
+        checks.extend(check_secrets(&notebook.store, scope_name(notebook.scope), depth).await);
         checks.extend(check_retired_statistics(&notebook).await);
     }
 
@@ -280,6 +296,35 @@ fn format_completeness(n_partly_parsed: usize) -> String {
     }
 }
 
+/// Damage that was met before, and a small database, are reasons to examine everything.
+fn check_depth(mode: DoctorMode, store: &Store) -> CheckDepth {
+    let is_small = std::fs::metadata(store.path()).is_ok_and(|it| it.len() < MAX_FULL_CHECK_BYTES);
+    if mode == DoctorMode::Examine && !is_small && store.findings().is_empty() {
+        CheckDepth::Sample
+    } else {
+        CheckDepth::Everything
+    }
+}
+
+/// Examines a notebook. If the sample is damaged, everything is examined.
+async fn check_store_to_depth(
+    scope: NotebookScope,
+    store: &Store,
+    depth: CheckDepth,
+) -> HealthCheck {
+    let is_sample_good =
+        depth == CheckDepth::Sample && store.check_sample().await.is_ok_and(|it| it.is_empty());
+    if !is_sample_good {
+        return check_store(scope, store).await;
+    }
+    let size = store.size().await.map_or(0, |it| it.database);
+    let detail = format!(
+        "a sample of the rows matches its hash, {} KiB; `waylore doctor --full` and `waylore maintain` check every row",
+        size / 1024
+    );
+    good(&format!("{} notebook", scope_name(scope)), detail)
+}
+
 async fn check_store(scope: NotebookScope, store: &Store) -> HealthCheck {
     let name = format!("{} notebook", scope_name(scope));
     let findings = match store.check_database().await {
@@ -311,8 +356,17 @@ fn failed_repair(scope: NotebookScope, error: &store::Error) -> HealthCheck {
     problem(&name, HealthLevel::Bad, error.to_string(), &remedy(error, scope))
 }
 
-fn check_backups(project: &Project, notebook: &Notebook) -> HealthCheck {
+fn check_backups(project: &Project, notebook: &Notebook, depth: CheckDepth) -> HealthCheck {
     let name = format!("{} backups", scope_name(notebook.scope));
+    let listed = notebook.store.backups();
+    if let (CheckDepth::Sample, Some(newest)) = (depth, listed.first()) {
+        let detail = format!(
+            "{}, the newest `{}`; `waylore doctor --full` opens and checks them",
+            listed.len(),
+            newest.name
+        );
+        return good(&name, detail);
+    }
     let backups = list_backups(project, notebook.scope);
     if let Some((backup, Err(error))) = backups.iter().find(|(_, contents)| contents.is_err()) {
         let detail = format!("`{}` cannot be restored: {error}", backup.name);
@@ -328,9 +382,16 @@ fn check_backups(project: &Project, notebook: &Notebook) -> HealthCheck {
 
 /// Searches stored texts for secrets again, because the rules may have improved since they were
 /// admitted. `None` if there are none.
-async fn check_secrets(store: &StoreReader, scope: &str) -> Option<HealthCheck> {
+async fn check_secrets(store: &StoreReader, scope: &str, depth: CheckDepth) -> Option<HealthCheck> {
     // A store that cannot be read is reported by `check_store`.
-    let memories = list_memories_with_secrets(store).await.ok()?;
+    let memories = match depth {
+        CheckDepth::Everything => list_memories_with_secrets(store).await.ok()?,
+        CheckDepth::Sample => {
+            let newest = store.memories().list(MemoryFilter::active(SECRET_SAMPLE)).await.ok()?;
+            let has_secret = |it: &&Memory| !find_secrets_in_memory(it).is_empty();
+            newest.iter().filter(has_secret).map(|it| it.id).collect()
+        }
+    };
     if memories.is_empty() {
         return None;
     }

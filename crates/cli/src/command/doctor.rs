@@ -9,12 +9,18 @@ use super::connect::{self, ConnectionState};
 use super::shared::report_start;
 use crate::output::{BAD_STYLE, BOLD_STYLE, DIM_STYLE, GOOD_STYLE, WARN_STYLE, format_count};
 
-/// Check everything and print a remedy for each problem
+/// Check what is stored and print a remedy for each problem
+///
+/// Small databases are checked row by row, large ones by a sample of their rows, their counts and definitions. `waylore
+/// maintain` checks every row.
 #[derive(clap::Args, Debug)]
 pub(crate) struct DoctorArgs {
-    /// Repair what can be repaired first
+    /// Repair what can be repaired first, then check everything
     #[arg(long)]
     fix: bool,
+    /// Check every row, and open every backup, however large they are
+    #[arg(long)]
+    full: bool,
 }
 
 /// Reports that the agent program of `learn.model` is missing.
@@ -29,7 +35,11 @@ fn check_question_program(command: &CommandContext<'_>) -> Option<HealthCheck> {
 }
 
 pub(crate) async fn run(args: DoctorArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
-    let mode = if args.fix { DoctorMode::Repair } else { DoctorMode::Examine };
+    let mode = match args {
+        DoctorArgs { fix: true, .. } => DoctorMode::Repair,
+        DoctorArgs { full: true, .. } => DoctorMode::ExamineFully,
+        DoctorArgs { .. } => DoctorMode::Examine,
+    };
     report_start("examining", command);
     let (engine_checks, repairs) = command.project.maintenance().doctor(mode).await?;
     let mut checks = check_configuration(command);
