@@ -71,11 +71,12 @@ impl std::fmt::Display for KeptDraft {
 pub(crate) fn report_usage_error(error: &clap::Error) -> ExitCode {
     let output = Output::with_modes(true, true);
     let message = error.render().to_string();
-    report_error(&usage_error(message.trim_end(), "`waylore --help` lists the commands"), &output)
+    let error = usage_error(message.trim_end(), "`waylore --help` lists the commands");
+    output.finish(report_error(&error, &output))
 }
 
 /// Prints an error and returns the exit code of its kind.
-pub(crate) fn report_error(error: &anyhow::Error, output: &Output) -> ExitCode {
+pub(crate) fn report_error(error: &anyhow::Error, output: &Output) -> u8 {
     let failure = classify_error(error);
     if output.json {
         let mut body = json!({
@@ -97,7 +98,7 @@ pub(crate) fn report_error(error: &anyhow::Error, output: &Output) -> ExitCode {
             output.hint(hint);
         }
     }
-    output.finish(failure.kind as u8)
+    failure.kind as u8
 }
 
 /// Formats an error with its hint in one line.

@@ -73,7 +73,7 @@ fn main() -> ExitCode {
             let output = Output::new(&global);
             return match command::serve::run(args, &output) {
                 Ok(code) => output.finish(code),
-                Err(error) => failure::report_error(&error, &output),
+                Err(error) => output.finish(failure::report_error(&error, &output)),
             };
         }
         Ok(cli) => cli,
@@ -84,7 +84,7 @@ fn main() -> ExitCode {
         let served = command::mcp::run(args, &cli.global, &output);
         return match served {
             Ok(code) => output.finish(code),
-            Err(error) => failure::report_error(&error, &output),
+            Err(error) => output.finish(failure::report_error(&error, &output)),
         };
     }
     let mut runtime_builder = tokio::runtime::Builder::new_current_thread();
@@ -99,7 +99,7 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(code) => output.finish(code),
-        Err(error) => failure::report_error(&error, &output),
+        Err(error) => output.finish(failure::report_error(&error, &output)),
     }
 }
 

@@ -48,6 +48,26 @@ const STYLE_SEQUENCES: [&str; 9] = [
 /// Blanks before the continuation of a wrapped line, in addition to those before its first one.
 const CONTINUATION_INDENT: usize = 2;
 
+/// One call of [`Output`], before it is fitted to a terminal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum OutputPiece {
+    Line(String),
+    Row {
+        hang: usize,
+        text: String,
+    },
+    Cut(String),
+    Verbatim(String),
+    /// A JSON document, as text.
+    Json(String),
+    Message(String),
+    Announcement(String),
+    Progress(String),
+    Warning(String),
+    Error(String),
+    ErrorDetail(String),
+}
+
 pub(crate) struct Output {
     pub(crate) json: bool,
     pub(crate) quiet: bool,
@@ -55,10 +75,6 @@ pub(crate) struct Output {
     write_error: OnceLock<std::io::Error>,
 }
 
-#[expect(
-    clippy::unused_self,
-    reason = "all output goes through one value, so that its settings always apply"
-)]
 impl Output {
     pub(crate) fn new(global: &GlobalArgs) -> Self {
         Self::with_modes(global.json, global.quiet)
@@ -88,32 +104,70 @@ impl Output {
         }
     }
 
-    /// Prints a line of data.
-    pub(crate) fn print_line(&self, text: &str) {
-        let text = escape_except_styles(text);
-        let indent = text.len() - text.trim_start_matches(' ').len();
-        self.write_wrapped(&text, indent + CONTINUATION_INDENT);
+    fn put(&self, piece: OutputPiece) {
+        self.print_piece(&piece);
     }
 
-    /// Prints a row of a table whose last column begins after `hang` columns: on a terminal that column is
-    /// wrapped.
-    pub(crate) fn print_row(&self, hang: usize, text: &str) {
-        self.write_wrapped(&escape_except_styles(text), hang);
+    /// Prints a piece to the streams of this process, fitted to its terminal.
+    pub(crate) fn print_piece(&self, piece: &OutputPiece) {
+        match piece {
+            OutputPiece::Line(text) => {
+                let text = escape_except_styles(text);
+                self.write_wrapped(&text, continuation_column(&text));
+            }
+            OutputPiece::Row { hang, text } => {
+                self.write_wrapped(&escape_except_styles(text), *hang);
+            }
+            OutputPiece::Cut(text) => {
+                let text = escape_except_styles(text);
+                let text = match layout::stdout_columns() {
+                    Some(columns) => layout::cut_line(&text, columns),
+                    None => text,
+                };
+                self.keep_write_error(writeln!(anstream::stdout(), "{text}"));
+            }
+            OutputPiece::Verbatim(text) => {
+                let text = escape_except_styles(text);
+                self.keep_write_error(writeln!(anstream::stdout(), "{text}"));
+            }
+            // Written without `anstream`: JSON has no styles, and texts in it must stay as they are.
+            OutputPiece::Json(document) => {
+                self.keep_write_error(writeln!(std::io::stdout(), "{document}"));
+            }
+            OutputPiece::Message(text) => self.print_message(text),
+            OutputPiece::Announcement(text) => {
+                if std::io::stderr().is_terminal() {
+                    self.print_message(&format!("{DIM_STYLE}{text} …{DIM_STYLE:#}"));
+                }
+            }
+            OutputPiece::Progress(text) => {
+                if std::io::stderr().is_terminal() && !self.quiet && !self.json {
+                    let mut stderr = anstream::stderr();
+                    // Back to the start of the line, the text, then clear the rest of the line.
+                    let _ = write!(stderr, "\r{}\u{1b}[K", escape_controls(text));
+                    let _ = stderr.flush();
+                }
+            }
+            OutputPiece::Warning(text) => {
+                print_labelled(&format!("{WARN_STYLE}warning:{WARN_STYLE:#}"), text);
+            }
+            OutputPiece::Error(text) => {
+                print_labelled(&format!("{BAD_STYLE}error:{BAD_STYLE:#}"), text);
+            }
+            OutputPiece::ErrorDetail(text) => print_labelled(" ", text),
+        }
     }
 
-    /// Prints a row of a long list: on a terminal it is cut to one line.
-    pub(crate) fn print_cut(&self, text: &str) {
+    fn print_message(&self, text: &str) {
+        if self.quiet || self.json {
+            return;
+        }
         let text = escape_except_styles(text);
-        let text = match layout::stdout_columns() {
-            Some(columns) => layout::cut_line(&text, columns),
+        let text = match layout::stderr_columns() {
+            Some(columns) => layout::wrap_text(&text, columns, continuation_column(&text)),
             None => text,
         };
-        self.keep_write_error(writeln!(anstream::stdout(), "{text}"));
-    }
-
-    /// Prints a text with its own line breaks, such as source code or the notes for an agent.
-    pub(crate) fn print_verbatim(&self, text: &str) {
-        self.keep_write_error(writeln!(anstream::stdout(), "{}", escape_except_styles(text)));
+        let _ = writeln!(anstream::stderr(), "{text}");
     }
 
     fn write_wrapped(&self, text: &str, hang: usize) {
@@ -126,8 +180,30 @@ impl Output {
         self.keep_write_error(written);
     }
 
+    /// Prints a line of data.
+    pub(crate) fn print_line(&self, text: &str) {
+        self.put(OutputPiece::Line(text.to_owned()));
+    }
+
+    /// Prints a row of a table whose last column begins after `hang` columns: on a terminal that column is
+    /// wrapped.
+    pub(crate) fn print_row(&self, hang: usize, text: &str) {
+        self.put(OutputPiece::Row { hang, text: text.to_owned() });
+    }
+
+    /// Prints a row of a long list: on a terminal it is cut to one line.
+    pub(crate) fn print_cut(&self, text: &str) {
+        self.put(OutputPiece::Cut(text.to_owned()));
+    }
+
+    /// Prints a text with its own line breaks, such as source code or the notes for an agent.
+    pub(crate) fn print_verbatim(&self, text: &str) {
+        self.put(OutputPiece::Verbatim(text.to_owned()));
+    }
+
     /// Prints a whole document. Unlike for a line, a write error is reported, unless the reader
-    /// closed the pipe.
+    /// closed the pipe. Documents are never recorded: the commands that print them work alone.
+    #[expect(clippy::unused_self, reason = "all output goes through one value")]
     pub(crate) fn print_document(&self, text: &[u8]) -> std::io::Result<()> {
         let mut out = std::io::stdout();
         match out.write_all(text).and_then(|()| out.flush()) {
@@ -142,38 +218,22 @@ impl Output {
         if let (Some(fields), Value::Object(body_fields)) = (document.as_object_mut(), body) {
             fields.extend(body_fields);
         }
-        // Written without `anstream`: JSON has no styles, and texts in it must stay as they are.
-        self.keep_write_error(writeln!(std::io::stdout(), "{document}"));
+        self.put(OutputPiece::Json(document.to_string()));
     }
 
     /// Prints a message on stderr: side effects, next steps. Not with `--quiet` or `--json`.
     pub(crate) fn say(&self, text: &str) {
-        if !self.quiet && !self.json {
-            let text = escape_except_styles(text);
-            let indent = text.len() - text.trim_start_matches(' ').len();
-            let text = match layout::stderr_columns() {
-                Some(columns) => layout::wrap_text(&text, columns, indent + CONTINUATION_INDENT),
-                None => text,
-            };
-            let _ = writeln!(anstream::stderr(), "{text}");
-        }
+        self.put(OutputPiece::Message(text.to_owned()));
     }
 
     /// Announces long work, only on a terminal.
     pub(crate) fn announce(&self, text: &str) {
-        if std::io::stderr().is_terminal() {
-            self.say(&format!("{DIM_STYLE}{text} …{DIM_STYLE:#}"));
-        }
+        self.put(OutputPiece::Announcement(text.to_owned()));
     }
 
     /// Prints a line that the next one overwrites, only on a terminal. An empty text clears it.
     pub(crate) fn print_progress(&self, text: &str) {
-        if std::io::stderr().is_terminal() && !self.quiet && !self.json {
-            let mut stderr = anstream::stderr();
-            // Back to the start of the line, the text, then clear the rest of the line.
-            let _ = write!(stderr, "\r{}\u{1b}[K", escape_controls(text));
-            let _ = stderr.flush();
-        }
+        self.put(OutputPiece::Progress(text.to_owned()));
     }
 
     /// Prints a next step for the user.
@@ -183,24 +243,26 @@ impl Output {
 
     /// Prints a warning; the command goes on. Also printed with `--quiet`.
     pub(crate) fn warn(&self, text: &str) {
-        let _ = writeln!(
-            anstream::stderr(),
-            "{WARN_STYLE}warning:{WARN_STYLE:#} {}",
-            escape_controls(text)
-        );
+        self.put(OutputPiece::Warning(text.to_owned()));
     }
 
     pub(crate) fn error(&self, text: &str) {
-        let _ = writeln!(
-            anstream::stderr(),
-            "{BAD_STYLE}error:{BAD_STYLE:#} {}",
-            escape_controls(text)
-        );
+        self.put(OutputPiece::Error(text.to_owned()));
     }
 
     pub(crate) fn error_detail(&self, text: &str) {
-        let _ = writeln!(anstream::stderr(), "  {}", escape_controls(text));
+        self.put(OutputPiece::ErrorDetail(text.to_owned()));
     }
+}
+
+/// Prints a text on stderr behind a label, also with `--quiet`.
+fn print_labelled(label: &str, text: &str) {
+    let _ = writeln!(anstream::stderr(), "{label} {}", escape_controls(text));
+}
+
+/// The column where the continuation of a wrapped text begins.
+fn continuation_column(text: &str) -> usize {
+    text.len() - text.trim_start_matches(' ').len() + CONTINUATION_INDENT
 }
 
 /// Keeps our own styles and escapes everything else.
