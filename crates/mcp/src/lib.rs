@@ -21,5 +21,5 @@ mod tools;
 
 pub use http::{HttpConfig, HttpServeError, serve_http};
 pub use line_transport::{LineReader, LineWriter, serve_lines};
-pub use project_slot::{Config, OpenFuture, ProjectOpener};
+pub use project_slot::{BorrowedProject, Config, OpenFuture, OpenedProject, ProjectOpener};
 pub use tools::{McpToolRow, schema_tokens, tool_rows};

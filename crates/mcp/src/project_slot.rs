@@ -15,8 +15,24 @@ use engine::{AgentSession, Project};
 use model::{SessionId, Timestamp};
 use tokio::sync::{Mutex, MutexGuard};
 
+/// A project that another owner has open, for one call.
+pub trait BorrowedProject: Send {
+    fn project(&mut self) -> &mut Project;
+
+    /// Called after the call. A call that is cancelled drops the value instead.
+    fn give_back(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+}
+
+/// An opened project.
+pub enum OpenedProject {
+    /// For all calls of this server, once the project is registered.
+    Owned(Box<Project>),
+    /// For one call: the next one opens it again.
+    Borrowed(Box<dyn BorrowedProject>),
+}
+
 /// The future of an opened project, or of a message that explains why there is none.
-pub type OpenFuture = Pin<Box<dyn Future<Output = Result<Project, String>> + Send>>;
+pub type OpenFuture = Pin<Box<dyn Future<Output = Result<OpenedProject, String>> + Send>>;
 /// Opens the project that contains a folder; the error message says what to do.
 pub type ProjectOpener = Arc<dyn Fn(PathBuf) -> OpenFuture + Send + Sync>;
 
@@ -42,20 +58,29 @@ pub(crate) struct ProjectSlot(Arc<SlotState>);
 struct SlotState {
     config: Config,
     session: SessionId,
-    project: Mutex<Option<Project>>,
+    project: Mutex<SlotProject>,
     /// Ids given to calls of tools that write. Not every such call records a note.
     n_note_ids: AtomicU64,
 }
 
+/// The project between two calls.
+#[derive(Default)]
+struct SlotProject {
+    owned: Option<Box<Project>>,
+    /// The folder in which a registered project was borrowed, so that the client is asked for it once.
+    borrowed_folder: Option<PathBuf>,
+}
+
 /// Exclusive access to the project for one call.
 pub(crate) struct ProjectGuard<'a> {
-    guard: MutexGuard<'a, Option<Project>>,
+    guard: MutexGuard<'a, SlotProject>,
+    borrowed: Option<Box<dyn BorrowedProject>>,
 }
 
 impl ProjectSlot {
     pub(crate) fn new(config: Config) -> Self {
         let session = SessionId::new((config.now)(), (config.random)());
-        let (project, n_note_ids) = (Mutex::new(None), AtomicU64::new(0));
+        let (project, n_note_ids) = (Mutex::default(), AtomicU64::new(0));
         Self(Arc::new(SlotState { config, session, project, n_note_ids }))
     }
 
@@ -79,18 +104,26 @@ impl ProjectSlot {
         let mut guard = self.0.project.lock().await;
         // A project gets its id (is registered) at the first write to it. Until then it is opened again
         // each time, because another process may have registered it.
-        let is_registered = guard.as_ref().is_some_and(|it| it.project_state().id().is_some());
-        if !is_registered {
-            let folder = match &config.folder {
+        let is_registered = |it: &Project| it.project_state().id().is_some();
+        let mut borrowed = None;
+        if !guard.owned.as_deref().is_some_and(is_registered) {
+            let folder = match guard.borrowed_folder.as_ref().or(config.folder.as_ref()) {
                 Some(folder) => folder.clone(),
                 None => client_folder.await.unwrap_or_else(|| config.current_dir.clone()),
             };
-            *guard = Some((config.open)(folder).await?);
+            match (config.open)(folder.clone()).await? {
+                OpenedProject::Owned(project) => guard.owned = Some(project),
+                OpenedProject::Borrowed(mut project) => {
+                    if is_registered(project.project()) {
+                        guard.borrowed_folder = Some(folder);
+                    }
+                    borrowed = Some(project);
+                }
+            }
         }
-        if let Some(project) = guard.as_mut() {
-            project.set_now((config.now)());
-        }
-        Ok(ProjectGuard { guard })
+        let mut res = ProjectGuard { guard, borrowed };
+        res.project().set_now((config.now)());
+        Ok(res)
     }
 
     /// Ends the journal of this process, if a note may have been recorded.
@@ -104,12 +137,23 @@ impl ProjectSlot {
         if let Ok(mut guard) = self.lock_project(async { None }).await {
             // On failure the journal has no end event; it is still learned from, only later.
             let _ = guard.project().session_journal().end_agent_session(&session).await;
+            guard.give_back().await;
         }
     }
 }
 
 impl ProjectGuard<'_> {
     pub(crate) fn project(&mut self) -> &mut Project {
-        self.guard.as_mut().expect("`lock_project` opened the project")
+        match &mut self.borrowed {
+            Some(borrowed) => borrowed.project(),
+            None => self.guard.owned.as_mut().expect("`lock_project` opened the project"),
+        }
+    }
+
+    /// Ends the call.
+    pub(crate) async fn give_back(self) {
+        if let Some(borrowed) = self.borrowed {
+            borrowed.give_back().await;
+        }
     }
 }

@@ -80,8 +80,9 @@ impl ServerHandler for McpServer {
         let arguments = request.arguments.unwrap_or_default();
         let call = ToolCallContext { project: guard.project(), session, note_id, arguments };
         let response = tools::call_tool(row, call).await;
-        // After the answer, because it reads or writes a whole file. A failure costs only time later.
         let project = guard.project().clone();
+        guard.give_back().await;
+        // After the answer, because it reads or writes a whole file. A failure costs only time later.
         tokio::spawn(async move {
             let _ = project.embedding_indexer().save_index_snapshots().await;
         });
@@ -113,6 +114,7 @@ impl ServerHandler for McpServer {
         let mut guard =
             self.slot.lock_project(self.client_folder(&context)).await.map_err(internal)?;
         let read = resources::read_resource(guard.project(), &request.uri).await;
+        guard.give_back().await;
         let Some(text) = read.map_err(|it| internal(it.to_string()))? else {
             let what = format!(
                 "no resource at `{}`; memory://module-map, memory://memory/{{id}} and memory://session/{{id}} are known",

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::{Project, write_private_file};
-use mcp::{HttpConfig, OpenFuture, serve_http, serve_lines};
+use mcp::{HttpConfig, OpenFuture, OpenedProject, serve_http, serve_lines};
 
 use crate::GlobalArgs;
 use crate::environment::{self, Environment};
@@ -81,7 +81,8 @@ fn open_for_server(folder: PathBuf) -> OpenFuture {
             Ok(environment) => open_with_policy(&environment, &folder).await,
             Err(error) => Err(error),
         };
-        opened.map_err(|it| failure::format_error(&it))
+        let owned = opened.map(|it| OpenedProject::Owned(Box::new(it)));
+        owned.map_err(|it| failure::format_error(&it))
     })
 }
 
