@@ -21,6 +21,7 @@ mod export;
 mod flag;
 mod forget;
 mod grouped_help;
+pub(crate) mod handover;
 mod history;
 pub(crate) mod hook;
 mod impact;
@@ -151,6 +152,67 @@ impl CliCommand {
         }
     }
 
+    /// True if a running daemon can run the command: questions about memories and code, and short changes of
+    /// a notebook. All others read the terminal or standard input, work for long, replace or write files, or
+    /// need no project.
+    pub(crate) fn runs_in_daemon(&self) -> bool {
+        match self {
+            Self::Remember(args) => !args.reads_input(),
+            Self::Search(args) => !args.reads_input(),
+            Self::Ask(args) => !args.reads_input(),
+            Self::Context(args) => !args.reads_input(),
+            Self::Edit(args) => !args.reads_input(),
+            Self::Map(args) => !args.changes_map(),
+            Self::List(_)
+            | Self::Show(_)
+            | Self::Explain(_)
+            | Self::Pin(_)
+            | Self::Flag(_)
+            | Self::Forget(_)
+            | Self::Restore(_)
+            | Self::History(_)
+            | Self::Injections(_)
+            | Self::Undo(_)
+            | Self::Impact(_)
+            | Self::Deps(_)
+            | Self::Neighbours(_)
+            | Self::Symbols(_)
+            | Self::Path(_)
+            | Self::Stats(_) => true,
+            Self::Init(_)
+            | Self::Learn(_)
+            | Self::Review(_)
+            | Self::Export(_)
+            | Self::Import(_)
+            | Self::Purge(_)
+            | Self::Index(_)
+            | Self::Watch(_)
+            | Self::Chunks(_)
+            | Self::Backup(_)
+            | Self::RestoreBackup(_)
+            | Self::Maintain(_)
+            | Self::Embed(_)
+            | Self::Doctor(_)
+            | Self::Config(_)
+            | Self::Connect(_)
+            | Self::Disconnect(_)
+            | Self::Serve(_)
+            | Self::Hook(_)
+            | Self::Mcp(_)
+            | Self::Completions(_)
+            | Self::Licenses(_)
+            | Self::Version(_) => false,
+        }
+    }
+
+    /// True if running the command once more does no harm: it changes no memory, or has an idempotency key.
+    pub(crate) fn is_repeatable(&self) -> bool {
+        match self {
+            Self::Remember(args) => args.has_key(),
+            _ => !self.changes_memories(),
+        }
+    }
+
     /// True if Ctrl-C stops the command cleanly.
     pub(crate) const fn is_stoppable(&self) -> bool {
         matches!(self, Self::Index(_) | Self::Watch(_))
@@ -226,15 +288,20 @@ impl<'a> CommandContext<'a> {
                 output.hint(&hint);
             }
         }
-        // The folder has moved or is a clone: name the project it was recognised as.
-        if let Some(recognition) = project.recognition() {
-            output.say(&format!(
+        let res = Self { environment, settings, project, base, output };
+        res.announce_recognition();
+        Ok(res)
+    }
+
+    /// Names the project that the folder was recognised as, if it has moved or is a clone.
+    pub(crate) fn announce_recognition(&self) {
+        if let Some(recognition) = self.project.recognition() {
+            self.output.say(&format!(
                 "this is `{}`: {}",
-                project.project_state().name(),
+                self.project.project_state().name(),
                 recognition.why.reading()
             ));
         }
-        Ok(Self { environment, settings, project, base, output })
     }
 
     /// Reports damage found while running; damage turns any exit code into 3.
@@ -273,49 +340,88 @@ pub(crate) async fn run(
         let data_dir = Environment::read()?.data;
         ::serve::client::stop_daemon(&::serve::DaemonAddress::for_data_dir(&data_dir));
     }
-    let changes_memories = subcommand.changes_memories();
     let mut command = CommandContext::open(global, output, &subcommand).await?;
-    let code = match subcommand {
-        CliCommand::Remember(args) => remember::run(args, &mut command).await,
-        CliCommand::Init(args) => init::run(args, &mut command).await,
-        CliCommand::Review(args) => review::run(args, &mut command).await,
-        CliCommand::Learn(args) => learn::run(args, &mut command).await,
-        CliCommand::List(args) => list::run(args, &command).await,
-        CliCommand::Search(args) => search::run(args, &command).await,
-        CliCommand::Ask(args) => ask::run(args, &command).await,
-        CliCommand::Context(args) => context::run(args, &command).await,
-        CliCommand::Show(args) => show::run(args, &command).await,
-        CliCommand::Explain(args) => explain::run(args, &command).await,
-        CliCommand::Edit(args) => edit::run(args, &mut command).await,
-        CliCommand::Pin(args) => pin::run(args, &mut command).await,
-        CliCommand::Flag(args) => flag::run(args, &mut command).await,
-        CliCommand::Forget(args) => forget::run(args, &mut command).await,
-        CliCommand::Restore(args) => restore::run(args, &mut command).await,
-        CliCommand::History(args) => history::run(args, &command).await,
-        CliCommand::Injections(args) => injections::run(args, &command).await,
-        CliCommand::Undo(args) => undo::run(args, &mut command).await,
-        CliCommand::Export(args) => export::run(args, &command).await,
-        CliCommand::Import(args) => import::run(args, &mut command).await,
-        CliCommand::Purge(args) => return purge::run(args, command).await,
-        CliCommand::Index(args) => index::run(args, &mut command).await,
-        CliCommand::Watch(args) => watch::run(args, &mut command).await,
-        CliCommand::Map(args) => map::run(args, &mut command).await,
-        CliCommand::Impact(args) => impact::run(args, &command).await,
-        CliCommand::Deps(args) => deps::run(args, &command).await,
-        CliCommand::Neighbours(args) => neighbours::run(args, &command).await,
-        CliCommand::Symbols(args) => symbols::run(args, &command).await,
-        CliCommand::Chunks(args) => chunks::run(&args, &command),
-        CliCommand::Path(args) => path::run(args, &command).await,
-        CliCommand::Backup(args) => backup::run(args, &command).await,
+    match subcommand {
+        CliCommand::Purge(args) => purge::run(args, command).await,
+        CliCommand::Config(args) => config::run(args, command).await,
         // The damaged database was replaced, so earlier findings no longer apply.
-        CliCommand::RestoreBackup(args) => return restore_backup::run(args, &mut command),
-        CliCommand::Maintain(args) => maintain::run(args, &command).await,
-        CliCommand::Embed(args) => embed::run(args, &command).await,
+        CliCommand::RestoreBackup(args) => restore_backup::run(args, &mut command),
         // Reports damage itself.
-        CliCommand::Doctor(args) => return doctor::run(args, &command).await,
-        CliCommand::Stats(args) => stats::run(args, &command).await,
-        CliCommand::Config(args) => return config::run(args, command).await,
-        CliCommand::Completions(_)
+        CliCommand::Doctor(args) => doctor::run(args, &command).await,
+        subcommand => {
+            let code = run_opened(subcommand, &mut command).await?;
+            // Also by commands that only read, where they can write: they may have read the whole index. The
+            // output is complete, and a failure costs only time, at the next command. The daemon saves
+            // snapshots in the background.
+            let _ = command.project.embedding_indexer().save_index_snapshots().await;
+            Ok(code)
+        }
+    }
+}
+
+/// Runs an ordinary command on an open project, in this process or in the daemon, and what follows it: the
+/// report of damage, the backup and the vectors of new memories.
+pub(crate) async fn run_opened(
+    subcommand: CliCommand,
+    command: &mut CommandContext<'_>,
+) -> anyhow::Result<u8> {
+    let changes_memories = subcommand.changes_memories();
+    let code = run_subcommand(subcommand, command).await?;
+    let code = command.close(&command.project.notebooks(), code);
+    if changes_memories && code == 0 {
+        // The output is complete; a failed backup is a warning only.
+        let every_days = command.settings.get_number("backup.every_days");
+        if let Err(error) = command.project.maintenance().backup_if_due(every_days).await {
+            command.output.warn(&format!("the backup failed: {error}"));
+        }
+        embed_after_output(command).await;
+    }
+    Ok(code)
+}
+
+async fn run_subcommand(
+    subcommand: CliCommand,
+    command: &mut CommandContext<'_>,
+) -> anyhow::Result<u8> {
+    match subcommand {
+        CliCommand::Remember(args) => remember::run(args, command).await,
+        CliCommand::Init(args) => init::run(args, command).await,
+        CliCommand::Review(args) => review::run(args, command).await,
+        CliCommand::Learn(args) => learn::run(args, command).await,
+        CliCommand::List(args) => list::run(args, command).await,
+        CliCommand::Search(args) => search::run(args, command).await,
+        CliCommand::Ask(args) => ask::run(args, command).await,
+        CliCommand::Context(args) => context::run(args, command).await,
+        CliCommand::Show(args) => show::run(args, command).await,
+        CliCommand::Explain(args) => explain::run(args, command).await,
+        CliCommand::Edit(args) => edit::run(args, command).await,
+        CliCommand::Pin(args) => pin::run(args, command).await,
+        CliCommand::Flag(args) => flag::run(args, command).await,
+        CliCommand::Forget(args) => forget::run(args, command).await,
+        CliCommand::Restore(args) => restore::run(args, command).await,
+        CliCommand::History(args) => history::run(args, command).await,
+        CliCommand::Injections(args) => injections::run(args, command).await,
+        CliCommand::Undo(args) => undo::run(args, command).await,
+        CliCommand::Export(args) => export::run(args, command).await,
+        CliCommand::Import(args) => import::run(args, command).await,
+        CliCommand::Index(args) => index::run(args, command).await,
+        CliCommand::Watch(args) => watch::run(args, command).await,
+        CliCommand::Map(args) => map::run(args, command).await,
+        CliCommand::Impact(args) => impact::run(args, command).await,
+        CliCommand::Deps(args) => deps::run(args, command).await,
+        CliCommand::Neighbours(args) => neighbours::run(args, command).await,
+        CliCommand::Symbols(args) => symbols::run(args, command).await,
+        CliCommand::Chunks(args) => chunks::run(&args, command),
+        CliCommand::Path(args) => path::run(args, command).await,
+        CliCommand::Backup(args) => backup::run(args, command).await,
+        CliCommand::Maintain(args) => maintain::run(args, command).await,
+        CliCommand::Embed(args) => embed::run(args, command).await,
+        CliCommand::Stats(args) => stats::run(args, command).await,
+        CliCommand::Purge(_)
+        | CliCommand::Config(_)
+        | CliCommand::RestoreBackup(_)
+        | CliCommand::Doctor(_)
+        | CliCommand::Completions(_)
         | CliCommand::Licenses(_)
         | CliCommand::Version(_)
         | CliCommand::Connect(_)
@@ -323,22 +429,9 @@ pub(crate) async fn run(
         | CliCommand::Serve(_)
         | CliCommand::Hook(_)
         | CliCommand::Mcp(_) => {
-            unreachable!("answered before anything was opened")
+            unreachable!("`run` answers these")
         }
-    }?;
-    let code = command.close(&command.project.notebooks(), code);
-    if changes_memories && code == 0 {
-        // The output is complete; a failed backup is a warning only.
-        let every_days = command.settings.get_number("backup.every_days");
-        if let Err(error) = command.project.maintenance().backup_if_due(every_days).await {
-            output.warn(&format!("the backup failed: {error}"));
-        }
-        embed_after_output(&command).await;
     }
-    // Also by commands that only read, where they can write: they may have read the whole index. The
-    // output is complete, and a failure costs only time, at the next command.
-    let _ = command.project.embedding_indexer().save_index_snapshots().await;
-    Ok(code)
 }
 
 /// Embeds new memories after the output. Failures are warnings, because embedding is retried later.

@@ -124,6 +124,16 @@ pub(crate) fn hook_timeout() -> Option<std::time::Duration> {
     Some(std::time::Duration::from_millis(millis))
 }
 
+/// True if commands and MCP servers must not use the daemon.
+pub(crate) fn is_daemon_off() -> bool {
+    env::var("WAYLORE_DAEMON").is_ok_and(|it| it == "off")
+}
+
+/// The arguments of this process without its name; `None` if one is not UTF-8.
+pub(crate) fn utf8_arguments() -> Option<Vec<String>> {
+    env::args_os().skip(1).map(|it| it.into_string().ok()).collect()
+}
+
 /// The reported version; can be overridden to test upgrades.
 pub(crate) fn own_version() -> String {
     let overridden = env::var("WAYLORE_PRETEND_VERSION").ok().filter(|it| !it.is_empty());

@@ -10,6 +10,7 @@
 )]
 #![expect(clippy::struct_excessive_bools, reason = "flags are what a command line is made of")]
 
+mod caller;
 mod command;
 mod config;
 mod environment;
@@ -27,6 +28,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
 
+use crate::command::handover::Handover;
 use crate::command::{CliCommand, with_grouped_help};
 use crate::output::Output;
 
@@ -87,6 +89,10 @@ fn main() -> ExitCode {
             Err(error) => output.finish(failure::report_error(&error, &output)),
         };
     }
+    let daemon_state = match command::handover::run_in_daemon(&cli.command, &output) {
+        Handover::Finished(code) => return output.finish(code),
+        Handover::Alone(daemon_state) => daemon_state,
+    };
     let mut runtime_builder = tokio::runtime::Builder::new_current_thread();
     // Only stoppable commands install a handler for Ctrl-C. It needs the I/O driver of the runtime, whose
     // start can fail, so the other commands do without.
@@ -97,10 +103,12 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime.block_on(command::run(cli.command, &cli.global, &output)),
         Err(error) => Err(anyhow::Error::from(error)),
     };
-    match result {
-        Ok(code) => output.finish(code),
-        Err(error) => output.finish(failure::report_error(&error, &output)),
-    }
+    let code = match result {
+        Ok(code) => code,
+        Err(error) => failure::report_error(&error, &output),
+    };
+    command::handover::start_daemon_for_next(&daemon_state);
+    output.finish(code)
 }
 
 /// Prints the reason why clap returned no command: `--help`, `--version`, or wrong arguments.

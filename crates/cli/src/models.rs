@@ -133,6 +133,16 @@ const fn row(
     ProviderDefaults { address, model, dims, key_variables }
 }
 
+/// The environment variables that may hold a key of any provider.
+pub(crate) fn all_key_variables() -> impl Iterator<Item = &'static str> {
+    let roles = ModelRole::ALL.iter().map(|it| it.key_variable());
+    let embeddings = EmbeddingApi::ALL.iter().map(|it| embedding_defaults(*it));
+    let rerank = RerankApi::ALL.iter().map(|it| rerank_defaults(*it));
+    let text = TextApi::ALL.iter().map(|it| text_defaults(*it));
+    let providers = embeddings.chain(rerank).chain(text);
+    roles.chain(providers.flat_map(|it| it.key_variables.iter().copied()))
+}
+
 /// The configured models, complete and consistent, without keys.
 pub(crate) struct ModelPlan {
     /// The last value are the dimensions; `None` if the server decides.
@@ -241,6 +251,17 @@ fn plan_server(
 }
 
 impl ModelPlan {
+    /// True if any provider is configured.
+    pub(crate) fn has_server(&self) -> bool {
+        ModelRole::ALL.iter().any(|it| self.server(*it).is_some())
+    }
+
+    /// True if a configured provider takes its key from this variable.
+    pub(crate) fn uses_key(&self, variable: &str) -> bool {
+        let mut servers = ModelRole::ALL.iter().filter_map(|it| self.server(*it));
+        servers.any(|it| it.key_variables.contains(&variable))
+    }
+
     /// The provider of a role, if one is configured.
     pub(crate) fn server(&self, role: ModelRole) -> Option<&ModelServer> {
         match role {

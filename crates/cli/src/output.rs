@@ -7,9 +7,10 @@
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use anstyle::{AnsiColor, Style};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::GlobalArgs;
@@ -48,8 +49,10 @@ const STYLE_SEQUENCES: [&str; 9] = [
 /// Blanks before the continuation of a wrapped line, in addition to those before its first one.
 const CONTINUATION_INDENT: usize = 2;
 
-/// One call of [`Output`], before it is fitted to a terminal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One call of [`Output`], before it is fitted to a terminal. The daemon records these for a command that it
+/// runs, and the process of the user prints them: only that one knows its terminal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum OutputPiece {
     Line(String),
     Row {
@@ -71,6 +74,8 @@ pub(crate) enum OutputPiece {
 pub(crate) struct Output {
     pub(crate) json: bool,
     pub(crate) quiet: bool,
+    /// The pieces printed so far, if they are recorded instead of printed.
+    recording: Option<Mutex<Vec<OutputPiece>>>,
     /// The first error of writing to stdout. Commands go on; [`Output::finish`] reports it.
     write_error: OnceLock<std::io::Error>,
 }
@@ -81,7 +86,18 @@ impl Output {
     }
 
     pub(crate) const fn with_modes(json: bool, quiet: bool) -> Self {
-        Self { json, quiet, write_error: OnceLock::new() }
+        Self { json, quiet, recording: None, write_error: OnceLock::new() }
+    }
+
+    /// An output that records everything instead of printing it.
+    pub(crate) fn recorder(global: &GlobalArgs) -> Self {
+        Self { recording: Some(Mutex::default()), ..Self::new(global) }
+    }
+
+    /// Takes what was recorded.
+    pub(crate) fn take_recording(&self) -> Vec<OutputPiece> {
+        let Some(recording) = &self.recording else { return Vec::new() };
+        std::mem::take(&mut *recording.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The exit code of the process: that of the command, unless its data could not be written.
@@ -104,8 +120,14 @@ impl Output {
         }
     }
 
+    /// Prints a piece, or records it.
     fn put(&self, piece: OutputPiece) {
-        self.print_piece(&piece);
+        match &self.recording {
+            Some(recording) => {
+                recording.lock().unwrap_or_else(PoisonError::into_inner).push(piece);
+            }
+            None => self.print_piece(&piece),
+        }
     }
 
     /// Prints a piece to the streams of this process, fitted to its terminal.

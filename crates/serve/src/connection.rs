@@ -8,14 +8,18 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use model::MAX_EVENT_LINE_BYTES;
+use serde_json::Value;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
-use tokio::time::Instant;
 
+use crate::command_service::{
+    CommandCall, McpCall, admit_command, admit_mcp, ready_json, run_command,
+};
 use crate::daemon::Daemon;
-use crate::mutex::lock_mutex;
-use crate::requests::answer_request;
+use crate::project_pool::InProgressGuard;
+use crate::requests::{answer_request, parse_fields};
 use crate::wire::{
-    self, ErrorCode, LineError, ReplyTarget, RequestFailure, WireMessage, reply_error, reply_ok,
+    self, ErrorCode, LineError, ReplyTarget, RequestFailure, RequestKind, WireMessage, reply_error,
+    reply_ok,
 };
 
 const READ_BUFFER_BYTES: usize = 16 << 10;
@@ -23,24 +27,58 @@ const READ_BUFFER_BYTES: usize = 16 << 10;
 /// memory as long as the connection lasts.
 const MAX_KEPT_BUFFER_BYTES: usize = 256 << 10;
 
+/// The reason why a connection is no longer served here.
+pub(crate) enum ConnectionEnd<R, W> {
+    /// The client has disconnected.
+    Closed,
+    /// The connection is one of the Model Context Protocol from now on.
+    Mcp { call: McpCall, input: R, output: W },
+}
+
+/// The transport of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClientTransport {
+    Socket,
+    /// The pipes of this process, which serve the protocol of the daemon only.
+    Stdio,
+}
+
+/// State of one connection between two lines.
+struct ConnectionState {
+    transport: ClientTransport,
+    /// A command that was checked and waits for the `run` of its caller.
+    announced: Option<CommandCall>,
+    /// An MCP server that starts after this reply.
+    mcp: Option<McpCall>,
+}
+
 /// Serves until the client disconnects or the daemon exits.
-pub(crate) async fn serve_connection(
+pub(crate) async fn serve_connection<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
     daemon: Arc<Daemon>,
-    input: impl AsyncRead + Unpin,
-    mut output: impl AsyncWrite + Unpin,
-) -> std::io::Result<()> {
+    input: R,
+    mut output: W,
+    transport: ClientTransport,
+) -> std::io::Result<ConnectionEnd<R, W>> {
     let mut input = BufReader::with_capacity(READ_BUFFER_BYTES, input);
     let mut line = Vec::new();
+    let mut state = ConnectionState { transport, announced: None, mcp: None };
     loop {
         let reply = match read_line(&mut input, &mut line).await? {
-            ReadLine::End => return Ok(()),
+            ReadLine::End => return Ok(ConnectionEnd::Closed),
             ReadLine::TooLong => Some(reply_error(&ReplyTarget::Unknown, &wire::line_too_long())),
-            ReadLine::Whole => answer_line(&daemon, &line).await,
+            ReadLine::Whole => answer_line(&daemon, &line, &mut state).await,
         };
         if let Some(mut reply) = reply {
             reply.push('\n');
             output.write_all(reply.as_bytes()).await?;
             output.flush().await?;
+        }
+        if let Some(call) = state.mcp.take() {
+            // A client that sent more without waiting for the reply would lose it.
+            if !input.buffer().is_empty() {
+                return Ok(ConnectionEnd::Closed);
+            }
+            return Ok(ConnectionEnd::Mcp { call, input: input.into_inner(), output });
         }
         line.clear();
         line.shrink_to(MAX_KEPT_BUFFER_BYTES);
@@ -48,7 +86,11 @@ pub(crate) async fn serve_connection(
 }
 
 /// The reply to a line; `None` for a blank line and for an event without error.
-async fn answer_line(daemon: &Arc<Daemon>, line: &[u8]) -> Option<String> {
+async fn answer_line(
+    daemon: &Arc<Daemon>,
+    line: &[u8],
+    state: &mut ConnectionState,
+) -> Option<String> {
     if line.trim_ascii().is_empty() {
         return None;
     }
@@ -66,7 +108,13 @@ async fn answer_line(daemon: &Arc<Daemon>, line: &[u8]) -> Option<String> {
             Some(reply_error(&target, &why))
         }
         Ok(WireMessage::Request { id, kind, body }) => {
-            Some(match answer_request(daemon, kind, body).await {
+            let answer = match kind {
+                RequestKind::Command | RequestKind::Run | RequestKind::Mcp => {
+                    answer_caller(daemon, kind, body.line, state).await
+                }
+                _ => answer_request(daemon, kind, body).await,
+            };
+            Some(match answer {
                 Ok(answer) => reply_ok(&id, answer),
                 Err(why) => reply_error(&ReplyTarget::Request(id), &why),
             })
@@ -74,21 +122,32 @@ async fn answer_line(daemon: &Arc<Daemon>, line: &[u8]) -> Option<String> {
     }
 }
 
-/// Counts a line as in progress until it is dropped. The daemon waits for lines in progress before
-/// it exits. Its idle time is counted from the arrival of the last line.
-struct InProgressGuard<'a>(&'a Daemon);
-
-impl<'a> InProgressGuard<'a> {
-    fn new(daemon: &'a Daemon) -> Self {
-        *lock_mutex(&daemon.counts.last_line_at) = Instant::now();
-        daemon.counts.lines_in_progress.fetch_add(1, Ordering::Relaxed);
-        Self(daemon)
-    }
-}
-
-impl Drop for InProgressGuard<'_> {
-    fn drop(&mut self) {
-        self.0.counts.lines_in_progress.fetch_sub(1, Ordering::Relaxed);
+/// Answers a request that changes the state of its connection.
+async fn answer_caller(
+    daemon: &Arc<Daemon>,
+    kind: RequestKind,
+    line: &str,
+    state: &mut ConnectionState,
+) -> Result<Value, RequestFailure> {
+    daemon.counts.requests.fetch_add(1, Ordering::Relaxed);
+    // An earlier announcement ends with any of these requests.
+    let announced = state.announced.take();
+    match kind {
+        RequestKind::Run => match announced {
+            Some(call) => run_command(daemon, call).await,
+            None => Err(RequestFailure::new(ErrorCode::Malformed, "`run` follows a `command`")),
+        },
+        RequestKind::Mcp if state.transport == ClientTransport::Stdio => {
+            Err(RequestFailure::new(ErrorCode::Refused, "`mcp` is served over the socket only"))
+        }
+        RequestKind::Mcp => {
+            state.mcp = Some(admit_mcp(daemon, parse_fields(line)?)?);
+            Ok(ready_json())
+        }
+        _ => {
+            state.announced = Some(admit_command(daemon, parse_fields(line)?)?);
+            Ok(ready_json())
+        }
     }
 }
 

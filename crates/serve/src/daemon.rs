@@ -115,8 +115,9 @@ impl Daemon {
         &self,
         folder: &Path,
     ) -> Result<Arc<OpenProject>, RequestFailure> {
-        let (open_project, is_new) = self.open_projects.get_or_open(&self.config, folder).await?;
-        if is_new {
+        let (open_project, _) = self.open_projects.get_or_open(&self.config, folder).await?;
+        // A command may have opened it before; commands learn nothing by themselves.
+        if !open_project.has_upkeep.swap(true, Ordering::Relaxed) {
             use BackgroundTask::{Embed, LearnLeftovers, Maintain};
             for task in [LearnLeftovers, Embed, Maintain] {
                 self.background.enqueue(task, Some(&open_project));

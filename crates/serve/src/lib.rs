@@ -25,6 +25,9 @@ mod live_session;
 mod open_projects;
 
 mod background_worker;
+mod project_pool;
+
+mod command_service;
 
 mod connection;
 mod daemon;
@@ -32,8 +35,12 @@ mod requests;
 mod run;
 
 pub use address::DaemonAddress;
+pub use command_service::{
+    CommandCall, CommandService, LocalFuture, McpCall, McpConnection, McpFuture,
+};
 pub use error::Error;
 pub use open_projects::{OpenProjectFn, ResolvePolicyFn};
-pub use os::detach_from_host;
+pub use os::{ClientStream, detach_from_host};
+pub use project_pool::{LentProject, ProjectPool};
 pub use run::{Config, DaemonExit, run, run_stdio};
 pub use version::is_newer;

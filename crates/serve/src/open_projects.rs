@@ -55,6 +55,8 @@ pub(crate) struct OpenProject {
     last_used: Mutex<Instant>,
     /// Files were edited since the last indexing pass.
     pub(crate) has_edits: AtomicBool,
+    /// The background work that follows the opening was scheduled.
+    pub(crate) has_upkeep: AtomicBool,
 }
 
 /// Required freshness of a project's policy.
@@ -74,6 +76,7 @@ impl OpenProject {
             cached_policy: Mutex::default(),
             last_used: Mutex::new(Instant::now()),
             has_edits: AtomicBool::new(false),
+            has_upkeep: AtomicBool::new(false),
         }
     }
 
@@ -123,6 +126,24 @@ impl OpenProject {
             shared_project.ensure_notebook(NotebookScope::Project).await?;
         }
         Ok(self.handle(config, freshness).await)
+    }
+
+    /// A project handle without time and policy of its own.
+    pub(crate) async fn new_handle(&self) -> Project {
+        *lock_mutex(&self.last_used) = Instant::now();
+        self.project.read().await.clone()
+    }
+
+    /// Takes over the registration from a handle that was cloned from this project, so that all later
+    /// clones are registered, too.
+    pub(crate) async fn adopt_registration(&self, handle: &Project) {
+        if handle.project_state().id().is_none() {
+            return;
+        }
+        let mut shared_project = self.project.write().await;
+        if shared_project.project_state().id().is_none() {
+            *shared_project = handle.clone();
+        }
     }
 
     pub(crate) fn idle_time(&self) -> Duration {
@@ -177,13 +198,32 @@ impl OpenProjects {
             self.lock_map().insert(folder.to_owned(), Arc::clone(same));
             return Ok((Arc::clone(same), false));
         }
-        // Two working trees of one repository are two open projects with the same databases, which
-        // must be shared: a database has one writer in a process.
-        for other in &others {
-            project.share_databases(&*other.project.read().await);
-        }
+        share_open_databases(&mut project, &others).await;
         let open_project = Arc::new(OpenProject::new(project));
         self.lock_map().insert(folder.to_owned(), Arc::clone(&open_project));
+        Ok((open_project, true))
+    }
+
+    /// As [`Self::get_or_open`], but a project that is not registered yet is opened again: another process
+    /// may have registered it. True also if that was the case.
+    pub(crate) async fn get_or_open_registered(
+        &self,
+        config: &Config,
+        folder: &Path,
+    ) -> Result<(Arc<OpenProject>, bool), RequestFailure> {
+        let (open_project, is_new) = self.get_or_open(config, folder).await?;
+        let is_registered = open_project.new_handle().await.project_state().id().is_some();
+        if is_new || is_registered {
+            return Ok((open_project, is_new));
+        }
+        let mut project = (config.open_project)(folder.to_owned(), (config.now)()).await?;
+        if project.project_state().id().is_none() {
+            return Ok((open_project, false));
+        }
+        let mut others = self.list();
+        others.retain(|it| !Arc::ptr_eq(it, &open_project));
+        share_open_databases(&mut project, &others).await;
+        open_project.adopt_registration(&project).await;
         Ok((open_project, true))
     }
 
@@ -220,5 +260,13 @@ impl OpenProjects {
 
     fn lock_map(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<OpenProject>>> {
         lock_mutex(&self.by_folder)
+    }
+}
+
+/// Two working trees of one repository are two open projects with the same databases, which must be
+/// shared: a database has one writer in a process.
+async fn share_open_databases(project: &mut Project, others: &[Arc<OpenProject>]) {
+    for other in others {
+        project.share_databases(&*other.project.read().await);
     }
 }

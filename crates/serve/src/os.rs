@@ -4,11 +4,11 @@
 //! `imp` exists twice: for Unix, and for other systems, where no daemon runs and hooks answer by
 //! themselves. Both have the same functions.
 
-pub use imp::detach_from_host;
+pub use imp::{ClientStream, detach_from_host};
 pub(crate) use imp::{
     SocketListener, SocketStream, bind_socket, connect_socket, create_private_dir, file_identity,
-    is_peer_same_user, lower_priority, max_socket_path_len, open_private_file, termination_signal,
-    user_id,
+    into_blocking, is_peer_same_user, lower_priority, max_socket_path_len, open_private_file,
+    termination_signal, user_id,
 };
 
 /// Directory for sockets whose path would be too long in the data folder.
@@ -27,6 +27,8 @@ mod imp {
 
     pub(crate) type SocketListener = tokio::net::UnixListener;
     pub(crate) type SocketStream = tokio::net::UnixStream;
+    /// The client's end of a connection.
+    pub type ClientStream = std::os::unix::net::UnixStream;
 
     /// Niceness of background work: 0 is normal, 19 the lowest priority.
     const BACKGROUND_NICENESS: i32 = 10;
@@ -89,12 +91,19 @@ mod imp {
     }
 
     /// Connects to a socket of this user; anything else counts as not running.
-    pub(crate) fn connect_socket(path: &Path) -> io::Result<std::os::unix::net::UnixStream> {
+    pub(crate) fn connect_socket(path: &Path) -> io::Result<ClientStream> {
         let metadata = fs::symlink_metadata(path)?;
         if !metadata.file_type().is_socket() || metadata.uid() != user_id() {
             return Err(io::Error::new(io::ErrorKind::NotFound, "it is not a socket of this user"));
         }
-        std::os::unix::net::UnixStream::connect(path)
+        ClientStream::connect(path)
+    }
+
+    /// Both directions of a connection, for threads that wait for it.
+    pub(crate) fn into_blocking(stream: SocketStream) -> io::Result<(ClientStream, ClientStream)> {
+        let stream = stream.into_std()?;
+        stream.set_nonblocking(false)?;
+        Ok((stream.try_clone()?, stream))
     }
 
     /// Device and inode of a file: they differ if another process has replaced the file.
@@ -152,6 +161,7 @@ mod imp {
     /// Never accepts a connection.
     pub(crate) struct SocketListener;
     pub(crate) type SocketStream = tokio::io::DuplexStream;
+    pub type ClientStream = std::net::TcpStream;
 
     impl SocketListener {
         pub(crate) async fn accept(&self) -> io::Result<(SocketStream, ())> {
@@ -185,8 +195,12 @@ mod imp {
     }
 
     /// Clients understand `NotFound` as: no daemon is running.
-    pub(crate) fn connect_socket(_: &Path) -> io::Result<std::net::TcpStream> {
+    pub(crate) fn connect_socket(_: &Path) -> io::Result<ClientStream> {
         Err(io::ErrorKind::NotFound.into())
+    }
+
+    pub(crate) fn into_blocking(_: SocketStream) -> io::Result<(ClientStream, ClientStream)> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     pub(crate) fn file_identity(_: &Path) -> Option<(u64, u64)> {

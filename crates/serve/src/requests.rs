@@ -96,6 +96,9 @@ pub(crate) async fn answer_request(
         RequestKind::Prefetch => answer_prefetch(daemon, line).await,
         RequestKind::StopLimit => answer_stop_limit(daemon, line).await,
         RequestKind::ModuleMap => answer_module_map(daemon, line).await,
+        RequestKind::Command | RequestKind::Run | RequestKind::Mcp => {
+            unreachable!("the connection answers these, because they change its state")
+        }
     }
 }
 
@@ -449,7 +452,7 @@ fn parse_phase(word: &str) -> Result<Phase, RequestFailure> {
 }
 
 /// Parses the fields that a handler needs from the whole request line.
-fn parse_fields<'a, T: Deserialize<'a>>(line: &'a str) -> Result<T, RequestFailure> {
+pub(crate) fn parse_fields<'a, T: Deserialize<'a>>(line: &'a str) -> Result<T, RequestFailure> {
     serde_json::from_str(line)
         .map_err(|it| RequestFailure::new(ErrorCode::Malformed, it.to_string()))
 }

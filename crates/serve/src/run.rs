@@ -21,10 +21,12 @@ use tokio::time::Instant;
 
 use crate::background_worker::{self, BackgroundTask};
 use crate::client::{self, ClientError};
-use crate::connection;
+use crate::command_service::{CommandService, McpCall, McpConnection};
+use crate::connection::{self, ClientTransport, ConnectionEnd};
 use crate::daemon::Daemon;
 use crate::open_projects::{OpenProjectFn, ResolvePolicyFn};
 use crate::os;
+use crate::project_pool::ProjectPool;
 use crate::version::is_newer;
 use crate::{DaemonAddress, Error};
 
@@ -46,6 +48,8 @@ pub struct Config {
     /// True if the settings changed since the start. The daemon then exits, and the next hook starts a
     /// new one.
     pub is_outdated: Arc<dyn Fn() -> bool + Send + Sync>,
+    /// Runs the commands of the command line, and MCP servers.
+    pub commands: Arc<dyn CommandService>,
     /// The models of all projects; released when idle.
     pub models: engine::ModelSet,
     pub backup_every_days: u32,
@@ -102,6 +106,8 @@ pub async fn run(config: Config) -> Result<DaemonExit, Error> {
     let sync_task = tokio::spawn(async move { syncing_daemon.sync_journals_forever().await });
 
     accept_connections(&daemon, &listener, is_socket_ours).await;
+    // Whatever the reason to exit: open connections start no more commands.
+    daemon.stop.request_stop();
 
     // From here on new hooks find no daemon and answer by themselves.
     drop(listener);
@@ -123,16 +129,16 @@ pub async fn run_stdio(config: Config) -> std::io::Result<()> {
     background_worker::start_worker(&daemon)?;
     let syncing_daemon = Arc::clone(&daemon);
     let sync_task = tokio::spawn(async move { syncing_daemon.sync_journals_forever().await });
-    let served =
-        connection::serve_connection(Arc::clone(&daemon), tokio::io::stdin(), tokio::io::stdout())
-            .await;
+    let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+    let transport = ClientTransport::Stdio;
+    let served = connection::serve_connection(Arc::clone(&daemon), input, output, transport).await;
     // Finish learning from the session of this client: perhaps no other daemon ever runs here.
     while !daemon.background.is_idle() && !daemon.stop.is_requested() {
         tokio::time::sleep(POLL_INTERVAL).await;
     }
     drain(&daemon).await;
     sync_task.abort();
-    served
+    served.map(|_| ())
 }
 
 /// The outcome of [`acquire_lock`].
@@ -248,8 +254,30 @@ fn spawn_connection(daemon: &Arc<Daemon>, stream: os::SocketStream) {
         let _counted = ConnectionGuard(Arc::clone(&daemon));
         let (input, output) = tokio::io::split(stream);
         // An error means that the client disconnected early; nothing to do.
-        let _ = connection::serve_connection(daemon, input, output).await;
+        let transport = ClientTransport::Socket;
+        let served =
+            connection::serve_connection(Arc::clone(&daemon), input, output, transport).await;
+        let Ok(end) = served else { return };
+        if let ConnectionEnd::Mcp { call, input, output } = end {
+            let _ = serve_mcp(&daemon, call, input.unsplit(output)).await;
+        }
     });
+}
+
+/// Serves the Model Context Protocol on a connection, which has threads of its own from here on.
+async fn serve_mcp(
+    daemon: &Arc<Daemon>,
+    call: McpCall,
+    stream: os::SocketStream,
+) -> std::io::Result<()> {
+    let (input, output) = os::into_blocking(stream)?;
+    let client = McpConnection {
+        reader: Box::new(std::io::BufReader::new(input)),
+        writer: Box::new(output),
+    };
+    let projects = ProjectPool::new(Arc::clone(daemon));
+    daemon.config.commands.serve_mcp(call, client, projects).await;
+    Ok(())
 }
 
 /// Decrements the connection count on drop.

@@ -25,9 +25,9 @@ pub use reply::{
     hits_json, impact_json, module_map_json, recipe_json, reply_error, reply_ok, stop_limit_json,
 };
 pub use request::{
-    CodeRequest, ContextRequestBody, FinishRequest, HookRequest, MapRequest, PrefetchRequest,
-    ProjectSelector, RecipeRequest, RecordRequest, SearchRequest, StepContextRequest,
-    StopLimitRequest, StopRequest, ValidateRequest,
+    CallerFields, CodeRequest, CommandRequest, ContextRequestBody, FinishRequest, HookRequest,
+    MapRequest, McpRequest, PrefetchRequest, ProjectSelector, RecipeRequest, RecordRequest,
+    SearchRequest, StepContextRequest, StopLimitRequest, StopRequest, ValidateRequest,
 };
 
 /// Incremented with a change that older clients would misunderstand.
@@ -60,6 +60,9 @@ closed! {
         ModuleMap = "module_map",
         Validate = "validate",
         Finish = "finish",
+        Command = "command",
+        Run = "run",
+        Mcp = "mcp",
     }
 }
 

@@ -4,7 +4,7 @@
 use super::CommandContext;
 use super::list::MemoryFilterArgs;
 use super::query_output::{QueryArgs, explain_results, print_hits, say_nearest, say_symbols_named};
-use super::shared::text_or_stdin;
+use super::shared::{names_stdin, text_or_stdin};
 use crate::wire::OutputDetail;
 use crate::wire::search_results::answered_json;
 
@@ -21,6 +21,13 @@ pub(crate) struct AskArgs {
     filter_args: MemoryFilterArgs,
     #[command(flatten)]
     query_args: QueryArgs,
+}
+
+impl AskArgs {
+    /// True if the text is asked for or read from standard input.
+    pub(crate) fn reads_input(&self) -> bool {
+        names_stdin(&self.question)
+    }
 }
 
 pub(crate) async fn run(args: AskArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {

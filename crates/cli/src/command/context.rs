@@ -37,6 +37,13 @@ pub(crate) struct ContextArgs {
     which: WhichContext,
 }
 
+impl ContextArgs {
+    /// True if a text is read from standard input.
+    pub(crate) fn reads_input(&self) -> bool {
+        matches!(&self.which, WhichContext::Recovery(args) if args.reads_input())
+    }
+}
+
 #[derive(clap::Subcommand, Debug)]
 enum WhichContext {
     Start(StartArgs),

@@ -45,18 +45,29 @@ pub(crate) struct EditArgs {
     redact: bool,
 }
 
+impl EditArgs {
+    fn has_options(&self) -> bool {
+        self.text.is_some()
+            || self.kind.is_some()
+            || self.files.is_some()
+            || self.tags.is_some()
+            || self.modules.is_some()
+            || self.confidence.is_some()
+    }
+
+    /// True if the text comes from an editor or from standard input.
+    pub(crate) fn reads_input(&self) -> bool {
+        !self.has_options() || self.text.as_deref() == Some("-")
+    }
+}
+
 /// Prefix of draft files.
 const DRAFT_PREFIX: &str = "edit-";
 
 pub(crate) async fn run(args: EditArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
-    let has_options = args.text.is_some()
-        || args.kind.is_some()
-        || args.files.is_some()
-        || args.tags.is_some()
-        || args.modules.is_some()
-        || args.confidence.is_some();
     // Without options the user writes the new text in an editor.
-    let draft = if has_options { None } else { Some(edit_in_editor(&args.id, command).await?) };
+    let draft =
+        if args.has_options() { None } else { Some(edit_in_editor(&args.id, command).await?) };
     let content = match args.text {
         Some(text) => Some(text_or_stdin(&[text])?),
         None => draft.as_ref().map(|it| it.text.clone()),

@@ -17,6 +17,7 @@ use engine::{HookEvent, HookMessage, Host, Injection, SessionSource};
 use serve::client::ClientError;
 
 use super::connect::host_parser;
+use super::serve::start_daemon_if_wanted;
 use crate::config::Settings;
 use crate::environment::{self, Environment};
 use crate::output::Output;
@@ -207,13 +208,6 @@ fn select_text_locally(environment: &Environment, message: &HookMessage) -> Opti
         }
         engine::join_blocks(kept, injection.and_then(Injection::into_text))
     })
-}
-
-/// Starts the daemon if the settings ask for it, without waiting for it, and returns whether it was
-/// started.
-fn start_daemon_if_wanted(environment: &Environment) -> bool {
-    let is_wanted = Settings::load(environment).is_ok_and(|it| it.get("serve.start") == "true");
-    is_wanted && cfg!(unix) && environment::start_daemon().is_ok()
 }
 
 /// Starts a process that learns from the ended session, without waiting for it.

@@ -69,6 +69,13 @@ struct MoveArgs {
     files: Vec<PathBuf>,
 }
 
+impl MapArgs {
+    /// True if the map is corrected, not only shown.
+    pub(crate) const fn changes_map(&self) -> bool {
+        self.edit.is_some()
+    }
+}
+
 pub(crate) async fn run(args: MapArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
     if let Some(edit) = args.edit {
         return change_map(edit, command).await;

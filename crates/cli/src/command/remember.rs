@@ -8,7 +8,7 @@ use model::StatedPayload;
 use serde_json::{Value, json};
 
 use super::CommandContext;
-use super::shared::{WriteMode, format_summary, kind_slug, text_or_stdin};
+use super::shared::{WriteMode, format_summary, kind_slug, names_stdin, text_or_stdin};
 use crate::failure::usage_error;
 use crate::output::{DIM_STYLE, ask_line, escape_controls, format_count, is_interactive};
 use crate::wire::{MemoryWire, notebook_word};
@@ -63,6 +63,18 @@ pub(crate) struct RememberArgs {
     /// Idempotency key: a repeated key is stored once
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
+}
+
+impl RememberArgs {
+    /// True if the text is asked for or read from standard input.
+    pub(crate) fn reads_input(&self) -> bool {
+        names_stdin(&self.text)
+    }
+
+    /// True if a repeated call stores nothing.
+    pub(crate) const fn has_key(&self) -> bool {
+        self.key.is_some()
+    }
 }
 
 pub(crate) async fn run(

@@ -2,6 +2,10 @@
 //! keeps projects open and answers the hooks of agents. It is the crate `serve`; this file gives it the settings,
 //! the clock and the function that opens projects.
 
+mod daemon_commands;
+
+pub(crate) use daemon_commands::CommandResult;
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,9 +15,11 @@ use serde_json::Value;
 use serve::client::ClientError;
 use serve::{DaemonAddress, DaemonExit};
 
+use crate::config::Settings;
 use crate::environment::{self, Environment};
 use crate::output::{Output, format_count};
 use crate::project::{DamageTolerance, ProjectFactory};
+use daemon_commands::DaemonCommands;
 
 /// Run the daemon
 ///
@@ -81,10 +87,12 @@ pub(crate) fn run(args: ServeArgs, out: &Output) -> anyhow::Result<u8> {
 fn daemon_config(environment: Environment) -> anyhow::Result<serve::Config> {
     let factory = ProjectFactory::new(&environment)?;
     let models = factory.config.models.clone();
-    let config_file = environment.config_file();
-    // The daemon reads this file only now. If it changes, `is_outdated` lets the daemon exit, and the next
+    // The daemon reads these files only now. If one changes, `is_outdated` lets the daemon exit, and the next
     // hook starts one with the new settings.
-    let stamp_at_start = file_stamp(&config_file);
+    let config_files = [environment.config_file(), environment.key_file()];
+    let stamps = move || config_files.each_ref().map(file_stamp);
+    let stamps_at_start = stamps();
+    let commands = Arc::new(DaemonCommands::new(environment.clone(), factory.clone())?);
     let idle_minutes = factory.settings.get_number("serve.idle_minutes");
     let backup_every_days = factory.settings.get_number("backup.every_days");
     let open_factory = factory.clone();
@@ -106,9 +114,17 @@ fn daemon_config(environment: Environment) -> anyhow::Result<serve::Config> {
         open_project,
         backup_every_days,
         resolve_policy: Arc::new(move |stored| factory.policy(stored)),
-        is_outdated: Arc::new(move || file_stamp(&config_file) != stamp_at_start),
+        is_outdated: Arc::new(move || stamps() != stamps_at_start),
+        commands,
         models,
     })
+}
+
+/// Starts the daemon if the settings ask for it, without waiting for it, and returns whether it was
+/// started.
+pub(crate) fn start_daemon_if_wanted(environment: &Environment) -> bool {
+    let is_wanted = Settings::load(environment).is_ok_and(|it| it.get("serve.start") == "true");
+    is_wanted && cfg!(unix) && environment::start_daemon().is_ok()
 }
 
 /// Modification time and size, to detect changes of the settings file.

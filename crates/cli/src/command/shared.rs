@@ -29,9 +29,14 @@ impl WriteMode {
     }
 }
 
+/// True if a text is read from standard input: it is absent, or `-`.
+pub(crate) fn names_stdin(words: &[String]) -> bool {
+    words.is_empty() || words == ["-"]
+}
+
 /// Reads a text from the arguments or from standard input.
 pub(crate) fn text_or_stdin(words: &[String]) -> anyhow::Result<String> {
-    if words.is_empty() || words == ["-"] {
+    if names_stdin(words) {
         let bytes = read_all(std::io::stdin().lock())?;
         return String::from_utf8(bytes).map_err(|it| {
             let position = it.utf8_error().valid_up_to();

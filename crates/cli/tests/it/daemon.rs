@@ -56,7 +56,11 @@ pub(crate) struct RunningDaemon {
 impl RunningDaemon {
     /// Starts the daemon and waits until it answers.
     pub(crate) fn start(sandbox: &Sandbox) -> Self {
-        let mut command = sandbox.command(&["serve"]);
+        Self::spawn(sandbox, sandbox.command(&["serve"]))
+    }
+
+    /// As `start`, with a command that was prepared by the test.
+    pub(crate) fn spawn(sandbox: &Sandbox, mut command: Command) -> Self {
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let res = Self { child };
         wait_until("the daemon answers", || is_daemon_up(sandbox));

@@ -30,6 +30,8 @@ mod encryption;
 mod export_import;
 mod gemini;
 #[cfg(unix)]
+mod handover;
+#[cfg(unix)]
 mod hanging_daemon;
 #[cfg(unix)]
 mod health;

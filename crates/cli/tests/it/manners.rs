@@ -12,7 +12,11 @@ const COLUMNS: usize = 60;
 const LONG_TEXT: &str = "Never call the payment provider in tests: use the fake in cart/fake.go, which answers every request with a fixed receipt";
 
 /// Runs a line on a terminal of [`COLUMNS`] columns with an answer on standard input; `None` without `script`.
-fn on_narrow_terminal(sandbox: &Sandbox, line: &str, answer: &str) -> Option<CommandOutput> {
+pub(crate) fn on_narrow_terminal(
+    sandbox: &Sandbox,
+    line: &str,
+    answer: &str,
+) -> Option<CommandOutput> {
     if !has_program("script") {
         skip("a narrow terminal", "script is absent");
         return None;

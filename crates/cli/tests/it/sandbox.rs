@@ -28,6 +28,9 @@ pub(crate) struct Sandbox {
     pub(crate) project: PathBuf,
     /// Gives hooks half a minute instead of milliseconds, so that a busy machine does not fail a test.
     pub(crate) has_long_hook_timeout: bool,
+    /// Lets commands and MCP servers use the daemon. By default they work alone, as other processes that
+    /// the daemon knows nothing of.
+    pub(crate) uses_daemon: bool,
     _dir: TempDir,
 }
 
@@ -67,7 +70,7 @@ impl Sandbox {
         let root = dir.path().canonicalize().unwrap();
         let (home, project) = (root.join("home"), root.join("project"));
         fs::create_dir(&project).unwrap();
-        Self { root, home, project, has_long_hook_timeout: true, _dir: dir }
+        Self { root, home, project, has_long_hook_timeout: true, uses_daemon: false, _dir: dir }
     }
 
     /// The binary with arguments, in a clean environment.
@@ -84,6 +87,9 @@ impl Sandbox {
         command.env("HOME", &self.root).env("WAYLORE_HOME", &self.home);
         // A test that needs a daemon starts and stops it itself.
         command.env("WAYLORE_SERVE_START", "false");
+        if !self.uses_daemon {
+            command.env("WAYLORE_DAEMON", "off");
+        }
         if self.has_long_hook_timeout {
             command.env("WAYLORE_HOOK_PATIENCE_MS", "30000");
         }

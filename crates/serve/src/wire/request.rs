@@ -12,7 +12,8 @@
 //! notes. A *phase* is a kind of work, as a word: `define`, `implement`, `validate` …
 
 use model::{SessionId, SessionOutcome, ValidationKind};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// The project of a request: by folder, or by a started session.
@@ -172,4 +173,42 @@ pub struct FinishRequest {
     /// Reply only after learning from the session.
     #[serde(default)]
     pub wait: bool,
+}
+
+/// The process that asks the daemon to work in its place. It works alone unless all of this fits the
+/// daemon.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CallerFields {
+    /// Version of the program.
+    pub version: String,
+    /// The parts of its environment that decide a result, as the command line compares them.
+    pub environment: Value,
+    /// The working folder.
+    pub folder: String,
+    /// Device and inode of that folder: in a container, the same path may be another folder.
+    pub folder_identity: Option<(u64, u64)>,
+}
+
+/// Announces a command of the command line. `run` on the same connection carries it out.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CommandRequest {
+    #[serde(flatten)]
+    pub caller: CallerFields,
+    /// The arguments, without the name of the program.
+    pub args: Vec<String>,
+    /// The time of the caller, in milliseconds since the epoch.
+    pub now: i64,
+}
+
+/// Turns the connection into one of the Model Context Protocol.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct McpRequest {
+    #[serde(flatten)]
+    pub caller: CallerFields,
+    /// The folder that the user or the host gave; without it the client is asked for its roots.
+    #[serde(default)]
+    pub project: Option<String>,
+    /// The session id of the host.
+    #[serde(default)]
+    pub host_session: Option<String>,
 }

@@ -67,6 +67,11 @@ pub(super) struct StageArgs {
 }
 
 impl RecoveryArgs {
+    /// True if the report is read from standard input.
+    pub(super) fn reads_input(&self) -> bool {
+        self.report.as_deref() == Some("-")
+    }
+
     /// The report, from the argument or standard input.
     pub(super) fn read_report(&self) -> anyhow::Result<String> {
         match self.report.as_deref() {
