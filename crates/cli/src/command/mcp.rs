@@ -1,6 +1,11 @@
 //! `waylore mcp`: the server for the Model Context Protocol, by which an agent calls our tools. The server itself
 //! is the crate `mcp`; this file gives it the folder, the clock and the function that opens a project. It talks
 //! to one client over standard input and output, or with `--http` to many, which must send a token.
+//!
+//! Over standard input and output the daemon is the server, if it can be: see `mcp/relay.rs`.
+
+mod client_session;
+mod relay;
 
 use std::io::BufReader;
 use std::net::SocketAddr;
@@ -8,8 +13,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::{Project, write_private_file};
-use mcp::{HttpConfig, OpenFuture, OpenedProject, serve_http, serve_lines};
+use mcp::{HttpConfig, LineReader, LineWriter, OpenFuture, OpenedProject, serve_http, serve_lines};
+use relay::{Relay, RelayConfig};
+use serve::wire::McpRequest;
 
+use super::handover::caller_fields;
 use crate::GlobalArgs;
 use crate::environment::{self, Environment};
 use crate::failure::{self, CliFailure, FailureKind};
@@ -37,25 +45,13 @@ pub(crate) fn run(args: &McpArgs, global: &GlobalArgs, output: &Output) -> anyho
         return Ok(0);
     }
     let environment = Environment::read()?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     // `None`: the server takes the roots that the client names, or else `current_dir`.
     let folder = global.project.clone().or_else(environment::project_dir);
-    let config = mcp::Config {
-        open: Arc::new(open_for_server),
-        now: environment::now,
-        random: environment::random_bytes,
-        folder: folder.map(|it| environment.cwd.join(it)),
-        current_dir: environment.cwd.clone(),
-        // Over HTTP many sessions share the process, so none of them can be the one of the environment.
-        host_session: if args.http.is_some() { None } else { environment::host_session() },
-    };
-    // Standard input and output, one message per line.
+    let folder = folder.map(|it| environment.cwd.join(it));
     let Some(address) = args.http else {
-        let incoming = Box::new(BufReader::new(std::io::stdin()));
-        let served = runtime.block_on(serve_lines(config, incoming, Box::new(std::io::stdout())));
-        served.map_err(anyhow::Error::msg)?;
-        return Ok(0);
+        return serve_standard_streams(environment, folder);
     };
+    let config = server_config(&environment, folder, None);
     let (token, token_location) = http_token(&environment)?;
     // The callback outlives the borrowed output.
     let owned_output = Output::with_modes(output.json, output.quiet);
@@ -64,6 +60,7 @@ pub(crate) fn run(args: &McpArgs, global: &GlobalArgs, output: &Output) -> anyho
         let hint = "clients send `Authorization: Bearer …`; the token is in";
         owned_output.hint(&format!("{hint} {token_location}"));
     });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let served = runtime.block_on(serve_http(config, HttpConfig { address, token, ready }));
     served.map_err(|error| CliFailure {
         kind: FailureKind::Usage,
@@ -71,6 +68,58 @@ pub(crate) fn run(args: &McpArgs, global: &GlobalArgs, output: &Output) -> anyho
         hint: Some("`--http 127.0.0.1:0` picks a free port".to_owned()),
     })?;
     Ok(0)
+}
+
+/// Serves standard input and output: through the daemon, as long as there is one, or in this process.
+fn serve_standard_streams(environment: Environment, folder: Option<PathBuf>) -> anyhow::Result<u8> {
+    let host_session = environment::host_session();
+    let config = server_config(&environment, folder.clone(), host_session.clone());
+    let (incoming, outgoing): (LineReader, LineWriter) =
+        match connect_relay(environment, folder, host_session) {
+            None => (Box::new(BufReader::new(std::io::stdin())), Box::new(std::io::stdout())),
+            Some(relay) => match relay.run() {
+                None => return Ok(0),
+                Some(takeover) => takeover.into_streams(),
+            },
+        };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(serve_lines(config, incoming, outgoing)).map_err(anyhow::Error::msg)?;
+    Ok(0)
+}
+
+/// A relay to the daemon; `None` if this process must be the server.
+fn connect_relay(
+    environment: Environment,
+    folder: Option<PathBuf>,
+    host_session: Option<String>,
+) -> Option<Relay> {
+    if environment::is_daemon_off() {
+        return None;
+    }
+    let project = match folder {
+        Some(folder) => Some(folder.to_str()?.to_owned()),
+        None => None,
+    };
+    let caller = caller_fields(&environment)?;
+    let request = McpRequest { caller, project, host_session };
+    Relay::connect(RelayConfig { environment, request })
+}
+
+/// The configuration of a server in this process.
+fn server_config(
+    environment: &Environment,
+    folder: Option<PathBuf>,
+    host_session: Option<String>,
+) -> mcp::Config {
+    mcp::Config {
+        open: Arc::new(open_for_server),
+        now: environment::now,
+        random: environment::random_bytes,
+        folder,
+        current_dir: environment.cwd.clone(),
+        // Over HTTP many sessions share the process, so none of them can be the one of the environment.
+        host_session,
+    }
 }
 
 /// Opens the project when the server needs it. The environment is read again, because the server may

@@ -53,6 +53,8 @@ mod manners;
 mod map;
 mod mcp;
 #[cfg(unix)]
+mod mcp_relay;
+#[cfg(unix)]
 mod missing_program;
 mod notebook;
 mod notes;

@@ -36,7 +36,7 @@ pub(crate) fn tool_call(id: usize, tool: &str, arguments: Value) -> Value {
     rpc_request(id, "tools/call", json!({ "name": tool, "arguments": arguments }))
 }
 
-fn initialize_request() -> Value {
+pub(crate) fn initialize_request() -> Value {
     let client = json!({ "name": "test", "version": "1" });
     let params =
         json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
