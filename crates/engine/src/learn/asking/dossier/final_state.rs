@@ -48,15 +48,40 @@ pub(super) fn describe_state(session: &SessionOverview, timeline: &Timeline<'_>)
         let verb = if has_passed { "passed" } else { "FAILED" };
         let _ = writeln!(acc, "- last run of `{}`: {verb}", one_line(command, 80));
     }
-    let work = match (timeline.commits.len(), session.validation_basis) {
-        (0, Some(ValidationBasis::Deferred)) => "committed after the session",
-        (0, Some(_)) => "not committed in the session; its checks passed",
-        (0, None) => "not committed, and no check confirms it",
-        (_, _) => "committed in the session",
-    };
-    let _ = writeln!(acc, "- the work was {work}");
+    let _ = writeln!(acc, "- the work was {}", describe_work(session, timeline));
     if !timeline.pad.reverted_edits.is_empty() {
         let _ = writeln!(acc, "- edits taken back: {}", timeline.pad.reverted_edits.len());
     }
     acc
+}
+
+/// The fate of the work, by the evidence for it.
+fn describe_work(session: &SessionOverview, timeline: &Timeline<'_>) -> String {
+    if !timeline.commits.is_empty() {
+        return "committed in the session".to_owned();
+    }
+    let last_report = timeline.pad.validations.last();
+    let reported = last_report.map(|it| it.kind.description()).unwrap_or_default();
+    match session.validation_basis {
+        Some(ValidationBasis::Deferred) => "committed after the session".to_owned(),
+        Some(ValidationBasis::Said) => {
+            format!("not committed in the session; the host reported that {reported}")
+        }
+        Some(ValidationBasis::Observed) if passes_after_last_edit(timeline) => {
+            "not committed in the session; its checks passed".to_owned()
+        }
+        // A subagent is confirmed by its parent, which may have done no more than commit.
+        Some(ValidationBasis::Observed) => {
+            "not committed in the session; a check or a commit of its parent confirms it".to_owned()
+        }
+        None if last_report.is_some() => {
+            format!("not committed, and the host denied that {reported}")
+        }
+        None => "not committed, and no check confirms it".to_owned(),
+    }
+}
+
+/// Returns whether a check of the session itself passed after its last edit.
+fn passes_after_last_edit(timeline: &Timeline<'_>) -> bool {
+    timeline.edits.last().is_some_and(|it| timeline.passes_later(it.0))
 }

@@ -5,15 +5,21 @@ use std::fmt::Write as _;
 use expect_test::{Expect, expect};
 use model::{
     AgentReasoning, Event, EventEnvelope, ProjectPath, SessionId, SessionStart, TextExcerpt,
-    Timestamp, Tool, ToolArgs, ToolCall, ToolResult, UserMessage, UserMessageKind,
+    Timestamp, Tool, ToolArgs, ToolCall, ToolResult, UserMessage, UserMessageKind, ValidationBasis,
+    ValidationKind, ValidationResult,
 };
 use observe::Scratchpad;
 
 use super::super::session_texts::SessionTexts;
-use super::{DossierContext, DossierItem, ItemKind, SessionDossier, compose_dossier, least_needed};
+use super::timeline::Timeline;
+use super::{
+    DossierContext, DossierItem, ItemKind, SessionDossier, compose_dossier, final_state,
+    least_needed,
+};
 
 /// The events of a script, one per line: `person TEXT`, `refuses TEXT`, `answers QUESTION | TEXT`,
-/// `plan TEXT`, `agent TEXT`, `edit PATH`, `fetch URL`, `run COMMAND`, and `fails COMMAND => OUTPUT`.
+/// `plan TEXT`, `agent TEXT`, `edit PATH`, `fetch URL`, `run COMMAND`, `fails COMMAND => OUTPUT`, and
+/// `reports VALIDATION` and `denies VALIDATION` of the host.
 fn script_events(script: &str) -> Vec<Event> {
     let mut acc = vec![start_event()];
     for (nth, line) in script.lines().map(str::trim).filter(|it| !it.is_empty()).enumerate() {
@@ -45,6 +51,11 @@ fn script_events(script: &str) -> Vec<Event> {
                 let (command, output) = rest.split_once(" => ").unwrap();
                 let output = output.replace("\\n", "\n");
                 acc.extend(call(&id, Tool::Shell, shell(command), false, &output));
+            }
+            "reports" | "denies" => {
+                let kind = ValidationKind::from_slug(rest).unwrap();
+                let report = ValidationResult { kind, ok: verb == "reports", work_unit: None };
+                acc.push(Event::Validation(report));
             }
             _ => panic!("unknown verb in `{line}`"),
         }
@@ -96,6 +107,13 @@ fn call(id: &str, kind: Tool, args: ToolArgs, ok: bool, output: &str) -> [Event;
 
 /// The dossier of a script.
 fn compose(script: &str, context: &DossierContext) -> SessionDossier {
+    let (pad, texts) = observe_script(script);
+    let session = observe::summarise_session(&pad).unwrap();
+    compose_dossier(&session, &pad, &texts, context)
+}
+
+/// What is known of a session after the events of a script.
+fn observe_script(script: &str) -> (Scratchpad, SessionTexts) {
     let session = SessionId::new(Timestamp(1_000), [1; 10]);
     let (mut pad, mut texts) = (Scratchpad::new(), SessionTexts::default());
     for (n, event) in script_events(script).into_iter().enumerate() {
@@ -103,8 +121,7 @@ fn compose(script: &str, context: &DossierContext) -> SessionDossier {
         pad.observe(&envelope);
         texts.observe(&pad, &envelope);
     }
-    let session = observe::summarise_session(&pad).unwrap();
-    compose_dossier(&session, &pad, &texts, context)
+    (pad, texts)
 }
 
 fn check(script: &str, expect: Expect) {
@@ -151,6 +168,52 @@ fn a_dossier_tells_words_failures_and_conclusions_with_what_came_of_them() {
             - the work was not committed in the session; its checks passed
         "]],
     );
+}
+
+#[test]
+fn the_state_of_the_work_names_the_evidence_for_it() {
+    let work = |script: &str, basis: Option<ValidationBasis>| {
+        let (pad, texts) = observe_script(script);
+        let mut session = observe::summarise_session(&pad).unwrap();
+        session.validation_basis = basis.or(session.validation_basis);
+        let state = final_state::describe_state(&session, &Timeline::new(&pad, &texts));
+        state.lines().last().unwrap().to_owned()
+    };
+    let uncommitted = "- the work was not committed in the session;";
+    let rows = [
+        ("edit a.rs\nrun cargo test", None, format!("{uncommitted} its checks passed")),
+        (
+            "edit a.rs\nfails cargo test => error\nreports qa_passed",
+            None,
+            format!("{uncommitted} the host reported that the whole work passed its checks"),
+        ),
+        (
+            "reports spec_accepted",
+            None,
+            format!("{uncommitted} the host reported that the user accepted the plan"),
+        ),
+        (
+            "edit a.rs\nrun cargo test\ndenies qa_passed",
+            None,
+            "- the work was not committed, and the host denied that the whole work passed its checks"
+                .to_owned(),
+        ),
+        ("edit a.rs\nrun git commit -m x", None, "- the work was committed in the session".to_owned()),
+        (
+            "edit a.rs",
+            Some(ValidationBasis::Deferred),
+            "- the work was committed after the session".to_owned(),
+        ),
+        (
+            "edit a.rs",
+            Some(ValidationBasis::Observed),
+            format!("{uncommitted} a check or a commit of its parent confirms it"),
+        ),
+        ("edit a.rs", None, "- the work was not committed, and no check confirms it".to_owned()),
+    ];
+    for (script, basis, expected) in rows {
+        assert_eq!(work(script, basis), expected, "{script}");
+    }
 }
 
 #[test]
