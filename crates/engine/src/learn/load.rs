@@ -26,8 +26,8 @@ use super::rewording::interpret_module;
 use super::savings::{SavingsInputs, ShownFix, error_fingerprints};
 use super::session_index::SessionIndex;
 use super::synthesis::{
-    SynthesisInputs, collect_visits, due_milestones, due_modules, edited_modules, module_facts,
-    sessions_for_facts,
+    SynthesisInputs, collect_visits, due_milestones, edited_modules, first_due_module,
+    module_facts, sessions_for_facts,
 };
 use super::usage::{ShownMemory, shown_log_session};
 use super::{LearnedSession, LessonState, edit_outcome, load_module_lookup, subagents};
@@ -259,17 +259,16 @@ async fn load_synthesis(
     }
     let touched = store.learning().touched_files().await?;
     let visits = collect_visits(sessions, touched, Some(session));
-    let due = due_modules(&edited, &visits, passed, modules);
 
-    // The exact count can be lower than the bound, because one session may edit several folders.
-    let Some(first) = due.first() else { return Ok(None) };
-
-    // One model request per session, so only the first due module is interpreted.
+    // One model request per session, so only the first due module is interpreted; the others stay
+    // due. None may be due: the exact count can be lower than the bound, because one session may
+    // edit several folders.
+    let Some(due) = first_due_module(&edited, &visits, passed, modules) else { return Ok(None) };
     let mut sightings = Vec::new();
-    for id in sessions_for_facts(&first.module, &visits, modules) {
+    for id in sessions_for_facts(&due.module, &visits, modules) {
         sightings.push((id, store.learning().sightings_in_session(id).await?));
     }
-    let facts = module_facts(&first.module, &visits, modules, sessions, &sightings);
+    let facts = module_facts(&due.module, &visits, modules, sessions, &sightings);
     let interpretation = interpret_module(models, &facts).await;
     Ok(Some(SynthesisInputs { due, interpretation }))
 }

@@ -75,7 +75,10 @@ pub(super) fn plan_lesson(
     let (mut notices, used_model) = (Vec::new(), inputs.synthesis.is_some());
     if let Some(inputs) = inputs.synthesis {
         notices.extend(inputs.interpretation.notice);
-        synthesis = plan_syntheses(inputs.due, related.syntheses);
+        // A module whose request failed stays due.
+        let is_answered = inputs.interpretation.is_answered;
+        let passed = if is_answered { inputs.due.milestones } else { Vec::new() };
+        synthesis = plan_syntheses(passed, related.syntheses);
     }
     let mut changes = Vec::new();
 

@@ -22,6 +22,9 @@ const MAX_ANSWER_TOKENS: u32 = 2_000;
 #[derive(Default)]
 pub(super) struct Interpretation {
     pub(super) insights: Vec<SynthesisedNote>,
+    /// The model answered, though the answer may not be usable. A request that failed can be
+    /// repeated by a later session.
+    pub(super) is_answered: bool,
     /// A message for the user, if the answer could not be used.
     pub(super) notice: Option<String>,
 }
@@ -61,10 +64,12 @@ pub(super) async fn interpret_module(models: &ModelSet, facts: &ModuleFacts) -> 
     let Some(answer) = generate(models, promote::SYNTHESIS_PROMPT, request).await else {
         return Interpretation::default();
     };
+    let is_answered = answer.is_ok();
     match answer.and_then(|it| promote::parse_synthesis(facts, &it).map_err(str::to_owned)) {
-        Ok(insights) => Interpretation { insights, notice: None },
+        Ok(insights) => Interpretation { insights, is_answered, notice: None },
         Err(why) => Interpretation {
             insights: Vec::new(),
+            is_answered,
             notice: Some(format!("nothing more was learned about `{}`: {why}", facts.module)),
         },
     }

@@ -45,15 +45,14 @@ pub(super) const MAX_MODEL_FACTS: usize = 20;
 /// A module that has reached a milestone.
 pub(super) struct DueModule {
     pub(super) module: String,
-    /// The milestones to record as passed.
+    /// The milestones to record as passed once the model has interpreted the module.
     pub(super) milestones: Vec<Milestone>,
 }
 
 /// Everything that the syntheses of a session are computed from.
 pub(super) struct SynthesisInputs {
-    /// Never empty.
-    pub(super) due: Vec<DueModule>,
-    /// The model's interpretation of the first due module.
+    /// The one module that the model was asked about. Other due modules stay due for later sessions.
+    pub(super) due: DueModule,
     pub(super) interpretation: Interpretation,
 }
 
@@ -75,24 +74,23 @@ pub(super) fn due_milestones(
     reached.filter(|it| !passed.contains(it)).collect()
 }
 
-/// Selects the `edited` modules with a due milestone, in the order given. `visits` includes the
-/// current session.
-pub(super) fn due_modules(
+/// Selects the first of the `edited` modules with a due milestone. `visits` includes the current
+/// session.
+pub(super) fn first_due_module(
     edited: &[String],
     visits: &[SessionVisit],
     passed: &[Milestone],
     modules: &ModuleLookup,
-) -> Vec<DueModule> {
-    let mut acc = Vec::new();
+) -> Option<DueModule> {
     for module in edited {
         let n_sessions = visits.iter().filter(|it| it.edits_in(module, modules)).count();
         let n_sessions = u32::try_from(n_sessions).unwrap_or(u32::MAX);
         let milestones = due_milestones(module, n_sessions, passed);
         if !milestones.is_empty() {
-            acc.push(DueModule { module: module.clone(), milestones });
+            return Some(DueModule { module: module.clone(), milestones });
         }
     }
-    acc
+    None
 }
 
 /// Lists the modules in which a session edited files.
@@ -187,11 +185,10 @@ pub(super) fn module_facts(
     ModuleFacts { module: module.to_owned(), sessions: n_sessions, files, tasks, errors }
 }
 
-/// Drafts the statements of the model about the first due module.
+/// Drafts the statements of the model about the module it was asked about.
 pub(super) fn draft_insights(inputs: &SynthesisInputs) -> Vec<MemoryDraft> {
-    let Some(due) = inputs.due.first() else { return Vec::new() };
     let insights = inputs.interpretation.insights.iter().take(MAX_MODULE_INSIGHTS);
-    insights.map(|it| draft_insight(&due.module, it)).collect()
+    insights.map(|it| draft_insight(&inputs.due.module, it)).collect()
 }
 
 /// Builds a synthesis from a draft; never `None`, because its verdict keeps it.
@@ -214,8 +211,8 @@ pub(super) fn synthesis_from_draft(
     Some(memory)
 }
 
-/// Plans the statements that are new, and records the milestones of the due modules as passed.
-pub(super) fn plan_syntheses(due: Vec<DueModule>, fresh: Vec<FreshMemory>) -> SynthesisPlan {
+/// Plans the statements that are new, and records the `passed` milestones.
+pub(super) fn plan_syntheses(passed: Vec<Milestone>, fresh: Vec<FreshMemory>) -> SynthesisPlan {
     let mut acc = SynthesisPlan::default();
     for FreshMemory { memory: fresh, similar } in fresh {
         // The statements that this plan has added already are compared too.
@@ -232,8 +229,7 @@ pub(super) fn plan_syntheses(due: Vec<DueModule>, fresh: Vec<FreshMemory>) -> Sy
             acc.memories.push(LearnedMemory { signal: None, memory: fresh, effect });
         }
     }
-    let passed = due.into_iter().flat_map(|it| it.milestones);
-    acc.changes.extend(passed.map(StoreChange::PassMilestone));
+    acc.changes.extend(passed.into_iter().map(StoreChange::PassMilestone));
     acc
 }
 

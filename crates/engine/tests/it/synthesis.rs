@@ -210,3 +210,37 @@ fn unsupported_statements_of_the_model_are_never_stored() {
         assert_eq!(stored, [COMPOSED], "{answer}");
     }
 }
+
+#[test]
+fn modules_that_are_due_at_once_are_interpreted_one_session_after_the_other() {
+    let writer = FakeTextServer::new("[]");
+    let fixture = LearningFixture::new();
+    let mut project = fixture.open_project_with(shared_models(Some(writer.generator.clone())));
+    learn_four_sessions(&fixture, &mut project);
+    project.set_policy(ProjectPolicy { llm: LlmAccess::Allowed, ..project.policy });
+    // The fifth session brings both modules to the milestone, and a session makes one request.
+    for session in 9..=11 {
+        learn_session(&fixture, &mut project, session, &["src/wire/9.rs", "web/wire.ts"], "");
+    }
+    let requests = writer.requests();
+    assert_eq!(requests.len(), 2, "{requests:#?}");
+    assert!(requests[0].contains(r#"\"module\":\"src/wire\""#), "{}", requests[0]);
+    assert!(requests[1].contains(r#"\"module\":\"web\""#), "{}", requests[1]);
+}
+
+#[test]
+fn a_module_whose_request_failed_is_due_again() {
+    // Every request fails.
+    let writer = FakeTextServer::new("");
+    let fixture = LearningFixture::new();
+    let mut project = fixture.open_project_with(shared_models(Some(writer.generator.clone())));
+    learn_four_sessions(&fixture, &mut project);
+    project.set_policy(ProjectPolicy { llm: LlmAccess::Allowed, ..project.policy });
+    let mut n_before = 0;
+    for session in 9..=10 {
+        learn_session(&fixture, &mut project, session, &["src/wire/9.rs"], "");
+        let n_requests = writer.requests().len();
+        assert!(n_requests > n_before, "session {session} asks");
+        n_before = n_requests;
+    }
+}
