@@ -248,13 +248,16 @@ fn a_grown_session_is_judged_like_a_new_one() {
 fn of_two_sessions_with_one_id_the_longer_is_learned() {
     let long = transcript_text(1);
     let short = r#""event":"session_start","project_root":"/p","agent":"test","task":"another""#;
-    let short = parse_events_at(START + 20 * DAY_MS, 1, &[short]);
-    let short: String = short.iter().map(|it| it.to_line() + "\n").collect();
     let mut learned = Vec::new();
-    for order in [["a.jsonl", "b.jsonl"], ["b.jsonl", "a.jsonl"]] {
+    // Transcripts are learned in the order of their starts; the longer one starts after a day.
+    for (start, first) in [(START, "short.jsonl"), (START + 20 * DAY_MS, "long.jsonl")] {
+        let short = parse_events_at(start, 1, &[short]);
+        let short: String = short.iter().map(|it| it.to_line() + "\n").collect();
         let fixture =
-            TranscriptFixture::new(&[(order[0], long.clone()), (order[1], short.clone())]);
+            TranscriptFixture::new(&[("long.jsonl", long.clone()), ("short.jsonl", short)]);
         let mut project = fixture.open_project();
+        let found = transcripts_at_paths(&fixture.files, None, &|_| TranscriptTrust::Own).unwrap();
+        assert!(found[0].path.ends_with(first), "{found:?}");
         // Learned twice. The second time neither file is new: the longer is unchanged, and the shorter
         // is left out, with a notice.
         fixture.learn_transcripts(&mut project);
