@@ -214,22 +214,27 @@ mod tests {
 
     #[test]
     fn a_test_beside_its_package_belongs_to_that_package() {
-        let lines = "p/math/src/a.ts\np/math/src/b.ts\np/math/tests/m.test.ts p/base/src/a.ts p/math/src/a.ts
+        // The folder of tests lies outside of both packages, and the test refers more to the other one.
+        let lines = "p/math/src/a.ts\np/math/src/b.ts
+            p/math/tests/m.test.ts p/base/src/a.ts p/base/src/b.ts p/math/src/a.ts
             p/base/src/a.ts\np/base/src/b.ts";
         assert_eq!(
-            tests_by_module(lines, &["p/math", "p/base"]),
+            tests_by_module(lines, &["p/math/src", "p/base/src"]),
             ["p/base: ", "p/math: p/math/tests/m.test.ts"]
         );
     }
 
     #[test]
     fn a_library_for_testing_is_a_module_and_not_the_subject_of_tests() {
-        // `test` has no file named like a test, and twelve tests elsewhere use it.
+        // `test` has no file named like a test, and twelve tests elsewhere use it, more than `db`.
         let mut lines = vec![
             "test/client.py\ntest/testcases.py\ntest/runner.py".to_owned(),
             "db/a.py\ndb/b.py db/a.py\ndb/c.py\ntests/models.py db/a.py".to_owned(),
         ];
-        lines.extend((0..12).map(|it| format!("tests/test_{it}.py test/testcases.py db/a.py")));
+        lines.extend(
+            (0..12)
+                .map(|it| format!("tests/test_{it}.py test/testcases.py test/client.py db/a.py")),
+        );
         // Six tests are listed, those named like tests first.
         assert_eq!(
             tests_by_module(&lines.join("\n"), &[]),
