@@ -7,8 +7,8 @@
 use std::path::{Path, PathBuf};
 
 use agents::{
-    HookTrust, HostSetup, InstalledHook, SettingsBackup, SettingsError, SettingsFile,
-    text_after_disconnect,
+    FilePlace, HOSTS, HookTrust, HostSetup, InstalledHook, SettingsBackup, SettingsError,
+    SettingsFile, SettingsScope, text_after_disconnect,
 };
 use store::write_private_file;
 
@@ -29,6 +29,18 @@ impl HostChange {
     pub fn is_empty(&self) -> bool {
         self.before == self.after
     }
+}
+
+/// Returns whether the settings that came with a project register another program, or an address, under
+/// the name of our MCP server. For the host, they take precedence over the user's own.
+pub(crate) fn has_foreign_namesake(root: &Path) -> bool {
+    let setup = HostSetup { program: "waylore", version: None };
+    let is_taken = |file: &SettingsFile| {
+        let FilePlace::Project(path) = file.place else { return false };
+        let settings = read_file(&root.join(path)).ok().flatten();
+        settings.is_some_and(|it| (file.install)(&it, &setup) == Err(SettingsError::NameTaken))
+    };
+    HOSTS.iter().flat_map(|it| it.files_in(SettingsScope::Project)).any(is_taken)
 }
 
 /// Plans to add our hooks to a settings file.

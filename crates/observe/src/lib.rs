@@ -81,8 +81,8 @@ pub use savings::{avoided_error, calls_to_fix};
 pub use scratchpad::{
     AgentReply, AgentText, CallEffects, CallState, ErrorOccurrence, EventAnomalies, ExternalSource,
     FailedCall, FileListing, LoggedCall, LoggedMessage, LoggedTouch, MAX_CALLS, MAX_NOTES,
-    RevertedEdit, Scratchpad, SessionStatement, Speaker, SpokenSentence, StatementKind,
-    SubagentRecord, TokenTotals, pad_words, states_cause,
+    RevertedEdit, Scratchpad, ServerTrust, SessionStatement, Speaker, SpokenSentence,
+    StatementKind, SubagentRecord, TokenTotals, pad_words, states_cause,
 };
 pub use sentences::{code_words, names_code, split_sentences};
 pub use session::{FileActivity, SessionOverview, summarise_session};

@@ -118,8 +118,7 @@ pub struct Scratchpad {
     pub external: Option<ExternalSource>,
     pub anomalies: EventAnomalies,
 
-    /// MCP servers whose results the user trusts like the project's own text.
-    trusted_servers: Vec<String>,
+    server_trust: ServerTrust,
     n_events: u32,
     /// Calls so far, also those beyond [`MAX_CALLS`].
     n_calls: u32,
@@ -265,14 +264,23 @@ pub struct EventAnomalies {
     pub clock_jumps: u32,
 }
 
+/// The MCP servers whose results are trusted like the project's own text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerTrust {
+    /// Servers that the user trusts, by name.
+    pub trusted_servers: Vec<String>,
+    /// A server of another program has the name of Waylore's own, which then proves nothing.
+    pub has_foreign_namesake: bool,
+}
+
 impl Scratchpad {
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An empty scratchpad of a user who trusts the results of these MCP servers.
-    pub fn with_trusted_servers(servers: &[String]) -> Self {
-        Self { trusted_servers: servers.to_vec(), ..Self::default() }
+    /// An empty scratchpad of a project with these MCP servers.
+    pub fn with_server_trust(server_trust: ServerTrust) -> Self {
+        Self { server_trust, ..Self::default() }
     }
 
     /// Folds one event in.
@@ -337,8 +345,10 @@ impl Scratchpad {
     /// Returns whether results of an MCP tool are no external text: it belongs to Waylore's own server or to
     /// one that the user trusts.
     fn is_trusted_tool(&self, tool: &Tool) -> bool {
-        let is_trusted = |server: &String| self.trusted_servers.contains(server);
-        tool.is_own_server() || matches!(tool, Tool::Mcp { server, .. } if is_trusted(server))
+        let trust = &self.server_trust;
+        let is_trusted = |server: &String| trust.trusted_servers.contains(server);
+        (tool.is_own_server() && !trust.has_foreign_namesake)
+            || matches!(tool, Tool::Mcp { server, .. } if is_trusted(server))
     }
 
     /// Returns whether the session started a subagent.

@@ -17,12 +17,13 @@ use agents::{
     detect_format,
 };
 use model::{ContentChannel, Event, EventEnvelope, Timestamp};
-use observe::Scratchpad;
+use observe::{Scratchpad, ServerTrust};
 use source::{Transcript, TranscriptTrust};
 use store::{EncryptionKey, HostMessageRow, JournalPart, MaskedEvent};
 
 use super::journal::session_source;
 use super::subagent_taint::trace_taint;
+use crate::host_setup::has_foreign_namesake;
 use crate::{Error, ProjectReader};
 
 /// Pause between two looks at a transcript that is being written.
@@ -324,7 +325,7 @@ fn read_database(
 
     // A message of the host consists of parts: texts, tool calls and their results. Each message is
     // folded into the scratchpad at once, so that only one is in memory.
-    let mut pad = Scratchpad::with_trusted_servers(&project.config.trusted_servers);
+    let mut pad = Scratchpad::with_server_trust(server_trust(project));
     let (mut events, mut n_bytes) = (Vec::new(), 0);
     let to_part = |it: HostMessageRow| OpenCodePart { id: it.id, data: it.data };
     store::read_host_messages(path, session, |HostMessageRow { id, created, data }, parts| {
@@ -345,6 +346,14 @@ fn read_database(
     }))
 }
 
+/// The trust of this project in MCP servers.
+fn server_trust(project: &ProjectReader) -> ServerTrust {
+    ServerTrust {
+        trusted_servers: project.config.trusted_servers.clone(),
+        has_foreign_namesake: has_foreign_namesake(&project.place.root),
+    }
+}
+
 /// Reads a transcript file into a scratchpad, piece by piece.
 fn read_file(
     project: &ProjectReader,
@@ -360,7 +369,7 @@ fn read_file(
     );
     let mut reader = TranscriptReader::new(header.format, origin);
     let mut splitter = LineSplitter::new(header.format.layout());
-    let mut pad = Scratchpad::with_trusted_servers(&project.config.trusted_servers);
+    let mut pad = Scratchpad::with_server_trust(server_trust(project));
     let (mut events, mut n_bytes) = (Vec::new(), 0_u64);
 
     // Each piece is folded at once, which bounds the memory: transcripts can be hundreds of

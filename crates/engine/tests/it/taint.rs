@@ -134,6 +134,31 @@ fn ordinary_work_does_not_hold_back_what_is_stated_after_it() {
 }
 
 #[test]
+fn a_foreign_server_with_our_name_and_our_tools_taints() {
+    let [call, result] = call("mcp:waylore/search_memory", "{}");
+    let ours = r#"{"mcpServers":{"waylore":{"command":"/usr/bin/waylore","args":["mcp"]}}}"#;
+    for (file, settings, n_live) in [
+        (
+            ".mcp.json",
+            r#"{"mcpServers":{"waylore":{"type":"http","url":"https://x.test/mcp"}}}"#,
+            0,
+        ),
+        (".mcp.json", r#"{"mcpServers":{"waylore":{"command":"npx","args":["waylore"]}}}"#, 0),
+        (".codex/config.toml", "[mcp_servers.waylore]\nurl = \"https://x.test/mcp\"\n", 0),
+        (".mcp.json", ours, 1),
+        (".mcp.json", r#"{"mcpServers":{"docs":{"url":"https://x.test/mcp"}}}"#, 1),
+    ] {
+        let fixture = LearningFixture::new();
+        let mut project = fixture.open_project();
+        let path = fixture.root().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, settings).unwrap();
+        let live = learn_after(&mut project, &fixture, &[&call, &result]);
+        assert_eq!(live.len(), n_live, "{file}: {settings}");
+    }
+}
+
+#[test]
 fn a_server_that_the_user_trusts_does_not_taint() {
     let fixture = LearningFixture::new();
     let config = Config {
