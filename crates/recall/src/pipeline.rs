@@ -192,9 +192,13 @@ pub fn format_memory(memory: &Memory) -> String {
         }
         Some(Payload::CausalDependency(it)) => {
             let arrow = if it.directed { "→" } else { "↔" };
-            let n = it.sessions.len();
-            let sessions = if n == 1 { "1 session".to_owned() } else { format!("{n} sessions") };
-            format!("{} changes {arrow} {}, {sessions}, {}", it.from, it.to, memory.confidence)
+            let sessions = match it.sessions.len() {
+                // The user stated it.
+                0 => String::new(),
+                1 => "1 session, ".to_owned(),
+                n => format!("{n} sessions, "),
+            };
+            format!("{} changes {arrow} {}, {sessions}{}", it.from, it.to, memory.confidence)
         }
         Some(Payload::WorkUnitOutcome(it)) => format!("{}: {summary}", format_outcome(it)),
         Some(Payload::WorkflowRecipe(it)) => {

@@ -9,95 +9,86 @@
 //! use …`. Numbers with a fraction are stored in thousandths: the ratio 3100 is shown as `3.1×`.
 
 use std::fs;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use crate::sandbox::{Sandbox, id_of};
+use crate::sandbox::Sandbox;
 
-/// A project with memories for every stage of a pipeline, most of them about payments.
+/// A project with memories for every stage of a pipeline, most of them about payments, as a user states
+/// them.
 fn shop_project() -> Sandbox {
     let sandbox = Sandbox::new();
     fs::create_dir(sandbox.project.join("src")).unwrap();
     fs::write(sandbox.project.join("src/pay.rs"), "fn charge() {}\n").unwrap();
     fs::write(sandbox.project.join("src/ledger.rs"), "fn book() {}\n").unwrap();
-    // Confidence decays with age, so the records are created now.
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    let now = i64::try_from(now.as_millis()).unwrap();
-
-    // A record for `import`; the payload is null for types that have none.
-    let record = |n: u64, kind: &str, content: &str, payload: Value| {
-        let mut res = json!({ "id": id_of(7, n), "type": kind, "content": content, "confidence": 0.9,
-            "created_at": now, "modules": ["payment"], "tags": [] });
-        if !payload.is_null() {
-            res["payload"] = payload;
+    // The payload is null for types that have none.
+    let remember = |kind: &str, content: &str, payload: Value| {
+        let payload = payload.to_string();
+        let mut args = vec!["remember", "--new", "-m", "payment", "--type", kind, content];
+        if payload != "null" {
+            args.extend(["--payload", &payload]);
         }
-        res
+        sandbox.run(&args).expect_code(0, kind);
     };
-    let mut records = [
-        record(
-            1,
-            "workflow_recipe",
-            "Add a payment provider",
-            json!({ "task_pattern": "add a payment provider", "success_count": 3, "last_validated_at": 1,
-                "steps": [
-                    { "order": 1, "description": "write the adapter", "file": "src/pay.rs" },
-                    { "order": 2, "description": "book its fees", "file": "src/ledger.rs" },
-                ] }),
-        ),
-        record(
-            2,
-            "dead_end",
-            "Polling the payment provider for charges was abandoned",
-            json!({ "tried": "polling the provider", "why_failed": "it limits requests", "used_instead": "its webhooks" }),
-        ),
-        record(
-            3,
-            "task_calibration",
-            "Payment work takes longer than planned",
-            json!({ "module": "payment", "methodology": "native", "avg_actual": 31, "avg_planned": 10, "ratio": 3100, "samples": 4 }),
-        ),
-        record(
-            4,
-            "causal_dependency",
-            "A change of payment charges means a change of the ledger",
-            json!({ "from": "src/pay.rs", "to": "src/ledger.rs", "lift": 820, "directed": true,
-                "sessions": [id_of(8, 1), id_of(8, 2), id_of(8, 3)] }),
-        ),
-        record(
-            5,
-            "work_unit_outcome",
-            "Refunds for payment providers",
-            json!({ "succeeded": false, "files_modified": [], "decisions": [], "steps": 12, "tokens": 1, "retries": 2,
-                "failure_reason": "the sandbox was down." }),
-        ),
-        record(6, "requirement", "A payment is charged at most once", Value::Null),
-        record(
-            7,
-            "e2e_observation",
-            "The payment form needs a customer with an address",
-            json!({ "kind": "precondition", "tool": "browser" }),
-        ),
-        record(
-            8,
-            "e2e_observation",
-            "The payment button is disabled after the first click",
-            json!({ "kind": "ui_behavior", "tool": "browser" }),
-        ),
-        record(9, "preference", "Payment amounts are integers in cents", Value::Null),
-        record(
-            10,
-            "error_pattern",
-            "A 409 from the payment provider means the charge was captured already",
-            Value::Null,
-        ),
-    ];
-    // The dead end is three hours old: too old for a recovery context, which lists recent failures.
-    records[1]["created_at"] = json!(now - 3 * 60 * 60 * 1000);
+    remember(
+        "workflow_recipe",
+        "Add a payment provider",
+        json!({ "task_pattern": "add a payment provider", "steps": [
+            { "description": "write the adapter", "file": "src/pay.rs" },
+            { "description": "book its fees", "file": "src/ledger.rs" },
+        ] }),
+    );
+    remember(
+        "dead_end",
+        "Polling the payment provider for charges was abandoned",
+        json!({ "tried": "polling the provider", "why_failed": "it limits requests", "used_instead": "its webhooks" }),
+    );
+    remember(
+        "task_calibration",
+        "Payment work takes longer than planned",
+        json!({ "module": "payment", "avg_actual": 31, "avg_planned": 10 }),
+    );
+    remember(
+        "causal_dependency",
+        "A change of payment charges means a change of the ledger",
+        json!({ "from": "src/pay.rs", "to": "src/ledger.rs" }),
+    );
+    remember(
+        "work_unit_outcome",
+        "Refunds for payment providers",
+        json!({ "succeeded": false, "steps": 12, "retries": 2, "failure_reason": "the sandbox was down." }),
+    );
+    remember("requirement", "A payment is charged at most once", Value::Null);
+    remember(
+        "e2e_observation",
+        "The payment form needs a customer with an address",
+        json!({ "kind": "precondition", "tool": "browser" }),
+    );
+    remember(
+        "e2e_observation",
+        "The payment button is disabled after the first click",
+        json!({ "kind": "ui_behavior", "tool": "browser" }),
+    );
+    remember("preference", "Payment amounts are integers in cents", Value::Null);
+    remember(
+        "error_pattern",
+        "A 409 from the payment provider means the charge was captured already",
+        Value::Null,
+    );
+    sandbox
+}
 
-    let file = sandbox.root.join("records.jsonl");
-    let lines: Vec<String> = records.iter().map(Value::to_string).collect();
-    fs::write(&file, lines.join("\n")).unwrap();
+/// The project after some hours: its own export, with earlier times, in a new home.
+fn shop_project_hours_later(hours: i64) -> Sandbox {
+    let sandbox = shop_project();
+    let mut export = sandbox.run(&["export"]).expect_code(0, "export").json();
+    for memory in export["memories"].as_array_mut().unwrap() {
+        let created = memory["created_at"].as_i64().unwrap();
+        memory["created_at"] = json!(created - hours * 60 * 60 * 1000);
+    }
+    let file = sandbox.root.join("export.json");
+    fs::write(&file, export.to_string()).unwrap();
+    fs::remove_dir_all(&sandbox.home).unwrap();
     sandbox.run(&["import", "--trust", &file.display().to_string()]).expect_code(0, "import");
     sandbox
 }
@@ -127,9 +118,9 @@ fn a_plan_context_starts_with_recipes_and_ends_with_outcomes() {
         "Constraints, from what was tried and failed:",
         "- [DEAD END] tried polling the provider, failed because it limits requests, use its webhooks",
         "Effort against plan:",
-        "- [CALIBRATION] payment: 3.1× over 4 tasks",
+        "- [CALIBRATION] payment: 3.1× over 1 task",
         "Changes together:",
-        "- [COUPLING] src/pay.rs changes → src/ledger.rs, 3 sessions, 0.90",
+        "- [COUPLING] src/pay.rs changes → src/ledger.rs, 0.90",
         "Recent outcomes:",
         "- [OUTCOME] failed because the sandbox was down after 12 steps and 2 retries: Refunds for payment providers",
     ];
@@ -160,7 +151,10 @@ fn a_recovery_context_lists_failures_and_repeats_the_report() {
     let output = context_text(&sandbox, &["recovery", "-m", "payment", "--report", report]);
     assert!(output.contains("Attempts that failed:\n- [OUTCOME] failed because"), "{output}");
     assert!(output.contains("Fixes for similar errors:\n- [ERROR] A 409"), "{output}");
-    assert!(!output.contains("polling"), "an old failure is listed: {output}");
+    assert!(output.contains("not to be tried again:\n- [DEAD END] tried polling"), "{output}");
+    let later = shop_project_hours_later(3);
+    let output = context_text(&later, &["recovery", "-m", "payment", "--report", report]);
+    assert!(output.contains("[OUTCOME]") && !output.contains("polling"), "not recent: {output}");
 
     // The report is repeated inside the frame. One that tries to close the frame is withheld.
     let context_with = |report: &str| {
@@ -182,7 +176,8 @@ fn a_spec_context_lists_preferences() {
 
 #[test]
 fn an_empty_context_explains_itself() {
-    let sandbox = shop_project();
+    // What has just failed is told at every new attempt, so hours have passed.
+    let sandbox = shop_project_hours_later(3);
     for stage in ["plan", "qa", "spec", "recovery"] {
         let args = ["context", stage, "--task", "how do I bake sourdough bread"];
         let output = sandbox.run(&args).expect_code(1, stage);
