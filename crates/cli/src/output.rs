@@ -185,11 +185,7 @@ impl Output {
             return;
         }
         let text = escape_except_styles(text);
-        let text = match layout::stderr_columns() {
-            Some(columns) => layout::wrap_text(&text, columns, continuation_column(&text)),
-            None => text,
-        };
-        let _ = writeln!(anstream::stderr(), "{text}");
+        write_fitted(&text, continuation_column(&text));
     }
 
     fn write_wrapped(&self, text: &str, hang: usize) {
@@ -279,7 +275,17 @@ impl Output {
 
 /// Prints a text on stderr behind a label, also with `--quiet`.
 fn print_labelled(label: &str, text: &str) {
-    let _ = writeln!(anstream::stderr(), "{label} {}", escape_controls(text));
+    write_fitted(&format!("{label} {}", escape_controls(text)), CONTINUATION_INDENT);
+}
+
+/// Writes a line to stderr; on a terminal it is wrapped, with `hang` blanks before continued lines.
+fn write_fitted(text: &str, hang: usize) {
+    let _ = match layout::stderr_columns() {
+        Some(columns) => {
+            writeln!(anstream::stderr(), "{}", layout::wrap_text(text, columns, hang))
+        }
+        None => writeln!(anstream::stderr(), "{text}"),
+    };
 }
 
 /// The column where the continuation of a wrapped text begins.

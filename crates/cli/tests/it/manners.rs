@@ -156,6 +156,18 @@ fn a_search_without_a_hit_shows_the_nearest_and_the_code() {
 }
 
 #[test]
+fn errors_fit_the_width_of_the_terminal() {
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.project.join("pool.rs"), "pub fn drain_pool() {}\n").unwrap();
+    sandbox.run(&["index"]).expect_code(0, "index");
+    let line = "\"$W\" deps no_such_name_at_all";
+    let Some(output) = on_narrow_terminal(&sandbox, line, "") else { return };
+    let lines = plain_lines(&output);
+    assert!(lines[0].starts_with("error: no file or symbol"), "{lines:?}");
+    assert!(lines.iter().all(|it| it.chars().count() <= COLUMNS), "{lines:?}");
+}
+
+#[test]
 fn init_names_only_agents_that_are_there_and_shows_no_settings() {
     let sandbox = Sandbox::new();
     let output = sandbox.run(&["init"]).expect_code(0, "init without an agent");
