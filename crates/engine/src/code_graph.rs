@@ -48,6 +48,14 @@ impl<'a> CodeGraph<'a> {
         queries::list_symbols(self.reader, path).await
     }
 
+    /// Lists the symbols of a name, in all files; none if the name is unknown.
+    pub async fn symbols_named(
+        &self,
+        name: &str,
+    ) -> Result<(Vec<SymbolInfo>, IndexFreshness), Error> {
+        queries::list_symbols_named(self.reader, name).await
+    }
+
     /// Finds the shortest path of edges from one symbol to another.
     pub async fn route(&self, from: &str, to: &str) -> Result<SymbolRoute, Error> {
         queries::query_route(self.reader, from, to).await

@@ -104,18 +104,16 @@ pub(crate) async fn say_symbols_named(query: &str, command: &CommandContext<'_>)
         |it: &&str| it.len() > 2 && it.chars().all(|it| it.is_alphanumeric() || "_.".contains(it));
     for word in query.split_whitespace().filter(is_name) {
         // Without an index, or without a symbol of this name, there is nothing to point to.
-        let Ok((symbols, _)) = command.project.code_graph().symbols(word).await else { continue };
-        let has_name =
-            |it: &&engine::SymbolInfo| it.name == word || it.name.ends_with(&format!(".{word}"));
-        let found: Vec<_> = symbols.iter().filter(has_name).take(MAX_SYMBOLS).collect();
-        for symbol in &found {
+        let named = command.project.code_graph().symbols_named(word).await;
+        let Ok((found, _)) = named else { continue };
+        for symbol in found.iter().take(MAX_SYMBOLS) {
             command.output.say(&format!(
                 "{DIM_STYLE}code:{DIM_STYLE:#} {}:{} {}",
                 symbol.path, symbol.lines.0, symbol.name
             ));
         }
         if !found.is_empty() {
-            command.output.hint(&format!("`waylore symbols {word}` shows it in its file"));
+            command.output.hint(&format!("`waylore symbols {word}` lists where it is defined"));
         }
     }
 }

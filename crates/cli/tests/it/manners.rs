@@ -156,6 +156,27 @@ fn a_search_without_a_hit_shows_the_nearest_and_the_code() {
 }
 
 #[test]
+fn a_name_lists_its_definitions_in_all_files() {
+    let sandbox = Sandbox::new();
+    for (file, code) in [
+        ("pool.rs", "pub struct Pool;\nimpl Pool {\n    pub fn drain(&self) {}\n}\n"),
+        ("tank.rs", "pub fn drain() {}\npub fn fill() {}\n"),
+    ] {
+        fs::write(sandbox.project.join(file), code).unwrap();
+    }
+    sandbox.run(&["index"]).expect_code(0, "index");
+    let symbols = sandbox.run(&["symbols", "drain"]).expect_code(0, "symbols of a name");
+    assert_eq!(symbols.out, "pool.rs:3  Pool.drain  method\ntank.rs:1  drain  function\n");
+    let symbols = sandbox.run(&["symbols", "tank.rs"]).expect_code(0, "symbols of a file");
+    assert!(symbols.out.contains("fill"), "{symbols:?}");
+    // A search that finds no memory points to all of them.
+    let search = sandbox.run(&["search", "drain"]).expect_code(1, "nothing is known");
+    for place in ["pool.rs:3 Pool.drain", "tank.rs:1 drain"] {
+        assert!(search.err.contains(place), "{place}: {search:?}");
+    }
+}
+
+#[test]
 fn errors_fit_the_width_of_the_terminal() {
     let sandbox = Sandbox::new();
     fs::write(sandbox.project.join("pool.rs"), "pub fn drain_pool() {}\n").unwrap();

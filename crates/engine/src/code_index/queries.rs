@@ -231,6 +231,24 @@ pub(crate) async fn list_symbols(
     Ok((graph.symbols_in_file(&path).unwrap_or_default(), freshness))
 }
 
+/// Lists the symbols of a name in all files, sorted by file and line.
+pub(crate) async fn list_symbols_named(
+    reader: &ProjectReader,
+    name: &str,
+) -> Result<(Vec<SymbolInfo>, IndexFreshness), Error> {
+    let (graph, mut freshness) = load_query_graph(reader).await?;
+    let TargetLookup::Found(nodes) = graph::find_target(&graph, name) else {
+        return Ok((Vec::new(), freshness));
+    };
+    let mut found: Vec<SymbolInfo> = nodes.iter().map(|it| graph.symbol_info(*it)).collect();
+    // A target can also be a file, or a symbol of one file.
+    let is_named = |it: &SymbolInfo| it.name == name || it.name.ends_with(&format!(".{name}"));
+    found.retain(|it| it.kind.is_some() && is_named(it));
+    found.sort_by(|a, b| (&a.path, a.lines).cmp(&(&b.path, b.lines)));
+    check_freshness(reader, &mut freshness, found.iter().map(|it| it.path.as_str())).await?;
+    Ok((found, freshness))
+}
+
 /// Finds the shortest path of edges from one symbol to another.
 pub(crate) async fn query_route(
     reader: &ProjectReader,
