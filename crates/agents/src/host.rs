@@ -51,6 +51,8 @@ pub struct Host {
     pub plugin: Option<HostPlugin>,
     /// `None` for a host that runs every hook it finds.
     pub hook_trust: Option<HookTrust>,
+    /// Variables that the host sets for the commands that its agents run in a shell.
+    pub shell_variables: &'static [&'static str],
     /// A test with the real program covers this host; otherwise only its documentation was
     /// followed.
     pub is_tested: bool,

@@ -21,6 +21,7 @@ mod layout;
 mod models;
 mod output;
 mod project;
+mod reader;
 mod ticker;
 mod wire;
 

@@ -19,6 +19,8 @@ use model::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::reader::readable_memory;
+
 /// Amount of detail in printed results, as JSON or as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputDetail {
@@ -187,6 +189,7 @@ impl From<&RatedMemory> for MemoryWire {
 
 impl From<&Memory> for MemoryWire {
     fn from(memory: &Memory) -> Self {
+        let memory = &*readable_memory(memory);
         let to_millis = |it: Option<Timestamp>| it.map(|it| it.0);
         Self {
             id: memory.id,

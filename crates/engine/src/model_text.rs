@@ -99,12 +99,46 @@ pub fn neutralize_description(description: &str) -> String {
     }
 }
 
+/// A copy of a memory with only the texts that a model may read. The text itself is replaced by the
+/// reason if it is withheld; labels, paths and data that may not be read are left out.
+pub fn neutralize_memory(memory: &Memory) -> Memory {
+    let origin = TextOrigin::of_memory(memory);
+    let is_readable = |it: &str| !is_withheld(it, origin);
+    let replace = |it: &str| {
+        frame_readable(it, origin).unwrap_or_else(|why| withheld_note(why, &memory.id.short()))
+    };
+    let mut res = Memory {
+        content: replace(&memory.content),
+        summary: replace(&memory.summary),
+        citation: replace(&memory.citation),
+        ..memory.clone()
+    };
+    res.tags.retain(|it| is_readable(it));
+    res.modules.retain(|it| is_readable(it));
+    res.anchors.retain(|it| is_readable(&it.symbol));
+    // An agent needs the paths of a withheld note to work around it, and a path seldom instructs.
+    res.files.retain(|it| !is_withheld(it.as_str(), TextOrigin::Unconfirmed));
+    res.branch = res.branch.filter(|it| is_readable(it));
+    res.states.deprecated_reason = res.states.deprecated_reason.filter(|it| is_readable(it));
+    res.work_unit = res.work_unit.filter(|it| {
+        is_readable(&it.methodology)
+            && is_readable(&it.label)
+            && it.hierarchy.iter().all(|it| is_readable(it))
+    });
+    // The strings of the payload stand between quotes.
+    res.payload = res.payload.filter(|it| it.to_json().to_string().split('"').all(is_readable));
+    res
+}
+
+/// The note in place of a withheld text. Everything with an id can be shown to the user, whether or
+/// not it waits for review.
+fn withheld_note(reason: &str, id: &str) -> String {
+    format!("(withheld: {reason}; the user can read it with `waylore show {id}`)")
+}
+
 /// Formats a note with its citation. The label and the remarks are Waylore's own, or the user's.
 pub fn format_note(note: &FramedNote<'_>, origin: TextOrigin) -> String {
-    // Everything with an id can be shown, whether or not it waits for review.
-    let text = frame_readable(note.text, origin).unwrap_or_else(|reason| {
-        format!("(withheld: {reason}; the user can read it with `waylore show {}`)", note.id)
-    });
+    let text = frame_readable(note.text, origin).unwrap_or_else(|why| withheld_note(why, note.id));
     frame::format_note(&FramedNote { text: &text, ..*note })
 }
 

@@ -55,9 +55,16 @@ pub struct NewMemory {
 pub enum StatementOrigin {
     /// A command or a request, which an agent can make as well as the user.
     Command,
+    /// A command that an agent ran in its shell. The statement waits for the user's review.
+    AgentShell,
     /// The user typed it as a prompt of an agent. The user may give instructions.
     Prompt,
 }
+
+/// Author of a statement that an agent made in its shell.
+const SHELL_AGENT: &str = "shell";
+/// The review reason of a statement that an agent made in its shell.
+const STATED_BY_AGENT: &str = "an agent stated it";
 
 /// Handling of a stored memory that states nearly the same or the opposite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,14 +140,17 @@ pub(crate) async fn remember_statement(
     };
     let draft = draft_statement(project, &new, &statement);
     let review_reason = find_review_reason(&new, &statement.text);
-    let DraftResolution { memory, novelty, batch } = match (&notebook, new.on_duplicate) {
-        (Some(notebook), OnDuplicate::Resolve) => {
+    // The words of an agent change no memory of the user: they wait beside it.
+    let may_resolve =
+        new.on_duplicate == OnDuplicate::Resolve && new.origin != StatementOrigin::AgentShell;
+    let DraftResolution { memory, novelty, batch } = match &notebook {
+        Some(notebook) if may_resolve => {
             let is_given = new.kind.is_some();
             let origin = if is_given { TypeOrigin::Given } else { TypeOrigin::Suggested };
             resolve_draft(&notebook.store, draft, origin).await?
         }
-        // Nothing is stored yet, or the user wants to keep both.
-        (None, _) | (Some(_), OnDuplicate::Keep) => insert_draft(draft),
+        // Nothing is stored yet, or both are to be kept.
+        None | Some(_) => insert_draft(draft),
     };
     let (memory, is_repeated) = match notebook.filter(|_| !new.dry_run) {
         Some(notebook) => {
@@ -282,6 +292,11 @@ fn draft_statement(
     draft.payload.clone_from(&statement.payload);
     draft.flags.pinned = new.pinned;
     draft.flags.needs_review = find_review_reason(new, &statement.text).is_some();
+    if new.origin == StatementOrigin::AgentShell {
+        draft.flags.user_verified = false;
+        draft.source = MemorySource::AgentExplicit;
+        draft.created_by = Actor::Agent(SHELL_AGENT.to_owned());
+    }
     draft
 }
 
@@ -289,6 +304,7 @@ fn draft_statement(
 fn find_review_reason(new: &NewMemory, text: &str) -> Option<&'static str> {
     match new.origin {
         StatementOrigin::Command => promote::detect_instruction(text),
+        StatementOrigin::AgentShell => Some(STATED_BY_AGENT),
         StatementOrigin::Prompt => None,
     }
 }

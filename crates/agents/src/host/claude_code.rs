@@ -64,6 +64,7 @@ pub(super) const CLAUDE_CODE: Host = Host {
     }),
     plugin: Some(HostPlugin { files: plugin_files, install: install_hint }),
     hook_trust: None,
+    shell_variables: &["CLAUDECODE"],
     is_tested: true,
 };
 

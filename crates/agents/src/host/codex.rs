@@ -71,6 +71,7 @@ pub(super) const CODEX: Host = Host {
         manual_hint: "`/hooks` inside of Codex shows them and asks",
         write_trust: toml_config::write_trust,
     }),
+    shell_variables: &["CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_CI"],
     is_tested: true,
 };
 

@@ -49,6 +49,7 @@ pub(super) const GEMINI: Host = Host {
     }),
     plugin: None,
     hook_trust: None,
+    shell_variables: &["GEMINI_CLI"],
     is_tested: true,
 };
 

@@ -64,6 +64,7 @@ const fn mcp_only_host(
         hook_protocol: None,
         plugin: None,
         hook_trust: None,
+        shell_variables: &[],
         is_tested: false,
     }
 }

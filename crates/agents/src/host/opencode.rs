@@ -56,6 +56,7 @@ pub(super) const OPENCODE: Host = Host {
     hook_protocol: Some(HookProtocol { read_body, build_events, build_answer }),
     plugin: None,
     hook_trust: None,
+    shell_variables: &["OPENCODE"],
     is_tested: true,
 };
 

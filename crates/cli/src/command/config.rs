@@ -16,6 +16,7 @@ use crate::environment;
 use crate::failure::{CliFailure, usage_error};
 use crate::models::{self, ModelRole};
 use crate::output::{BOLD_STYLE, DIM_STYLE};
+use crate::reader::refuse_agent;
 
 /// Show all settings with their values and origins, or change one
 ///
@@ -83,11 +84,27 @@ impl ConfigArgs {
     pub(crate) const fn changes_encryption(&self) -> bool {
         matches!(self.action, Some(ConfigAction::Encryption { .. }))
     }
+
+    /// True if the command changes anything.
+    const fn changes_settings(&self) -> bool {
+        match self.action {
+            None | Some(ConfigAction::Get { .. } | ConfigAction::TestProvider { .. }) => false,
+            Some(
+                ConfigAction::Set { .. }
+                | ConfigAction::Unset { .. }
+                | ConfigAction::Encryption { .. }
+                | ConfigAction::Key { .. },
+            ) => true,
+        }
+    }
 }
 
 pub(crate) async fn run(args: ConfigArgs, mut command: CommandContext<'_>) -> anyhow::Result<u8> {
     for problem in &command.settings.problems {
         command.output.warn(problem);
+    }
+    if args.changes_settings() {
+        refuse_agent("settings are the user's", "ask the user to run `waylore config`")?;
     }
     match args.action {
         None => show_settings(&command),

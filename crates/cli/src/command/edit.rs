@@ -12,6 +12,7 @@ use super::shared::{format_summary, text_or_stdin};
 use crate::environment;
 use crate::failure::{KeptDraft, usage_error};
 use crate::output::{DIM_STYLE, is_interactive};
+use crate::reader::refuse_agent;
 use crate::wire::MemoryWire;
 
 /// Change a memory; the old version stays in its history
@@ -65,6 +66,7 @@ impl EditArgs {
 const DRAFT_PREFIX: &str = "edit-";
 
 pub(crate) async fn run(args: EditArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
+    refuse_agent("the wording of a memory is the user's", "ask the user to run `waylore edit`")?;
     // Without options the user writes the new text in an editor.
     let draft =
         if args.has_options() { None } else { Some(edit_in_editor(&args.id, command).await?) };

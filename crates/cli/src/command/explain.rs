@@ -16,6 +16,7 @@ use super::CommandContext;
 use super::injections::{format_row, row_json};
 use super::session_report::{ReportDetail, print_session};
 use crate::output::{BOLD_STYLE, DIM_STYLE, Output, escape_controls, format_count};
+use crate::reader::{EVIDENCE_IS_UNFILTERED, refuse_agent};
 use crate::wire::MemoryWire;
 
 /// Show the evidence behind a memory, or what was learned from a session
@@ -40,6 +41,7 @@ const MAX_GIVEN_NOTES: u32 = 200;
 const MAX_PRINTED_NOTES: usize = 10;
 
 pub(crate) async fn run(args: ExplainArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
+    refuse_agent(EVIDENCE_IS_UNFILTERED, "ask the user to run `waylore explain`")?;
     let out = command.output;
     let Some(id) = args.id else { return list_sessions(command).await };
     // The id is looked up among the memories first, then among findings and sessions.

@@ -14,6 +14,7 @@ use super::injections::row_json;
 use super::shared::{kind_label, report_start};
 use crate::failure::usage_error;
 use crate::output::{Output, SCHEMA_VERSION, escape_controls, format_count};
+use crate::reader::refuse_agent;
 use crate::wire::{MemoryWire, notebook_word};
 
 /// Export memories: all as JSON, or the active ones as Markdown
@@ -46,6 +47,9 @@ enum ExportFormat {
 }
 
 pub(crate) async fn run(args: ExportArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
+    if matches!(args.format, ExportFormat::Json | ExportFormat::Markdown) {
+        refuse_agent("an export holds memories that wait for the user", "give --format rules")?;
+    }
     let scope = if args.user { NotebookScope::User } else { NotebookScope::Project };
     // Checked before the work: an archive takes a while.
     if let Some(path) = &args.output

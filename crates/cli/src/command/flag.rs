@@ -10,6 +10,7 @@ use serde_json::json;
 use super::CommandContext;
 use crate::failure::usage_error;
 use crate::output::{BOLD_STYLE, Output};
+use crate::reader::refuse_agent;
 use crate::wire::MemoryWire;
 
 /// Correct or confirm a memory
@@ -45,6 +46,10 @@ enum FlagVerdict {
 }
 
 pub(crate) async fn run(args: FlagArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
+    refuse_agent(
+        "the verdict about a memory is the user's",
+        "the tool `flag_memory` reports a doubt to the user",
+    )?;
     let required_text = || {
         args.text.clone().ok_or_else(|| {
             usage_error(

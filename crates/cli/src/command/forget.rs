@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::CommandContext;
 use crate::output::BOLD_STYLE;
+use crate::reader::readable_summary;
 use crate::wire::MemoryWire;
 
 /// Forget memories; they can be restored for 30 days
@@ -25,7 +26,7 @@ pub(crate) async fn run(args: ForgetArgs, command: &mut CommandContext<'_>) -> a
         command.output.print_line(&format!(
             "{BOLD_STYLE}#{}{BOLD_STYLE:#}  forgotten: {}",
             memory.id.short(),
-            memory.summary
+            readable_summary(memory)
         ));
     }
     command.output.hint(

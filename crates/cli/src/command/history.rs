@@ -7,6 +7,7 @@ use serde_json::json;
 use super::CommandContext;
 use super::shared::status_word;
 use crate::output::{BOLD_STYLE, DIM_STYLE, escape_controls};
+use crate::reader::{EVIDENCE_IS_UNFILTERED, refuse_agent};
 use crate::wire::MemoryWire;
 
 /// Show the versions of a memory and their changes
@@ -17,6 +18,7 @@ pub(crate) struct HistoryArgs {
 }
 
 pub(crate) async fn run(args: HistoryArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
+    refuse_agent(EVIDENCE_IS_UNFILTERED, "ask the user to run `waylore history`")?;
     let history = command.project.retriever().history(&args.id).await?;
     if command.output.json {
         let step_json = |(entry, memory): &(engine::HistoryEntry, Option<Memory>)| {

@@ -16,6 +16,7 @@ use super::CommandContext;
 use super::shared::read_all;
 use crate::failure::usage_error;
 use crate::output::{Output, format_count};
+use crate::reader::refuse_agent;
 use crate::wire::MemoryWire;
 
 /// Import memories from an export
@@ -48,6 +49,12 @@ pub(crate) struct ImportArgs {
 const ANNOUNCE_ABOVE_RECORDS: usize = 5_000;
 
 pub(crate) async fn run(args: ImportArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
+    if args.trust {
+        refuse_agent(
+            "trust in a file is the user's",
+            "ask the user to run `waylore import --trust`",
+        )?;
+    }
     let (name, bytes) = read_input(&args.file)?;
     let records = parse_records(&bytes)?;
     let n_records = records.len();

@@ -28,6 +28,7 @@ use crate::failure::{CliFailure, FailureKind};
 use crate::output::{
     BOLD_STYLE, DIM_STYLE, GOOD_STYLE, Output, escape_controls, format_count, format_size,
 };
+use crate::reader::{EVIDENCE_IS_UNFILTERED, readable_content, readable_text, refuse_agent};
 use crate::wire::MemoryWire;
 
 /// Learn from past sessions of coding agents
@@ -104,6 +105,15 @@ impl LearnTotals {
 }
 
 pub(crate) async fn run(args: LearnArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
+    if args.trust {
+        refuse_agent(
+            "trust in a transcript is the user's",
+            "ask the user to run `waylore learn --trust`",
+        )?;
+    }
+    if args.dry_run {
+        refuse_agent(EVIDENCE_IS_UNFILTERED, "ask the user to run `waylore learn --dry-run`")?;
+    }
     // Sessions in the inbox become journals, which `find_transcripts` finds below.
     if args.from.is_empty() && !args.dry_run {
         import_inbox(command).await?;
@@ -338,7 +348,7 @@ fn add_session(totals: &mut LearnTotals, learned: LearnedSession, args: &LearnAr
             && !out.json
         {
             let (reason, detail) = (candidate.reason, &candidate.detail);
-            let content = escape_controls(content);
+            let content = escape_controls(&readable_text(content));
             out.print_line(&format!(
                 "{DIM_STYLE}dropped, {reason}: {content}{DIM_STYLE:#} {DIM_STYLE}({detail}){DIM_STYLE:#}"
             ));
@@ -503,5 +513,5 @@ fn render_learned(it: &LearnedMemory, out: &Output) {
         "{sign} {BOLD_STYLE}#{id}{BOLD_STYLE:#} {DIM_STYLE}{}{review}{DIM_STYLE:#}",
         it.memory.kind
     ));
-    out.print_line(&format!("  {}", escape_controls(&it.memory.content)));
+    out.print_line(&format!("  {}", escape_controls(&readable_content(&it.memory))));
 }

@@ -13,6 +13,7 @@ use engine::{MapEdit, MappedModule, ModuleMap, ProjectToolKind};
 
 use super::CommandContext;
 use crate::output::{BOLD_STYLE, DIM_STYLE, Output, escape_controls, format_count};
+use crate::reader::{readable_description, refuse_agent};
 use crate::wire;
 
 /// Show the modules of the project: purpose, dependencies, entry points
@@ -106,6 +107,10 @@ async fn change_map(
     map_edit: MapEditCommand,
     command: &mut CommandContext<'_>,
 ) -> anyhow::Result<u8> {
+    refuse_agent(
+        "a correction of the map is the user's",
+        "the tool `update_module_map` proposes it to the user",
+    )?;
     let (module, edit) = match map_edit {
         MapEditCommand::Rename(it) => (it.module, MapEdit::Name(it.name.join(" "))),
         MapEditCommand::Describe(it) => (it.module, MapEdit::Description(it.text.join(" "))),
@@ -210,7 +215,7 @@ fn format_module(mapped: &MappedModule, width: usize) -> String {
         let core = short_names(&module.core_files[..n_core]);
         format!("{DIM_STYLE}{}{DIM_STYLE:#}", escape_controls(&core.join(", ")))
     } else {
-        escape_controls(&module.description)
+        escape_controls(&readable_description(&module.description))
     };
     format!(
         "{BOLD_STYLE}{:<width$}{BOLD_STYLE:#}  {name}{purpose}  {DIM_STYLE}({}){DIM_STYLE:#}",
@@ -253,7 +258,7 @@ fn render_one(out: &Output, map: &ModuleMap, mapped: &MappedModule) {
         module.coverage(),
     ));
     if !module.description.is_empty() {
-        out.print_line(&escape_controls(&module.description));
+        out.print_line(&escape_controls(&readable_description(&module.description)));
     }
     // Other modules are stored by id and shown by name; the id stays if there is no such module.
     let name = |id: &String| match map.find_module(id) {

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::CommandContext;
 use super::shared::format_summary;
+use crate::reader::refuse_agent;
 use crate::wire::MemoryWire;
 
 /// Pin a memory, so that it never decays
@@ -17,6 +18,7 @@ pub(crate) struct PinArgs {
 }
 
 pub(crate) async fn run(args: PinArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
+    refuse_agent("a pin is the user's", "ask the user to run `waylore pin`")?;
     let (memory, changed) = command.project.editor().pin(&args.id, !args.off).await?;
     if command.output.json {
         command.output.print_json(

@@ -11,6 +11,7 @@ use super::CommandContext;
 use super::shared::{WriteMode, format_summary, kind_slug, names_stdin, text_or_stdin};
 use crate::failure::usage_error;
 use crate::output::{DIM_STYLE, ask_line, escape_controls, format_count, is_interactive};
+use crate::reader::{is_agent, readable_content, readable_text, refuse_agent};
 use crate::wire::{MemoryWire, notebook_word};
 
 /// Store a memory about this project
@@ -93,11 +94,14 @@ pub(crate) async fn run(
         cwd: command.base.clone(),
         pinned: args.pin,
         on_secret: if args.redact { OnSecret::Redact } else { command.settings.on_secret() },
-        origin: engine::StatementOrigin::Command,
+        origin: statement_origin(),
         on_duplicate: if args.new { OnDuplicate::Keep } else { command.settings.on_duplicate() },
         key: args.key,
         dry_run: args.dry_run,
     };
+    if new_memory.pinned {
+        refuse_agent("a pin is the user's", "leave out --pin")?;
+    }
     let result = command.project.editor().remember(new_memory).await?;
     let mode = WriteMode::from_dry_run_flag(args.dry_run);
     if command.output.json {
@@ -174,6 +178,11 @@ fn stated_payload(
     Ok((!acc.is_empty()).then_some(StatedPayload(Value::Object(acc))))
 }
 
+/// The author of the statement.
+fn statement_origin() -> engine::StatementOrigin {
+    if is_agent() { engine::StatementOrigin::AgentShell } else { engine::StatementOrigin::Command }
+}
+
 fn render(result: &RememberResult, mode: WriteMode, command: &CommandContext<'_>) {
     let (memory, out) = (&result.memory, command.output);
     let id = memory.id.short();
@@ -204,6 +213,12 @@ fn render(result: &RememberResult, mode: WriteMode, command: &CommandContext<'_>
         out.warn(&format!("`{file}` does not exist in this project (yet)"));
     }
     if let Some(why) = result.review_reason {
+        if is_agent() {
+            out.warn(&format!(
+                "needs review because {why}; the user decides with `waylore review`"
+            ));
+            return;
+        }
         out.warn(&format!("needs review because it reads like an instruction to an agent: {why}"));
         out.hint(&format!("to confirm it: waylore flag {id} ok"));
     }
@@ -228,7 +243,7 @@ fn describe_novelty(result: &RememberResult, mode: WriteMode) -> String {
             let text = if *previous_text == memory.content {
                 format!("the wording stays, the confidence rises to {}", memory.confidence)
             } else {
-                format!("it said: {}", escape_controls(previous_text))
+                format!("it said: {}", escape_controls(&readable_text(previous_text)))
             };
             format!("{} into an existing memory; {text}", tense("merged", "would merge"))
         }
@@ -236,7 +251,7 @@ fn describe_novelty(result: &RememberResult, mode: WriteMode) -> String {
             "{} #{} ({explanation}); it said: {}",
             tense("supersedes", "would supersede"),
             old.id.short(),
-            escape_controls(&old.content)
+            escape_controls(&readable_content(old))
         ),
     }
 }
@@ -245,12 +260,12 @@ fn to_json(result: &RememberResult, mode: WriteMode) -> Value {
     let novelty = match &result.novelty {
         MemoryNovelty::New => json!({ "is": "new" }),
         MemoryNovelty::Merged { previous_text } => {
-            json!({ "is": "merged", "was": previous_text })
+            json!({ "is": "merged", "was": readable_text(previous_text) })
         }
         MemoryNovelty::Supersedes { old, explanation } => json!({
             "is": "supersedes",
             "id": old.id,
-            "content": old.content,
+            "content": readable_content(old),
             "difference": explanation,
         }),
     };

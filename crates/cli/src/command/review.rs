@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::CommandContext;
 use crate::output::{GOOD_STYLE, Output, format_count, is_interactive};
+use crate::reader::refuse_agent;
 use card::PendingMemory;
 
 /// Review pending memories, one key each
@@ -56,6 +57,7 @@ const DECISION_KEYS: &[(char, ReviewDecision, &str)] = &[
 ];
 
 pub(crate) async fn run(args: ReviewArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
+    refuse_agent("the review is the user's", "ask the user to run `waylore review`")?;
     let out = command.output;
     let mut pending = pending_memories(&args, command).await?;
     if out.json {

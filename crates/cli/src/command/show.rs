@@ -10,6 +10,7 @@ use super::explain::{list_given, print_explanation};
 use super::session_report::ReportDetail;
 use super::shared::{kind_label, status_note};
 use crate::output::{BOLD_STYLE, DIM_STYLE, WARN_STYLE, escape_controls};
+use crate::reader::{EVIDENCE_IS_UNFILTERED, readable_memory, readable_text, refuse_agent};
 use crate::wire::MemoryWire;
 
 /// Show everything about a memory
@@ -26,6 +27,7 @@ pub(crate) async fn run(args: ShowArgs, command: &CommandContext<'_>) -> anyhow:
     let found = match command.project.retriever().find_by_id(&args.id).await {
         // A note may carry the id of a finding, which is no memory yet; a session has an id, too.
         Err(Error::NotFound { .. }) => {
+            refuse_agent(EVIDENCE_IS_UNFILTERED, "ask the user to run `waylore show`")?;
             let explanation = command.project.session_history().explain(&args.id).await?;
             let given = list_given(&explanation, command).await?;
             print_explanation(&explanation, &given, ReportDetail::Folded, command.output);
@@ -57,7 +59,7 @@ fn render(
     caveats: &[String],
     declared: &[CustomType],
 ) -> Vec<String> {
-    let memory = &rated.memory;
+    let memory = &*readable_memory(&rated.memory);
     let mut lines = header_lines(rated);
     lines.push(String::new());
     lines.extend(escape_controls(&memory.content).lines().map(|it| format!("  {it}")));
@@ -113,7 +115,7 @@ fn header_lines(rated: &RatedMemory) -> Vec<String> {
         rated.current_confidence,
     )];
     if let Some(note) = status_note(memory.status()) {
-        let reason = memory.states.deprecated_reason.as_deref();
+        let reason = memory.states.deprecated_reason.as_deref().map(readable_text);
         let reason = reason.map(|it| format!(": {it}")).unwrap_or_default();
         lines.push(format!("{WARN_STYLE}{note}{reason}{WARN_STYLE:#}"));
     }

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::CommandContext;
 use crate::output::BOLD_STYLE;
+use crate::reader::readable_summary;
 use crate::wire::MemoryWire;
 
 /// Undo the last change, of one memory or of all
@@ -38,7 +39,7 @@ pub(crate) async fn run(args: UndoArgs, command: &mut CommandContext<'_>) -> any
         let state = match memory {
             None => "forgotten: the undone change had created it".to_owned(),
             Some(memory) if memory.states.deleted_at.is_some() => "forgotten".to_owned(),
-            Some(memory) => memory.summary.clone(),
+            Some(memory) => readable_summary(memory),
         };
         command.output.print_line(&format!("{BOLD_STYLE}#{}{BOLD_STYLE:#}  {state}", id.short()));
     }

@@ -4,6 +4,8 @@
 use engine::{MappedModule, ModuleMap, ProjectTool};
 use serde_json::{Value, json};
 
+use crate::reader::readable_description;
+
 pub(crate) fn map_json(map: &ModuleMap) -> Value {
     let modules: Vec<Value> = map.modules.iter().map(module_json).collect();
     let tools: Vec<Value> = map.tools.iter().map(tool_json).collect();
@@ -16,7 +18,7 @@ pub(crate) fn module_json(mapped: &MappedModule) -> Value {
         "id": module.id,
         "name": module.name,
         "root": module.root,
-        "description": module.description,
+        "description": readable_description(&module.description),
         // How much is known: its files only, also its references, also a description.
         "confidence": module.coverage().slug(),
         // Name or description were given by the user.

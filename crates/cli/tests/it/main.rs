@@ -10,6 +10,7 @@ mod chat_model;
 mod http_server;
 mod sandbox;
 
+mod agent_shell;
 mod asking;
 mod claude;
 mod clock;

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::print_silence_reason;
 use crate::command::CommandContext;
 use crate::output::{DIM_STYLE, escape_controls};
+use crate::reader::readable_summary;
 use crate::wire::{MemoryWire, OutputDetail};
 
 /// Prints warnings about files; with `--explain` also the excluded ones with their reasons. Exit code 1 if
@@ -31,7 +32,7 @@ pub(super) fn print_warnings(
     }
     let format_line = |it: &RatedMemory| {
         let (id, confidence) = (it.memory.id.short(), it.current_confidence);
-        format!("#{id}  {confidence}  {}", escape_controls(&it.memory.summary))
+        format!("#{id}  {confidence}  {}", escape_controls(&readable_summary(&it.memory)))
     };
     if detail == OutputDetail::Explained {
         out.say(match injection.silence {

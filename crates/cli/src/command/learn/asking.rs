@@ -8,6 +8,7 @@ use super::super::CommandContext;
 use super::LearnArgs;
 use crate::failure::usage_error;
 use crate::output::{BOLD_STYLE, DIM_STYLE, GOOD_STYLE, Output, escape_controls, format_count};
+use crate::reader::{readable_content, readable_text};
 use crate::wire::MemoryWire;
 
 /// Answers and refusals of a model about all sessions of a run.
@@ -68,7 +69,7 @@ impl AskTotals {
     }
 
     pub(super) fn to_json(&self) -> Value {
-        let refused = |it: &(String, String)| json!({ "text": it.0, "why": it.1 });
+        let refused = |it: &(String, String)| json!({ "text": readable_text(&it.0), "why": it.1 });
         let session = |it: &AnsweredQuestion| {
             json!({
                 "session": it.session,
@@ -99,10 +100,10 @@ impl AskTotals {
                     memory.id.short(),
                     memory.kind
                 ));
-                out.print_line(&format!("  {}", escape_controls(&memory.content)));
+                out.print_line(&format!("  {}", escape_controls(&readable_content(memory))));
             }
             for (text, why) in answered.refused.iter().filter(|_| args.dropped) {
-                let text = escape_controls(text);
+                let text = escape_controls(&readable_text(text));
                 out.print_line(&format!("{DIM_STYLE}refused, {why}: {text}{DIM_STYLE:#}"));
             }
         }

@@ -1,0 +1,70 @@
+//! The reader of a command's output: the user, or the model of an agent that runs the command in its shell.
+//!
+//! What a command prints in the shell of an agent reaches a model, so it passes the same boundary as notes and
+//! answers, `engine::model_text`. For the same reason such a command cannot confirm anything: an agent would
+//! vouch for text that it has read. A host marks the commands of its agents with a variable of the
+//! environment; a terminal shows that a user types. This guards against mistakes and against instructions
+//! that an agent meets in text. It is no barrier for a program that reads the files of its user.
+
+use std::borrow::Cow;
+use std::io::IsTerminal;
+use std::sync::OnceLock;
+
+use engine::{HOSTS, model_text};
+use model::Memory;
+
+use crate::environment::first_set_variable;
+use crate::failure::usage_error;
+
+/// Variables by which agents without a row in the table of hosts mark their commands.
+const OTHER_AGENT_VARIABLES: &[&str] = &["CURSOR_AGENT", "AI_AGENT"];
+
+/// The reason to refuse the words of sessions, and earlier versions of memories, to an agent.
+pub(crate) const EVIDENCE_IS_UNFILTERED: &str = "evidence may hold text from outside";
+
+/// True if an agent runs this command.
+pub(crate) fn is_agent() -> bool {
+    static IS_AGENT: OnceLock<bool> = OnceLock::new();
+    *IS_AGENT.get_or_init(|| {
+        let of_hosts = HOSTS.iter().flat_map(|it| it.shell_variables);
+        let names: Vec<&str> = of_hosts.chain(OTHER_AGENT_VARIABLES).copied().collect();
+        first_set_variable(&names).is_some() && !std::io::stdin().is_terminal()
+    })
+}
+
+/// The memory as the reader may see it.
+pub(crate) fn readable_memory(memory: &Memory) -> Cow<'_, Memory> {
+    if is_agent() {
+        Cow::Owned(model_text::neutralize_memory(memory))
+    } else {
+        Cow::Borrowed(memory)
+    }
+}
+
+/// The text of a memory as the reader may see it.
+pub(crate) fn readable_content(memory: &Memory) -> String {
+    readable_memory(memory).content.clone()
+}
+
+/// The summary of a memory as the reader may see it.
+pub(crate) fn readable_summary(memory: &Memory) -> String {
+    readable_memory(memory).summary.clone()
+}
+
+/// A text without a memory, such as a dropped candidate, as the reader may see it.
+pub(crate) fn readable_text(text: &str) -> String {
+    if is_agent() { model_text::neutralize_foreign_text(text) } else { text.to_owned() }
+}
+
+/// The description of a module as the reader may see it.
+pub(crate) fn readable_description(text: &str) -> String {
+    if is_agent() { model_text::neutralize_description(text) } else { text.to_owned() }
+}
+
+/// Fails if an agent runs a command that is the user's.
+pub(crate) fn refuse_agent(what: &str, hint: &str) -> anyhow::Result<()> {
+    if is_agent() {
+        return Err(usage_error(format!("an agent runs this command, and {what}"), hint));
+    }
+    Ok(())
+}
