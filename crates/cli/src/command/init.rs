@@ -9,6 +9,7 @@ use super::index::{ProjectIndexReport, all_cores, index_project};
 use super::shared::{SUMMARY_COLUMN, ask_yes_no, format_memory};
 use super::{CommandContext, connect, learn};
 use crate::output::{BOLD_STYLE, DIM_STYLE, format_count};
+use crate::reader::is_agent;
 use crate::wire::MemoryWire;
 
 /// Set up a repository: index the code, learn from sessions, import rules, connect agents
@@ -119,8 +120,8 @@ async fn import_rules(
         out.hint("`waylore init --yes` imports them; agents get only rules that their host does not read itself");
         return Ok((files, None));
     }
-    // The user has just agreed to them, so they need no review.
-    let trust = engine::RuleTrust::Vouched;
+    // The user has just agreed to them, so they need no review. An agent cannot agree for the user.
+    let trust = if is_agent() { engine::RuleTrust::External } else { engine::RuleTrust::Vouched };
     let imported = command.project.editor().import_rules(&files, trust).await?;
     out.say(&format!("rules: {}", format_import(&imported)));
     Ok((files, Some(imported)))

@@ -257,10 +257,9 @@ fn calls_of<'a>(command: &str, memory: &'a str, session: &'a str) -> Vec<Vec<&'a
         "explain" => vec![vec![], vec![memory, all], vec![session, all]],
         "review" => vec![vec![], vec![all]],
         "flag" => vec![vec![memory, "ok"]],
-        "pin" => vec![vec![memory]],
         "edit" => vec![vec![memory, "--text", "new"]],
         "export" => vec![vec![], vec!["--format", "markdown"], vec!["--format", "rules"]],
-        "forget" | "restore" => vec![vec![memory]],
+        "pin" | "forget" | "restore" => vec![vec![memory]],
         "undo" => vec![vec![memory], vec![]],
         "injections" => vec![vec![], vec!["--memory", memory]],
         "purge" => vec![vec![memory, "--dry-run"], vec![memory, "--yes"]],
@@ -269,11 +268,10 @@ fn calls_of<'a>(command: &str, memory: &'a str, session: &'a str) -> Vec<Vec<&'a
         }
         "impact" | "deps" | "neighbours" | "symbols" | "chunks" => vec![vec!["src/pay.rs"]],
         "path" => vec![vec!["src/pay.rs", "src/pay.rs"]],
-        // They read a file that the caller names, replace files, or print nothing of the project.
+        // They read a file that the caller names, replace files, or print nothing of the project; or they run
+        // until they are stopped, and their answers are attacked above.
         "import" | "restore-backup" | "connect" | "disconnect" | "completions" | "licenses"
-        | "version" | "help" => Vec::new(),
-        // They run until they are stopped; their answers are attacked above.
-        "watch" | "serve" | "mcp" => Vec::new(),
+        | "version" | "help" | "watch" | "serve" | "mcp" => Vec::new(),
         _ => panic!("`{command}` is new: say how an agent could call it"),
     }
 }
@@ -300,6 +298,22 @@ fn no_command_in_the_shell_of_an_agent_prints_a_payload() {
     }
     // A person reads everything.
     assert!(sandbox.run(&["list", "--all"]).out.contains(CANARY));
+}
+
+#[test]
+fn rules_that_an_agent_imports_wait_for_review() {
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.project.join("AGENTS.md"), "# Rules\n\n- Use tabs in every file.\n").unwrap();
+    run_as_agent(&sandbox, &["init", "--yes", "--no-connect"], "").expect_code(0, "init");
+    let statuses = |sandbox: &Sandbox| -> Vec<String> {
+        sandbox.memories().iter().map(|it| string(&it["status"])).collect()
+    };
+    assert_eq!(statuses(&sandbox), ["tainted"]);
+    // The user's own import vouches for them.
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.project.join("AGENTS.md"), "# Rules\n\n- Use tabs in every file.\n").unwrap();
+    sandbox.run(&["init", "--yes", "--no-connect"]).expect_code(0, "init");
+    assert_eq!(statuses(&sandbox), ["live"]);
 }
 
 #[test]
