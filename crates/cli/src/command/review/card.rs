@@ -6,7 +6,7 @@ use model::MemoryStatus;
 use serde_json::{Value, json};
 
 use super::super::CommandContext;
-use super::super::shared::kind_label;
+use super::super::shared::kind_word;
 use crate::output::{BOLD_STYLE, DIM_STYLE, WARN_STYLE, format_count};
 use crate::wire::MemoryWire;
 
@@ -105,7 +105,7 @@ pub(super) fn show(
     command: &CommandContext<'_>,
 ) {
     let (out, memory) = (command.output, &pending.rated.memory);
-    let kind = kind_label(&memory.kind, &command.project.config.types);
+    let kind = kind_word(&memory.kind, &command.project.config.types);
     out.say(&format!(
         "\n{DIM_STYLE}{} of {n_pending}{DIM_STYLE:#}  {BOLD_STYLE}#{}{BOLD_STYLE:#}  {kind}",
         position + 1,
