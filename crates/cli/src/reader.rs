@@ -7,11 +7,13 @@
 //! that an agent meets in text. It is no barrier for a program that reads the files of its user.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::io::IsTerminal;
 use std::sync::OnceLock;
 
 use engine::{HOSTS, model_text};
 use model::Memory;
+use serve::wire::CommandReader;
 
 use crate::environment::first_set_variable;
 use crate::failure::usage_error;
@@ -22,14 +24,40 @@ const OTHER_AGENT_VARIABLES: &[&str] = &["CURSOR_AGENT", "AI_AGENT"];
 /// The reason to refuse the words of sessions, and earlier versions of memories, to an agent.
 pub(crate) const EVIDENCE_IS_UNFILTERED: &str = "evidence may hold text from outside";
 
-/// True if an agent runs this command.
-pub(crate) fn is_agent() -> bool {
-    static IS_AGENT: OnceLock<bool> = OnceLock::new();
-    *IS_AGENT.get_or_init(|| {
+thread_local! {
+    /// The reader of the command that this thread of the daemon runs.
+    static READER_OF_CALLER: Cell<Option<CommandReader>> = const { Cell::new(None) };
+}
+
+/// Names the reader for the commands that this thread runs from now on. The daemon gives each command a
+/// thread of its own; its environment says nothing about the caller.
+pub(crate) fn set_reader_of_thread(reader: CommandReader) {
+    READER_OF_CALLER.set(Some(reader));
+}
+
+/// The reader of the output of this command.
+pub(crate) fn current_reader() -> CommandReader {
+    READER_OF_CALLER.get().unwrap_or_else(reader_of_process)
+}
+
+/// The reader by the environment of this process.
+fn reader_of_process() -> CommandReader {
+    static READER: OnceLock<CommandReader> = OnceLock::new();
+    *READER.get_or_init(|| {
         let of_hosts = HOSTS.iter().flat_map(|it| it.shell_variables);
         let names: Vec<&str> = of_hosts.chain(OTHER_AGENT_VARIABLES).copied().collect();
-        first_set_variable(&names).is_some() && !std::io::stdin().is_terminal()
+        let is_marked = first_set_variable(&names).is_some();
+        if is_marked && !std::io::stdin().is_terminal() {
+            CommandReader::Agent
+        } else {
+            CommandReader::User
+        }
     })
+}
+
+/// True if an agent runs this command.
+pub(crate) fn is_agent() -> bool {
+    current_reader() == CommandReader::Agent
 }
 
 /// The memory as the reader may see it.

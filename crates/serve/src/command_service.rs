@@ -21,7 +21,9 @@ use serde_json::{Value, json};
 use crate::daemon::Daemon;
 use crate::os;
 use crate::project_pool::ProjectPool;
-use crate::wire::{CallerFields, CommandRequest, ErrorCode, McpRequest, RequestFailure};
+use crate::wire::{
+    CallerFields, CommandReader, CommandRequest, ErrorCode, McpRequest, RequestFailure,
+};
 
 /// Stack of a thread that runs a command: that of the main thread on most systems.
 const COMMAND_STACK_BYTES: usize = 8 << 20;
@@ -34,6 +36,7 @@ pub struct CommandCall {
     pub folder: PathBuf,
     /// The time of the caller.
     pub now: Timestamp,
+    pub reader: CommandReader,
 }
 
 /// The facts with which an MCP server starts.
@@ -84,6 +87,7 @@ pub(crate) fn admit_command(
         args: request.args,
         folder: PathBuf::from(request.caller.folder),
         now: Timestamp(request.now),
+        reader: request.reader,
     })
 }
 

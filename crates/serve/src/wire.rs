@@ -25,9 +25,10 @@ pub use reply::{
     hits_json, impact_json, module_map_json, recipe_json, reply_error, reply_ok, stop_limit_json,
 };
 pub use request::{
-    CallerFields, CodeRequest, CommandRequest, ContextRequestBody, FinishRequest, HookRequest,
-    MapRequest, McpRequest, PrefetchRequest, ProjectSelector, RecipeRequest, RecordRequest,
-    SearchRequest, StepContextRequest, StopLimitRequest, StopRequest, ValidateRequest,
+    CallerFields, CodeRequest, CommandReader, CommandRequest, ContextRequestBody, FinishRequest,
+    HookRequest, MapRequest, McpRequest, PrefetchRequest, ProjectSelector, RecipeRequest,
+    RecordRequest, SearchRequest, StepContextRequest, StopLimitRequest, StopRequest,
+    ValidateRequest,
 };
 
 /// Incremented with a change that older clients would misunderstand.

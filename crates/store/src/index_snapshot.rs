@@ -142,7 +142,7 @@ impl SnapshotWriter {
         model: &str,
     ) -> Result<Option<Self>, Error> {
         // A process without the key must not leave plain text beside encrypted data.
-        line_seal::require_key(&state.paths.data_dir(), state.key.as_ref())?;
+        line_seal::prepare_to_write(&state.paths.data_dir(), state.key.as_ref())?;
         if !index_delta::is_known_position(db, position)? {
             return Ok(None);
         }

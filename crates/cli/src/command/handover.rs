@@ -17,6 +17,7 @@ use crate::caller::CallerEnvironment;
 use crate::environment::{self, Environment};
 use crate::failure::{self, CliFailure, FailureKind};
 use crate::output::Output;
+use crate::reader;
 
 /// Time that the daemon has to say that it is ready. Its answer needs no project.
 const READY_PATIENCE: Duration = Duration::from_millis(250);
@@ -50,7 +51,8 @@ pub(crate) fn run_in_daemon(subcommand: &CliCommand, output: &Output) -> Handove
     };
     let Some(caller) = caller_fields(&environment) else { return alone };
     let address = DaemonAddress::for_data_dir(&environment.data);
-    let request = CommandRequest { caller, args, now: environment.now.0 };
+    let request =
+        CommandRequest { caller, args, now: environment.now.0, reader: reader::current_reader() };
     match client::run_command(&address, &request, patience()) {
         CommandOutcome::Done(result) => match serde_json::from_value::<CommandResult>(result) {
             Ok(result) => {

@@ -111,6 +111,9 @@ fn protocol_fields(kind: serve::wire::RequestKind) -> Value {
     use serve::wire::RequestKind as Kind;
     match kind {
         Kind::Hello | Kind::Ping | Kind::Status | Kind::Stop | Kind::ModuleMap => json!({}),
+        // Without the facts about a caller these are refused. The commands and the MCP server that they lead to
+        // are attacked below, in a process of their own and in the daemon.
+        Kind::Command | Kind::Run | Kind::Mcp => json!({}),
         Kind::Hook => json!({ "host": "claude-code", "message": {
             "hook_event_name": "UserPromptSubmit", "session_id": "reader", "prompt": TASK } }),
         Kind::Search => json!({ "query": TASK, "limit": 100 }),
@@ -298,6 +301,30 @@ fn no_command_in_the_shell_of_an_agent_prints_a_payload() {
     }
     // A person reads everything.
     assert!(sandbox.run(&["list", "--all"]).out.contains(CANARY));
+}
+
+#[test]
+fn the_daemon_tells_the_commands_of_agents_from_those_of_the_user() {
+    let mut sandbox = poisoned_project();
+    let memories = sandbox.memories();
+    let poisoned = memories.iter().find(|it| it.to_string().contains(CANARY)).unwrap();
+    let id = string(&poisoned["id"]);
+    sandbox.uses_daemon = true;
+    // Started by a hook, the daemon has the environment of an agent. That says nothing about its callers.
+    let mut daemon = sandbox.command(&["serve"]);
+    daemon.env("CLAUDECODE", "1");
+    let _daemon = RunningDaemon::spawn(&sandbox, daemon);
+    let n_requests =
+        || sandbox.json(&["serve", "--status"])["requests"].as_u64().unwrap_or_default();
+    let before = n_requests();
+    let listed = run_as_agent(&sandbox, &["list", "--all", "-n", "1000"], "");
+    assert_no_canary("list in the daemon", &listed.expect_code(0, "list").out_and_err());
+    let refused = run_as_agent(&sandbox, &["flag", &id, "ok"], "").expect_code(2, "flag");
+    assert!(refused.err.contains("an agent runs this command"), "{refused:?}");
+    assert!(sandbox.run(&["list", "--all", "-n", "1000"]).out.contains(CANARY));
+    sandbox.run(&["flag", &id, "ok"]).expect_code(0, "the user confirms it");
+    // The daemon ran them: two requests for each command, and one for this question.
+    assert_eq!(n_requests() - before, 4 * 2 + 1);
 }
 
 #[test]

@@ -198,6 +198,17 @@ pub struct CommandRequest {
     pub args: Vec<String>,
     /// The time of the caller, in milliseconds since the epoch.
     pub now: i64,
+    pub reader: CommandReader,
+}
+
+/// The reader of a command's output. The caller knows it from its own environment; the daemon may have been
+/// started by a hook, in the environment of an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CommandReader {
+    User,
+    /// The model of an agent that runs the command in its shell.
+    Agent,
 }
 
 /// Turns the connection into one of the Model Context Protocol.

@@ -21,6 +21,7 @@ use crate::failure;
 use crate::models::{self, ModelPlan};
 use crate::output::{Output, OutputPiece};
 use crate::project::ProjectFactory;
+use crate::reader::set_reader_of_thread;
 
 /// The result of a command, sent to the process that handed it over.
 #[derive(Debug, Serialize, Deserialize)]
@@ -46,6 +47,7 @@ impl DaemonCommands {
     }
 
     async fn run(&self, call: CommandCall, projects: ProjectPool) -> Result<CommandResult, String> {
+        set_reader_of_thread(call.reader);
         let cli = parse_arguments(&call.args)?;
         let environment =
             Environment { cwd: call.folder, now: call.now, ..self.environment.clone() };
