@@ -19,6 +19,8 @@ use crate::sandbox::{
 
 /// Runs the program with arguments, for example as another user.
 type RunProgram = dyn Fn(&[&str]) -> CommandOutput;
+/// Makes a command of the program with arguments.
+type MakeCommand = dyn Fn(&[&str]) -> Command;
 
 /// Far more imports than any of these disks can hold.
 const MAX_IMPORTS_PER_SIZE: u64 = 400;
@@ -248,9 +250,15 @@ fn set_modes(root: &Path, modes: FileModes) {
     set_mode(root, modes.folders);
 }
 
-/// A sandbox of another, unprivileged user, and a function that runs the program as this user, because
-/// permissions do not limit root. If the tests do not run as root, the current user serves as well.
+/// As [`commands_of_other_user`], with a function that runs the program.
 fn sandbox_of_other_user(what: &str) -> Option<(Sandbox, Box<RunProgram>)> {
+    let (sandbox, command) = commands_of_other_user(what)?;
+    Some((sandbox, Box::new(move |args| run_command(command(args)))))
+}
+
+/// A sandbox of another, unprivileged user, and a function that makes commands of the program as this user,
+/// because permissions do not limit root. If the tests do not run as root, the current user serves as well.
+pub(crate) fn commands_of_other_user(what: &str) -> Option<(Sandbox, Box<MakeCommand>)> {
     if is_root() && !has_program("setpriv") {
         skip(what, "setpriv is not installed, and permissions do not limit root");
         return None;
@@ -268,7 +276,7 @@ fn sandbox_of_other_user(what: &str) -> Option<(Sandbox, Box<RunProgram>)> {
                 .unwrap();
         }
     }
-    let run = move |args: &[&str]| {
+    let make_command = move |args: &[&str]| {
         let mut command = if is_root() {
             let mut res = Command::new("setpriv");
             res.args([
@@ -282,7 +290,7 @@ fn sandbox_of_other_user(what: &str) -> Option<(Sandbox, Box<RunProgram>)> {
         };
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", &root).env("WAYLORE_HOME", &home).current_dir(&project).args(args);
-        run_command(command)
+        command
     };
-    Some((sandbox, Box::new(run)))
+    Some((sandbox, Box::new(make_command)))
 }
