@@ -5,8 +5,8 @@
 //!
 //! Every kind of failure (invalid messages, broken settings, damaged data, a hostile daemon socket)
 //! is tried with every host that has hooks. `waylore hook` must exit with 0, print nothing on
-//! standard error, and inject no notes. The hosts come from `engine::HOSTS`, so a new host is tested
-//! without a change here.
+//! standard error, and inject no notes; only beside a silent daemon may it inject those that it finds by
+//! itself. The hosts come from `engine::HOSTS`, so a new host is tested without a change here.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -86,7 +86,8 @@ fn an_invalid_hook_message_gets_an_empty_answer() {
     for host in hosts_with_hooks() {
         for message in invalid_messages {
             let answer = hook_answer(&sandbox, host, message);
-            assert_eq!(answer, "", "{} {:?}", host.name, message.get(..40));
+            let beginning = String::from_utf8_lossy(&message[..message.len().min(40)]);
+            assert_eq!(answer, "", "{} {beginning:?}", host.name);
         }
         let unknown = hook_message(UNKNOWN_EVENT, &sandbox.project).to_string();
         let answer = hook_answer(&sandbox, host, unknown.as_bytes());
@@ -176,7 +177,8 @@ fn a_hostile_daemon_socket_never_stops_a_host() {
         for host in hosts_with_hooks() {
             let message = start_message(host, &sandbox.project);
             let answer = hook_answer(&sandbox, host, message.as_bytes());
-            // After the first timeout hooks no longer wait for the silent socket and answer alone.
+            // The first hook notes that the daemon did not answer in time. The hooks after it do not wait for
+            // the silent socket again and answer alone.
             let is_alone = socket_answer.is_none() && answer.contains("stored in UTC");
             assert!(answer.is_empty() || is_alone, "{}, {socket_answer:?}: {answer}", host.name);
         }
