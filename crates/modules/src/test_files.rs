@@ -21,6 +21,7 @@ const TESTS_PER_OTHER_REFERENCE: usize = 20;
 
 /// Corrects `is_test` where the path misleads: a folder of tests in which no file is named like a
 /// test, and to which tests elsewhere refer, holds a library for testing (`django/test`).
+/// Corrected folder by folder: a file that is no test any more does not count as one for later folders.
 pub fn reclassify_test_libraries(nodes: &mut [FileNode]) {
     let mut test_folders: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (file, node) in nodes.iter().enumerate().filter(|(_, node)| node.is_test) {
@@ -60,8 +61,9 @@ struct RankedTest<'a> {
     path: &'a str,
 }
 
-/// The tests of every module, best first. A test that lies in a module belongs to it. A test in a
-/// folder of tests belongs to the module it refers to most.
+/// The tests of every module, best first. A test that lies in a module of code belongs to it. A test in a
+/// folder of tests belongs to the module that it refers to most ([`find_subject`]), and if it refers to
+/// none, to the module of tests that it lies in.
 pub(crate) fn assign_tests(
     nodes: &[FileNode],
     groups: &[FileGroup],
@@ -108,13 +110,15 @@ pub(crate) fn assign_tests(
 }
 
 /// The module that a test outside the modules of code exercises, with the weight of the references
-/// that show it: to the code under test (`to_subjects`) and to test helpers.
+/// that show it: to the code under test (`to_subjects`) and to test helpers. Of three groups the first
+/// with a reference decides: subjects in the folder that holds the folder of tests, any subjects, helpers.
 fn find_subject(
     test_path: &str,
     groups: &[FileGroup],
     to_subjects: &ModuleWeights,
     to_helpers: &ModuleWeights,
 ) -> Option<(usize, u64)> {
+    // The folder that holds the folder of tests; empty at the top of the project, where every module is near.
     let around = outermost_test_folder(test_path).map_or("", enclosing_folder);
     let is_near = |module: usize| is_at_or_inside(&groups[module].root, around);
     // A module beside the folder of tests is the likeliest subject. A helper is used by tests of every
@@ -181,7 +185,7 @@ fn is_named_like_test(path: &str) -> bool {
     let is_test_word = matches!(lower.as_str(), "test" | "tests");
     // `test_db.py`
     let has_prefix = ["test_", "tests_", "test-"].iter().any(|it| lower.starts_with(it));
-    // `db_test.go`, and `ServerTest.java`, where the capital matters.
+    // `db_test.go`, and `ServerTest.java` or `ServerIT.java` (an integration test), where capitals matter.
     let has_suffix = ["_test", "_tests", "-test", "_spec"].iter().any(|it| lower.ends_with(it))
         || ["Test", "Tests", "IT"].iter().any(|it| stem.ends_with(it));
     // `user.test.ts`
@@ -195,7 +199,8 @@ mod tests {
     use crate::discovery::tests::parse_nodes;
     use crate::{Module, PackageRoot, find_modules};
 
-    /// The modules that are not only tests, each as `id: test files`; `lines` as for [`parse_nodes`].
+    /// The modules that are not only tests, each as `id: test files`. In `lines` each file is followed by the
+    /// files that it refers to, as for [`parse_nodes`].
     fn tests_by_module(lines: &str, packages: &[&str]) -> Vec<String> {
         let mut nodes = parse_nodes(lines);
         reclassify_test_libraries(&mut nodes);
