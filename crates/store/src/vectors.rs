@@ -1,13 +1,14 @@
 //! Embedding vectors, stored as plain blobs with their model and length. Vectors of different
 //! models are never mixed.
 //!
-//! A memory has one vector per part of its text. The *grain* is the kind of part: `Part` for
-//! the text or a piece of it, `Sentence` for one sentence, `Code` for source code. Each vector is stored twice: as floats, and
-//! as a *code* of one signed byte per dimension, which is enough to find candidates. For example
-//! the values `[0.5, -0.25]` may have the code `[64, -32]`.
+//! A memory has one vector per part of its text. The *grain* is the kind of part: `Part` for the text
+//! or a piece of it, `Sentence` for one sentence, `Code` for source code. A vector is stored as floats
+//! (not that of a sentence) and as a *code* of one signed byte per dimension, which is enough to find
+//! candidates. For example the values `[0.5, -0.25]` may have the code `[64, -32]`.
 //!
-//! Vectors are derived from the text of a memory, its *owner*. A change of the text deletes them,
-//! so a stored vector always belongs to the stored text.
+//! Vectors are derived from the text, the type, the files and the modules of a memory, their *owner*.
+//! `apply_batch.rs` deletes them when one of these changes, so a stored vector always belongs to the
+//! stored memory.
 
 use std::collections::HashMap;
 
@@ -90,6 +91,8 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &SELECT_CODES,
     &DELETE_OTHER_MODELS,
 ];
+
+// `Query::shared` is a statement that local files and libSQL servers take alike.
 
 /// The current version number of a memory.
 const SELECT_MEMORY_VERSION: Query =
@@ -195,8 +198,10 @@ fn select_undamaged_parts(
         // Rows of vectors have no hash; length and finiteness are the checks there are.
         let is_complete = bytes.len() % 4 == 0 && i64::try_from(values.len()) == Ok(dims);
         let is_finite = values.iter().all(|it| it.is_finite());
-        let known_grain = Grain::from_slug(&grain).filter(|_| is_complete && is_finite);
-        let Some(grain) = known_grain else { return Ok(None) };
+        if !is_complete || !is_finite {
+            return Ok(None);
+        }
+        let Some(grain) = Grain::from_slug(&grain) else { return Ok(None) };
         parts.push(VectorPart { grain, values, code: to_signed_bytes(code) });
     }
     Ok(Some(parts))
@@ -213,7 +218,9 @@ pub(crate) fn select_parts_of_many(
         match select_undamaged_parts(db, *owner, model)? {
             // Not embedded yet.
             Some(parts) if parts.is_empty() => {}
-            Some(parts) => drop(vectors.parts.insert(*owner, parts)),
+            Some(parts) => {
+                vectors.parts.insert(*owner, parts);
+            }
             None => vectors.damaged.push(*owner),
         }
     }
