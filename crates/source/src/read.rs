@@ -1,4 +1,5 @@
-//! Reads small regular files and nothing else: it never waits for a FIFO and never reads a device.
+//! Reads small regular files and lists folders: manifests, README files, CI descriptions, and the files with
+//! which git points to another folder. Never waits for a FIFO and never reads a device.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -18,7 +19,7 @@ pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     read_bytes(path, limit).map_err(|it| Error::from_io(path, it))
 }
 
-/// The text of a small file of the project; `None` for a link that leaves the project and for
+/// The text of a small file of the project; `None` for a larger file, a link that leaves the project, and
 /// anything that is no file.
 pub fn read_small_text(root: &Path, rel: &str) -> Option<String> {
     if !project_path::exists_in_project(root, rel) {
@@ -27,8 +28,8 @@ pub fn read_small_text(root: &Path, rel: &str) -> Option<String> {
     read_lossy_text(&root.join(rel), MAX_SMALL_FILE_BYTES).ok()
 }
 
-/// The files directly in a folder of the project, as sorted paths relative to the root. Links are
-/// left out.
+/// The files directly in a folder below the root of the project, as sorted paths relative to the root. `rel`
+/// is not empty. Links and names that are not UTF-8 are left out.
 pub fn list_files(root: &Path, rel: &str) -> Vec<String> {
     if !project_path::exists_in_project(root, rel) {
         return Vec::new();
