@@ -1,8 +1,9 @@
 //! The lines about the project itself in a context block: its build, test and lint commands, and its
 //! modules.
 //!
-//! At the start of a session the lines list the commands and the most used modules; at a task they
-//! describe the modules that the task names. The source is the module map of the code index. A line is
+//! At the start of a session the lines list the commands and the most used modules. A task that names one to
+//! three modules gets the commands and the descriptions of these modules; any other task gets nothing. The
+//! source is the module map of the code index. A line is
 //! left out if the session was shown it before, or if the host's own rule files hold the commands.
 //! `session_context` collects the lines, `extra_sections` puts them into the block. For example:
 //!
@@ -34,12 +35,16 @@ const MAX_LISTED_MODULES: usize = 8;
 const MIN_LISTED_MODULES: usize = 3;
 /// Characters of a module's description.
 const MAX_DESCRIPTION_CHARS: usize = 90;
+/// The shortest name by which a task can name a module, in bytes.
+const MIN_NAME_LEN: usize = 4;
 
 /// A line about the project, with its entry for the shown log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MapLine {
     pub(super) entry: ShownEntry,
     pub(super) text: String,
+    /// The commands of the line; empty for a line about modules.
+    commands: Vec<String>,
 }
 
 /// The lines that fit the request and were not shown before; none if the code is not indexed.
@@ -72,13 +77,9 @@ pub(super) async fn map_summary(
 
 /// True if the rules that the host reads itself hold every command of the line.
 fn is_in_rules(line: &MapLine, rules: &HashSet<String>) -> bool {
-    // Only the line of commands can be in the rules; lines about modules always stay.
-    if line.entry != ShownEntry::ProjectCommands {
-        return false;
-    }
-    // The commands are in backticks, so every second piece between backticks is one.
-    let mut commands = line.text.split('`').skip(1).step_by(2);
-    commands.all(|command| rules.iter().any(|it| it.contains(command)))
+    let is_in_a_rule = |command: &String| rules.iter().any(|it| it.contains(command));
+    // A line about modules has no commands and always stays.
+    !line.commands.is_empty() && line.commands.iter().all(is_in_a_rule)
 }
 
 /// The lines for a task, or for the start of a session if the task is empty.
@@ -93,20 +94,24 @@ fn summary_lines(modules: &[Module], tools: &[ProjectTool], task: &str) -> Vec<M
         return Vec::new();
     }
     let describe = |it: &Module| {
-        Some(MapLine { entry: ShownEntry::Module(it.id.clone()), text: describe_module(it)? })
+        let (entry, text) = (ShownEntry::Module(it.id.clone()), describe_module(it)?);
+        Some(MapLine { entry, text, commands: Vec::new() })
     };
     commands.into_iter().chain(named.into_iter().filter_map(describe)).collect()
 }
 
 /// `commands: build …, test …`; `None` if no command is known.
 fn command_line(tools: &[ProjectTool]) -> Option<MapLine> {
-    let command = |kind: &ProjectToolKind| {
-        let tool = tools.iter().find(|it| it.kind == *kind)?;
-        Some(format!("{} `{}`", kind.slug(), tool.value))
-    };
-    let commands: Vec<String> = SHOWN_COMMANDS.iter().filter_map(command).collect();
-    let text = format!("commands: {}", commands.join(", "));
-    (!commands.is_empty()).then_some(MapLine { entry: ShownEntry::ProjectCommands, text })
+    let tool_of = |kind: &ProjectToolKind| tools.iter().find(|it| it.kind == *kind);
+    let shown: Vec<&ProjectTool> = SHOWN_COMMANDS.iter().filter_map(tool_of).collect();
+    if shown.is_empty() {
+        return None;
+    }
+    let named: Vec<String> =
+        shown.iter().map(|it| format!("{} `{}`", it.kind.slug(), it.value)).collect();
+    let text = format!("commands: {}", named.join(", "));
+    let commands = shown.iter().map(|it| it.value.clone()).collect();
+    Some(MapLine { entry: ShownEntry::ProjectCommands, text, commands })
 }
 
 /// The modules of a larger project, the most used first.
@@ -122,7 +127,7 @@ fn module_list(modules: &[Module]) -> Option<MapLine> {
     let n_more = modules.len().saturating_sub(MAX_LISTED_MODULES);
     let more = if n_more > 0 { format!(" and {n_more} more") } else { String::new() };
     let text = format!("modules, most used first: {}{more}", names.join(", "));
-    Some(MapLine { entry: ShownEntry::ModuleList, text })
+    Some(MapLine { entry: ShownEntry::ModuleList, text, commands: Vec::new() })
 }
 
 /// True if a task names a module: by its folder, or by the last part of its name.
@@ -131,9 +136,9 @@ fn is_named(task: &str, module: &Module) -> bool {
     let has_name = |name: &str| {
         let last = name.rsplit('/').next().unwrap_or(name).to_lowercase();
         // A short name, or one that splits into several keywords, would match by accident.
-        let is_specific = last.len() > 3 && words::query_keywords(&last).len() == 1;
-        let mut words = task.split(|it: char| !it.is_alphanumeric() && it != '_' && it != '-');
-        is_specific && words.any(|it| it.to_lowercase() == last)
+        let is_specific = last.len() >= MIN_NAME_LEN && words::query_keywords(&last).len() == 1;
+        let mut task_words = task.split(|it: char| !it.is_alphanumeric() && it != '_' && it != '-');
+        is_specific && task_words.any(|it| it.to_lowercase() == last)
     };
     has_folder || has_name(&module.id) || has_name(&module.name)
 }
@@ -245,12 +250,11 @@ mod tests {
     #[test]
     fn commands_in_the_rules_of_the_host_are_left_out() {
         let rules = HashSet::from(["Run `make test` before every commit.".to_owned()]);
-        let is_in_rules = |entry: ShownEntry, text: &str| {
-            is_in_rules(&MapLine { entry, text: text.to_owned() }, &rules)
-        };
-        assert!(is_in_rules(ShownEntry::ProjectCommands, "commands: test `make test`"));
-        let more = "commands: build `make`, test `make test`, lint `x`";
-        assert!(!is_in_rules(ShownEntry::ProjectCommands, more));
-        assert!(!is_in_rules(ShownEntry::ModuleList, "modules, most used first: a"));
+        let test = tool(ProjectToolKind::Test, "make test");
+        let lint = tool(ProjectToolKind::Lint, "x");
+        assert!(is_in_rules(&command_line(std::slice::from_ref(&test)).unwrap(), &rules));
+        assert!(!is_in_rules(&command_line(&[test, lint]).unwrap(), &rules));
+        let modules = [module("a", 1), module("b", 1), module("make test", 1)];
+        assert!(!is_in_rules(&module_list(&modules).unwrap(), &rules));
     }
 }
