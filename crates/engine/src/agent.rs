@@ -29,7 +29,8 @@ const STATED_RELATION_CONFIDENCE: PerMille = PerMille::new(700);
 /// The calling agent and its session.
 #[derive(Clone, Debug)]
 pub struct AgentSession {
-    /// Session of the agent's connection, used if the host's conversation is not journalled.
+    /// The session of the agent's connection to the MCP server, used if the host's conversation is not
+    /// journalled.
     pub id: SessionId,
     /// Name of the client.
     pub agent: String,
@@ -41,14 +42,14 @@ pub struct AgentSession {
 #[derive(Clone, Debug)]
 pub struct AgentNote {
     pub content: String,
-    /// The slug of a type; suggested from the text if absent.
+    /// The slug of the memory's type; suggested from the text if absent.
     pub kind: Option<String>,
     pub tags: Vec<String>,
     pub files: Vec<PathBuf>,
     pub modules: Vec<String>,
     /// The scope; if absent, the modules decide it.
     pub scope: Option<MemoryScope>,
-    /// The data of the type; needs a given type.
+    /// The fields that only the type has; needs `kind`.
     pub payload: Option<StatedPayload>,
 }
 
@@ -190,8 +191,8 @@ pub(crate) async fn relate_memory(
     replace_as_agent(project, session, &notebook, memory, None).await
 }
 
-/// Records memories as shown to the host's conversation, so that no hook injects them again. Each has
-/// the tokens of its note.
+/// Records memories that the agent requested as shown to the host's conversation, so that no hook injects
+/// them again. Each has the tokens of its note.
 pub(crate) fn record_requested_memories(
     reader: &ProjectReader,
     session: &AgentSession,

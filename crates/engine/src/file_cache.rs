@@ -17,7 +17,7 @@ use crate::retrieval::RenameCache;
 /// Most files per cache. A full cache is emptied before the next insertion.
 const MAX_CACHED_FILES: usize = 512;
 
-/// All per-file caches of a project.
+/// The per-file caches of a project, and one cache for all its files.
 #[derive(Default)]
 pub(crate) struct FileCaches {
     /// The rules in a rule file.
@@ -26,7 +26,7 @@ pub(crate) struct FileCaches {
     pub(crate) notes: FileCache<JournalNotes>,
     /// The structural hashes of the symbols in a source file.
     symbols: FileCache<SymbolHashes>,
-    /// The renames between commits. They never change, so they need no stamp.
+    /// The renames between a commit and git's index. The stamp of the index is a part of the key.
     pub(crate) renames: RenameCache,
 }
 
@@ -40,7 +40,8 @@ impl FileCaches {
     }
 }
 
-/// The words of a project's files, kept for a while after they were read.
+/// The words of a project's files. They come from all files together, so they have no stamp and are valid
+/// for a time.
 #[derive(Default)]
 pub(crate) struct ProjectWordsCache(Mutex<Option<(Timestamp, Arc<ProjectWords>)>>);
 
@@ -82,6 +83,7 @@ impl<T> FileCache<T> {
     ) -> Option<Arc<T>> {
         // The stamp is taken before the file is read. A write in between makes the entry invalid for
         // the next call instead of hiding the change.
+        // Of a link it is the stamp of the target, whose content is read.
         let stamp = source::target_stamp(path)?;
         let is_valid = |it: &&CacheEntry<T>| it.stamp.is_unchanged(stamp);
         let cached = self.lock().get(path).filter(is_valid).map(|it| Arc::clone(&it.value));

@@ -1,9 +1,11 @@
-//! Learning: turns the scratchpad of a session into memories, in one transaction.
+//! Learning: turns the scratchpad of a session into memories. The lesson is written in one batch; smaller
+//! writes stand before it (`retire_statistics_once`) and after it (`judge_session_notes`, and for a long
+//! session `consolidate_since`).
 //!
-//! The stages, in order: load what is stored about the session (`load`), draft and judge what it
-//! may teach (`plan`, pure), load the memories that resemble the kept drafts (`related`), plan the
-//! changes (`plan` and the files it calls, pure), improve the wording with a language model
-//! (`rewording`, optional), and write one batch (here). The crate `observe` finds the patterns, the
+//! The stages, in order: load what is stored about the session and ask the model about a module that is due
+//! (`load`), draft and judge what it may teach (`plan`, pure), load the memories that resemble the kept
+//! drafts (`related`), plan the changes (`plan` and the files it calls, pure), improve the wording with a
+//! language model (`rewording`, optional), and write the batch (here). The crate `observe` finds the patterns, the
 //! crate `promote` judges them; this module connects both to the store. Learning an unchanged session
 //! again writes nothing; one that has continued replaces its own earlier lesson.
 
@@ -100,7 +102,7 @@ pub(crate) use journal::{
 };
 pub(crate) use load::load_visits;
 pub(crate) use module_lookup::load_module_lookup;
-pub(crate) use retired_statistics::retire_statistics;
+pub(crate) use retired_statistics::retire_statistics_once;
 pub(crate) use session_statistics::{read_costs, step_calibration, usual_checks};
 pub(crate) use subagents::{sibling_note_objection, sibling_notes};
 pub(crate) use transcript::{host_transcripts, read_transcript};
@@ -139,7 +141,8 @@ pub(crate) async fn strictness(reader: &ProjectReader) -> Result<JudgingStrictne
 }
 
 /// Learns from a session, or from its finished subtasks. A session that fails by its own content is
-/// listed as failed (see `failed_sessions`), so that it does not stop the others.
+/// listed as failed (see `failed_sessions`) and returns `SessionFailed`, so that a caller can go on with the
+/// others.
 async fn learn_extent(
     project: &mut Project,
     pad: &Scratchpad,
@@ -148,7 +151,7 @@ async fn learn_extent(
     project.require_memory_enabled()?;
     // A scratchpad without events has no session and teaches nothing.
     let Some(session) = pad.session else { return Ok(None) };
-    let notice = retirement_notice(retire_statistics(project).await?);
+    let notice = retirement_notice(retire_statistics_once(project).await?);
     let mut result = load_and_write_lesson(project, pad, extent).await;
     // Another process may have changed a memory between the read and the write: read again.
     if matches!(result, Err(Error::Store(store::Error::VersionConflict { .. }))) {
@@ -177,7 +180,7 @@ async fn load_and_write_lesson(
     let drafts = draft_lesson(&inputs);
     let related = load_related(project, &inputs.observed.session, &drafts).await?;
     let mut plan = plan_lesson(inputs, drafts, related);
-    // At most one request to the model per session; a synthesis may have used it already.
+    // At most one request to the model per session; `load_lesson` may have made it for a synthesis.
     if project.is_llm_allowed() && !plan.used_model {
         reword_new_memories(&project.config.models, &mut plan).await;
     }

@@ -1,7 +1,7 @@
-//! Explanations for `waylore explain`: the evidence behind a memory, or what a session showed and
-//! what became of it. Reads the sightings and sessions that lessons stored. A *sighting* is one
-//! occurrence of a pattern in one session; its *signal* is the kind of pattern. A memory's
-//! *provenance* lists the sessions it comes from.
+//! Explanations for `waylore explain`: the evidence behind a memory or a finding, or what a session showed
+//! and what became of it. Reads the sightings and sessions that lessons stored. A *sighting* is one
+//! occurrence of a pattern in one session; its *signal* is the kind of pattern. A *finding* is the fix of an
+//! error that is no memory yet. A memory's *provenance* lists the sessions it comes from.
 
 use model::{DropReason, Memory, MemoryId, MemoryStatus, SessionId, SignalKind};
 use observe::{ClaimEvidence, Evidence, ModuleLookup};
@@ -41,7 +41,7 @@ pub struct ExplainedSighting {
     pub evidence: Evidence,
     /// The memory that it supports.
     pub memory: Option<MemoryId>,
-    /// Status and text of that memory; `None` if it was erased.
+    /// Status and text of that memory; `None` without one, or if it was erased.
     pub memory_now: Option<(MemoryStatus, String)>,
     /// The reason why it became no memory, and the details.
     pub dropped: Option<(DropReason, String)>,
@@ -106,7 +106,8 @@ pub(crate) async fn explain(reader: &ProjectReader, id: &str) -> Result<Explanat
             Some(finding) => Ok(Explanation::Finding(Box::new(finding))),
             None => explain_session(reader, id).await,
         },
-        // The id that a host gives a session may have any form.
+        // Refused as the id of a memory. The id that a host gives a session may have any form, so it may
+        // still be one.
         Err(refused @ Error::Refused { .. }) => match explain_session(reader, id).await {
             Err(Error::NotFound { .. }) => Err(refused),
             explained => explained,
@@ -186,8 +187,11 @@ fn is_session_named(session: &SessionRow, word: &str) -> bool {
     is_part || is_short
 }
 
+/// Explains the session with this id: that of the host, or a part of Waylore's own. Refuses a part that
+/// several sessions share.
 async fn explain_session(reader: &ProjectReader, id: &str) -> Result<Explanation, Error> {
     let not_found = || Error::NotFound { id: id.to_owned() };
+    // Waylore's ids are in lower case. That of the host is hashed as it was given.
     let wanted = id.trim().trim_start_matches('#').to_ascii_lowercase();
     let store = reader.project_store_reader().filter(StoreReader::exists).ok_or_else(not_found)?;
     let mut sessions = store.learning().list_sessions().await?;

@@ -7,7 +7,7 @@ use model::{Memory, MemoryId};
 use observe::Scratchpad;
 use store::ShownEntry;
 
-use super::usage::{ShownMemory, followed_memories, shown_log_session};
+use super::usage::{ShownMemory, followed_or_cited, shown_log_session};
 use crate::injection::injection_log::{judge_injections, store_injections};
 use crate::injection::shown_notes::open_shown_log;
 use crate::{Error, Project};
@@ -35,7 +35,7 @@ pub(super) async fn judge_session_notes(project: &Project, pad: &Scratchpad) -> 
         let matches = shown.iter().map(|it| &it.memory).filter(|it| it.id.short() == *short);
         cited.push(matches.cloned().collect());
     }
-    let followed: Vec<MemoryId> = followed_memories(pad, &shown, &cited).into_keys().collect();
+    let followed: Vec<MemoryId> = followed_or_cited(pad, &shown, &cited).into_keys().collect();
     judge_injections(project, &session, &followed).await
 }
 

@@ -21,7 +21,7 @@ use super::observed::file_rows;
 use super::related::RelatedMemories;
 use super::savings::tool_calls_saved;
 use super::synthesis::{SynthesisPlan, draft_insights, plan_syntheses};
-use super::usage::{count_uses, used_memories};
+use super::usage::{count_uses, newly_used_memories};
 use super::work_unit::{draft_outcome, plan_outcome_change};
 use super::{LearnedMemory, LessonState};
 
@@ -95,7 +95,7 @@ pub(super) fn plan_lesson(
         changes.extend(plan_outcome_change(fresh, report));
     }
     // After all replacements, because a raise of confidence is added to an existing replacement.
-    count_uses(&mut changes, used_memories(pad, &inputs.shown, &inputs.cited));
+    count_uses(&mut changes, newly_used_memories(pad, &inputs.shown, &inputs.cited));
 
     // Facts that are stored as milestones: the trial group of the session, and the calls it saved.
     let saved = tool_calls_saved(pad, &inputs.shown, &inputs.savings);

@@ -22,7 +22,7 @@ const RETIRED_MILESTONE: &str = "statistics retired";
 
 /// Deprecates the memories that only statistics support, and returns their number. Does nothing if it has
 /// run before.
-pub(crate) async fn retire_statistics(project: &mut Project) -> Result<usize, Error> {
+pub(crate) async fn retire_statistics_once(project: &mut Project) -> Result<usize, Error> {
     let Some(store) = project.project_store_reader().filter(StoreReader::exists) else {
         return Ok(0);
     };
@@ -225,7 +225,7 @@ mod tests {
         ];
         store_memories(&mut project, &rows).await;
 
-        assert_eq!(retire_statistics(&mut project).await.unwrap(), 2);
+        assert_eq!(retire_statistics_once(&mut project).await.unwrap(), 2);
         let reason =
             "superseded by statistics: such numbers are told at their moment and no longer stored";
         for it in [&pair, &reaches] {
@@ -238,7 +238,7 @@ mod tests {
 
         // One undo brings both back, and they are not retired again.
         project.editor().undo(Some(&pair.id.to_string())).await.unwrap();
-        assert_eq!(retire_statistics(&mut project).await.unwrap(), 0);
+        assert_eq!(retire_statistics_once(&mut project).await.unwrap(), 0);
         for it in [&pair, &reaches] {
             assert_eq!(status(&project, it.id).await, (MemoryStatus::Live, None));
         }
@@ -255,7 +255,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut project = open_project(dir.path()).await;
         store_memories(&mut project, &[]).await;
-        assert_eq!(retire_statistics(&mut project).await.unwrap(), 0);
+        assert_eq!(retire_statistics_once(&mut project).await.unwrap(), 0);
         assert!(project.editor().undo(None).await.is_err(), "there is nothing to undo");
     }
 }

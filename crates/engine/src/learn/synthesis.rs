@@ -7,7 +7,11 @@
 //! not stored. Only counted sessions are used: those that did not fail and were validated
 //! (`session_index`).
 //!
-//! Words: a *visit* is the list of files that one session read and edited. A passed milestone is
+//! `load` calls `edited_modules`, `collect_visits`, `due_modules`, `sessions_for_facts` and `module_facts`,
+//! and asks the model. `plan` then calls `draft_insights` and, with the memories that resemble the drafts,
+//! `synthesis_from_draft` and `plan_syntheses`.
+//!
+//! Words: an *insight* is one statement of the model, before it is a memory. A *visit* is the list of files that one session read and edited. A passed milestone is
 //! stored by the name of the module and the number of sessions, so that it is used once.
 
 use std::cmp::Reverse;
@@ -37,7 +41,7 @@ use crate::text_admission::mask_label;
 pub(super) const SYNTHESIS_TAG: &str = "synthesis";
 /// Confidence of a synthesis before the user has reviewed it.
 const SYNTHESIS_CONFIDENCE: PerMille = PerMille::new(650);
-/// Most statements of the model about one module.
+/// Most insights of the model about one module.
 const MAX_MODULE_INSIGHTS: usize = 5;
 /// Most files, tasks and errors of a module, each, that the model is given.
 pub(super) const MAX_MODEL_FACTS: usize = 20;
@@ -170,6 +174,7 @@ pub(super) fn module_facts(
     files.truncate(MAX_MODEL_FACTS);
     let (mut tasks, mut errors) = (Vec::new(), Vec::new());
     for (session, rows) in sightings {
+        // A task is stated before the session reads anything, so it is never external text.
         let task = sessions.get(*session).map(|it| it.task.clone());
         tasks.extend(task.filter(|it| !it.is_empty()));
         // External text must not reach the model as a fact about the project.
@@ -185,7 +190,7 @@ pub(super) fn module_facts(
     ModuleFacts { module: module.to_owned(), sessions: n_sessions, files, tasks, errors }
 }
 
-/// Drafts the statements of the model about the module it was asked about.
+/// Drafts the insights of the model about the module it was asked about.
 pub(super) fn draft_insights(inputs: &SynthesisInputs) -> Vec<MemoryDraft> {
     let insights = inputs.interpretation.insights.iter().take(MAX_MODULE_INSIGHTS);
     insights.map(|it| draft_insight(&inputs.due.module, it)).collect()

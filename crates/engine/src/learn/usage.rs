@@ -34,23 +34,25 @@ pub(super) fn shown_log_session(pad: &Scratchpad) -> Option<String> {
     pad.host_session.clone().or_else(|| Some(pad.session?.to_string()))
 }
 
-/// Returns the memories that a session used: shown ones that it followed, and those it cited.
+/// Returns the active memories that a session used (followed or cited) and whose use is not counted yet.
 /// `cited` holds, for each short id that the session cited, the memories that match it.
-pub(super) fn used_memories(
+pub(super) fn newly_used_memories(
     pad: &Scratchpad,
     shown: &[ShownMemory],
     cited: &[Vec<Memory>],
 ) -> Vec<Memory> {
-    let used = followed_memories(pad, shown, cited);
+    let used = followed_or_cited(pad, shown, cited);
     // A session counts once, also if it is learned again after it has continued. So a memory whose
     // last use lies after the start of this session was counted already.
-    let is_uncounted =
-        |it: &Memory| it.counters.last_used_at.is_none_or(|at| Some(at) < pad.started);
+    let is_uncounted = |it: &Memory| {
+        let Some(last_used) = it.counters.last_used_at else { return true };
+        pad.started.is_some_and(|started| last_used < started)
+    };
     used.into_values().filter(|it| is_active(it) && is_uncounted(it)).cloned().collect()
 }
 
 /// Returns the memories that a session followed or cited, counted before or not.
-pub(super) fn followed_memories<'a>(
+pub(super) fn followed_or_cited<'a>(
     pad: &Scratchpad,
     shown: &'a [ShownMemory],
     cited: &'a [Vec<Memory>],
@@ -82,6 +84,7 @@ pub(super) fn count_uses(changes: &mut Vec<StoreChange>, used: Vec<Memory>) {
         });
         match (raised, replacement) {
             (Some(raised), Some(replacement)) => {
+                // The lesson may have raised it further, by a merge.
                 replacement.confidence = replacement.confidence.max(raised.confidence);
                 // Needs review only if both say so.
                 replacement.flags.needs_review &= raised.flags.needs_review;

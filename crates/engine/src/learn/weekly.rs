@@ -6,7 +6,7 @@ use model::{Actor, DAY_MS, MemoryId, Timestamp};
 use store::{AuditAction, Milestone, StoreChange, StoreReader, WriteBatch};
 
 use super::consolidation::consolidate_since;
-use super::retired_statistics::retire_statistics;
+use super::retired_statistics::retire_statistics_once;
 use crate::editing::user_batch;
 use crate::{Error, NotebookScope, Project};
 
@@ -19,7 +19,7 @@ const MAX_CONSOLIDATED_AGE_MS: i64 = 8 * DAY_MS;
 /// Merges duplicates and returns the memories that were retired. Does nothing if it ran this week.
 pub(crate) async fn consolidate_week(project: &mut Project) -> Result<Vec<MemoryId>, Error> {
     // A project in which no session is learned any more is maintained all the same.
-    retire_statistics(project).await?;
+    retire_statistics_once(project).await?;
     let Some(store) = project.project_store_reader().filter(StoreReader::exists) else {
         return Ok(Vec::new());
     };

@@ -14,17 +14,22 @@ const MAX_LISTED_MODULES: usize = 60;
 
 /// The modules that are worth listing for a newcomer: those that are no tests, up to a limit.
 pub(super) fn listed_modules(map: &ModuleMap) -> impl Iterator<Item = &MappedModule> {
-    map.modules.iter().filter(|it| !it.module.is_test).take(MAX_LISTED_MODULES)
+    code_modules(map).take(MAX_LISTED_MODULES)
+}
+
+fn code_modules(map: &ModuleMap) -> impl Iterator<Item = &MappedModule> {
+    map.modules.iter().filter(|it| !it.module.is_test)
 }
 
 /// The whole map as notes.
 pub(super) fn render_map(map: &ModuleMap) -> String {
     let mut lines: Vec<String> = listed_modules(map).map(module_line).collect();
-    let n_modules = map.modules.iter().filter(|it| !it.module.is_test).count();
+    let n_modules = code_modules(map).count();
     if n_modules > lines.len() {
         lines.push(format!("- and {} more", n_modules - lines.len()));
     }
-    // Values come from manifests of the repository, so they are neutralised like any outside text.
+    // Commands come from manifests of the repository, so they are neutralised like any outside text.
+    // `neutralize_description`, for descriptions, is stricter and may leave nothing of a text.
     for tool in &map.tools {
         lines.push(format!(
             "- {}: {}",
@@ -62,6 +67,8 @@ pub(super) fn render_module(mapped: &MappedModule) -> String {
     frame_lines(&lines)
 }
 
+/// One line of the list. It names the module by its id, by which a caller can request the module;
+/// `render_module` shows its name, which the user may have changed.
 fn module_line(mapped: &MappedModule) -> String {
     let module = &mapped.module;
     let about = match model_text::neutralize_description(&module.description).as_str() {
