@@ -38,12 +38,17 @@ pub(crate) fn memory_line(name: &str, memory: &Memory) -> String {
     format!("{name} {} {:?}{}", memory.kind, memory.content, attributes(memory))
 }
 
-/// Tags, files, modules, pinned, status and deprecation reason, each only if it is not the default.
+/// Tags, files, anchors, modules, pinned, status and deprecation reason, each only if it is not the default.
 pub(crate) fn attributes(memory: &Memory) -> String {
     let mut res = String::new();
     let files: Vec<String> = memory.files.iter().map(ToString::to_string).collect();
-    for (what, values) in [("tags", &memory.tags), ("files", &files), ("modules", &memory.modules)]
-    {
+    let anchors: Vec<String> = memory.anchors.iter().map(|it| it.symbol.clone()).collect();
+    for (what, values) in [
+        ("tags", &memory.tags),
+        ("files", &files),
+        ("anchors", &anchors),
+        ("modules", &memory.modules),
+    ] {
         if !values.is_empty() {
             let _ = write!(res, " {what}={}", values.join(","));
         }

@@ -408,7 +408,7 @@ fn stored_secrets_are_found_and_purged_in_every_text_of_every_project() {
             > purge secrets
             purged m4 m1 m2 m3, not found anywhere
             > list --all
-            m3 gotcha 1.00 "the-pool" pinned
+            m3 gotcha 1.00 "the-pool" anchors=[REDACTED: github-token] pinned
             m2 gotcha 1.00 "the-cache" pinned
             m1 gotcha 1.00 "the deploy runs nightly" tags=[REDACTED: github-token] pinned
             m4 gotcha 1.00 "the deploy uses [REDACTED: github-token]" user pinned

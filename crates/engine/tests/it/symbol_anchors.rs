@@ -11,15 +11,15 @@
 //! m1 module_insight 0.90 "retry limit is 3"    0.90 is its current confidence
 //! ```
 //!
-//! After the text of a memory come `tags=`, `files=`, `user` if it is in the user's notebook, `pinned`,
-//! and its status if it is not active: `[deleted]`. `main.rs` explains the other words of the output,
-//! the header of the crate `testkit` all commands. This file also uses:
+//! After the text of a memory come `files=` and `anchors=`, the symbols. `main.rs` explains the other
+//! words of the output, the header of the crate `testkit` all commands. This file also uses:
 //!
 //! ```text
-//! teach --file a.rs:verify    anchors the memory to the symbol `verify`
+//! teach --file a.rs:verify    anchors the memory to the symbol `verify`, for which the file is parsed
 //! index                       indexes the code
-//! write FILE TEXT --times N   writes the text N times into a file; once is the default
-//! --explain                   prints for each memory `worth`, its confidence, and the reasons
+//! --explain                   prints for each memory `worth`, its confidence, and the reasons for a
+//!                             lower one; nothing after the colon if there are none
+//! # text                      a comment; the output does not repeat it
 //! ```
 
 use expect_test::expect;
@@ -42,7 +42,7 @@ fn white_space_comments_and_other_code_do_not_count_as_changes() {
         ",
         expect![[r#"
             > teach --type gotcha --file a.rs:verify tokens are verified twice on purpose
-            m1 new: gotcha "tokens are verified twice on purpose" files=a.rs
+            m1 new: gotcha "tokens are verified twice on purpose" files=a.rs anchors=verify
             > file-context --explain a.rs
             a.rs:
             - [GOTCHA] tokens are verified twice on purpose [m1]
@@ -67,13 +67,13 @@ fn a_changed_body_halves_the_confidence_until_the_memory_is_confirmed() {
         ",
         expect![[r#"
             > teach --type gotcha --file a.rs:Server::verify tokens are verified twice on purpose
-            m1 new: gotcha "tokens are verified twice on purpose" files=a.rs
+            m1 new: gotcha "tokens are verified twice on purpose" files=a.rs anchors=Server.verify
             > file-context --explain a.rs
             a.rs:
             - [GOTCHA] tokens are verified twice on purpose (the code it is about has changed since: check) [m1]
               m1 worth 0.45: `Server.verify` in `a.rs` changed since
             > flag m1 right
-            m1 gotcha "tokens are verified twice on purpose" files=a.rs
+            m1 gotcha "tokens are verified twice on purpose" files=a.rs anchors=Server.verify
             > file-context --explain a.rs
             a.rs:
             - [GOTCHA] tokens are verified twice on purpose [m1]
@@ -86,13 +86,13 @@ fn a_changed_body_halves_the_confidence_until_the_memory_is_confirmed() {
 fn a_symbol_that_moved_to_another_file_is_followed() {
     check(
         r"
-            write a.py def verify(t):\n    return one(t)\n\ndef other():\n    pass\n --times 1
+            write a.py def verify(t):\n    return one(t)\n\ndef other():\n    pass\n
             git main
             commit
             teach --type gotcha --file a.py:verify tokens are verified twice on purpose
             # The whole file is renamed.
             delete a.py
-            write lib/b.py def verify(t):\n    return one(t)\n\ndef other():\n    pass\n --times 1
+            write lib/b.py def verify(t):\n    return one(t)\n\ndef other():\n    pass\n
             commit
             context --explain --phase implement are tokens verified twice on purpose
             # The symbol moves to another file; only the index can find it there.
@@ -107,7 +107,7 @@ fn a_symbol_that_moved_to_another_file_is_followed() {
         ",
         expect![[r#"
             > teach --type gotcha --file a.py:verify tokens are verified twice on purpose
-            m1 new: gotcha "tokens are verified twice on purpose" files=a.py
+            m1 new: gotcha "tokens are verified twice on purpose" files=a.py anchors=verify
             > context --explain --phase implement are tokens verified twice on purpose
             lib/b.py:
             - [GOTCHA] tokens are verified twice on purpose [m1]
@@ -125,7 +125,7 @@ fn a_symbol_that_moved_to_another_file_is_followed() {
 }
 
 #[test]
-fn an_anchor_to_an_unknown_or_ambiguous_symbol_is_refused() {
+fn a_symbol_is_named_in_full_or_by_a_line_and_refused_if_unclear() {
     check(
         r"
             write a.ts export class A { run() {} }\nexport class B { run() {}\n  stop() {\n  }\n}\n
@@ -145,9 +145,9 @@ fn an_anchor_to_an_unknown_or_ambiguous_symbol_is_refused() {
             error: `run` fits several symbols of `a.ts`: A.run, B.run
               name one of them in full
             > teach --file a.ts:B.run something is wrong with running of b
-            m1 new: module_insight "something is wrong with running of b" files=a.ts
+            m1 new: module_insight "something is wrong with running of b" files=a.ts anchors=B.run
             > teach --file a.ts:4 something is wrong with stopping
-            m2 new: module_insight "something is wrong with stopping" files=a.ts
+            m2 new: module_insight "something is wrong with stopping" files=a.ts anchors=B.stop
             > teach --file nowhere.ts:run something is wrong elsewhere
             m3 new: module_insight "something is wrong elsewhere" files=nowhere.ts:run
               absent: nowhere.ts:run

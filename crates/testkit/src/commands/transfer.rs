@@ -1,7 +1,8 @@
 //! Commands that export, import and purge memories.
 //!
 //! The import file is a list of records in the test world: `export` replaces it, `foreign` adds a
-//! record as another program could have written it, and `import` reads it.
+//! record as another program could have written it, and `import` reads it. The notation of the lines is
+//! in the header of the crate.
 
 use engine::{Error, ImportOptions, ImportRecord, PurgeReport, RecordOutcome, RuleTrust};
 use model::{
@@ -131,14 +132,36 @@ pub(super) fn insert_unchecked(
 /// confidence, pinned, verified by the user, and a summary that differs from its content.
 ///
 /// - `--content WORD --into FIELD` puts the line's text into another field, and the word into the
-///   content: every field must be checked for secrets.
+///   content: every field must be checked for secrets. `FIELD` is `type`, `file`, `anchor`, `anchor_file`,
+///   `relation`, `work_unit`, `commit`, `branch`, `reason` or `author`.
 /// - `--inflated` adds a creation time in the future, a huge half-life and a large use count.
 /// - `--candidate` makes it a claim that is not sure, without a pin and not verified.
 /// - `--plain` leaves out the pin and the differing summary.
 fn foreign_memory(world: &TestWorld, line: &ScriptLine) -> Memory {
+    let mut memory = confident_memory(world, line);
+    if line.has_switch("inflated") {
+        memory.visibility = Visibility::from_slug(&line.option("for").unwrap_or_default())
+            .unwrap_or(Visibility::Organization);
+        memory.half_life_days = Some(100_000);
+        memory.states.stale_at = Some(world.now);
+        memory.created_at = world.now.plus_millis(9_000 * DAY_MS);
+        memory.counters.used_count = 999;
+    }
+    if line.has_switch("candidate") {
+        memory.flags.user_verified = false;
+        memory.flags.pinned = false;
+        memory.flags.candidate = true;
+    }
+    if line.has_switch("plain") {
+        memory.flags.pinned = false;
+        memory.summary = line.text_from(0);
+    }
+    memory
+}
+
+/// The memory of a line without its switches.
+fn confident_memory(world: &TestWorld, line: &ScriptLine) -> Memory {
     let now = world.now;
-    let (is_plain, is_inflated) = (line.has_switch("plain"), line.has_switch("inflated"));
-    let is_candidate = line.has_switch("candidate");
     let text = line.text_from(0);
     // The line's text if `--into` names this field.
     let text_into =
@@ -191,17 +214,9 @@ fn foreign_memory(world: &TestWorld, line: &ScriptLine) -> Memory {
         kind: kind.unwrap_or(MemoryType::Core(MemoryKind::Gotcha)),
         source: MemorySource::from_slug(&slug("source")).unwrap_or(MemorySource::UserTaught),
         scope: MemoryScope::from_slug(&slug("scope")).unwrap_or(MemoryScope::Global),
-        visibility: Visibility::from_slug(&slug("for")).unwrap_or(if is_inflated {
-            Visibility::Organization
-        } else {
-            Visibility::Personal
-        }),
+        visibility: Visibility::from_slug(&slug("for")).unwrap_or(Visibility::Personal),
         content: line.option("content").unwrap_or_else(|| text.clone()),
-        summary: if is_plain {
-            text.clone()
-        } else {
-            "a summary that says something else".to_owned()
-        },
+        summary: "a summary that says something else".to_owned(),
         citation: "else".to_owned(),
         confidence: PerMille::ONE,
         tags: line.options("tag"),
@@ -218,28 +233,16 @@ fn foreign_memory(world: &TestWorld, line: &ScriptLine) -> Memory {
         commit: text_into("commit"),
         branch: text_into("branch").or_else(|| line.option("branch")),
         relations: rests_on.chain(required).chain(relation_to_file).collect(),
-        half_life_days: is_inflated.then_some(100_000),
-        flags: MemoryFlags {
-            user_verified: !is_candidate,
-            pinned: !is_plain && !is_candidate,
-            candidate: is_candidate,
-            ..MemoryFlags::default()
-        },
-        states: SoftStates {
-            deprecated_reason: text_into("reason"),
-            stale_at: is_inflated.then_some(now),
-            ..SoftStates::default()
-        },
+        half_life_days: None,
+        flags: MemoryFlags { user_verified: true, pinned: true, ..MemoryFlags::default() },
+        states: SoftStates { deprecated_reason: text_into("reason"), ..SoftStates::default() },
         payload: None,
         created_by: text_into("author").map_or(Actor::User, Actor::Agent),
-        created_at: now.plus_millis(if is_inflated { 9_000 * DAY_MS } else { 0 }),
+        created_at: now,
         updated_at: now,
         version: 1,
         hlc: HybridTimestamp::default(),
-        counters: UsageCounters {
-            used_count: u64::from(is_inflated) * 999,
-            ..UsageCounters::default()
-        },
+        counters: UsageCounters::default(),
     }
 }
 
@@ -265,21 +268,24 @@ pub(super) fn purge(
     line: &ScriptLine,
     acc: &mut Vec<String>,
 ) -> Result<(), Error> {
-    let ids: Vec<String> = line.words.iter().map(|it| world.resolve_id(it)).collect();
     let text = line.text_from(1);
-    let res =
-        match line.word(0) {
-            "secret" => world
-                .with_project(async |project| project.maintenance().purge_secret(&text).await)?,
-            "secrets" => world
-                .with_project(async |project| project.maintenance().purge_secrets_found().await)?,
-            "project" => world.with_project(async |project| project.purge_project().await)?,
-            "everything" => {
-                world.with_opened_project(async |project| project?.purge_everything().await)?
-            }
-            _ => world
-                .with_project(async |project| project.maintenance().purge_memories(&ids).await)?,
-        };
+    let res = match line.word(0) {
+        "secret" => {
+            world.with_project(async |project| project.maintenance().purge_secret(&text).await)?
+        }
+        "secrets" => {
+            world.with_project(async |project| project.maintenance().purge_secrets_found().await)?
+        }
+        "project" => world.with_project(async |project| project.purge_project().await)?,
+        "everything" => {
+            world.with_opened_project(async |project| project?.purge_everything().await)?
+        }
+        // The names of memories.
+        _ => {
+            let ids: Vec<String> = line.words.iter().map(|it| world.resolve_id(it)).collect();
+            world.with_project(async |project| project.maintenance().purge_memories(&ids).await)?
+        }
+    };
     push_purge_report(world, &res, acc);
     Ok(())
 }
@@ -288,13 +294,18 @@ pub(super) fn purge(
 fn push_purge_report(world: &mut TestWorld, res: &PurgeReport, acc: &mut Vec<String>) {
     let names: Vec<String> = res.memories.iter().map(|it| world.name_of(*it)).collect();
     let names = if names.is_empty() { "nothing".to_owned() } else { names.join(" ") };
-    let proof = match res.proof.found_in.len() {
-        _ if res.proof.found_in_database => "still there inside".to_owned(),
-        // Encrypted files cannot be searched for bytes.
-        0 if res.proof.pieces > 0 && !res.proof.is_encrypted => "not found anywhere".to_owned(),
-        0 if res.memories.is_empty() => "nothing to look for".to_owned(),
-        0 => "no bytes to look for, not there inside".to_owned(),
-        n => format!("still found in {n} files"),
+    let n_files = res.proof.found_in.len();
+    let proof = if res.proof.found_in_database {
+        "still there inside".to_owned()
+    } else if n_files > 0 {
+        format!("still found in {n_files} files")
+    } else if res.proof.pieces > 0 && !res.proof.is_encrypted {
+        "not found anywhere".to_owned()
+    } else if res.memories.is_empty() {
+        "nothing to look for".to_owned()
+    } else {
+        // The texts are too short, or the files encrypted, so that they cannot be searched for bytes.
+        "no bytes to look for, not there inside".to_owned()
     };
     acc.push(format!("purged {names}, {proof}"));
 }
