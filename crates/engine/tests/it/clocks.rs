@@ -11,9 +11,10 @@
 //! m1 module_insight 0.90 "retry limit is 3"    0.90 is its current confidence
 //! ```
 //!
-//! After the text of a memory come `tags=`, `files=`, `user` if it is in the user's notebook, `pinned`,
-//! and its status if it is not active: `[deleted]`. `main.rs` explains the other words of the output,
-//! the header of the crate `testkit` all commands. This file also uses:
+//! After the text of a memory come `tags=`, `files=`, `pinned`, and its status if it is not active:
+//! `[deleted]`; in a list and for a new memory also `user` if it is in the user's notebook. `main.rs`
+//! explains the other words of the output, the header of the crate `testkit` all commands. The confidence
+//! halves in 7 days for `work_state`, in 60 for `gotcha`, in 90 for `module_insight`. This file also uses:
 //!
 //! ```text
 //! days N         moves the clock without any use in between; N may be negative
@@ -155,6 +156,7 @@ fn maintenance_makes_a_backup_when_one_is_due() {
         r"
             teach retry limit is 3
             maintain
+            # Not due yet: prints nothing.
             maintain
             days 2
             maintain
@@ -297,8 +299,9 @@ fn undo_works_after_an_old_database_was_migrated() {
     fs::create_dir_all(world.data_folder()).unwrap();
 
     // A database of version 2, which has no hybrid clock; its changes count as older than all
-    // others. `m2` and `m3` are memories of this database, named when they are first printed. An undo
-    // first takes back the new changes, the newest first, then those of the old database.
+    // others. `m2` and `m3` are memories of this database, named when they are first printed, with the
+    // filler words of that fixture in their fields. An undo first takes back the new changes, the newest
+    // first, then those of the old database.
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/tests/fixtures");
     fs::copy(fixtures.join("user-2.db"), world.data_folder().join("user.db")).unwrap();
     let output = world.run_script(
@@ -323,7 +326,7 @@ fn undo_works_after_an_old_database_was_migrated() {
         undid edit
         m2 gotcha "the forgotten one" tags=tag files=src/auth.rs modules=auth
         undid edit
-        m3 error_pattern "content wren end" tags=tagwren,tag files=src/filewren.rs,src/auth.rs modules=modulewren pinned [deprecated] (reason wren end)
+        m3 error_pattern "content wren end" tags=tagwren,tag files=src/filewren.rs,src/auth.rs anchors=symbolwren modules=modulewren pinned [deprecated] (reason wren end)
         m4 new: preference "prefer tabs over spaces" user
         m5 new: module_insight "the pool has 8 connections"
         undid remember

@@ -2,8 +2,9 @@
 //! damaged session is learned as far as it is intact.
 //!
 //! Sessions are written as JSON events without the common fields (event id, session id, time), which
-//! `parse_events_at` adds. The state of a lesson is `New`, `Grown` if the session has events that were
-//! not learned yet, or `Unchanged`. *Tainted* means derived from text outside the project.
+//! `parse_events_at` and `event_line` add. A *lesson* is the result of learning one session; its state is
+//! `New`, `Grown` if the session has events that were not learned yet, or `Unchanged`. *Tainted* means
+//! derived from text outside the project.
 
 use std::cell::Cell;
 use std::fmt::Write as _;
@@ -16,6 +17,9 @@ use waylore_engine::{
 };
 
 use crate::learning::{LearningFixture, SESSION_ID_PREFIX, START, parse_events_at};
+
+/// The time at which the tests learn: after all sessions.
+const NOW: Timestamp = Timestamp(START + 60 * DAY_MS);
 
 thread_local! {
     /// Each test runs in a thread of its own, so that the tests do not disturb one another.
@@ -125,7 +129,7 @@ impl TranscriptFixture {
             random: next_entropy,
         };
         let start = self.dir.path().join("project");
-        self.run(Project::open(config, &start, Timestamp(START + 60 * DAY_MS)))
+        self.run(Project::open(config, &start, NOW))
     }
 
     /// Learns every file, as `waylore learn --from` does.
@@ -134,11 +138,13 @@ impl TranscriptFixture {
         for transcript in
             transcripts_at_paths(&self.files, None, &|_| TranscriptTrust::Own).unwrap()
         {
-            let parsed = project.session_history().read_transcript(&transcript).unwrap().unwrap();
+            let parsed = project.session_history().read_transcript(&transcript);
+            let parsed = parsed.expect("the file can be read").expect("it holds a session");
             let learned = self.run(project.learner().learn_session(&parsed.pad)).unwrap();
             states.push(learned.state);
             notices.extend(learned.notices);
         }
+        // The weekly part of learning, which compares sessions with one another.
         self.run(project.learner().consolidate_week());
         LearnedTranscripts { states, notices }
     }
@@ -183,6 +189,14 @@ fn the_same_sessions_give_the_same_database_and_learning_again_changes_nothing()
     assert!(first == learn_twice(), "the same sessions give the same database");
 }
 
+/// A line of the first session that follows its transcript, from the fields of an event.
+fn event_line(nth: usize, fields: &str) -> String {
+    let at = START + DAY_MS + 1_000;
+    format!(
+        r#"{{"event_id":"more-{nth}","session_id":"{SESSION_ID_PREFIX}01","at":{at},{fields}}}"#
+    )
+}
+
 /// A session that has grown is learned again. Its verdicts and taints must stay the same.
 #[test]
 fn a_grown_session_is_judged_like_a_new_one() {
@@ -192,15 +206,9 @@ fn a_grown_session_is_judged_like_a_new_one() {
     let transcript_with = |more: &str| {
         let text = transcript_text(1);
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        let head = |nth: usize| {
-            format!(
-                r#"{{"event_id":"more-{nth}","session_id":"{SESSION_ID_PREFIX}01","at":{}"#,
-                START + DAY_MS + 1_000
-            )
-        };
-        lines.push(format!("{},{note}}}", head(1)));
+        lines.push(event_line(1, note));
         if !more.is_empty() {
-            lines.push(format!("{},{more}}}", head(2)));
+            lines.push(event_line(2, more));
         }
         lines.join("\n") + "\n"
     };

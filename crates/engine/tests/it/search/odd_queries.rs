@@ -11,17 +11,18 @@ use waylore_engine::{ContextRequest, SearchPurpose, SearchQuery};
 use super::{query, search};
 
 /// A world with two memories.
-fn world() -> TestWorld {
+fn world_with_two_memories() -> TestWorld {
     let mut world = TestWorld::new(1);
     world.run_script("teach verifyJwt expects seconds\nteach --user the pool has 8 connections");
     world
 }
 
-/// Checks that searches, answers and contexts for a text succeed and change nothing.
+/// Checks that searches, answers and contexts for a text succeed and change nothing that `list` prints.
 fn check_query(world: &mut TestWorld, text: &str) {
     let context_request =
         ContextRequest { task: text.to_owned(), ..ContextRequest::new(model::Phase::Explore) };
     let query = query(text);
+    let list_before = world.run_line("list");
     let start_query = SearchQuery { purpose: SearchPurpose::Start, ..query.clone() };
     let result = world.with_project(async |project| {
         search(project, &query).await?;
@@ -33,16 +34,12 @@ fn check_query(world: &mut TestWorld, text: &str) {
     // The text may be very long.
     let excerpt: String = text.chars().take(80).collect();
     assert!(result.is_ok(), "{excerpt:?}: {result:?}");
-    assert_eq!(
-        world.run_line("list").lines().count(),
-        2,
-        "a search changed something: {excerpt:?}"
-    );
+    assert_eq!(world.run_line("list"), list_before, "a search changed something: {excerpt:?}");
 }
 
 #[test]
 fn queries_with_odd_syntax_or_characters_succeed() {
-    let mut world = world();
+    let mut world = world_with_two_memories();
     let one_mebibyte = "seconds ".repeat(131_072);
     for text in [
         "",
@@ -93,7 +90,7 @@ fn queries_with_odd_syntax_or_characters_succeed() {
 
 #[test]
 fn random_queries_succeed() {
-    let world = RefCell::new(world());
+    let world = RefCell::new(world_with_two_memories());
     let text = prop_oneof![
         // Any text.
         any::<String>(),
