@@ -25,6 +25,8 @@ const N_BACKUP_CASES: usize = 10;
 const N_LONG_MEMORIES: usize = 45;
 /// Memories written after the backups: three of the project, one of the user.
 const N_LATE_MEMORIES: usize = 4;
+/// Text of the memory that the fixture edits: one of the long ones.
+const EDITED_BEGINNING: &str = "chapter 3 ";
 /// Text of the memories that a case itself writes; they were not there when the fixture was saved.
 const WRITTEN_BY_TEST: &str = "written after the restore";
 /// A shorter output cannot describe a problem.
@@ -34,6 +36,14 @@ const MIN_REPORT_LENGTH: usize = 40;
 struct SavedBackup {
     name: String,
     memory_ids: Vec<String>,
+}
+
+/// What was done to a file.
+struct Damage {
+    path: PathBuf,
+    is_removed: bool,
+    /// Names the file and the change: `memory.db truncated at 9`.
+    description: String,
 }
 
 /// A home folder with backups, with changes made after them, and with a write-ahead log that still
@@ -58,7 +68,10 @@ fn damage_is_reported_and_never_served() {
         fixture.restore();
         let files = fixture.damageable_files();
         let damage = damage_file(&files[case % files.len()], &mut random);
-        fixture.assert_damage_is_reported(&format!("case {case}: {damage}"));
+        fixture.assert_damage_is_reported(&Damage {
+            description: format!("case {case}: {}", damage.description),
+            ..damage
+        });
     }
 }
 
@@ -76,8 +89,9 @@ fn a_file_replaced_by_other_bytes_is_reported() {
         ] {
             fixture.restore();
             fs::write(&file, bytes).unwrap();
-            let case = format!("{} replaced by {} bytes", file.display(), bytes.len());
-            fixture.assert_damage_is_reported(&case);
+            let description = format!("{} replaced by {} bytes", file.display(), bytes.len());
+            let damage = Damage { path: file.clone(), is_removed: false, description };
+            fixture.assert_damage_is_reported(&damage);
         }
     }
 }
@@ -93,13 +107,13 @@ fn a_damaged_backup_is_refused_and_changes_nothing() {
     let backup = fixture.project_data.join("backups").join(name);
     for case in 0..N_BACKUP_CASES {
         sandbox.restore_home(&saved_home);
-        let damage = damage_file(&backup, &mut random);
-        let output = sandbox.run(&["restore-backup", name, "--yes"]).expect_no_panic(&damage);
-        assert_ne!(output.code, 0, "case {case}: {damage} was restored");
-        assert_eq!(sandbox.contents(), contents_before, "case {case}: {damage}");
+        let Damage { is_removed, description, .. } = damage_file(&backup, &mut random);
+        let output = sandbox.run(&["restore-backup", name, "--yes"]).expect_no_panic(&description);
+        assert_ne!(output.code, 0, "case {case}: {description} was restored");
+        assert_eq!(sandbox.contents(), contents_before, "case {case}: {description}");
         // A removed backup looks as if it had never been made.
-        let doctor = sandbox.run(&["doctor"]).expect_no_panic(&damage);
-        assert!(doctor.code != 0 || damage.ends_with("removed"), "case {case}: {damage}");
+        let doctor = sandbox.run(&["doctor"]).expect_no_panic(&description);
+        assert!(doctor.code != 0 || is_removed, "case {case}: {description}");
     }
 }
 
@@ -116,16 +130,21 @@ impl DamageFixture {
         let user_memory = string(
             &sandbox.json(&["remember", "--new", "--user", "mine everywhere"])["memory"]["id"],
         );
-        let (edited, _text) = sandbox.contents().swap_remove(3);
+        let mut contents = sandbox.contents().into_iter();
+        let edited = contents.find(|(_, text)| text.starts_with(EDITED_BEGINNING));
+        let (edited, _) = edited.expect("the chapter is there");
         sandbox.json(&["edit", &edited, "--text", "chapter, second edition", "--tag", "kept"]);
         let backups = sandbox.json(&["backup"]);
-        let backup_name = |n: usize| string(&backups["backups"][n]["name"]);
+        let backup_name = |notebook: &str| {
+            let mut all = backups["backups"].as_array().unwrap().iter();
+            string(&all.find(|it| it["notebook"] == notebook).unwrap()["name"])
+        };
         let all_ids = sandbox.contents().into_iter().map(|(id, _text)| id);
         let project_backup = SavedBackup {
-            name: backup_name(0),
+            name: backup_name("project"),
             memory_ids: all_ids.filter(|it| *it != user_memory).collect(),
         };
-        let user_backup = SavedBackup { name: backup_name(1), memory_ids: vec![user_memory] };
+        let user_backup = SavedBackup { name: backup_name("user"), memory_ids: vec![user_memory] };
 
         // While another process reads the database, the write-ahead log cannot be merged into it, so
         // the later changes stay in the log. The export blocks after the first byte.
@@ -135,6 +154,7 @@ impl DamageFixture {
             sandbox.remember(&format!("written down late {n}"));
         }
         sandbox.json(&["remember", "--new", "--user", "mine, and late"]);
+        // Killed: a process that closes the database properly merges the log.
         reader.kill().unwrap();
         reader.wait().unwrap();
 
@@ -172,9 +192,9 @@ impl DamageFixture {
     }
 
     /// Runs the reading commands and `doctor`, asserts that they print nothing wrong and report what is
-    /// missing, and then restores the backups. `case` describes the damage.
-    fn assert_damage_is_reported(&self, case: &str) {
-        let sandbox = &self.sandbox;
+    /// missing, and then restores the backups.
+    fn assert_damage_is_reported(&self, damage: &Damage) {
+        let (sandbox, case) = (&self.sandbox, damage.description.as_str());
 
         // `list` prints intact memories only, and reports that others are missing.
         let list = sandbox.run(&["list", "--all", "-n", "1000", "--json"]).expect_no_panic(case);
@@ -186,12 +206,13 @@ impl DamageFixture {
             "{case}: {n_missing} are missing without a report: {list:?}"
         );
 
-        // `show` of two missing memories and a listed one.
+        // `show` of two missing memories prints them or fails; what `list` prints, it prints too.
         let missing = self.memories.keys().filter(|it| !listed.contains(it)).take(2);
         for id in missing.chain(listed.iter().take(1)) {
             let show = sandbox.run(&["show", id, "--json"]).expect_no_panic(case);
             let is_shown = self.assert_output_is_intact(&show, case).len() == 1;
-            assert!(show.code != 0 || is_shown, "{case}: {show:?}");
+            let may_fail = show.code != 0 && !listed.contains(id);
+            assert!(is_shown || may_fail, "{case}: {show:?}");
         }
 
         // `search` and `doctor`.
@@ -201,14 +222,14 @@ impl DamageFixture {
         let doctor = sandbox.run(&["doctor"]).expect_no_panic(case);
         assert!(n_missing == 0 || doctor.code != 0, "{case}: `doctor` reports nothing: {doctor:?}");
 
-        self.assert_backups_can_be_restored(case);
+        self.assert_backups_can_be_restored(damage);
     }
 
     /// Restores both backups and asserts that all of their memories are back. A damaged backup may be
     /// refused.
-    fn assert_backups_can_be_restored(&self, case: &str) {
-        // `case` contains the path of the damaged file.
-        let is_backup_damaged = case.contains("backups");
+    fn assert_backups_can_be_restored(&self, damage: &Damage) {
+        let case = damage.description.as_str();
+        let is_backup_damaged = damage.path.components().any(|it| it.as_os_str() == "backups");
 
         let mut restored: Vec<&String> = Vec::new();
         // The user's database first: it knows which project this is.
@@ -267,15 +288,19 @@ impl DamageFixture {
     }
 }
 
-/// Damages a file in a random way and returns a description, such as `memory.db truncated at 9`
-/// or `memory.db removed`. Half of the cases flip bits.
-fn damage_file(path: &Path, random: &mut SeededRandom) -> String {
+/// Damages a file in a random way. Half of the cases flip bits.
+fn damage_file(path: &Path, random: &mut SeededRandom) -> Damage {
     /// One is not enough: most bytes of a database are unused.
     const N_FLIPPED_BITS: usize = 8;
     const ZEROED_BYTES: usize = 2048;
     let mut bytes = fs::read(path).unwrap();
     let position = random.index(bytes.len());
-    let damage = match random.below(6) {
+    let to_damage = |change: &str, is_removed: bool| Damage {
+        path: path.to_owned(),
+        is_removed,
+        description: format!("{} {change}", path.display()),
+    };
+    let change = match random.below(6) {
         0..=2 => {
             for _ in 0..N_FLIPPED_BITS {
                 let byte = random.index(bytes.len());
@@ -285,9 +310,9 @@ fn damage_file(path: &Path, random: &mut SeededRandom) -> String {
         }
         3 => {
             let end = bytes.len().min(position + ZEROED_BYTES);
-            // The first byte is inverted instead: zeroing bytes that are zero already damages nothing.
             let inverted = !bytes[position];
             bytes[position..end].fill(0);
+            // The first byte is inverted instead: zeroing bytes that are zero already damages nothing.
             bytes[position] = inverted;
             format!("zeroed from {position}")
         }
@@ -297,9 +322,9 @@ fn damage_file(path: &Path, random: &mut SeededRandom) -> String {
         }
         _ => {
             fs::remove_file(path).unwrap();
-            return format!("{} removed", path.display());
+            return to_damage("removed", true);
         }
     };
     fs::write(path, bytes).unwrap();
-    format!("{} {damage}", path.display())
+    to_damage(&change, false)
 }
