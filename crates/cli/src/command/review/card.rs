@@ -1,5 +1,6 @@
-//! The card of one pending memory: its text, who said it in which words, what came of it, where it would be
-//! told, and why it waits. Everything that a decision needs, in a few lines.
+//! The card of one pending memory: its text, who said it in which words, what came of it, the moments at which
+//! an agent would be told it (its *cues*, such as a file or a failing command), and why it waits. Everything
+//! that a decision needs, in a few lines.
 
 use engine::{ClaimSighting, NotebookScope, RatedMemory, TellCue};
 use model::MemoryStatus;
@@ -23,22 +24,34 @@ pub(super) struct PendingMemory {
     pub(super) claims: Vec<ClaimSighting>,
 }
 
+/// Groups of pending memories, in the order of the review.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ReviewGroup {
+    /// Stated on purpose and to be reviewed, or taken from text from outside.
+    StatedOrExternal,
+    /// Other memories to review, and with `--all` learned ones that no person confirmed.
+    Learned,
+    Candidate,
+    /// Candidates that were stated after text from outside. Their status is that of a candidate.
+    TaintedCandidate,
+}
+
 impl PendingMemory {
-    /// The order of the review: what was stated on purpose or came from outside, then other memories to
-    /// review, then candidates, the best first and those after text from outside last.
-    pub(super) fn rank(&self) -> (u8, std::cmp::Reverse<u16>) {
+    /// The order of the review: by group, and the best candidates first.
+    pub(super) fn rank(&self) -> (ReviewGroup, std::cmp::Reverse<u16>) {
         let memory = &self.rated.memory;
         let score = self.claims.iter().map(|it| it.claim.score).max();
         let is_explicit = memory.source != model::MemorySource::ObserverInferred;
-        match memory.status() {
-            MemoryStatus::Tainted => (0, std::cmp::Reverse(0)),
-            MemoryStatus::NeedsReview if is_explicit => (0, std::cmp::Reverse(0)),
-            MemoryStatus::Candidate => {
-                let rank = if memory.flags.tainted { 3 } else { 2 };
-                (rank, std::cmp::Reverse(score.unwrap_or(memory.confidence).get()))
-            }
-            _ => (1, std::cmp::Reverse(0)),
-        }
+        let group = match memory.status() {
+            MemoryStatus::Tainted => ReviewGroup::StatedOrExternal,
+            MemoryStatus::NeedsReview if is_explicit => ReviewGroup::StatedOrExternal,
+            MemoryStatus::Candidate if memory.flags.tainted => ReviewGroup::TaintedCandidate,
+            MemoryStatus::Candidate => ReviewGroup::Candidate,
+            _ => ReviewGroup::Learned,
+        };
+        let is_candidate = memory.status() == MemoryStatus::Candidate;
+        let best_first = if is_candidate { score.unwrap_or(memory.confidence).get() } else { 0 };
+        (group, std::cmp::Reverse(best_first))
     }
 
     /// The reason why it waits, as a sentence.
@@ -61,6 +74,7 @@ impl PendingMemory {
                 format_count(memory.provenance.len().max(1), "session", "sessions")
             ),
             MemoryStatus::NeedsReview => "not confirmed yet".to_owned(),
+            // An active memory; only `--all` shows it.
             _ => "learned, and never confirmed by you".to_owned(),
         }
     }
@@ -87,7 +101,7 @@ fn claim_json(sighting: &ClaimSighting) -> Value {
     })
 }
 
-/// A moment in words: `at npm test`.
+/// A moment at which an agent would be told the memory, in words: "at `npm test`".
 fn describe_cue(cue: &TellCue) -> String {
     match cue {
         TellCue::File(file) => format!("on {file}"),
@@ -162,11 +176,11 @@ fn evidence_lines(pending: &PendingMemory) -> Vec<String> {
         lines.push(row("place", &files.join(", ")));
     }
     let cues = pending.claims.last().map(|it| it.claim.tell_at.as_slice()).unwrap_or_default();
-    // The files are the place already.
-    let told: Vec<String> =
+    // The files are in the row `place` already.
+    let cues: Vec<String> =
         cues.iter().filter(|it| !matches!(it, TellCue::File(_))).map(describe_cue).collect();
-    if !told.is_empty() {
-        lines.push(row("told", &told.join(", ")));
+    if !cues.is_empty() {
+        lines.push(row("told", &cues.join(", ")));
     }
     lines
 }
