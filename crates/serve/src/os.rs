@@ -25,6 +25,8 @@ mod imp {
 
     use tokio::signal::unix::{SignalKind, signal};
 
+    // The daemon's side of a connection. `connect_socket` returns the blocking type of the standard library,
+    // because clients such as hooks have no runtime.
     pub(crate) type SocketListener = tokio::net::UnixListener;
     pub(crate) type SocketStream = tokio::net::UnixStream;
     /// The client's end of a connection.
@@ -72,7 +74,7 @@ mod imp {
         options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
     }
 
-    /// Binds the socket and replaces a stale one. Only the holder of the lock may call this.
+    /// Binds the socket and replaces a stale one. Only the holder of the daemon's lock file may call this.
     pub(crate) fn bind_socket(path: &Path) -> io::Result<SocketListener> {
         match fs::remove_file(path) {
             Ok(()) => {}
