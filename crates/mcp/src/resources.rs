@@ -3,15 +3,17 @@
 //!
 //! All texts come from memories and files, which are not trusted. So they are *framed* (put into a block
 //! that marks them as data) and *neutralised* (nothing in them can pass for the end of that block, and
-//! text that reads like an instruction is withheld).
+//! text that reads like an instruction is withheld). The texts of a memory, a session or a finding are framed
+//! here; `ModuleMap::to_notes` frames the module map.
 //!
 //! A *sighting* is the occurrence of a pattern in one session, for example an error and its fix; its
-//! `signal` names the kind of pattern. Sightings are the evidence for learned memories.
+//! `signal` names the kind of pattern. Sightings are the evidence for learned memories. A *finding* is what
+//! sightings show before it is a memory; it is read like a memory, by the id that its notes carry.
 
-use engine::model_text::{TextOrigin, neutralize_text};
-use engine::{
-    Error, ExplainedSighting, Explanation, Finding, Project, SessionExplanation, model_text,
+use engine::model_text::{
+    NOTES_FOOTER, NOTES_HEADER, TextOrigin, neutralize_foreign_text, neutralize_text,
 };
+use engine::{Error, ExplainedSighting, Explanation, Finding, Project, SessionExplanation};
 use model::SignalKind;
 use rmcp::model::{Resource, ResourceTemplate};
 
@@ -31,6 +33,7 @@ pub(crate) fn list_resources() -> Vec<Resource> {
 /// URI templates of the resources that need an id.
 pub(crate) fn list_templates() -> Vec<ResourceTemplate> {
     let rows = [
+        // A finding, too.
         ("memory", "memory://memory/{id}", "One memory in full, with its evidence"),
         ("session", "memory://session/{id}", "Observations of a session that was learned from"),
     ];
@@ -42,7 +45,8 @@ pub(crate) fn list_templates() -> Vec<ResourceTemplate> {
     rows.into_iter().map(to_template).collect()
 }
 
-/// Reads a resource; `None` if the URI is unknown.
+/// Reads a resource; `None` if the URI is unknown: also for an id that is malformed, or that nothing has.
+/// An ambiguous beginning of an id is an error that lists the ids.
 pub(crate) async fn read_resource(project: &Project, uri: &str) -> Result<Option<String>, Error> {
     if uri == MODULE_MAP_URI {
         return match project.code_graph().module_map().await {
@@ -66,7 +70,7 @@ pub(crate) async fn read_resource(project: &Project, uri: &str) -> Result<Option
         ("memory", Explanation::Memory { memory, sightings, sessions }) => {
             let mut lines = vec![project.injector().format_note(&memory)];
             for file in &memory.files {
-                lines.push(format!("file: {}", model_text::neutralize_foreign_text(file.as_str())));
+                lines.push(format!("file: {}", neutralize_foreign_text(file.as_str())));
             }
             lines.push(format!("status: {}", memory.status()));
             lines.push(format!("source: {}, confidence {}", memory.source, memory.confidence));
@@ -78,7 +82,7 @@ pub(crate) async fn read_resource(project: &Project, uri: &str) -> Result<Option
                 let touched: Vec<String> = contributing
                     .files
                     .iter()
-                    .map(|it| model_text::neutralize_foreign_text(it.path.as_str()))
+                    .map(|it| neutralize_foreign_text(it.path.as_str()))
                     .collect();
                 let (session, touched) = (contributing.session.id.short(), touched.join(", "));
                 lines.push(format!("evidence: session #{session} touched {touched}"));
@@ -96,7 +100,7 @@ fn format_session(explanation: &SessionExplanation) -> Vec<String> {
     let session = &explanation.session;
     let mut res = vec![format!("session #{}: {}", session.id.short(), session.outcome)];
     for file in &explanation.files {
-        res.push(format!("touched: {}", model_text::neutralize_foreign_text(file.path.as_str())));
+        res.push(format!("touched: {}", neutralize_foreign_text(file.path.as_str())));
     }
     res.extend(explanation.sightings.iter().map(format_sighting));
     res
@@ -123,5 +127,5 @@ fn format_sighting(sighting: &ExplainedSighting) -> String {
 }
 
 fn frame_lines(lines: &[String]) -> String {
-    format!("{}\n{}\n{}", model_text::NOTES_HEADER, lines.join("\n"), model_text::NOTES_FOOTER)
+    format!("{}\n{}\n{}", NOTES_HEADER, lines.join("\n"), NOTES_FOOTER)
 }
