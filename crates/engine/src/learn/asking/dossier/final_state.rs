@@ -8,7 +8,7 @@ use model::ValidationBasis;
 use observe::SessionOverview;
 
 use super::one_line;
-use super::timeline::Timeline;
+use super::timeline::{CheckRun, Timeline};
 
 /// Files and checks that are listed.
 const MAX_LISTED_FILES: usize = 12;
@@ -17,9 +17,11 @@ const MAX_LISTED_CHECKS: usize = 6;
 /// One line about the session.
 pub(super) fn describe_session(session: &SessionOverview) -> String {
     let n_edited = session.files.iter().filter(|it| it.edits > 0).count();
+    // `retries` counts the errors of the session, whether a call was repeated after them or not.
+    let n_errors = session.retries;
     format!(
-        "SESSION of {}: {} tool calls, {n_edited} files edited, {} failures. Step numbers count tool calls.",
-        session.agent, session.steps, session.retries
+        "SESSION of {}: {} tool calls, {n_edited} files edited, {n_errors} failures. Step numbers count tool calls.",
+        session.agent, session.steps
     )
 }
 
@@ -38,15 +40,15 @@ pub(super) fn describe_state(session: &SessionOverview, timeline: &Timeline<'_>)
         let _ = writeln!(acc, "- files edited: {}{more}", names.join(", "));
     }
     // The last run of each check decides.
-    let mut last: BTreeMap<&str, (u32, bool)> = BTreeMap::new();
+    let mut last_runs: BTreeMap<&str, &CheckRun> = BTreeMap::new();
     for check in &timeline.checks {
-        last.insert(check.command.as_str(), (check.call, check.has_passed));
+        last_runs.insert(check.command.as_str(), check);
     }
-    let mut checks: Vec<(&str, (u32, bool))> = last.into_iter().collect();
-    checks.sort_by_key(|it| std::cmp::Reverse(it.1.0));
-    for (command, (_, has_passed)) in checks.into_iter().take(MAX_LISTED_CHECKS) {
-        let verb = if has_passed { "passed" } else { "FAILED" };
-        let _ = writeln!(acc, "- last run of `{}`: {verb}", one_line(command, 80));
+    let mut last_runs: Vec<&CheckRun> = last_runs.into_values().collect();
+    last_runs.sort_by_key(|it| std::cmp::Reverse(it.call));
+    for check in last_runs.into_iter().take(MAX_LISTED_CHECKS) {
+        let verb = if check.has_passed { "passed" } else { "FAILED" };
+        let _ = writeln!(acc, "- last run of `{}`: {verb}", one_line(&check.command, 80));
     }
     let _ = writeln!(acc, "- the work was {}", describe_work(session, timeline));
     if !timeline.pad.reverted_edits.is_empty() {
