@@ -31,6 +31,7 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::command::handover::Handover;
 use crate::command::{CliCommand, with_grouped_help};
+use crate::failure::FailureKind;
 use crate::output::Output;
 
 /// The memory of AI coding agents
@@ -123,9 +124,9 @@ fn finish_unparsed(error: &clap::Error) -> ExitCode {
     if is_usage_error && wants_json() {
         return failure::report_usage_error(error);
     }
-    // Fails only if the reader closed the pipe, which is not an error.
-    let _ = error.print();
-    if is_usage_error { ExitCode::from(2) } else { ExitCode::SUCCESS }
+    let output = Output::with_modes(false, false);
+    output.keep_write_error(error.print());
+    output.finish(if is_usage_error { FailureKind::Usage as u8 } else { 0 })
 }
 
 /// True if the arguments are those of `hook`, although they did not parse.

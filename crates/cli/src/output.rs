@@ -111,7 +111,7 @@ impl Output {
 
     /// Keeps the error of a write to stdout. A reader that went away (`| head`) ends the output, not the
     /// program, and is not an error.
-    fn keep_write_error(&self, written: std::io::Result<()>) {
+    pub(crate) fn keep_write_error(&self, written: std::io::Result<()>) {
         if let Err(error) = written
             && error.kind() != std::io::ErrorKind::BrokenPipe
         {

@@ -104,6 +104,9 @@ fn output_into_a_full_device_exits_with_3() {
         &["search", "retry limit", "--json"],
         &["export"],
         &["show", "--json", "nothing"],
+        &["version"],
+        &["help"],
+        &["list", "--help"],
     ] {
         let mut command = sandbox.command(args);
         command.stdout(full.try_clone().unwrap()).stderr(Stdio::piped());
