@@ -7,7 +7,7 @@
 //! that an agent meets in text. It is no barrier for a program that reads the files of its user.
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::io::IsTerminal;
 use std::sync::OnceLock;
 
@@ -26,7 +26,7 @@ pub(crate) const EVIDENCE_IS_UNFILTERED: &str = "evidence may hold text from out
 
 thread_local! {
     /// The reader of the command that this thread of the daemon runs.
-    static READER_OF_CALLER: Cell<Option<CommandReader>> = const { Cell::new(None) };
+    static READER_OF_CALLER: RefCell<Option<CommandReader>> = const { RefCell::new(None) };
 }
 
 /// Names the reader for the commands that this thread runs from now on. The daemon gives each command a
@@ -37,27 +37,26 @@ pub(crate) fn set_reader_of_thread(reader: CommandReader) {
 
 /// The reader of the output of this command.
 pub(crate) fn current_reader() -> CommandReader {
-    READER_OF_CALLER.get().unwrap_or_else(reader_of_process)
+    READER_OF_CALLER.with_borrow(|it| it.clone().unwrap_or_else(reader_of_process))
 }
 
 /// The reader by the environment of this process.
 fn reader_of_process() -> CommandReader {
-    static READER: OnceLock<CommandReader> = OnceLock::new();
-    *READER.get_or_init(|| {
+    static VARIABLE: OnceLock<Option<&str>> = OnceLock::new();
+    let variable = *VARIABLE.get_or_init(|| {
         let of_hosts = HOSTS.iter().flat_map(|it| it.shell_variables);
-        let names: Vec<&str> = of_hosts.chain(OTHER_AGENT_VARIABLES).copied().collect();
-        let is_marked = first_set_variable(&names).is_some();
-        if is_marked && !std::io::stdin().is_terminal() {
-            CommandReader::Agent
-        } else {
-            CommandReader::User
-        }
-    })
+        let mut names = of_hosts.chain(OTHER_AGENT_VARIABLES).copied();
+        names.find(|it| first_set_variable(&[it]).is_some() && !std::io::stdin().is_terminal())
+    });
+    match variable {
+        Some(variable) => CommandReader::Agent { variable: variable.to_owned() },
+        None => CommandReader::User,
+    }
 }
 
 /// True if an agent runs this command.
 pub(crate) fn is_agent() -> bool {
-    current_reader() == CommandReader::Agent
+    current_reader() != CommandReader::User
 }
 
 /// The memory as the reader may see it.
@@ -91,8 +90,11 @@ pub(crate) fn readable_description(text: &str) -> String {
 
 /// Fails if an agent runs a command that is the user's.
 pub(crate) fn refuse_agent(what: &str, hint: &str) -> anyhow::Result<()> {
-    if is_agent() {
-        return Err(usage_error(format!("an agent runs this command, and {what}"), hint));
+    match current_reader() {
+        CommandReader::Agent { variable } => {
+            let message = format!("an agent runs this command (`{variable}` is set), and {what}");
+            Err(usage_error(message, hint))
+        }
+        CommandReader::User => Ok(()),
     }
-    Ok(())
 }

@@ -7,7 +7,7 @@
 //! memories and candidates always. Only the text is replaced, by the reason: the note keeps its id, with which the agent can refer the user
 //! to it. Selection for unasked notes asks [`is_withheld`] beforehand and leaves such a note out.
 
-use model::Memory;
+use model::{Actor, Memory, RelationTarget};
 use recall::frame;
 
 pub use recall::frame::{FramedNote, NOTES_FOOTER, NOTES_HEADER};
@@ -104,6 +104,8 @@ pub fn neutralize_description(description: &str) -> String {
 pub fn neutralize_memory(memory: &Memory) -> Memory {
     let origin = TextOrigin::of_memory(memory);
     let is_readable = |it: &str| !is_withheld(it, origin);
+    // A model needs the files of a withheld note, to be careful with them.
+    let is_plain = |it: &str| !is_withheld(it, TextOrigin::Unconfirmed);
     let replace = |it: &str| {
         frame_readable(it, origin).unwrap_or_else(|why| withheld_note(why, &memory.id.short()))
     };
@@ -115,9 +117,15 @@ pub fn neutralize_memory(memory: &Memory) -> Memory {
     };
     res.tags.retain(|it| is_readable(it));
     res.modules.retain(|it| is_readable(it));
-    res.anchors.retain(|it| is_readable(&it.symbol));
-    // An agent needs the paths of a withheld note to work around it, and a path seldom instructs.
-    res.files.retain(|it| !is_withheld(it.as_str(), TextOrigin::Unconfirmed));
+    res.anchors.retain(|it| is_readable(&it.symbol) && is_plain(it.file.as_str()));
+    res.files.retain(|it| is_plain(it.as_str()));
+    res.relations.retain(|it| match &it.target {
+        RelationTarget::File(file) => is_plain(file.as_str()),
+        RelationTarget::Memory(_) => true,
+    });
+    if let Actor::Agent(name) | Actor::Runner(name) | Actor::Import(name) = &mut res.created_by {
+        *name = neutralize_foreign_text(name);
+    }
     res.branch = res.branch.filter(|it| is_readable(it));
     res.states.deprecated_reason = res.states.deprecated_reason.filter(|it| is_readable(it));
     res.work_unit = res.work_unit.filter(|it| {

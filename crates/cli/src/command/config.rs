@@ -104,7 +104,7 @@ pub(crate) async fn run(args: ConfigArgs, mut command: CommandContext<'_>) -> an
         command.output.warn(problem);
     }
     if args.changes_settings() {
-        refuse_agent("settings are the user's", "ask the user to run `waylore config`")?;
+        refuse_agent("settings are the user's", "the user can run `waylore config` in a terminal")?;
     }
     match args.action {
         None => show_settings(&command),

@@ -66,7 +66,10 @@ impl EditArgs {
 const DRAFT_PREFIX: &str = "edit-";
 
 pub(crate) async fn run(args: EditArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
-    refuse_agent("the wording of a memory is the user's", "ask the user to run `waylore edit`")?;
+    refuse_agent(
+        "the wording of a memory is the user's",
+        "the user can run `waylore edit` in a terminal",
+    )?;
     // Without options the user writes the new text in an editor.
     let draft =
         if args.has_options() { None } else { Some(edit_in_editor(&args.id, command).await?) };

@@ -41,7 +41,7 @@ const MAX_GIVEN_NOTES: u32 = 200;
 const MAX_PRINTED_NOTES: usize = 10;
 
 pub(crate) async fn run(args: ExplainArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
-    refuse_agent(EVIDENCE_IS_UNFILTERED, "ask the user to run `waylore explain`")?;
+    refuse_agent(EVIDENCE_IS_UNFILTERED, "the user can run `waylore explain` in a terminal")?;
     let out = command.output;
     let Some(id) = args.id else { return list_sessions(command).await };
     // The id is looked up among the memories first, then among findings and sessions.

@@ -18,7 +18,7 @@ pub(crate) struct HistoryArgs {
 }
 
 pub(crate) async fn run(args: HistoryArgs, command: &CommandContext<'_>) -> anyhow::Result<u8> {
-    refuse_agent(EVIDENCE_IS_UNFILTERED, "ask the user to run `waylore history`")?;
+    refuse_agent(EVIDENCE_IS_UNFILTERED, "the user can run `waylore history` in a terminal")?;
     let history = command.project.retriever().history(&args.id).await?;
     if command.output.json {
         let step_json = |(entry, memory): &(engine::HistoryEntry, Option<Memory>)| {

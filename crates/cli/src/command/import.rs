@@ -52,7 +52,7 @@ pub(crate) async fn run(args: ImportArgs, command: &mut CommandContext<'_>) -> a
     if args.trust {
         refuse_agent(
             "trust in a file is the user's",
-            "ask the user to run `waylore import --trust`",
+            "the user can run `waylore import --trust` in a terminal",
         )?;
     }
     let (name, bytes) = read_input(&args.file)?;

@@ -108,11 +108,14 @@ pub(crate) async fn run(args: LearnArgs, command: &mut CommandContext<'_>) -> an
     if args.trust {
         refuse_agent(
             "trust in a transcript is the user's",
-            "ask the user to run `waylore learn --trust`",
+            "the user can run `waylore learn --trust` in a terminal",
         )?;
     }
     if args.dry_run {
-        refuse_agent(EVIDENCE_IS_UNFILTERED, "ask the user to run `waylore learn --dry-run`")?;
+        refuse_agent(
+            EVIDENCE_IS_UNFILTERED,
+            "the user can run `waylore learn --dry-run` in a terminal",
+        )?;
     }
     // Sessions in the inbox become journals, which `find_transcripts` finds below.
     if args.from.is_empty() && !args.dry_run {

@@ -18,7 +18,7 @@ pub(crate) struct PinArgs {
 }
 
 pub(crate) async fn run(args: PinArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
-    refuse_agent("a pin is the user's", "ask the user to run `waylore pin`")?;
+    refuse_agent("a pin is the user's", "the user can run `waylore pin` in a terminal")?;
     let (memory, changed) = command.project.editor().pin(&args.id, !args.off).await?;
     if command.output.json {
         command.output.print_json(

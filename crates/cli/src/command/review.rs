@@ -57,7 +57,7 @@ const DECISION_KEYS: &[(char, ReviewDecision, &str)] = &[
 ];
 
 pub(crate) async fn run(args: ReviewArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
-    refuse_agent("the review is the user's", "ask the user to run `waylore review`")?;
+    refuse_agent("the review is the user's", "the user can run `waylore review` in a terminal")?;
     let out = command.output;
     let mut pending = pending_memories(&args, command).await?;
     if out.json {

@@ -14,7 +14,7 @@ use crate::output::{
     BAD_STYLE, BLUE_STYLE, BOLD_STYLE, CYAN_STYLE, DIM_STYLE, MAGENTA_STYLE, Output, RED_STYLE,
     WARN_STYLE, format_size,
 };
-use crate::reader::readable_summary;
+use crate::reader::readable_memory;
 
 /// Write mode of a command: write, or only show what would be done (`--dry-run`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +126,7 @@ pub(crate) const SUMMARY_COLUMN: usize = "#ab12cd34  ".len() + KIND_COLUMNS + 2;
 
 /// Id, type and summary of a memory in one line: `#ab12cd34  gotcha      Run migrations first`.
 pub(crate) fn format_summary(memory: &Memory, declared: &[CustomType]) -> String {
-    format!("{}{}", format_id_and_kind(memory, declared), readable_summary(memory))
+    format!("{}{}", format_id_and_kind(memory, declared), readable_memory(memory).summary)
 }
 
 fn format_id_and_kind(memory: &Memory, declared: &[CustomType]) -> String {
@@ -137,13 +137,13 @@ fn format_id_and_kind(memory: &Memory, declared: &[CustomType]) -> String {
 
 /// The line of [`format_summary`] with remarks: pinned, notebook, files, status.
 pub(crate) fn format_memory(rated: &RatedMemory, declared: &[CustomType]) -> String {
-    let memory = &rated.memory;
+    let memory = &*readable_memory(&rated.memory);
     let mut res = format_id_and_kind(memory, declared);
     // Before the summary, where a narrow terminal cannot cut it off.
     if let Some(status) = status_note(memory.status()) {
         let _ = write!(res, "{WARN_STYLE}[{status}]{WARN_STYLE:#} ");
     }
-    res.push_str(&readable_summary(memory));
+    res.push_str(&memory.summary);
     let mut notes: Vec<String> = Vec::new();
     if memory.flags.pinned {
         notes.push("pinned".to_owned());

@@ -27,7 +27,7 @@ pub(crate) async fn run(args: ShowArgs, command: &CommandContext<'_>) -> anyhow:
     let found = match command.project.retriever().find_by_id(&args.id).await {
         // A note may carry the id of a finding, which is no memory yet; a session has an id, too.
         Err(Error::NotFound { .. }) => {
-            refuse_agent(EVIDENCE_IS_UNFILTERED, "ask the user to run `waylore show`")?;
+            refuse_agent(EVIDENCE_IS_UNFILTERED, "the user can run `waylore show` in a terminal")?;
             let explanation = command.project.session_history().explain(&args.id).await?;
             let given = list_given(&explanation, command).await?;
             print_explanation(&explanation, &given, ReportDetail::Folded, command.output);

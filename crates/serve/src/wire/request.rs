@@ -203,12 +203,15 @@ pub struct CommandRequest {
 
 /// The reader of a command's output. The caller knows it from its own environment; the daemon may have been
 /// started by a hook, in the environment of an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandReader {
     User,
     /// The model of an agent that runs the command in its shell.
-    Agent,
+    Agent {
+        /// The variable of the environment that shows it.
+        variable: String,
+    },
 }
 
 /// Turns the connection into one of the Model Context Protocol.

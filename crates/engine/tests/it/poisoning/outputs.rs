@@ -5,7 +5,7 @@ use agents::{HookEvent, HookMessage, RefusedCall};
 use model::{Phase, SessionId, Timestamp, TrustLevel};
 use waylore_engine::{
     ContextRequest, DisabledStages, MemoryFilter, PipelineContext, Project, SearchPurpose,
-    SearchQuery, StepRequest,
+    SearchQuery, StepRequest, model_text,
 };
 
 use crate::learning::{LearningFixture, SESSION_ID_PREFIX, START};
@@ -172,6 +172,9 @@ fn collect_answers(
     for rated in fixture.run(project.retriever().list(&MemoryFilter::active(2_000), None)) {
         let note = project.injector().format_note(&rated.memory);
         acc.push(("memory by id".to_owned(), note));
+        // All fields, as a command in the shell of an agent prints them.
+        let memory = model_text::neutralize_memory(&rated.memory);
+        acc.push(("memory in a shell".to_owned(), format!("{memory:?}")));
     }
     // A project without an index has no map.
     if let Ok(map) = fixture.runtime.block_on(project.code_graph().module_map()) {
