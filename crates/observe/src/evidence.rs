@@ -206,7 +206,12 @@ impl Evidence {
 
     /// The details in one line, for people.
     pub fn summary_line(&self) -> String {
-        EvidenceFields::from_evidence(self).summary_line()
+        let fields = EvidenceFields::from_evidence(self);
+        match self {
+            // The type of a note is stored in the field of a query.
+            Self::Recorded { .. } => fields.without_query().summary_line(),
+            _ => fields.summary_line(),
+        }
     }
 
     /// The files, in the order in which they are stored.

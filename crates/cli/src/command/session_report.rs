@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use engine::{Evidence, ExplainedSighting, SessionExplanation, SessionSummary};
-use model::MemoryStatus;
+use model::{DropReason, MemoryStatus};
 
 use crate::output::{
     BOLD_STYLE, DIM_STYLE, GOOD_STYLE, Output, WARN_STYLE, escape_controls, format_count,
@@ -17,8 +17,17 @@ const MAX_TEXT_CHARS: usize = 300;
 const MAX_QUOTE_CHARS: usize = 200;
 /// Edited files that are named; the others are counted.
 const MAX_EDITED_FILES: usize = 8;
-/// Columns before the text of an entry.
-const ENTRY_COLUMNS: usize = 12;
+/// Columns before the text of an entry: the id of a memory, or a reason and two blanks.
+const ENTRY_COLUMNS: usize = 14;
+
+// A longer reason would touch the text.
+const _: () = {
+    let mut nth = 0;
+    while nth < DropReason::ALL.len() {
+        assert!(DropReason::ALL[nth].slug().len() < ENTRY_COLUMNS, "a reason needs more columns");
+        nth += 1;
+    }
+};
 
 /// Amount of detail of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

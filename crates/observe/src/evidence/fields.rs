@@ -289,6 +289,11 @@ impl EvidenceFields {
         })
     }
 
+    /// The same fields without the query.
+    pub(super) fn without_query(self) -> Self {
+        Self { query: None, ..self }
+    }
+
     /// The fields in one line: `The linter requires it. · command: make · a.go`.
     pub(super) fn summary_line(&self) -> String {
         let labelled = [

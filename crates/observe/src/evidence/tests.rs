@@ -70,6 +70,14 @@ fn masking_reaches_every_text_and_no_path() {
     }
 }
 
+#[test]
+fn the_type_of_a_note_is_no_query() {
+    let stored = r#"{"text":"Totals round per line.","query":"gotcha","steps":["money"]}"#;
+    let key = PatternKey::from_stored(SignalKind::Recorded, "2f85016ecccfb5e5");
+    let evidence = Evidence::parse(&key, stored);
+    assert_eq!(evidence.summary_line(), "Totals round per line. · money");
+}
+
 /// Checks the JSON and the summary of a row that does not have the form of its signal.
 fn check_other(signal: SignalKind, stored: &str, expect: Expect) {
     let evidence = Evidence::parse(&PatternKey::from_stored(signal, "k"), stored);
