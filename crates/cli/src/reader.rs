@@ -3,12 +3,12 @@
 //! What a command prints in the shell of an agent reaches a model, so it passes the same boundary as notes and
 //! answers, `engine::model_text`. For the same reason such a command cannot confirm anything: an agent would
 //! vouch for text that it has read. A host marks the commands of its agents with a variable of the
-//! environment; a terminal shows that a user types. This guards against mistakes and against instructions
-//! that an agent meets in text. It is no barrier for a program that reads the files of its user.
+//! environment. A terminal proves no user: some hosts run commands on one of their own. This guards against
+//! mistakes and against instructions that an agent meets in text. It is no barrier for a program that reads the
+//! files of its user.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::io::IsTerminal;
 use std::sync::OnceLock;
 
 use engine::{HOSTS, model_text};
@@ -46,7 +46,7 @@ fn reader_of_process() -> CommandReader {
     let variable = *VARIABLE.get_or_init(|| {
         let of_hosts = HOSTS.iter().flat_map(|it| it.shell_variables);
         let mut names = of_hosts.chain(OTHER_AGENT_VARIABLES).copied();
-        names.find(|it| first_set_variable(&[it]).is_some() && !std::io::stdin().is_terminal())
+        names.find(|it| first_set_variable(&[it]).is_some())
     });
     match variable {
         Some(variable) => CommandReader::Agent { variable: variable.to_owned() },

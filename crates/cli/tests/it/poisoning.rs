@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 
 use crate::daemon::{DaemonClient, RunningDaemon};
 use crate::mcp::{rpc_request, run_server, tool_call};
-use crate::sandbox::{CommandOutput, Sandbox, run_command, run_command_with_input, string};
+use crate::sandbox::{
+    CommandOutput, Sandbox, has_program, run_command, run_command_with_input, string,
+};
+use crate::terminal::terminal_command;
 
 const PAYLOADS: &str = include_str!("../../../promote/fixtures/injections.txt");
 /// Begins every canary, the word that is unique to a payload.
@@ -25,8 +28,21 @@ fn payloads() -> Vec<String> {
     let texts = lines.filter_map(|it| it.split_once(" | ")).map(|it| it.1);
     texts
         .enumerate()
-        .map(|(nth, it)| it.replace("{canary}", &format!("{CANARY}{nth}")).replace("\\n", " "))
+        .map(|(nth, it)| unescape(&it.replace("{canary}", &format!("{CANARY}{nth}"))))
         .collect()
+}
+
+/// Replaces the escapes of the fixture: `\u{…}`, and `\n` by a blank, because comments have one line.
+fn unescape(text: &str) -> String {
+    let text = text.replace("\\n", " ");
+    let mut parts = text.split("\\u{");
+    let mut res = parts.next().unwrap().to_owned();
+    for part in parts {
+        let (code, rest) = part.split_once('}').unwrap();
+        res.push(char::from_u32(u32::from_str_radix(code, 16).unwrap()).unwrap());
+        res.push_str(rest);
+    }
+    res
 }
 
 /// Session records in the repository, each with notes, words of the user and a fixed error.
@@ -188,6 +204,27 @@ fn collect_outputs(sandbox: &Sandbox) -> Vec<(String, String)> {
     acc
 }
 
+/// Packages whose manifests hold payloads as names and descriptions, and whose files begin with one.
+fn write_packages(sandbox: &Sandbox, payloads: &[String]) {
+    let root = &sandbox.project;
+    let manifest = json!({ "name": "shop", "workspaces": ["packages/*"] });
+    fs::write(root.join("package.json"), manifest.to_string()).unwrap();
+    for (nth, text) in payloads.iter().step_by(4).enumerate() {
+        let folder = root.join(format!("packages/payment{nth}"));
+        fs::create_dir_all(&folder).unwrap();
+        for name in ["charge", "refund"] {
+            fs::write(folder.join(format!("{name}.js")), "export const rate = 1\n").unwrap();
+        }
+        // A host reads the name of a package in code; only some are sentences.
+        let name = if nth % 2 == 0 { text.clone() } else { format!("payment{nth}") };
+        let manifest = json!({ "name": name, "description": text, "main": "index.js" });
+        fs::write(folder.join("package.json"), manifest.to_string()).unwrap();
+        let source = format!("// {text}\nexport function pay{nth}() {{}}\n");
+        fs::write(folder.join("index.js"), source).unwrap();
+    }
+    sandbox.run(&["index"]).expect_code(0, "index");
+}
+
 /// A project whose repository brought payloads, stored but not live.
 fn poisoned_project() -> Sandbox {
     let sandbox = Sandbox::new();
@@ -197,6 +234,7 @@ fn poisoned_project() -> Sandbox {
     let (recorded, imported) = payloads.split_at(payloads.len() / 2);
     write_records(&sandbox, recorded);
     import_memories(&sandbox, imported);
+    write_packages(&sandbox, &payloads);
     // The attack itself works: the payloads are stored.
     let n_stored = sandbox.memories().iter().filter(|it| it.to_string().contains(CANARY)).count();
     assert!(n_stored >= 40, "{n_stored}");
@@ -205,7 +243,9 @@ fn poisoned_project() -> Sandbox {
 
 #[track_caller]
 fn assert_no_canary(place: &str, output: &str) {
-    let leak = output.split(CANARY).nth(1).map(|it| it.chars().take(60).collect::<String>());
+    // Characters that are not letters may have been put between those of a canary.
+    let letters: String = output.chars().filter(char::is_ascii_alphanumeric).collect();
+    let leak = letters.split(CANARY).nth(1).map(|it| it.chars().take(60).collect::<String>());
     assert_eq!(leak, None, "{place}: {output}");
 }
 
@@ -380,7 +420,13 @@ fn an_agent_vouches_for_nothing_in_its_shell() {
     let live = sandbox.json(&["list", "-n", "1000", "--status", "live"]);
     assert!(!live.to_string().contains(CANARY) && !live.to_string().contains("Uploads"), "{live}");
 
-    // A user in a terminal of an agent's editor is no agent: only the variable without a terminal counts.
+    // Some hosts run the commands of their agents on a terminal.
+    if has_program("script") {
+        let mut command = terminal_command(&sandbox, &format!("\"$W\" flag {id} ok"));
+        command.env("CLAUDECODE", "1");
+        let output = run_command(command).out_and_err();
+        assert!(output.contains("an agent runs this command"), "{output}");
+    }
     let mut own = sandbox.command(&["flag", &id, "ok"]);
     own.env_remove("CLAUDECODE");
     run_command(own).expect_code(0, "the user confirms it");
