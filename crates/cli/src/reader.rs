@@ -24,6 +24,9 @@ const OTHER_AGENT_VARIABLES: &[&str] = &["CURSOR_AGENT", "AI_AGENT"];
 /// The reason to refuse the words of sessions, and earlier versions of memories, to an agent.
 pub(crate) const EVIDENCE_IS_UNFILTERED: &str = "evidence may hold text from outside";
 
+/// The reason to refuse changes of memories to an agent: it may add and doubt, see `engine::agent`.
+pub(crate) const CHANGES_ARE_THE_USERS: &str = "changes of memories are the user's";
+
 thread_local! {
     /// The reader of the command that this thread of the daemon runs.
     static READER_OF_CALLER: RefCell<Option<CommandReader>> = const { RefCell::new(None) };

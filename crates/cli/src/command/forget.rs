@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::CommandContext;
 use crate::output::BOLD_STYLE;
-use crate::reader::readable_summary;
+use crate::reader::{CHANGES_ARE_THE_USERS, refuse_agent};
 use crate::wire::MemoryWire;
 
 /// Forget memories; they can be restored for 30 days
@@ -16,6 +16,7 @@ pub(crate) struct ForgetArgs {
 }
 
 pub(crate) async fn run(args: ForgetArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
+    refuse_agent(CHANGES_ARE_THE_USERS, "the tool `flag_memory` reports a doubt to the user")?;
     let forgotten = command.project.editor().forget(&args.ids).await?;
     if command.output.json {
         let memories: Vec<MemoryWire> = forgotten.iter().map(MemoryWire::from).collect();
@@ -26,7 +27,7 @@ pub(crate) async fn run(args: ForgetArgs, command: &mut CommandContext<'_>) -> a
         command.output.print_line(&format!(
             "{BOLD_STYLE}#{}{BOLD_STYLE:#}  forgotten: {}",
             memory.id.short(),
-            readable_summary(memory)
+            memory.summary
         ));
     }
     command.output.hint(

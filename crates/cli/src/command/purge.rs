@@ -15,6 +15,7 @@ use super::shared::{
 };
 use crate::failure::{FailureKind, usage_error};
 use crate::output::{Output, format_count, format_size};
+use crate::reader::{CHANGES_ARE_THE_USERS, refuse_agent};
 
 /// Erase memories for good: rows, index, vectors, history and backups. Cannot be undone
 ///
@@ -46,6 +47,7 @@ pub(crate) struct PurgeArgs {
 const MAX_NAMED_MEMORIES: usize = 20;
 
 pub(crate) async fn run(args: PurgeArgs, mut command: CommandContext<'_>) -> anyhow::Result<u8> {
+    refuse_agent(CHANGES_ARE_THE_USERS, "the user can run `waylore purge` in a terminal")?;
     let question = if args.everything {
         "All memories of all projects will be erased.".to_owned()
     } else if args.this_project {

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::CommandContext;
 use super::shared::format_summary;
+use crate::reader::{CHANGES_ARE_THE_USERS, refuse_agent};
 use crate::wire::MemoryWire;
 
 /// Restore a forgotten memory or an older version
@@ -17,6 +18,7 @@ pub(crate) struct RestoreArgs {
 }
 
 pub(crate) async fn run(args: RestoreArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
+    refuse_agent(CHANGES_ARE_THE_USERS, "the user can run `waylore restore` in a terminal")?;
     let memory = command.project.editor().restore(&args.id, args.version).await?;
     if command.output.json {
         command.output.print_json("restored", json!({ "memory": MemoryWire::from(&memory) }));

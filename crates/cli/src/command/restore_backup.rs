@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::CommandContext;
 use super::shared::{confirm_or_fail, report_declined};
 use crate::output::{BAD_STYLE, BOLD_STYLE, DIM_STYLE, format_count, format_size};
+use crate::reader::{CHANGES_ARE_THE_USERS, refuse_agent};
 
 /// Restore a backup, or list the backups
 ///
@@ -31,6 +32,7 @@ pub(crate) fn run(args: RestoreBackupArgs, command: &mut CommandContext<'_>) -> 
     let Some(name) = args.name else {
         return Ok(list_backups(scope, command));
     };
+    refuse_agent(CHANGES_ARE_THE_USERS, "the user can run it in a terminal")?;
     if !confirm_or_fail(args.yes, &format!("`{name}` will replace the current database."))? {
         return Ok(report_declined("nothing was changed", command.output));
     }

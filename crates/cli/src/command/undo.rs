@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::CommandContext;
 use crate::output::BOLD_STYLE;
-use crate::reader::readable_summary;
+use crate::reader::{CHANGES_ARE_THE_USERS, refuse_agent};
 use crate::wire::MemoryWire;
 
 /// Undo the last change, of one memory or of all
@@ -18,6 +18,7 @@ pub(crate) struct UndoArgs {
 }
 
 pub(crate) async fn run(args: UndoArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
+    refuse_agent(CHANGES_ARE_THE_USERS, "the user can run `waylore undo` in a terminal")?;
     let undone = command.project.editor().undo(args.id.as_deref()).await?;
     if command.output.json {
         // `None`: the undone change had created the memory.
@@ -39,7 +40,7 @@ pub(crate) async fn run(args: UndoArgs, command: &mut CommandContext<'_>) -> any
         let state = match memory {
             None => "forgotten: the undone change had created it".to_owned(),
             Some(memory) if memory.states.deleted_at.is_some() => "forgotten".to_owned(),
-            Some(memory) => readable_summary(memory),
+            Some(memory) => memory.summary.clone(),
         };
         command.output.print_line(&format!("{BOLD_STYLE}#{}{BOLD_STYLE:#}  {state}", id.short()));
     }
