@@ -83,7 +83,8 @@ fn module_row(id: &str, name: &str, description: &str) -> ModuleRow {
 fn a_misspelt_module_gets_similar_names() {
     let sandbox = workspace_project();
     sandbox.json(&["index"]);
-    for args in [&["map", "outh"][..], &["map", "rename", "packages/outh", "Login"]] {
+    let rename = ["map", "rename", "packages/outh", "Login"];
+    for args in [&["map", "outh"][..], &["map", "auht"], &rename] {
         let refused = sandbox.run(args).expect_code(2, "a misspelt module");
         assert!(refused.err.contains("did you mean `auth`?"), "{refused:?}");
     }

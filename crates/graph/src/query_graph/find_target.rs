@@ -110,7 +110,7 @@ pub fn suggest_names<'n>(names: impl Iterator<Item = &'n str>, text: &str) -> Ve
 }
 
 /// The edit distance between a name and a text that may be a misspelling of it; `None` if they
-/// differ too much. Letters in another case are no difference.
+/// differ too much. Letters in another case are no difference, two swapped letters are one.
 fn typo_distance(name: &str, written: &str) -> Option<usize> {
     let max_distance = (name.len() / BYTES_PER_TYPO).max(1);
     // Cheaper than the distance, and most names fail here.
@@ -118,8 +118,22 @@ fn typo_distance(name: &str, written: &str) -> Option<usize> {
         return None;
     }
     let (name, written) = (name.to_ascii_lowercase(), written.to_ascii_lowercase());
-    let distance = edit_distance(name.as_bytes(), written.as_bytes());
+    let distance = if is_swap(name.as_bytes(), written.as_bytes()) {
+        1
+    } else {
+        edit_distance(name.as_bytes(), written.as_bytes())
+    };
     (distance <= max_distance).then_some(distance)
+}
+
+/// Returns whether two texts differ only by two neighbouring bytes in the other order.
+fn is_swap(left: &[u8], right: &[u8]) -> bool {
+    let Some(first) = left.iter().zip(right).position(|(a, b)| a != b) else { return false };
+    let mut swapped = left.to_vec();
+    if first + 1 < swapped.len() {
+        swapped.swap(first, first + 1);
+    }
+    swapped == right
 }
 
 /// Drops the declarations whose definition is among the nodes: the two are one symbol. Only C and
