@@ -221,7 +221,7 @@ fn print_next_steps(report: &InitReport, command: &CommandContext<'_>) {
     out.hint("`waylore context start --task \"…\"` shows the notes for a task");
     if report.n_pending > 0 {
         let pending = format_count(report.n_pending, "memory waits", "memories wait");
-        out.hint(&format!("`waylore review`: {pending} to confirm or reject"));
+        out.hint(&format!("{pending} for your verdict: `waylore review`"));
     }
 }
 
