@@ -16,7 +16,11 @@ fn the_demo_shows_error_lesson_and_note() {
     let mut command = Command::new("bash");
     sandbox.set_environment(&mut command);
     command.arg(workspace().join("scripts/demo"));
-    command.env("WAYLORE_BIN", binary()).env("WAYLORE_DEMO", sandbox.root.join("demo"));
+    // An agent may start it as well.
+    command
+        .env("CLAUDECODE", "1")
+        .env("WAYLORE_BIN", binary())
+        .env("WAYLORE_DEMO", sandbox.root.join("demo"));
     let output = run_command(command).expect_code(0, "scripts/demo");
 
     let text = output.out_and_err();
