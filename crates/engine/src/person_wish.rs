@@ -116,7 +116,7 @@ fn format_kept(kept: &RememberResult) -> String {
     };
     let id = kept.memory.id.short();
     format!(
-        "- Waylore has kept this{replaced}, as the user asked: “{}{more}” [#{id}]. Tell the user in a few words; `waylore forget {id}` takes it back.",
+        "- Waylore has kept this{replaced}, as the user asked: “{}{more}” [#{id}]. Tell the user in a few words, and that the user can take it back with `waylore forget {id}`.",
         &text[..end]
     )
 }
