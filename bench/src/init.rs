@@ -161,7 +161,7 @@ fn write_sessions(home: &Path, root: &Path) -> anyhow::Result<()> {
 
 /// A session about one folder: a request, then rounds of reading, editing, a failed command and its
 /// fix.
-fn session_transcript(nth: usize, root: &Path) -> String {
+pub(crate) fn session_transcript(nth: usize, root: &Path) -> String {
     let module = nth * 3 % (REPOSITORY_FILES / FILES_PER_MODULE);
     let day = 1 + nth % 28;
     let mut acc = String::new();

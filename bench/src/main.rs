@@ -9,6 +9,7 @@ mod bench_project;
 mod concurrent_writers;
 mod embed;
 mod graph;
+mod growth;
 mod hook;
 mod init;
 mod observing;
@@ -48,6 +49,7 @@ const EXPLICIT_BENCHES: &[NamedBenchmark] = &[
     NamedBenchmark { name: "graph", run: graph::run },
     NamedBenchmark { name: "graph-parsing", run: graph::run_parsing },
     NamedBenchmark { name: "soak", run: soak::run },
+    NamedBenchmark { name: "growth-memories", run: growth::run },
 ];
 
 fn main() -> anyhow::Result<()> {

@@ -289,7 +289,7 @@ fn keyword_question(round: usize) -> String {
 }
 
 /// A word drawn by Zipf's law: the second is half as frequent as the first, the third a third.
-fn zipf_word(random: u32) -> String {
+pub(crate) fn zipf_word(random: u32) -> String {
     let share = f64::from(random) / f64::from(u32::MAX);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank")]
     // Inverse of the cumulative distribution of 1 / rank.
@@ -303,7 +303,7 @@ fn zipf_word(random: u32) -> String {
     word
 }
 
-fn memory_embedding((owner, n): (MemoryId, u32)) -> MemoryEmbedding {
+pub(crate) fn memory_embedding((owner, n): (MemoryId, u32)) -> MemoryEmbedding {
     let values = clustered_vector(n);
     let part = VectorPart { grain: Grain::Part, code: encode_i8(&values), values };
     MemoryEmbedding { owner, version: 1, model: MODEL_ID.to_owned(), parts: vec![part] }
@@ -325,7 +325,7 @@ fn clustered_vector(n: u32) -> Vec<f32> {
 }
 
 /// Pseudo-random number, the same in every run (finaliser of `MurmurHash3`).
-fn mix_hash(a: u32, b: u32) -> u32 {
+pub(crate) fn mix_hash(a: u32, b: u32) -> u32 {
     let mut x = u64::from(a) << 32 | u64::from(b);
     x = (x ^ (x >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     x = (x ^ (x >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
