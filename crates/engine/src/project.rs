@@ -114,6 +114,8 @@ pub struct ProjectReader {
     pub(crate) loaded_graph: Arc<Mutex<Option<LoadedGraph>>>,
     /// The search index of each database, by its path.
     pub(crate) indexes: Arc<Mutex<HashMap<PathBuf, SharedIndex>>>,
+    /// Held while an index of this process is read for the first time.
+    pub(crate) index_loading: Arc<tokio::sync::Mutex<()>>,
     /// Values derived from files, valid while the file is unchanged.
     pub(crate) file_caches: Arc<FileCaches>,
     /// The words of the project's files, as learning last read them.
@@ -310,6 +312,7 @@ impl Project {
             graph_db: Arc::default(),
             loaded_graph: Arc::default(),
             indexes: Arc::default(),
+            index_loading: Arc::default(),
             file_caches: Arc::default(),
             project_words: Arc::default(),
             branches: Arc::default(),
@@ -404,6 +407,7 @@ impl Project {
             reader.graph_db = Arc::clone(&other.graph_db);
         }
         reader.indexes = Arc::clone(&other.indexes);
+        reader.index_loading = Arc::clone(&other.index_loading);
     }
 
     /// The notebook of a scope, for a caller that is about to write to it. Registers a project that is

@@ -71,14 +71,21 @@ pub(crate) async fn load_index(
     let model = embeddings.map_or("", EmbeddingModel::id);
     let dims = embeddings.map_or(0, EmbeddingModel::dims);
     let shared = get_or_create_index(reader, store.path(), model, dims);
+    // A search and a background job often begin together; the second waits instead of reading
+    // everything as well.
+    let mut first_load = None;
     if read_index(&shared).position.is_none() {
-        load_snapshot(&shared, store, model, code_dims(dims)).await?;
+        first_load = Some(reader.index_loading.lock().await);
+        if read_index(&shared).position.is_none() {
+            load_snapshot(&shared, store, model, code_dims(dims)).await?;
+        }
     }
     // Until the store has nothing newer than the index.
     loop {
         let since = read_index(&shared).position.clone();
         let Some(delta) = store.memories().index_delta(model.to_owned(), since.clone()).await?
         else {
+            drop(first_load);
             return Ok(shared);
         };
         let mut index = shared.write().unwrap_or_else(PoisonError::into_inner);
