@@ -46,6 +46,7 @@ mod indexing;
 mod init;
 mod injection_log;
 mod kill;
+mod large_notebook;
 mod learning;
 #[cfg(unix)]
 mod live_session_bytes;
