@@ -275,15 +275,14 @@ pub(crate) fn check_sampled_rows(
     let step = (last / SAMPLED_ROWS).max(1);
     let spread = (1..=last).step_by(usize::try_from(step).unwrap_or(1));
     for n in spread.chain((last - SAMPLED_ROWS).max(1)..=last) {
-        match db.select_one(&SELECT_FROM_NUMBER, &[&n], |row| read_memory(row, 0))? {
-            None => {}
+        let row = db.select_one(&SELECT_FROM_NUMBER, &[&n], |row| read_memory(row, 0))?;
+        match row {
             Some(Err(damaged)) => findings.push(DamageFinding::DamagedMemory(damaged)),
-            Some(Ok(memory)) => {
-                if !memories::is_known_by_id(db, memory.id)? {
-                    let what = format!("the index of ids does not have #{}", memory.id.short());
-                    findings.push(DamageFinding::DatabaseReport(what));
-                }
+            Some(Ok(memory)) if !memories::is_known_by_id(db, memory.id)? => {
+                let what = format!("the index of ids does not have #{}", memory.id.short());
+                findings.push(DamageFinding::DatabaseReport(what));
             }
+            Some(Ok(_)) | None => {}
         }
     }
     findings.dedup();

@@ -44,6 +44,7 @@ mod lookup_tables;
 mod masked_event;
 mod memories;
 mod memory_filter;
+mod memory_list;
 mod registry;
 mod settings;
 mod term_lookup;

@@ -23,10 +23,7 @@ use crate::memory_row::{DamagedRow, columns, read_memory};
 use crate::query::{Db, Query};
 use crate::store_reader::StoreReader;
 use crate::term_lookup::{self, FileWarnings, MemorySubjects, QuietPeriods, TermLookup};
-use crate::{Error, apply_batch, cross_check};
-
-/// Most matches that are ranked to find similar memories. Ranking reads every matching row.
-const MAX_COMPARED_MATCHES: i64 = 2_000;
+use crate::{Error, apply_batch, cross_check, memory_list};
 
 /// A memory found by full-text search. The score only orders hits of one search.
 #[derive(Clone, Debug)]
@@ -123,7 +120,7 @@ impl<'a> MemoryQueries<'a> {
         let state = Arc::clone(self.reader.state());
         self.reader
             .read(move |db| {
-                let read = select_filtered(db, &filter)?;
+                let read = memory_list::select_filtered(db, &filter)?;
                 state.checked(db, read, |db| cross_check::lookup_disagrees(db, &filter))
             })
             .await
@@ -156,7 +153,7 @@ impl<'a> MemoryQueries<'a> {
         let state = Arc::clone(self.reader.state());
         self.reader
             .read(move |db| {
-                let expression = join_rarest_terms(db, &terms)?;
+                let expression = memory_list::join_rarest_terms(db, &terms)?;
                 let mut found = Vec::new();
                 for filter in filters {
                     let read = select_matching(db, &expression, &filter)?;
@@ -317,15 +314,8 @@ impl<'a> MemoryQueries<'a> {
 pub(crate) const STATEMENTS: &[&Query] = &[
     &SELECT_BY_ID,
     &SELECT_BY_SHORT_ID,
-    &SELECT_FILTERED,
-    &SELECT_FILTERED_BY_TYPE,
-    &SELECT_FILTERED_PINNED,
     &COUNT_BY_ID,
-    &SELECT_FILTERED_BY_FILE,
-    &SELECT_FILTERED_BY_TAG,
-    &SELECT_FILTERED_BY_MODULE,
     &SELECT_MATCHING,
-    &COUNT_MATCHES_UP_TO,
     &SELECT_RELATED_TO,
     &SELECT_QUIET_SPANS,
     &COUNT_MEMORIES,
@@ -340,74 +330,6 @@ const SELECT_BY_ID: Query =
 const SELECT_BY_SHORT_ID: Query = Query::shared(
     "by_short_id",
     concat!("SELECT ", columns!(), " FROM memories WHERE short >= ?1 AND short < ?2 ORDER BY n"),
-);
-/// Memories that pass a filter, last written first.
-const SELECT_FILTERED: Query = Query::shared(
-    "list",
-    concat!(
-        "SELECT ",
-        columns!(),
-        " FROM memories m WHERE ",
-        filter_condition!(),
-        " ORDER BY n DESC LIMIT ?10 OFFSET ?11"
-    ),
-);
-/// The same for a filter that names a type: the index has the rows of each type in the order of writing.
-const SELECT_FILTERED_BY_TYPE: Query = Query::shared(
-    "list_by_type",
-    concat!(
-        "SELECT ",
-        columns!(),
-        " FROM memories m INDEXED BY memories_type WHERE type = ?2 AND ",
-        filter_condition!(),
-        " ORDER BY n DESC LIMIT ?10 OFFSET ?11"
-    ),
-);
-/// The same for a filter that wants pinned memories, which are few.
-const SELECT_FILTERED_PINNED: Query = Query::shared(
-    "list_pinned",
-    concat!(
-        "SELECT ",
-        columns!(),
-        " FROM memories m INDEXED BY memories_pinned WHERE pinned = 1 AND ",
-        filter_condition!(),
-        " ORDER BY n DESC LIMIT ?10 OFFSET ?11"
-    ),
-);
-/// The same for a filter that names a file.
-// The subquery makes SQLite start from the few memories of the file instead of reading all. It
-// repeats a criterion of the filter, and so do the next two.
-const SELECT_FILTERED_BY_FILE: Query = Query::shared(
-    "list_by_file",
-    concat!(
-        "SELECT ",
-        columns!(),
-        " FROM memories m WHERE n IN (SELECT n FROM memory_files WHERE file = ?6) AND ",
-        filter_condition!(),
-        " ORDER BY n DESC LIMIT ?10 OFFSET ?11"
-    ),
-);
-/// The same for a filter that names a tag.
-const SELECT_FILTERED_BY_TAG: Query = Query::shared(
-    "list_by_tag",
-    concat!(
-        "SELECT ",
-        columns!(),
-        " FROM memories m WHERE n IN (SELECT n FROM memory_tags WHERE tag = ?8) AND ",
-        filter_condition!(),
-        " ORDER BY n DESC LIMIT ?10 OFFSET ?11"
-    ),
-);
-/// The same for a filter that names a module.
-const SELECT_FILTERED_BY_MODULE: Query = Query::shared(
-    "list_by_module",
-    concat!(
-        "SELECT ",
-        columns!(),
-        " FROM memories m WHERE n IN (SELECT n FROM memory_modules WHERE module = ?7) AND ",
-        filter_condition!(),
-        " ORDER BY n DESC LIMIT ?10 OFFSET ?11"
-    ),
 );
 /// Memories that match a full-text expression and pass a filter, best first.
 // The parameters 1 to 9 are the filter's criteria, 10 and 11 its limit and offset, 12 is the
@@ -424,11 +346,6 @@ const SELECT_MATCHING: Query = Query::shared(
         filter_condition!(),
         " ORDER BY score, n LIMIT ?10 OFFSET ?11"
     ),
-);
-/// Number of memories that match a full-text expression, at most `?2`.
-const COUNT_MATCHES_UP_TO: Query = Query::shared(
-    "count_matches_up_to",
-    "SELECT count(*) FROM (SELECT 1 FROM memories_fts WHERE memories_fts MATCH ?1 LIMIT ?2)",
 );
 /// Memories with a relation of some kind to a memory.
 const SELECT_RELATED_TO: Query = Query::shared(
@@ -487,30 +404,6 @@ pub(crate) fn is_known_by_id(db: &Db, id: MemoryId) -> Result<bool, Error> {
     Ok(db.select_number(&COUNT_BY_ID, &[&id.0.as_bytes().as_slice()])? > 0)
 }
 
-/// Selects the newest memories that pass the filter, in the order of writing rather than of the
-/// clock.
-pub(crate) fn select_filtered(
-    db: &Db,
-    filter: &MemoryFilter,
-) -> Result<CheckedRows<Memory>, Error> {
-    // If the filter names several, the one that usually has fewest memories is read first. All
-    // statements test the whole filter; they differ only in where `SQLite` starts.
-    let query = if filter.file.is_some() {
-        &SELECT_FILTERED_BY_FILE
-    } else if filter.tag.is_some() {
-        &SELECT_FILTERED_BY_TAG
-    } else if filter.module.is_some() {
-        &SELECT_FILTERED_BY_MODULE
-    } else if filter.pinned == Some(true) {
-        &SELECT_FILTERED_PINNED
-    } else if filter.kind.is_some() {
-        &SELECT_FILTERED_BY_TYPE
-    } else {
-        &SELECT_FILTERED
-    };
-    with_filter_params(filter, None, |params| select_memories(db, query, params))
-}
-
 /// Selects memories that match a full-text expression, best first.
 pub(crate) fn select_matching(
     db: &Db,
@@ -526,30 +419,6 @@ pub(crate) fn select_matching(
         })?;
         Ok(CheckedRows::partition(rows, DamageFinding::DamagedMemory))
     })
-}
-
-/// Joins the rarest of some terms to an expression that matches any of them. As many terms are taken as
-/// have at most [`MAX_COMPARED_MATCHES`] matches together, at least one.
-fn join_rarest_terms(db: &Db, terms: &[String]) -> Result<String, Error> {
-    // A count beyond the limit is not needed, so that a common word costs no more than a rare one.
-    let limit = MAX_COMPARED_MATCHES + 1;
-    let mut counted = Vec::with_capacity(terms.len());
-    for (place, term) in terms.iter().enumerate() {
-        counted.push((db.select_number(&COUNT_MATCHES_UP_TO, &[term, &limit])?, place));
-    }
-    counted.sort_unstable();
-    let (mut chosen, mut n_matches) = (Vec::new(), 0);
-    for (count, place) in counted {
-        n_matches += count;
-        if n_matches > MAX_COMPARED_MATCHES && !chosen.is_empty() {
-            break;
-        }
-        chosen.push(place);
-    }
-    // In the order of the text, as if no term had been left out.
-    chosen.sort_unstable();
-    let chosen: Vec<&str> = chosen.iter().map(|it| terms[*it].as_str()).collect();
-    Ok(chosen.join(" OR "))
 }
 
 /// Selects memories with a relation of `kind` to `target`.
@@ -576,7 +445,7 @@ pub(crate) fn count_active_memories(db: &Db) -> Result<i64, Error> {
     db.select_number(&COUNT_ACTIVE_MEMORIES, &[])
 }
 
-fn select_memories(
+pub(crate) fn select_memories(
     db: &Db,
     query: &Query,
     params: &[&dyn ToSql],

@@ -18,7 +18,7 @@ use crate::store::Store;
 use crate::{
     Error, apply_batch, change_clock, cross_check, damage_check, erase, erasure_proof, history,
     index_delta, index_snapshot, injection_log, learning, lookup_tables, maintenance, memories,
-    registry, schema, settings, term_lookup, text_erasure, vectors,
+    memory_list, registry, schema, settings, term_lookup, text_erasure, vectors,
 };
 
 /// One recorded statement.
@@ -76,6 +76,7 @@ pub fn list_statements() -> Vec<NamedStatement> {
         maintenance::STATEMENTS,
         term_lookup::STATEMENTS,
         memories::STATEMENTS,
+        memory_list::STATEMENTS,
         index_delta::STATEMENTS,
         index_snapshot::STATEMENTS,
         injection_log::STATEMENTS,
