@@ -21,10 +21,10 @@ const FORMAT_VERSION: &str = "1";
 const FACET_BYTES: usize = 16 + 16 + 4 + 2 + 2 + 4;
 
 /// Flags of a facet.
-const IN_USE: u8 = 1;
-const PINNED: u8 = 1 << 1;
-const HAS_SESSION: u8 = 1 << 2;
-const SOURCE_CODE: u8 = 1 << 3;
+const IN_USE_FLAG: u8 = 1;
+const PINNED_FLAG: u8 = 1 << 1;
+const SESSION_FLAG: u8 = 1 << 2;
+const SOURCE_CODE_FLAG: u8 = 1 << 3;
 
 impl NotebookIndex {
     /// Writes the index as bytes; `None` if it has more types or branches than ids.
@@ -89,7 +89,7 @@ impl NotebookIndex {
         self.numbers.reserve(all.len());
         for (bytes, number) in all.iter().zip(0_u32..) {
             let flags = bytes[FACET_BYTES - 1];
-            if flags & IN_USE == 0 {
+            if flags & IN_USE_FLAG == 0 {
                 self.facets.push(None);
                 continue;
             }
@@ -101,7 +101,7 @@ impl NotebookIndex {
                 // In the order of numbers, which is the order of the lists.
                 self.sessions.entry(session).or_default().push(number);
             }
-            if flags & SOURCE_CODE != 0 {
+            if flags & SOURCE_CODE_FLAG != 0 {
                 self.source_code_memories.insert(number);
             }
             self.facets.push(Some(facets));
@@ -166,10 +166,10 @@ fn append_facets(acc: &mut Vec<u8>, facets: &MemoryFacets, is_source_code: bool)
         position_in(MemoryStatus::ALL, status),
         position_in(MemorySource::ALL, source),
         position_in(MemoryScope::ALL, scope),
-        IN_USE
-            | flag(*pinned, PINNED)
-            | flag(session.is_some(), HAS_SESSION)
-            | flag(is_source_code, SOURCE_CODE),
+        IN_USE_FLAG
+            | flag(*pinned, PINNED_FLAG)
+            | flag(session.is_some(), SESSION_FLAG)
+            | flag(is_source_code, SOURCE_CODE_FLAG),
     ]);
 }
 
@@ -186,10 +186,10 @@ fn read_facets(bytes: &[u8; FACET_BYTES]) -> Option<MemoryFacets> {
         status: *MemoryStatus::ALL.get(usize::from(status))?,
         source: *MemorySource::ALL.get(usize::from(source))?,
         scope: *MemoryScope::ALL.get(usize::from(scope))?,
-        pinned: flags & PINNED != 0,
+        pinned: flags & PINNED_FLAG != 0,
         kind,
         branch,
-        session: (flags & HAS_SESSION != 0).then_some(session),
+        session: (flags & SESSION_FLAG != 0).then_some(session),
         n_words,
     })
 }

@@ -15,7 +15,7 @@ use crate::editing::user_batch;
 
 const NOW: Timestamp = Timestamp(2_000_000);
 const MODEL: &str = "model";
-const DIMS: usize = 8;
+const VECTOR_DIMS: usize = 8;
 
 /// One thing that happens to a notebook. Memories are chosen by a number modulo how many there are.
 #[derive(Clone, Debug)]
@@ -75,7 +75,7 @@ impl Notebook {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::user(DataDir::new(dir.path()).user_paths(), None, NOW);
-        Self { dir, store, index: NotebookIndex::new(MODEL, DIMS), n_added: 0 }
+        Self { dir, store, index: NotebookIndex::new(MODEL, VECTOR_DIMS), n_added: 0 }
     }
 
     async fn take(&mut self, step: Step) {
@@ -136,7 +136,7 @@ impl Notebook {
         let grains = [Grain::Part, Grain::Sentence, Grain::Code];
         let part = |nth: u8| VectorPart {
             grain: grains[usize::from(nth)],
-            values: vec![0.5; DIMS],
+            values: vec![0.5; VECTOR_DIMS],
             code: (0..8).map(|it| value.wrapping_mul(it).wrapping_add(nth.cast_signed())).collect(),
         };
         let parts = (0..n_parts).map(part).collect();
@@ -157,10 +157,10 @@ impl Notebook {
     async fn read_snapshot(&self) -> NotebookIndex {
         let read = self.store.memories().index_snapshot(MODEL.to_owned()).await.unwrap();
         let index = read.map(|it| {
-            NotebookIndex::from_snapshot(MODEL, DIMS, it.position.clone(), it.content())
+            NotebookIndex::from_snapshot(MODEL, VECTOR_DIMS, it.position.clone(), it.content())
                 .expect("this version wrote it")
         });
-        index.unwrap_or_else(|| NotebookIndex::new(MODEL, DIMS))
+        index.unwrap_or_else(|| NotebookIndex::new(MODEL, VECTOR_DIMS))
     }
 }
 
@@ -259,7 +259,7 @@ proptest! {
             for step in steps {
                 notebook.take(step).await;
             }
-            let mut fresh = NotebookIndex::new(MODEL, DIMS);
+            let mut fresh = NotebookIndex::new(MODEL, VECTOR_DIMS);
             update(&mut fresh, &notebook.store).await;
             let mut from_snapshot = notebook.read_snapshot().await;
             for index in [&mut notebook.index, &mut from_snapshot] {
@@ -284,13 +284,13 @@ fn bytes_of_another_version_or_model_are_not_read() {
         let read = |dims: usize, content: &[u8]| {
             NotebookIndex::from_snapshot(MODEL, dims, position.clone(), content).is_some()
         };
-        assert!(read(DIMS, &content));
-        assert!(!read(DIMS + 1, &content), "another model");
+        assert!(read(VECTOR_DIMS, &content));
+        assert!(!read(VECTOR_DIMS + 1, &content), "another model");
         for cut in 0..content.len() {
-            assert!(!read(DIMS, &content[..cut]), "cut at {cut}");
+            assert!(!read(VECTOR_DIMS, &content[..cut]), "cut at {cut}");
         }
         let mut other = content.clone();
         other[0] ^= 1;
-        assert!(!read(DIMS, &other), "another layout");
+        assert!(!read(VECTOR_DIMS, &other), "another layout");
     });
 }
