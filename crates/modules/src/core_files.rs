@@ -9,8 +9,6 @@
 //! score        3.5 × (1 + ln(1 + 2)) = 7.3
 //! ```
 
-use std::collections::{BTreeSet, HashMap};
-
 use crate::FileNode;
 use crate::folder_roles::is_test_data;
 use crate::module::MAX_LISTED;
@@ -20,29 +18,48 @@ use crate::partition::FileGroup;
 /// one that uses many.
 const OUTGOING_WEIGHT: f64 = 0.5;
 
-/// The files that others refer to, that refer to others, and that change: best first. Empty files,
-/// package documentation and test data are left out; so are tests, unless the group is only tests.
-pub(crate) fn rank_core_files(nodes: &[FileNode], group: &FileGroup) -> Vec<String> {
-    let is_test_group = group.is_all_tests(nodes);
-    let members: BTreeSet<usize> = group.files.iter().copied().collect();
-    // Weights (in thousandths) enter as square roots: many files that refer to one a little count
-    // for more than one file that refers to it a lot.
-    let damped = |weight: u32| (f64::from(weight) / 1000.0).sqrt();
-    // References from tests would make the files with most tests look central.
-    let mut incoming: HashMap<usize, f64> = HashMap::new();
-    for node in nodes.iter().filter(|it| !it.is_test || is_test_group) {
-        for (other, weight) in &node.references {
-            if members.contains(other) {
-                *incoming.entry(*other).or_default() += damped(*weight);
+/// Damped weights of the references to each file, summed.
+pub(crate) struct IncomingReferences {
+    from_all: Vec<f64>,
+    /// References from tests would make the files with most tests look central.
+    from_code: Vec<f64>,
+}
+
+impl IncomingReferences {
+    pub(crate) fn sum(nodes: &[FileNode]) -> Self {
+        let mut sums = Self { from_all: vec![0.0; nodes.len()], from_code: vec![0.0; nodes.len()] };
+        for node in nodes {
+            for (other, weight) in &node.references {
+                sums.from_all[*other] += damp_weight(*weight);
+                if !node.is_test {
+                    sums.from_code[*other] += damp_weight(*weight);
+                }
             }
         }
+        sums
     }
+}
+
+/// A weight (in thousandths) enters as its square root: many files that refer to one a little count
+/// for more than one file that refers to it a lot.
+fn damp_weight(weight: u32) -> f64 {
+    (f64::from(weight) / 1000.0).sqrt()
+}
+
+/// The files that others refer to, that refer to others, and that change: best first. Empty files,
+/// package documentation and test data are left out; so are tests, unless the group is only tests.
+pub(crate) fn rank_core_files(
+    nodes: &[FileNode],
+    group: &FileGroup,
+    incoming: &IncomingReferences,
+) -> Vec<String> {
+    let is_test_group = group.is_all_tests(nodes);
+    let incoming = if is_test_group { &incoming.from_all } else { &incoming.from_code };
     // Churn enters as a logarithm, so it orders files of similar centrality and cannot outweigh it.
     let score = |file: usize| {
-        let incoming = incoming.get(&file).copied().unwrap_or_default();
         let references = &nodes[file].references;
-        let outgoing: f64 = references.iter().map(|(_, weight)| damped(*weight)).sum();
-        let centrality = 1.0 + incoming + OUTGOING_WEIGHT * outgoing;
+        let outgoing: f64 = references.iter().map(|(_, weight)| damp_weight(*weight)).sum();
+        let centrality = 1.0 + incoming[file] + OUTGOING_WEIGHT * outgoing;
         centrality * (1.0 + f64::from(nodes[file].churn).ln_1p())
     };
     let mut ranked: Vec<(usize, f64)> = Vec::new();
@@ -76,6 +93,6 @@ mod tests {
         nodes[0].is_empty = true;
         let group =
             FileGroup { root: "a".to_owned(), files: vec![0, 1, 2, 3], is_community: false };
-        assert_eq!(rank_core_files(&nodes, &group), ["a/x.py"]);
+        assert_eq!(rank_core_files(&nodes, &group, &IncomingReferences::sum(&nodes)), ["a/x.py"]);
     }
 }

@@ -11,8 +11,7 @@
 //! modules   cli: depends on store;  store: entry point lib.rs, tests/all_test.rs
 //! ```
 
-use std::collections::HashMap;
-
+use crate::core_files::IncomingReferences;
 use crate::folder_roles::is_supporting_folder;
 use crate::partition::{FileGroup, PackageRoot, partition_files};
 use crate::relations::ModuleRelations;
@@ -24,10 +23,13 @@ use crate::{FileNode, Module, core_files, entry_points, naming, test_files};
 /// Order: product code first, then examples, benchmarks and the like, then tests.
 pub fn find_modules(nodes: &[FileNode], packages: &[PackageRoot]) -> Vec<Module> {
     let groups = partition_files(nodes, packages);
-    // Files and groups are indices here; a group and the module made of it have the same index.
-    let mut group_of: HashMap<usize, usize> = HashMap::new();
+    // Files and groups are indices here; a group and the module made of it have the same index. A few
+    // files at the top are in no group.
+    let mut group_of: Vec<Option<usize>> = vec![None; nodes.len()];
     for (index, group) in groups.iter().enumerate() {
-        group_of.extend(group.files.iter().map(|file| (*file, index)));
+        for file in &group.files {
+            group_of[*file] = Some(index);
+        }
     }
     let root_package = packages.iter().find(|it| it.root.is_empty());
     let project_name = root_package.and_then(|it| it.name.as_deref());
@@ -35,6 +37,8 @@ pub fn find_modules(nodes: &[FileNode], packages: &[PackageRoot]) -> Vec<Module>
     let ids = naming::assign_ids(&names);
     let relations = ModuleRelations::collect(nodes, &group_of, &groups);
     let tests = test_files::assign_tests(nodes, &groups, &group_of);
+    let incoming = IncomingReferences::sum(nodes);
+    let n_outside = entry_points::count_outside_references(nodes, &group_of);
     let mut modules = Vec::new();
     for (index, (group, test_files)) in groups.iter().zip(tests).enumerate() {
         let to_ids = |indices: Vec<usize>| indices.into_iter().map(|it| ids[it].clone()).collect();
@@ -44,8 +48,8 @@ pub fn find_modules(nodes: &[FileNode], packages: &[PackageRoot]) -> Vec<Module>
             root: group.root.clone(),
             description: String::new(),
             files: group.files.iter().map(|it| nodes[*it].path.clone()).collect(),
-            core_files: core_files::rank_core_files(nodes, group),
-            entry_points: entry_points::find_entry_points(nodes, group, &group_of, index),
+            core_files: core_files::rank_core_files(nodes, group, &incoming),
+            entry_points: entry_points::find_entry_points(nodes, group, &n_outside),
             test_files,
             dependencies: to_ids(relations.dependencies_of(index)),
             dependents: to_ids(relations.dependents_of(index)),
@@ -55,7 +59,7 @@ pub fn find_modules(nodes: &[FileNode], packages: &[PackageRoot]) -> Vec<Module>
             is_linked: relations.has_references(index) || has_outgoing_references(nodes, group),
         });
     }
-    modules.sort_by_key(|it| {
+    modules.sort_by_cached_key(|it| {
         (it.is_test, is_supporting_folder(&it.root), it.root.clone(), it.id.clone())
     });
     modules

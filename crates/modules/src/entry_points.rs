@@ -11,7 +11,6 @@
 //! A *group* is the set of files that becomes a module; its root is the folder of these files.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
 
 use crate::FileNode;
 use crate::folder_roles::{STRUCTURAL_FOLDERS, is_test_data};
@@ -32,14 +31,26 @@ const MAX_ENTRY_POINTS: usize = 3;
 /// Fewest references from other modules that make a file an entry point. One may be an accident.
 const MIN_OUTSIDE_REFERENCES: u32 = 2;
 
-/// Finds the entry points of the module with index `module`. The first rule that applies decides:
-/// reserved names at the top of the module, the file named after its folder, the file that other
+/// Counts the files outside the module of each file that refer to it; tests do not count. `group_of`
+/// is the module of each file.
+pub(crate) fn count_outside_references(nodes: &[FileNode], group_of: &[Option<usize>]) -> Vec<u32> {
+    let mut n_outside = vec![0; nodes.len()];
+    for (from, node) in nodes.iter().enumerate().filter(|(_, node)| !node.is_test) {
+        // A reference inside the module is not a use from outside.
+        for (other, _) in node.references.iter().filter(|it| group_of[it.0] != group_of[from]) {
+            n_outside[*other] += 1;
+        }
+    }
+    n_outside
+}
+
+/// Finds the entry points of a module; `n_outside` as counted by [`count_outside_references`]. The
+/// first rule that applies decides: reserved names at the top of the module, the file named after its folder, the file that other
 /// modules refer to most, reserved names further down.
 pub(crate) fn find_entry_points(
     nodes: &[FileNode],
     group: &FileGroup,
-    group_of: &HashMap<usize, usize>,
-    module: usize,
+    n_outside: &[u32],
 ) -> Vec<String> {
     let mut paths: Vec<&str> = Vec::new();
     for file in &group.files {
@@ -80,7 +91,7 @@ pub(crate) fn find_entry_points(
         return vec![(*path).to_owned()];
     }
     // 3. The file that other modules refer to most. 4. Reserved names further down.
-    match most_referenced_file(nodes, group_of, module) {
+    match most_referenced_file(nodes, group, n_outside) {
         Some(path) => vec![path],
         None => best_reserved(),
     }
@@ -116,28 +127,17 @@ fn is_named_after_folder(path: &str, folder: &str) -> bool {
 /// The file that most files of other modules refer to; tests do not count.
 fn most_referenced_file(
     nodes: &[FileNode],
-    group_of: &HashMap<usize, usize>,
-    module: usize,
+    group: &FileGroup,
+    n_outside: &[u32],
 ) -> Option<String> {
-    let is_in_module = |file: &usize| group_of.get(file) == Some(&module);
-    let mut n_outside: BTreeMap<usize, u32> = BTreeMap::new();
-    for (from, node) in nodes.iter().enumerate() {
-        // A reference inside the module is not a use from outside.
-        if node.is_test || is_in_module(&from) {
-            continue;
-        }
-        for (other, _) in node.references.iter().filter(|(other, _)| is_in_module(other)) {
-            *n_outside.entry(*other).or_default() += 1;
-        }
-    }
-    n_outside.retain(|file, n_references| {
-        let node = &nodes[*file];
-        *n_references >= MIN_OUTSIDE_REFERENCES && !node.is_empty && !node.is_test
-    });
+    let is_entry = |file: &&usize| {
+        let node = &nodes[**file];
+        n_outside[**file] >= MIN_OUTSIDE_REFERENCES && !node.is_empty && !node.is_test
+    };
     // Of files with equally many references, the first.
-    let most_referenced =
-        n_outside.into_iter().max_by_key(|(file, n_references)| (*n_references, Reverse(*file)));
-    most_referenced.map(|(file, _)| nodes[file].path.clone())
+    let candidates = group.files.iter().filter(is_entry);
+    let most_referenced = candidates.max_by_key(|file| (n_outside[**file], Reverse(**file)));
+    most_referenced.map(|file| nodes[*file].path.clone())
 }
 
 #[cfg(test)]
@@ -150,9 +150,11 @@ mod tests {
         let nodes = parse_nodes(lines);
         let is_inside = |it: &usize| nodes[*it].path.starts_with(&format!("{root}/"));
         let files: Vec<usize> = (0..nodes.len()).filter(is_inside).collect();
-        let group_of = files.iter().map(|it| (*it, 0)).collect();
+        let group_of: Vec<Option<usize>> =
+            (0..nodes.len()).map(|it| files.contains(&it).then_some(0)).collect();
+        let n_outside = count_outside_references(&nodes, &group_of);
         let group = FileGroup { root: root.to_owned(), files, is_community: false };
-        find_entry_points(&nodes, &group, &group_of, 0)
+        find_entry_points(&nodes, &group, &n_outside)
     }
 
     #[test]

@@ -98,6 +98,11 @@ pub(crate) fn is_at_or_inside(path: &str, root: &str) -> bool {
     path == root || is_inside(path, root)
 }
 
+/// The folders above a path: the deepest first, the project's root (the empty path) last.
+pub(crate) fn folders_above(path: &str) -> impl Iterator<Item = &str> {
+    path.rmatch_indices('/').map(|(end, _)| &path[..end]).chain([""])
+}
+
 /// The folders of a path up to a JVM source root. Those after it spell a package name, in which
 /// `samples` or `docs` has no meaning.
 fn folders_before_package_name(path: &str) -> impl Iterator<Item = &str> {

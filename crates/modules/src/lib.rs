@@ -18,6 +18,8 @@ mod folder_roles;
 mod module;
 mod naming;
 mod partition;
+#[cfg(test)]
+mod plain_definition;
 mod relations;
 mod stable_ids;
 mod test_files;

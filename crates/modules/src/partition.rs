@@ -15,14 +15,17 @@
 //!
 //! The *root* of a group is the folder of its files; that of the project, the *top*, is empty.
 
-mod merge;
+mod group_tree;
+pub(crate) mod merge;
 
-use std::collections::BTreeMap;
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 use crate::community::detect_communities;
 use crate::folder_roles::{
-    has_unsplit_folder, is_inside, is_test_data_package, outermost_test_or_demo_folder,
+    folders_above, has_unsplit_folder, is_inside, is_test_data_package,
+    outermost_test_or_demo_folder,
 };
 use crate::{FileNode, naming};
 
@@ -52,7 +55,7 @@ impl FileGroup {
 }
 
 /// Fewest files of a module. Fewer do not deserve a line in an overview.
-const MIN_MODULE_FILES: usize = 3;
+pub(crate) const MIN_MODULE_FILES: usize = 3;
 /// A package with more files than this is split into its folders.
 const PACKAGE_SPLIT_THRESHOLD: usize = 60;
 
@@ -67,10 +70,10 @@ const SUBFOLDER_MIN_DIVISOR: usize = 150;
 const SUBFOLDER_MIN_RANGE: RangeInclusive<usize> = MIN_MODULE_FILES..=5;
 
 /// More modules than this do not fit into an overview; the smallest are merged.
-const MAX_MODULES: usize = 70;
+pub(crate) const MAX_MODULES: usize = 70;
 
 /// Percentage of the project's files from which on a folder holds nearly the whole project.
-const NEARLY_ALL_PERCENT: usize = 90;
+pub(crate) const NEARLY_ALL_PERCENT: usize = 90;
 
 /// Fewest files of a community. It has no folder that proves its unity, so it needs more files than
 /// a folder does.
@@ -84,6 +87,18 @@ const REFERENCE_SCALE: f64 = 30.0;
 /// few for a module and no group is near them.
 pub(crate) fn partition_files(nodes: &[FileNode], packages: &[PackageRoot]) -> Vec<FileGroup> {
     let package_roots = module_package_roots(nodes, packages);
+    let mut groups = split_packages(nodes, files_by_package(nodes, &package_roots));
+    merge::merge_small_groups(&mut groups, &package_roots);
+    merge::merge_down_to_limit(&mut groups);
+    merge::merge_equivalent_roots(&mut groups, &package_roots);
+    groups
+}
+
+/// Splits the packages that are too large into their folders, and the files in no package.
+pub(crate) fn split_packages(
+    nodes: &[FileNode],
+    files_by_package: BTreeMap<&str, Vec<usize>>,
+) -> Vec<FileGroup> {
     let folder_bounds = SizeBounds::of_folders(nodes.len());
     // A package hangs together more than a folder does, so it is never split earlier than one.
     let package_bounds = SizeBounds {
@@ -95,7 +110,7 @@ pub(crate) fn partition_files(nodes: &[FileNode], packages: &[PackageRoot]) -> V
     let top_bounds =
         SizeBounds { split_threshold: MIN_MODULE_FILES, subfolder_min_files: MIN_MODULE_FILES };
     let mut groups = Vec::new();
-    for (root, files) in files_by_package(nodes, &package_roots) {
+    for (root, files) in files_by_package {
         if root.is_empty() {
             split_folder(&mut groups, nodes, root, files, top_bounds, folder_bounds);
         } else if files.len() <= package_bounds.split_threshold {
@@ -104,9 +119,6 @@ pub(crate) fn partition_files(nodes: &[FileNode], packages: &[PackageRoot]) -> V
             split_folder(&mut groups, nodes, root, files, package_bounds, folder_bounds);
         }
     }
-    merge::merge_small_groups(&mut groups, &package_roots);
-    merge::merge_down_to_limit(&mut groups);
-    merge::merge_equivalent_roots(&mut groups, &package_roots);
     groups
 }
 
@@ -133,28 +145,39 @@ impl SizeBounds {
 
 /// The roots of the packages that can be modules. Manifests in test data are not packages. Packages
 /// among tests or examples are not modules, unless nearly the whole project lies there.
-fn module_package_roots(nodes: &[FileNode], packages: &[PackageRoot]) -> Vec<String> {
+fn module_package_roots<'a>(nodes: &[FileNode], packages: &'a [PackageRoot]) -> HashSet<&'a str> {
+    // Counted only if a package lies among tests or examples.
+    let n_files_below = LazyCell::new(|| count_files_by_folder(nodes));
     let holds_nearly_all = |folder: &str| {
-        let n_inside = nodes.iter().filter(|it| is_inside(&it.path, folder)).count();
+        let n_inside = n_files_below.get(folder).copied().unwrap_or_default();
         100 * n_inside > NEARLY_ALL_PERCENT * nodes.len()
     };
-    let can_be_module = |root: &&String| {
+    let can_be_module = |root: &&str| {
         !is_test_data_package(root)
             && outermost_test_or_demo_folder(root).is_none_or(holds_nearly_all)
     };
-    packages.iter().map(|it| &it.root).filter(can_be_module).cloned().collect()
+    packages.iter().map(|it| it.root.as_str()).filter(can_be_module).collect()
+}
+
+/// The number of files at any depth below each folder.
+fn count_files_by_folder(nodes: &[FileNode]) -> HashMap<&str, usize> {
+    let mut counts = HashMap::new();
+    for folder in nodes.iter().flat_map(|it| folders_above(&it.path)) {
+        *counts.entry(folder).or_default() += 1;
+    }
+    counts
 }
 
 /// The files of each package by its root, sorted. Files in no package below the project's root have
 /// the empty root.
 fn files_by_package<'a>(
     nodes: &[FileNode],
-    package_roots: &'a [String],
+    package_roots: &HashSet<&'a str>,
 ) -> BTreeMap<&'a str, Vec<usize>> {
     let mut by_package: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (file, node) in nodes.iter().enumerate() {
-        let root = innermost_root(&node.path, package_roots.iter().map(String::as_str));
-        by_package.entry(root).or_default().push(file);
+        let root = folders_above(&node.path).find_map(|it| package_roots.get(it).copied());
+        by_package.entry(root.unwrap_or_default()).or_default().push(file);
     }
     // A package of one file is a detail of the package around it.
     let mut single_file_roots: Vec<&str> = Vec::new();
@@ -165,18 +188,13 @@ fn files_by_package<'a>(
     }
     for root in single_file_roots {
         let files = by_package.remove(root).unwrap_or_default();
-        let around = innermost_root(root, by_package.keys().copied());
+        let around = folders_above(root).find(|it| by_package.contains_key(it)).unwrap_or_default();
         by_package.entry(around).or_default().extend(files);
     }
     for files in by_package.values_mut() {
         files.sort_unstable();
     }
     by_package
-}
-
-/// The deepest of the roots that lie above a path; empty if there is none.
-fn innermost_root<'a>(path: &str, roots: impl Iterator<Item = &'a str>) -> &'a str {
-    roots.filter(|it| is_inside(path, it)).max_by_key(|it| it.len()).unwrap_or("")
 }
 
 /// Splits the files of the folder `root` by its subfolders, and those again. `bounds` hold for this

@@ -6,7 +6,7 @@
 //! Before the modules are formed, [`reclassify_test_libraries`] corrects which files are tests at all.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::FileNode;
 use crate::folder_roles::{is_at_or_inside, is_inside};
@@ -15,7 +15,7 @@ use crate::partition::FileGroup;
 
 /// Number of tests that must refer to a file before it can count as a test helper, or to a folder
 /// before it can count as a library for testing.
-const MIN_DEPENDENT_TESTS: usize = 10;
+pub(crate) const MIN_DEPENDENT_TESTS: usize = 10;
 /// Test helpers have at most one reference from product code per this many from tests.
 const TESTS_PER_OTHER_REFERENCE: usize = 20;
 
@@ -29,22 +29,42 @@ pub fn reclassify_test_libraries(nodes: &mut [FileNode]) {
             test_folders.entry(folder.to_owned()).or_default().push(file);
         }
     }
-    for (folder, files) in test_folders {
-        // The folder holds real tests, as its name suggests.
-        if files.iter().any(|it| is_named_like_test(&nodes[*it].path)) {
-            continue;
-        }
-        let mut n_dependent_tests = 0;
-        for node in nodes.iter().filter(|it| it.is_test && !is_inside(&it.path, &folder)) {
-            let refers_into = node.references.iter().any(|(other, _)| files.contains(other));
-            n_dependent_tests += usize::from(refers_into);
-        }
+    // A folder with a file named like a test holds real tests, as its name suggests.
+    test_folders.retain(|_, files| !files.iter().any(|it| is_named_like_test(&nodes[*it].path)));
+    let dependent_tests = find_dependent_tests(nodes, &test_folders);
+    for (files, tests) in test_folders.into_values().zip(dependent_tests) {
+        // Asked only now: an earlier folder may have turned out to hold no tests.
+        let n_dependent_tests = tests.into_iter().filter(|it| nodes[*it].is_test).count();
         if n_dependent_tests >= MIN_DEPENDENT_TESTS {
             for file in files {
                 nodes[file].is_test = false;
             }
         }
     }
+}
+
+/// For each folder, in their order, the tests outside it that refer to one of its files.
+fn find_dependent_tests(
+    nodes: &[FileNode],
+    files_by_folder: &BTreeMap<String, Vec<usize>>,
+) -> Vec<Vec<usize>> {
+    let folders: Vec<&str> = files_by_folder.keys().map(String::as_str).collect();
+    let mut folder_of: Vec<Option<usize>> = vec![None; nodes.len()];
+    for (index, files) in files_by_folder.values().enumerate() {
+        for file in files {
+            folder_of[*file] = Some(index);
+        }
+    }
+    let mut dependent_tests: Vec<Vec<usize>> = vec![Vec::new(); folders.len()];
+    for (test, node) in nodes.iter().enumerate().filter(|(_, node)| node.is_test) {
+        let is_outside = |folder: &usize| !is_inside(&node.path, folders[*folder]);
+        let referred = node.references.iter().filter_map(|(other, _)| folder_of[*other]);
+        let referred: BTreeSet<usize> = referred.filter(is_outside).collect();
+        for folder in referred {
+            dependent_tests[folder].push(test);
+        }
+    }
+    dependent_tests
 }
 
 /// Weight of a test's references into each module.
@@ -67,7 +87,7 @@ struct RankedTest<'a> {
 pub(crate) fn assign_tests(
     nodes: &[FileNode],
     groups: &[FileGroup],
-    group_of: &HashMap<usize, usize>,
+    group_of: &[Option<usize>],
 ) -> Vec<Vec<String>> {
     let is_helper = find_test_helpers(nodes);
     let has_code: Vec<bool> = groups.iter().map(|it| !it.is_all_tests(nodes)).collect();
@@ -81,12 +101,12 @@ pub(crate) fn assign_tests(
         // other tests show nothing.
         let (mut to_subjects, mut to_helpers) = (ModuleWeights::new(), ModuleWeights::new());
         for (other, weight) in node.references.iter().filter(|(other, _)| !nodes[*other].is_test) {
-            if let Some(module) = group_of.get(other) {
+            if let Some(module) = group_of[*other] {
                 let weights = if is_helper[*other] { &mut to_helpers } else { &mut to_subjects };
-                *weights.entry(*module).or_default() += u64::from(*weight);
+                *weights.entry(module).or_default() += u64::from(*weight);
             }
         }
-        let own_module = group_of.get(&file).copied();
+        let own_module = group_of[file];
         // A module of tests only, or the rest of the project at the top, is not the tested code.
         let own_code = own_module.filter(|it| has_code[*it] && !groups[*it].root.is_empty());
         let assigned = match own_code {
@@ -154,7 +174,7 @@ fn find_test_helpers(nodes: &[FileNode]) -> Vec<bool> {
 }
 
 /// The outermost folder of tests on the way to a file.
-fn outermost_test_folder(path: &str) -> Option<&str> {
+pub(crate) fn outermost_test_folder(path: &str) -> Option<&str> {
     let folders = path.rsplit_once('/')?.0;
     // `end` is where the current folder's name ends in `folders`.
     let mut end = 0;
@@ -178,7 +198,7 @@ fn enclosing_folder(folder: &str) -> &str {
 
 /// The file's own name marks it as a test, in whatever folder it lies. Test helpers have no such
 /// name.
-fn is_named_like_test(path: &str) -> bool {
+pub(crate) fn is_named_like_test(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.split('.').next().unwrap_or(name);
     let lower = stem.to_lowercase();
