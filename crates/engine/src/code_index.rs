@@ -8,6 +8,7 @@
 
 // Indexing: `index` has the entry points, `live_index` runs a pass, `index_plan` selects and parses the
 // files, `persistence` converts to stored rows, and `refine` merges the index of a compiler.
+mod graph_totals;
 pub(crate) mod index;
 mod index_plan;
 mod live_index;

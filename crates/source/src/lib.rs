@@ -59,7 +59,7 @@ pub use project_match::{KnownLocation, MatchEvidence, ProjectMatch, match_projec
 pub use project_path::{exists_in_project, list_folder, read_text, relative_path};
 pub use project_place::{PlaceKind, ProjectPlace, SkippedGitDir, locate_project};
 pub use project_words::ProjectWords;
-pub use read::{list_files, read_file, read_small_text};
+pub use read::{entry_names, list_files, read_file, read_small_text};
 pub use reflog::read_head_at;
 pub use repository_fingerprint::{RepositoryFingerprint, read_fingerprint};
 pub use transcript_files::{

@@ -44,6 +44,13 @@ pub fn list_files(root: &Path, rel: &str) -> Vec<String> {
     paths
 }
 
+/// The names of all entries directly in a folder of the project, in no order. Links are included,
+/// names that are not UTF-8 are left out.
+pub fn entry_names(root: &Path, rel: &str) -> Vec<String> {
+    let entries = fs::read_dir(root.join(rel)).into_iter().flatten().flatten();
+    entries.filter_map(|it| it.file_name().into_string().ok()).collect()
+}
+
 /// Opens a regular file. The check uses the open handle, so the file cannot be swapped in between.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     // Opens without waiting: the usual way to open would block on a FIFO before it can be checked.

@@ -229,9 +229,19 @@ impl GraphStore {
         self.run(move |db| db.transaction(|db| history::put_history(db, &batch))).await
     }
 
-    /// Replaces the module map.
-    pub async fn put_module_map(&self, rows: ModuleMapRows) -> Result<(), Error> {
-        self.run(move |db| db.transaction(|db| module_map::put_module_map(db, &rows))).await
+    /// Replaces the module map, and sets a fact about it.
+    pub async fn put_module_map(
+        &self,
+        rows: ModuleMapRows,
+        (key, value): (&'static str, String),
+    ) -> Result<(), Error> {
+        self.run(move |db| {
+            db.transaction(|db| {
+                module_map::put_module_map(db, &rows)?;
+                db.execute(&PUT_STATE, &[&key, &value]).map(|_| ())
+            })
+        })
+        .await
     }
 }
 

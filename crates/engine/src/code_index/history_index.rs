@@ -59,6 +59,11 @@ pub(crate) async fn index_history(
         return Err(Error::nothing_to_do("there is no project here"));
     };
     let store = project.open_graph_writer(id);
+    let head = source::read_head(&project.place).commit;
+    if head.is_some() && head == store.get_state(HISTORY_HEAD_STATE).await? {
+        let (n_commits, n_files) = store.count_history().await?;
+        return Ok(HistoryReport { n_commits, n_files, ..HistoryReport::default() });
+    }
     let (_, report) = update_history(project, &store, progress).await?;
     Ok(report)
 }

@@ -1,11 +1,10 @@
 //! The entry points of indexing: [`index_code`] for one pass over everything, [`watch_code`] for a
 //! [`CodeWatch`] that keeps indexing while files change. Both run passes of `live_index.rs`.
 
-use graph::SymbolGraph;
 use source::{ChangedFiles, FileSkipReason, FileWatcher, WatchStopper};
 
 use super::index_plan::{SkippedFiles, is_source_file};
-use super::live_index::{IndexPass, LiveIndex};
+use super::live_index::{GraphLoading, IndexPass, LiveIndex};
 use crate::blocking::run_blocking;
 use crate::{Error, NotebookScope, Project, TaskProgress};
 
@@ -44,13 +43,13 @@ pub(crate) async fn index_code(
     progress: &TaskProgress,
     threads: usize,
 ) -> Result<IndexReport, Error> {
-    let mut live = open_live_index(project, threads).await?;
+    let mut live = open_live_index(project, threads, GraphLoading::OnChange).await?;
     Ok(live.run_pass(&ChangedFiles::Everything, progress).await?.indexed)
 }
 
 /// Starts to watch the project's files; see [`CodeWatch::next_pass`].
 pub(crate) async fn watch_code(project: &mut Project, threads: usize) -> Result<CodeWatch, Error> {
-    let live = open_live_index(project, threads).await?;
+    let live = open_live_index(project, threads, GraphLoading::AtOnce).await?;
     let place = project.place.clone();
     // Registering watches walks the whole tree.
     let watch = run_blocking(move || FileWatcher::start(&place, is_source_file)).await;
@@ -61,12 +60,14 @@ pub(crate) async fn watch_code(project: &mut Project, threads: usize) -> Result<
 pub(super) async fn open_live_index(
     project: &mut Project,
     threads: usize,
+    loading: GraphLoading,
 ) -> Result<LiveIndex, Error> {
     let notebook = project.ensure_notebook(NotebookScope::Project).await?;
     let Some(id) = notebook.project else {
         return Err(Error::nothing_to_do("there is no project here"));
     };
-    Ok(LiveIndex::new(project.open_graph_writer(id), project.place.root.clone(), threads))
+    let root = project.place.root.clone();
+    Ok(LiveIndex::new(project.open_graph_writer(id), root, threads, loading))
 }
 
 /// Keeps the code graph up to date while files change.
@@ -138,19 +139,4 @@ pub(super) fn count_skipped(skipped: &SkippedFiles) -> Vec<(&'static str, usize)
         }
     }
     counts
-}
-
-/// Adds the number of files, symbols and edges of the whole graph to a report.
-pub(super) fn add_graph_totals(graph: &SymbolGraph, report: &mut IndexReport) {
-    for (id, _) in graph.files() {
-        report.n_files += 1;
-        report.n_symbols += graph.n_symbols(id);
-        report.n_partly_parsed += usize::from(graph.is_partly_parsed(id));
-        if let Some(edges) = graph.encoded_edges(id) {
-            let counts = edges.counts();
-            report.n_edges += counts.n_edges;
-            report.n_unresolved += u64::from(counts.n_unresolved);
-            report.n_foreign += u64::from(counts.n_external);
-        }
-    }
 }

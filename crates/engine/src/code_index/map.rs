@@ -7,8 +7,10 @@
 //! for learning.
 
 mod detection;
+mod input_fingerprint;
 mod map_edits;
 mod module_descriptions;
+mod project_folders;
 mod rendering;
 
 use std::collections::{BTreeMap, BTreeSet};

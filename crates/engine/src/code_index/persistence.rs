@@ -178,7 +178,8 @@ pub(super) async fn read_query_graph(store: &GraphReader) -> Result<(QueryGraph,
             files.iter().filter(|it| it.edges.is_none()).map(|it| it.stamp.id).collect();
         let mut entries = Vec::with_capacity(files.len());
         for file in files {
-            // A damaged row is left out of the answers; the next indexing pass writes it again.
+            // A damaged row is left out of the answers; the next pass that changes something writes it
+            // again.
             let Some(outline) = decode_outline(&file.outline) else { continue };
             let mut edges = file.edges.as_deref().and_then(decode_edges).unwrap_or_default();
             // Edges into an unresolved file refer to its old symbols, so they are left out until

@@ -12,7 +12,7 @@ use source::ChangedFiles;
 use store::GraphBatch;
 
 use super::index::open_live_index;
-use super::live_index::LiveIndex;
+use super::live_index::{GraphLoading, LiveIndex};
 use super::persistence;
 use crate::blocking::run_blocking;
 use crate::{Error, Project, TaskProgress, format_count};
@@ -42,7 +42,7 @@ pub(crate) async fn refine_code(
     progress: &TaskProgress,
     threads: usize,
 ) -> Result<RefineReport, Error> {
-    let mut live = open_live_index(project, threads).await?;
+    let mut live = open_live_index(project, threads, GraphLoading::OnChange).await?;
 
     // Checked before the pass, which takes time and changes the index.
     let (bytes, is_index) = run_blocking(move || {
@@ -96,7 +96,7 @@ async fn merge_precise_index(
         // Positions of the index fit only the text that it was made from.
         let unchanged_text = |_: FileId, path: &str| {
             let read = source::read_source(&root, path).ok()?;
-            let hash = state.stamps.get(path).map(|it| it.hash.as_slice());
+            let hash = state.files.stamps.get(path).map(|it| it.hash.as_slice());
             (hash == Some(&fingerprint(&read)[..])).then_some(read)
         };
         let mut index = parse_scip(&bytes).unwrap_or_default();

@@ -54,6 +54,7 @@ mod learned_patterns;
 mod learned_places;
 mod learning;
 mod masking;
+mod module_map;
 mod recurring_errors;
 mod synthesis;
 mod taint;

@@ -29,6 +29,11 @@ const SELECT_COMMITS: Query =
 /// All names that files have or had.
 const SELECT_FILE_NAMES: Query =
     Query::local("graph_names", "SELECT path, file, current FROM file_names");
+/// Numbers of commits and of files, present and earlier ones.
+const COUNT_HISTORY: Query = Query::local(
+    "graph_count_history",
+    "SELECT (SELECT count(*) FROM commits), (SELECT coalesce(max(file) + 1, 0) FROM file_names)",
+);
 /// Statistics of all files.
 const SELECT_FILE_HISTORIES: Query = Query::local(
     "graph_histories",
@@ -153,6 +158,14 @@ pub(super) fn read_history(db: &Db) -> Result<(Vec<CommitRow>, Vec<FileNameRow>)
         Ok(FileNameRow { path: row.get(0)?, file: row.get(1)?, is_current: row.get(2)? })
     })?;
     Ok((commits, names))
+}
+
+/// Counts the commits and the files, as reading the whole history would.
+pub(super) fn count_history(db: &Db) -> Result<(usize, usize), Error> {
+    let counts = db.select_one(&COUNT_HISTORY, &[], |row| {
+        Ok((row.get::<_, u32>(0)? as usize, row.get::<_, u32>(1)? as usize))
+    })?;
+    Ok(counts.unwrap_or_default())
 }
 
 pub(super) fn read_file_histories(db: &Db) -> Result<Vec<FileHistoryRow>, Error> {

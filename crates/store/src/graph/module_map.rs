@@ -15,6 +15,8 @@ pub(super) const MODULE_MAP_SCHEMA: &str = "
 /// All modules, in order.
 const SELECT_MODULES: Query =
     Query::local("graph_modules", "SELECT id, body FROM modules ORDER BY position");
+/// Number of modules.
+const COUNT_MODULES: Query = Query::local("graph_count_modules", "SELECT count(*) FROM modules");
 /// Every file with its module.
 const SELECT_MEMBERS: Query =
     Query::local("graph_members", "SELECT path, module FROM module_members ORDER BY path");
@@ -75,6 +77,10 @@ pub(super) fn put_module_map(db: &Db, rows: &ModuleMapRows) -> Result<(), Error>
 pub(super) fn read_module_map(db: &Db) -> Result<ModuleMapRows, Error> {
     let members = db.select(&SELECT_MEMBERS, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(ModuleMapRows { members, ..read_outline(db)? })
+}
+
+pub(super) fn count_modules(db: &Db) -> Result<usize, Error> {
+    Ok(usize::try_from(db.select_number(&COUNT_MODULES, &[])?).unwrap_or_default())
 }
 
 /// Reads the map without the files of its modules, which most queries do not need.

@@ -165,6 +165,11 @@ impl GraphReader {
         self.run(|db| db.read_snapshot(history::read_history)).await
     }
 
+    /// Numbers of commits and of files in the history.
+    pub async fn count_history(&self) -> Result<(usize, usize), Error> {
+        self.run(history::count_history).await
+    }
+
     /// Statistics of every file in the git history.
     pub async fn file_histories(&self) -> Result<Vec<FileHistoryRow>, Error> {
         self.run(history::read_file_histories).await
@@ -176,6 +181,10 @@ impl GraphReader {
 
     pub async fn module_map(&self) -> Result<ModuleMapRows, Error> {
         self.run(|db| db.read_snapshot(module_map::read_module_map)).await
+    }
+
+    pub async fn count_modules(&self) -> Result<usize, Error> {
+        self.run(module_map::count_modules).await
     }
 
     /// The module map without the files of its modules.

@@ -18,8 +18,11 @@ use modules::{
 use observe::WorkStatistics;
 use store::{FileHistoryRow, GraphStamp, ModuleMapRows};
 
-use super::module_descriptions::describe_modules;
+use super::input_fingerprint::{StoredInputs, fingerprint_inputs};
+use super::module_descriptions::{DescriptionTexts, describe_modules};
+use super::project_folders::{ProjectFolders, join_path};
 use crate::blocking::run_blocking;
+use crate::code_index::history_index::HISTORY_HEAD_STATE;
 use crate::{Error, NotebookScope, Project};
 
 /// Manifests that count by their presence. Their text is not read.
@@ -37,34 +40,53 @@ const UNREAD_MANIFESTS: &[&str] = &[
 /// Weight of a coupling by sessions, relative to one by commits.
 const SESSION_COUPLING_WEIGHT: f32 = 0.5;
 
-/// Detects the modules of the indexed code, stores them, and returns their number.
+/// Key of the row with the fingerprint of the inputs of the stored map.
+const MAP_INPUTS_STATE: &str = "map_inputs";
+
+/// Detects the modules of the indexed code, stores them, and returns their number. Keeps the stored
+/// map if nothing has changed from which it was computed.
 pub(crate) async fn detect_modules(project: &mut Project) -> Result<usize, Error> {
     let notebook = project.ensure_notebook(NotebookScope::Project).await?;
     let Some(id) = notebook.project else {
         return Err(Error::nothing_to_do("there is no project here"));
     };
     let store = project.open_graph_writer(id);
-    let (stamps, links, histories) =
-        (store.stamps().await?, store.file_links().await?, store.file_histories().await?);
+    let (generation, stamps) = (store.generation().await?, store.stamps().await?);
+    let indexed_commit = store.get_state(HISTORY_HEAD_STATE).await?;
+    let work = observe::count_work(&crate::learn::load_visits(&notebook.store).await?);
+    let root = project.place.root.clone();
+    let (folders, fingerprint, stamps, work) = run_blocking(move || {
+        let paths = stamps.iter().map(|it| it.path.as_str()).filter(|it| is_module_file(it));
+        let folders = ProjectFolders::list(&root, paths);
+        let inputs = StoredInputs { generation, indexed_commit, work: &work };
+        let fingerprint = fingerprint_inputs(&root, &folders, &inputs);
+        (folders, fingerprint, stamps, work)
+    })
+    .await;
+    if fingerprint.is_some() && fingerprint == store.get_state(MAP_INPUTS_STATE).await? {
+        return Ok(store.count_modules().await?);
+    }
+    let (links, histories) = (store.file_links().await?, store.file_histories().await?);
     let ids_before: BTreeMap<String, String> =
         store.module_map().await?.members.into_iter().collect();
-    let worked = observe::count_work(&crate::learn::load_visits(&notebook.store).await?);
     let root = project.place.root.clone();
     let rows = run_blocking(move || {
-        let files = to_file_nodes(&stamps, &links, &histories, &worked);
-        let (packages, texts) = read_manifests(&root, &files);
+        let files = to_file_nodes(&stamps, &links, &histories, &work);
+        let (packages, manifests) = read_manifests(&root, &folders);
         let mut modules = find_modules(&files, &packages);
         let project = packages.iter().find(|it| it.root.is_empty());
         let name = project.and_then(|it| it.name.as_deref());
-        describe_modules(&mut modules, name, &root, &texts);
+        let texts = DescriptionTexts::new(&root, &folders, &manifests);
+        describe_modules(&mut modules, name, &texts);
         // Ids stay the same over detections, because memories and users refer to them.
         reuse_module_ids(&mut modules, &follow_moved_files(ids_before, &files));
         let paths: Vec<&str> = files.iter().map(|it| it.path.as_str()).collect();
-        to_rows(&modules, &detect_tools(&texts, &paths))
+        to_rows(&modules, &detect_tools(&manifests, &paths))
     })
     .await;
     let n_modules = rows.modules.len();
-    store.put_module_map(rows).await?;
+    let state = (MAP_INPUTS_STATE, fingerprint.unwrap_or_default());
+    store.put_module_map(rows, state).await?;
     Ok(n_modules)
 }
 
@@ -170,26 +192,17 @@ fn follow_moved_files(
 }
 
 /// Reads the packages of a project, and the texts of its manifests and CI files by path.
-fn read_manifests(root: &Path, files: &[FileNode]) -> (Vec<PackageRoot>, Vec<(String, String)>) {
-    // The root and every folder above a file may hold a manifest.
-    let mut folders: BTreeSet<&str> = BTreeSet::from([""]);
-    for file in files {
-        let mut folder = file.path.as_str();
-        while let Some((parent, _)) = folder.rsplit_once('/') {
-            // The folders above a known one are known as well.
-            if !folders.insert(parent) {
-                break;
-            }
-            folder = parent;
-        }
-    }
+fn read_manifests(
+    root: &Path,
+    folders: &ProjectFolders,
+) -> (Vec<PackageRoot>, Vec<(String, String)>) {
     let (mut packages, mut texts) = (Vec::new(), Vec::new());
-    for folder in folders {
+    // The root and every folder above a file may hold a manifest.
+    for folder in folders.paths() {
         let (mut is_package, mut package_name) = (false, None);
         for (name, makes_package) in MANIFEST_FILES {
-            let path =
-                if folder.is_empty() { (*name).to_owned() } else { format!("{folder}/{name}") };
-            if !source::exists_in_project(root, &path) {
+            let path = join_path(folder, name);
+            if !folders.may_have(&path) || !source::exists_in_project(root, &path) {
                 continue;
             }
             let text = if UNREAD_MANIFESTS.contains(name) {
