@@ -51,6 +51,24 @@ fn an_indexed_project_answers_code_queries() {
 }
 
 #[test]
+fn an_unchanged_project_has_the_same_totals() {
+    let sandbox = typescript_project();
+    write(&sandbox, "src/huge.min.js", "");
+    let first = sandbox.json(&["index"]);
+    // The first run may have met files that were written just now; the last one finds nothing to do.
+    sandbox.json(&["index"]);
+    let last = sandbox.json(&["index"]);
+    assert_eq!(last["read"], 0, "{last}");
+    for key in
+        ["files", "symbols", "edges", "unresolved_calls", "foreign_calls", "skipped", "modules"]
+    {
+        assert!(!first[key].is_null(), "{key}: {first}");
+        assert_eq!(first[key], last[key], "{key}");
+    }
+    sandbox.run(&["impact", "src/auth.ts:verify"]).expect_code(0, "impact");
+}
+
+#[test]
 fn changed_files_are_reported_and_indexed_again() {
     let sandbox = typescript_project();
     sandbox.json(&["index"]);
