@@ -32,7 +32,7 @@ impl CallerEnvironment {
             parts.insert(name.to_owned(), fingerprint_text(value));
         };
         let Environment { home, data, config, .. } = environment;
-        add(FOLDERS, &format!("{home:?} {data:?} {config:?}"));
+        add(FOLDERS, &format!("{:?}", (home, data, config)));
         let host_folders: Vec<_> = HOSTS
             .iter()
             .map(|it| it.settings_folder(home.as_deref(), environment::folder_variable))

@@ -84,7 +84,7 @@ pub const SETTINGS: &[SettingSpec] = &[
     setting("learn.model_name",           "",         SettingForm::Word,                               SettingScope::User, "model of that agent program; unset, a small one"),
     setting("learn.daily_calls",          "20",       SettingForm::Number,                             SettingScope::User, "most of these calls in one day and project"),
     setting("learn.daily_tokens",         "200000",   SettingForm::Number,                             SettingScope::User, "most tokens of these calls in one day and project"),
-    setting("serve.start",                "true",     YES_OR_NO,                                       SettingScope::User, "whether a hook starts the daemon if none runs"),
+    setting("serve.start",                "true",     YES_OR_NO,                                       SettingScope::User, "whether hooks, commands and MCP servers start the daemon if none runs"),
     setting("serve.idle_minutes",         "30",       SettingForm::Number,                             SettingScope::User, "minutes without a request after which the daemon ends"),
     setting("providers.allow_plain_http", "false",    YES_OR_NO,                                       SettingScope::User, "whether texts and keys may be sent unencrypted to another machine"),
 ];

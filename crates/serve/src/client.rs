@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::DaemonAddress;
-use crate::os::{self, ClientStream};
+use crate::os;
 use crate::wire::{CommandRequest, ErrorCode, McpRequest, RequestKind};
 
 /// The longest reply that is read.
@@ -28,6 +28,9 @@ const HANG_PROBE_TIMEOUT: Duration = Duration::from_millis(20);
 const HANG_RETRY_TIMEOUT: Duration = Duration::from_millis(100);
 /// Time that a stopping daemon has to exit.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The client's end of a connection.
+pub type ClientStream = os::BlockingStream;
 
 /// Reasons why there is no reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,7 +142,7 @@ pub fn run_command(
     };
     let run = format!("{}\n", json!({ "id": 2, "request": RequestKind::Run.slug() }));
     if let Err(error) = stream.write_all(run.as_bytes()) {
-        // A line that is not complete is not a request.
+        // So short a line is written whole or not at all.
         return CommandOutcome::NotStarted(HandoverError::Refused(error.to_string()));
     }
     let mut reply = String::new();
@@ -210,7 +213,7 @@ fn hand_over<T: Serialize>(
     let (stream, reply) = exchange_line(address, &line, patience).map_err(|it| match it {
         ClientError::NotRunning => HandoverError::NotRunning,
         ClientError::TimedOut | ClientError::Hanging => HandoverError::Hanging,
-        error => refused(&error),
+        ClientError::Failed(why) => HandoverError::Refused(why),
     })?;
     parse_answer(&reply).map_err(|it| refused(&it))?;
     Ok(stream)

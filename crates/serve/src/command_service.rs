@@ -56,8 +56,6 @@ pub struct McpConnection {
 
 /// A future that stays on its thread.
 pub type LocalFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
-/// A future that may move between threads.
-pub type McpFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Runs commands and MCP servers in the daemon.
 pub trait CommandService: Send + Sync {
@@ -74,7 +72,12 @@ pub trait CommandService: Send + Sync {
     ) -> LocalFuture<'_, Result<Value, String>>;
 
     /// Serves an MCP client until it disconnects.
-    fn serve_mcp(&self, call: McpCall, client: McpConnection, projects: ProjectPool) -> McpFuture;
+    fn serve_mcp(
+        &self,
+        call: McpCall,
+        client: McpConnection,
+        projects: ProjectPool,
+    ) -> LocalFuture<'_, ()>;
 }
 
 /// Checks a `command` request. The call is run by [`run_command`].

@@ -35,12 +35,10 @@ mod requests;
 mod run;
 
 pub use address::DaemonAddress;
-pub use command_service::{
-    CommandCall, CommandService, LocalFuture, McpCall, McpConnection, McpFuture,
-};
+pub use command_service::{CommandCall, CommandService, LocalFuture, McpCall, McpConnection};
 pub use error::Error;
 pub use open_projects::{OpenProjectFn, ResolvePolicyFn};
-pub use os::{ClientStream, detach_from_host};
+pub use os::detach_from_host;
 pub use project_pool::{LentProject, ProjectPool};
 pub use run::{Config, DaemonExit, run, run_stdio};
 pub use version::is_newer;

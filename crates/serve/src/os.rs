@@ -4,11 +4,11 @@
 //! `imp` exists twice: for Unix, and for other systems, where no daemon runs and hooks answer by
 //! themselves. Both have the same functions.
 
-pub use imp::{ClientStream, detach_from_host};
+pub use imp::detach_from_host;
 pub(crate) use imp::{
-    SocketListener, SocketStream, bind_socket, connect_socket, create_private_dir, file_identity,
-    into_blocking, is_peer_same_user, lower_priority, max_socket_path_len, open_private_file,
-    termination_signal, user_id,
+    BlockingStream, SocketListener, SocketStream, bind_socket, connect_socket, create_private_dir,
+    file_identity, into_blocking, is_peer_same_user, lower_priority, max_socket_path_len,
+    open_private_file, termination_signal, user_id,
 };
 
 /// Directory for sockets whose path would be too long in the data folder.
@@ -29,8 +29,8 @@ mod imp {
     // because clients such as hooks have no runtime.
     pub(crate) type SocketListener = tokio::net::UnixListener;
     pub(crate) type SocketStream = tokio::net::UnixStream;
-    /// The client's end of a connection.
-    pub type ClientStream = std::os::unix::net::UnixStream;
+    /// A connection whose reads and writes block.
+    pub(crate) type BlockingStream = std::os::unix::net::UnixStream;
 
     /// Niceness of background work: 0 is normal, 19 the lowest priority.
     const BACKGROUND_NICENESS: i32 = 10;
@@ -93,16 +93,18 @@ mod imp {
     }
 
     /// Connects to a socket of this user; anything else counts as not running.
-    pub(crate) fn connect_socket(path: &Path) -> io::Result<ClientStream> {
+    pub(crate) fn connect_socket(path: &Path) -> io::Result<BlockingStream> {
         let metadata = fs::symlink_metadata(path)?;
         if !metadata.file_type().is_socket() || metadata.uid() != user_id() {
             return Err(io::Error::new(io::ErrorKind::NotFound, "it is not a socket of this user"));
         }
-        ClientStream::connect(path)
+        BlockingStream::connect(path)
     }
 
     /// Both directions of a connection, for threads that wait for it.
-    pub(crate) fn into_blocking(stream: SocketStream) -> io::Result<(ClientStream, ClientStream)> {
+    pub(crate) fn into_blocking(
+        stream: SocketStream,
+    ) -> io::Result<(BlockingStream, BlockingStream)> {
         let stream = stream.into_std()?;
         stream.set_nonblocking(false)?;
         Ok((stream.try_clone()?, stream))
@@ -163,7 +165,7 @@ mod imp {
     /// Never accepts a connection.
     pub(crate) struct SocketListener;
     pub(crate) type SocketStream = tokio::io::DuplexStream;
-    pub type ClientStream = std::net::TcpStream;
+    pub(crate) type BlockingStream = std::net::TcpStream;
 
     impl SocketListener {
         pub(crate) async fn accept(&self) -> io::Result<(SocketStream, ())> {
@@ -197,11 +199,11 @@ mod imp {
     }
 
     /// Clients understand `NotFound` as: no daemon is running.
-    pub(crate) fn connect_socket(_: &Path) -> io::Result<ClientStream> {
+    pub(crate) fn connect_socket(_: &Path) -> io::Result<BlockingStream> {
         Err(io::ErrorKind::NotFound.into())
     }
 
-    pub(crate) fn into_blocking(_: SocketStream) -> io::Result<(ClientStream, ClientStream)> {
+    pub(crate) fn into_blocking(_: SocketStream) -> io::Result<(BlockingStream, BlockingStream)> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

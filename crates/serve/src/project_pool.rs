@@ -49,8 +49,13 @@ impl ProjectPool {
         project.set_now(now);
         let stored_settings = project.project_settings().await.map_err(|it| it.to_string())?;
         daemon.mark_models_used();
-        let _in_progress = in_progress;
-        Ok(LentProject { project, stored_settings, is_newly_opened, open_project, _in_progress })
+        Ok(LentProject {
+            project,
+            stored_settings,
+            is_newly_opened,
+            open_project,
+            _in_progress: in_progress,
+        })
     }
 
     /// True if the daemon is about to exit.

@@ -71,6 +71,8 @@ const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(10);
 /// Time limits at exit: for replies in progress, then for syncing journals and closing databases.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(600);
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(250);
+/// Time after which an idle thread for the blocking calls of an MCP server ends.
+const MCP_THREAD_KEEP_ALIVE: Duration = Duration::from_secs(1);
 /// Interval of the checks whether running work has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Pause after a failure to accept a connection.
@@ -264,7 +266,8 @@ fn spawn_connection(daemon: &Arc<Daemon>, stream: os::SocketStream) {
     });
 }
 
-/// Serves the Model Context Protocol on a connection, which has threads of its own from here on.
+/// Serves the Model Context Protocol on a connection. The server has a thread and a runtime of its own: with
+/// several threads, two calls that a client sends one after the other could change places.
 async fn serve_mcp(
     daemon: &Arc<Daemon>,
     call: McpCall,
@@ -275,8 +278,23 @@ async fn serve_mcp(
         reader: Box::new(std::io::BufReader::new(input)),
         writer: Box::new(output),
     };
-    let projects = ProjectPool::new(Arc::clone(daemon));
-    daemon.config.commands.serve_mcp(call, client, projects).await;
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    let daemon = Arc::clone(daemon);
+    let serve = move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .thread_keep_alive(MCP_THREAD_KEEP_ALIVE)
+            .build();
+        if let Ok(runtime) = runtime {
+            let projects = ProjectPool::new(Arc::clone(&daemon));
+            runtime.block_on(daemon.config.commands.serve_mcp(call, client, projects));
+        }
+        // Fails only if the daemon exits.
+        let _ = sender.send(());
+    };
+    std::thread::Builder::new().name("waylore-mcp".to_owned()).spawn(serve)?;
+    // An error means that the server has panicked; the connection is closed then, too.
+    let _ = receiver.await;
     Ok(())
 }
 

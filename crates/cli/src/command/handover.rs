@@ -66,11 +66,13 @@ pub(crate) fn run_in_daemon(subcommand: &CliCommand, output: &Output) -> Handove
     }
 }
 
-/// Starts a daemon for the next command, if a hook would. Does not wait for it.
+/// Starts a daemon for the next command, if a hook would. Does not wait for it. Where nothing is stored, none is
+/// started: reading creates no files.
 pub(crate) fn start_daemon_for_next(state: &DaemonState) {
     if *state == DaemonState::Wanted
         && !environment::started_by_waylore()
         && let Ok(environment) = Environment::read()
+        && environment.data.is_dir()
     {
         start_daemon_if_wanted(&environment);
     }

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::mcp::both_ways;
 use crate::sandbox::{Sandbox, skip, workspace};
 
 /// The token that clients of the HTTP server must send.
@@ -64,18 +65,19 @@ fn the_server_passes_the_suite_of_the_newest_revision() {
 
 #[test]
 fn the_inspector_reports_no_warning() {
-    let Some(mut command) = suite_command("mcp-inspector", "mcp-inspector") else {
-        return skip_suite();
-    };
-    let sandbox = Sandbox::new();
-    sandbox.set_environment(&mut command);
-    let program = env!("CARGO_BIN_EXE_waylore");
-    command.args(["--cli", program, "mcp", "--method", "tools/list", "--strict"]);
-    let output = run_suite(command);
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success() && !stderr.contains("warn"), "{stderr}");
-    let tools: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(tools["tools"][0]["name"], "search_memory", "{tools}");
+    both_ways(|sandbox| {
+        let Some(mut command) = suite_command("mcp-inspector", "mcp-inspector") else {
+            return skip_suite();
+        };
+        sandbox.set_environment(&mut command);
+        let program = env!("CARGO_BIN_EXE_waylore");
+        command.args(["--cli", program, "mcp", "--method", "tools/list", "--strict"]);
+        let output = run_suite(command);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && !stderr.contains("warn"), "{stderr}");
+        let tools: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(tools["tools"][0]["name"], "search_memory", "{tools}");
+    });
 }
 
 /// Runs a conformance suite. The baseline lists the scenarios that fail, because Waylore does not offer

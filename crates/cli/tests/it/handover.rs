@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::daemon::{RunningDaemon, socket};
 use crate::hooks::sandbox_with_memories;
 use crate::manners::on_narrow_terminal;
-use crate::sandbox::{CommandOutput, Sandbox, run_command, string, wait_until};
+use crate::sandbox::{CommandOutput, Sandbox, copy_dir, files, run_command, string, wait_until};
 
 /// A sandbox with memories, indexed code and a user's notebook, whose commands may use a daemon.
 fn sandbox_for_daemon() -> Sandbox {
@@ -270,6 +270,24 @@ fn a_daemon_that_differs_is_not_used() {
 }
 
 #[test]
+fn the_key_of_a_provider_in_use_counts() {
+    let sandbox = sandbox_for_daemon();
+    for (key, value) in [("text.provider", "openai"), ("text.model", "any")] {
+        sandbox.run(&["config", "set", key, value]).expect_code(0, key);
+    }
+    let mut command = sandbox.command(&["serve"]);
+    command.env("OPENAI_API_KEY", "x");
+    let _daemon = RunningDaemon::spawn(&sandbox, command);
+    assert_works_alone(&sandbox, &[]);
+    assert_works_alone(&sandbox, &[("OPENAI_API_KEY", "y")]);
+    let before = n_requests(&sandbox);
+    let mut command = sandbox.command(&["list"]);
+    command.env("OPENAI_API_KEY", "x").env("VOYAGE_API_KEY", "z");
+    run_command(command).expect_code(0, "list");
+    assert_eq!(n_requests(&sandbox) - before, 3);
+}
+
+#[test]
 fn changed_settings_apply_at_once() {
     let sandbox = sandbox_for_daemon();
     let _daemon = RunningDaemon::start(&sandbox);
@@ -408,6 +426,52 @@ fn the_daemon_learns_of_projects_that_other_processes_register() {
 }
 
 #[test]
+fn a_database_that_was_replaced_is_opened_anew() {
+    let sandbox = sandbox_for_daemon();
+    let saved = sandbox.save_home("saved");
+    let _daemon = RunningDaemon::start(&sandbox);
+    run_in_daemon(&sandbox, &["remember", "Written before the files were replaced"]);
+    // The databases of the copy take the place of those that the daemon has open.
+    let data = sandbox.project_data_dir();
+    for path in files(&data) {
+        fs::remove_file(path).unwrap();
+    }
+    let name = data.strip_prefix(&sandbox.home).unwrap();
+    copy_dir(&saved.join(name), &data);
+
+    let text = "Written after the files were replaced";
+    sandbox.run(&["remember", text]).expect_code(0, "remember");
+    let contents = sandbox.run(&["list"]).out;
+    assert!(contents.contains(text), "{contents}");
+    assert!(!contents.contains("Written before"), "{contents}");
+}
+
+#[test]
+fn damage_is_reported_by_every_command() {
+    let mut sandbox = sandbox_for_daemon();
+    // A row that does not fit its hash.
+    let text = "seconds, not milliseconds";
+    for path in files(&sandbox.project_data_dir()) {
+        let mut bytes = fs::read(&path).unwrap();
+        for start in 0..bytes.len().saturating_sub(text.len()) {
+            if bytes[start..].starts_with(text.as_bytes()) {
+                bytes[start] = b'S';
+            }
+        }
+        fs::write(&path, bytes).unwrap();
+    }
+    sandbox.uses_daemon = false;
+    let alone = sandbox.run(&["list"]).expect_code(3, "alone");
+    assert!(alone.err.contains("damaged"), "{alone:?}");
+    sandbox.uses_daemon = true;
+    let _daemon = RunningDaemon::start(&sandbox);
+    for when in ["found by the daemon", "known to the daemon"] {
+        let output = sandbox.run(&["list"]);
+        assert_eq!((output.code, &output.out, &output.err), (3, &alone.out, &alone.err), "{when}");
+    }
+}
+
+#[test]
 fn a_command_starts_the_daemon_for_the_next_one() {
     let sandbox = sandbox_for_daemon();
     let run = |args: &[&str]| {
@@ -415,7 +479,12 @@ fn a_command_starts_the_daemon_for_the_next_one() {
         command.env("WAYLORE_SERVE_START", "true");
         run_command(command)
     };
-    // Commands that never run in the daemon start none.
+    // Commands that never run in the daemon start none, and neither does one that finds nothing stored.
+    let empty = Sandbox::new();
+    let mut command = empty.command(&["list"]);
+    command.env("WAYLORE_SERVE_START", "true").env_remove("WAYLORE_DAEMON");
+    run_command(command).expect_code(0, "list");
+    assert!(!empty.home.exists(), "reading creates no files");
     run(&["doctor"]).expect_code(0, "doctor");
     run(&["list"]).expect_code(0, "list");
     wait_until("the daemon answers", || sandbox.run(&["serve", "--status"]).code == 0);

@@ -70,7 +70,14 @@ impl Sandbox {
         let root = dir.path().canonicalize().unwrap();
         let (home, project) = (root.join("home"), root.join("project"));
         fs::create_dir(&project).unwrap();
-        Self { root, home, project, has_long_hook_timeout: true, uses_daemon: false, _dir: dir }
+        Self {
+            root,
+            home,
+            project,
+            has_long_hook_timeout: true,
+            uses_daemon: has_daemons(),
+            _dir: dir,
+        }
     }
 
     /// The binary with arguments, in a clean environment.
@@ -86,7 +93,7 @@ impl Sandbox {
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", &self.root).env("WAYLORE_HOME", &self.home);
         // A test that needs a daemon starts and stops it itself.
-        command.env("WAYLORE_SERVE_START", "false");
+        command.env("WAYLORE_SERVE_START", if has_daemons() { "true" } else { "false" });
         if !self.uses_daemon {
             command.env("WAYLORE_DAEMON", "off");
         }
@@ -156,6 +163,12 @@ impl Sandbox {
         let _ = fs::remove_dir_all(&self.home);
         copy_dir(saved, &self.home);
     }
+}
+
+/// True if `WAYLORE_TESTS_WITH_DAEMON` is set: then the commands of all tests start a daemon and use it. It exits
+/// when its folder is removed with the sandbox. Tests about daemons and about other processes fail then.
+fn has_daemons() -> bool {
+    std::env::var_os("WAYLORE_TESTS_WITH_DAEMON").is_some()
 }
 
 impl CommandOutput {

@@ -12,8 +12,9 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread;
 use std::time::Duration;
 
+use serve::DaemonAddress;
+use serve::client::{self, ClientStream};
 use serve::wire::McpRequest;
-use serve::{ClientStream, DaemonAddress, client};
 
 use super::client_session::{ClientMessage, ClientSession};
 use crate::command::handover::{DaemonState, daemon_state, patience};
@@ -41,6 +42,7 @@ pub(super) struct Takeover {
     pending: VecDeque<Vec<u8>>,
     session: ClientSession,
     events: Receiver<RelayEvent>,
+    is_client_closed: bool,
 }
 
 enum RelayEvent {
@@ -143,13 +145,14 @@ impl Relay {
     fn send_to_daemon(&mut self, line: &[u8]) -> bool {
         let kind = self.session.read_client_line(line);
         if let Some(daemon) = &mut self.daemon {
-            if daemon.write_all(line).is_ok() {
-                if kind == ClientMessage::Request {
-                    self.session.mark_sent();
-                }
+            // If the daemon has closed its end, the first write fails and nothing was sent.
+            let first = daemon.write(line);
+            if first.is_ok() && kind == ClientMessage::Request {
+                self.session.mark_sent();
+            }
+            if first.and_then(|it| daemon.write_all(&line[it..])).is_ok() {
                 return true;
             }
-            // The daemon has closed its end, and has not read the whole line.
             self.daemon = None;
         }
         match kind {
@@ -212,18 +215,23 @@ impl Relay {
         for line in lines.to_client {
             self.send_to_client(line.as_bytes());
         }
-        if self.is_client_closed {
-            // The reader of the client's lines has ended; this makes the new server end, too.
-            let _ = self.event_sender.try_send(RelayEvent::ClientClosed);
+        Takeover {
+            pending: lines.to_server.into(),
+            session: self.session,
+            events: self.events,
+            is_client_closed: self.is_client_closed,
         }
-        Takeover { pending: lines.to_server.into(), session: self.session, events: self.events }
     }
 }
 
 impl Takeover {
     /// Input and output for a server in this process.
     pub(super) fn into_streams(self) -> (mcp::LineReader, mcp::LineWriter) {
-        let reader = RemainingLines { pending: self.pending, events: self.events };
+        let reader = RemainingLines {
+            pending: self.pending,
+            events: self.events,
+            is_client_closed: self.is_client_closed,
+        };
         (Box::new(BufReader::new(reader)), Box::new(SessionWriter(self.session)))
     }
 }
@@ -232,15 +240,19 @@ impl Takeover {
 struct RemainingLines {
     pending: VecDeque<Vec<u8>>,
     events: Receiver<RelayEvent>,
+    is_client_closed: bool,
 }
 
 impl Read for RemainingLines {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         while self.pending.is_empty() {
+            if self.is_client_closed {
+                return Ok(0);
+            }
             match self.events.recv() {
                 Ok(RelayEvent::ClientLine(line)) => self.pending.push_back(line),
                 Ok(RelayEvent::DaemonLine { .. } | RelayEvent::DaemonClosed { .. }) => {}
-                Ok(RelayEvent::ClientClosed) | Err(_) => return Ok(0),
+                Ok(RelayEvent::ClientClosed) | Err(_) => self.is_client_closed = true,
             }
         }
         let Some(line) = self.pending.front_mut() else { return Ok(0) };

@@ -9,8 +9,7 @@ use engine::Project;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use serve::{
-    CommandCall, CommandService, LentProject, LocalFuture, McpCall, McpConnection, McpFuture,
-    ProjectPool,
+    CommandCall, CommandService, LentProject, LocalFuture, McpCall, McpConnection, ProjectPool,
 };
 
 use crate::CliArgs;
@@ -90,7 +89,12 @@ impl CommandService for DaemonCommands {
         Box::pin(async move { Ok(json!(self.run(call, projects).await?)) })
     }
 
-    fn serve_mcp(&self, call: McpCall, client: McpConnection, projects: ProjectPool) -> McpFuture {
+    fn serve_mcp(
+        &self,
+        call: McpCall,
+        client: McpConnection,
+        projects: ProjectPool,
+    ) -> LocalFuture<'_, ()> {
         let factory = self.factory.clone();
         let open: mcp::ProjectOpener = Arc::new(move |folder| {
             let (factory, projects) = (factory.clone(), projects.clone());
