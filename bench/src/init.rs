@@ -29,7 +29,7 @@ pub(crate) fn run() -> anyhow::Result<Vec<BenchRow>> {
     let dir = tempfile::tempdir()?;
     let home = dir.path().canonicalize()?;
     let root = home.join("shop");
-    write_repository(&root)?;
+    write_repository(&root, REPOSITORY_FILES, REPOSITORY_COMMITS)?;
     write_sessions(&home, &root)?;
     // Before `init`, so that both read from a warm file cache.
     let (n_bytes, reading) = read_everything(&home)?;
@@ -109,8 +109,12 @@ fn source_text(nth: usize, revision: usize) -> String {
 }
 
 /// Writes the files and commits; each commit changes three files of one folder.
-fn write_repository(root: &Path) -> anyhow::Result<()> {
-    for nth in 0..REPOSITORY_FILES {
+pub(crate) fn write_repository(
+    root: &Path,
+    n_files: usize,
+    n_commits: usize,
+) -> anyhow::Result<()> {
+    for nth in 0..n_files {
         write_file(&root.join(file_path(nth)), &source_text(nth, 0))?;
     }
     write_file(
@@ -120,8 +124,8 @@ fn write_repository(root: &Path) -> anyhow::Result<()> {
     run_git(root, &["init", "-q"])?;
     run_git(root, &["add", "-A"])?;
     run_git(root, &["commit", "-qm", "begin"])?;
-    for commit in 1..REPOSITORY_COMMITS {
-        let module = commit * 13 % (REPOSITORY_FILES / FILES_PER_MODULE);
+    for commit in 1..n_commits {
+        let module = commit * 13 % (n_files / FILES_PER_MODULE);
         for step in 0..3 {
             let nth = module * FILES_PER_MODULE + (commit * 5 + step * 7) % FILES_PER_MODULE;
             write_file(&root.join(file_path(nth)), &source_text(nth, commit))?;

@@ -9,12 +9,13 @@ mod bench_project;
 mod concurrent_writers;
 mod embed;
 mod graph;
-mod growth;
 mod hook;
 mod init;
+mod notebook_growth;
 mod observing;
 mod process;
 mod recall;
+mod repository_growth;
 mod secret_scan;
 mod soak;
 mod store;
@@ -49,8 +50,17 @@ const EXPLICIT_BENCHES: &[NamedBenchmark] = &[
     NamedBenchmark { name: "graph", run: graph::run },
     NamedBenchmark { name: "graph-parsing", run: graph::run_parsing },
     NamedBenchmark { name: "soak", run: soak::run },
-    NamedBenchmark { name: "growth-memories", run: growth::run },
+    NamedBenchmark { name: "growth", run: run_growth },
+    NamedBenchmark { name: "growth-files", run: repository_growth::run },
+    NamedBenchmark { name: "growth-memories", run: notebook_growth::run },
 ];
+
+/// Growth with the repository and with the notebook.
+fn run_growth() -> anyhow::Result<Vec<BenchRow>> {
+    let mut rows = repository_growth::run()?;
+    rows.extend(notebook_growth::run()?);
+    Ok(rows)
+}
 
 fn main() -> anyhow::Result<()> {
     let names: Vec<String> = std::env::args().skip(1).collect();
