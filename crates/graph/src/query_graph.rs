@@ -97,6 +97,7 @@ struct FileNodes {
     path: Box<str>,
     outline: FileFacts,
     file_node: NodeId,
+    is_generated: bool,
 }
 
 impl FileNodes {
@@ -147,6 +148,8 @@ pub struct SymbolInfo {
     pub lines: (u32, u32),
     pub is_test: bool,
     pub is_exported: bool,
+    /// A program wrote the file.
+    pub is_generated: bool,
     /// The hash that a memory is anchored to; see `Definition::structural_hash`.
     pub structural_hash: u64,
 }
@@ -169,7 +172,12 @@ impl QueryGraph {
             node_by_file_id[id.index()] = Some(file_node);
             // One for the file, one per definition.
             graph.n_nodes += outline.defs.len() + 1;
-            graph.files.push(FileNodes { path: path.into(), outline, file_node });
+            graph.files.push(FileNodes {
+                path: path.into(),
+                outline,
+                file_node,
+                is_generated: false,
+            });
             all_edges.push(edges);
         }
         // Second pass: translate the ends of the edges to nodes.
@@ -203,6 +211,15 @@ impl QueryGraph {
         }
         graph.incoming = AdjacencyArray::new(graph.n_nodes, &edges);
         graph
+    }
+
+    /// Marks files that a program wrote. They are no suggestions.
+    pub fn mark_generated(&mut self, paths: &[String]) {
+        for path in paths {
+            if let Some(position) = self.position_of_path(path) {
+                self.files[position].is_generated = true;
+            }
+        }
     }
 
     pub fn n_files(&self) -> usize {
@@ -273,6 +290,7 @@ impl QueryGraph {
                 lines: (1, outline.n_lines),
                 is_test: outline.is_test,
                 is_exported: false,
+                is_generated: file.is_generated,
                 structural_hash: 0,
             },
             Some(id) => {
@@ -286,6 +304,7 @@ impl QueryGraph {
                     lines: (def.lines.0 + 1, def.lines.1 + 1),
                     is_test: outline.is_test || def.flags.has(DefFlags::TEST),
                     is_exported: def.flags.has(DefFlags::EXPORTED),
+                    is_generated: file.is_generated,
                     structural_hash: def.structural_hash,
                 }
             }

@@ -44,8 +44,8 @@ pub use commit_log::{
 pub use edit_outcome::{RevertedEdits, find_reverted_edits};
 pub use file_state::{FileState, read_file_state};
 pub use file_walk::{
-    FileSkipReason, FileStamp, MAX_SOURCE_BYTES, WalkedFiles, file_stamp, read_source,
-    target_stamp, walk_files, walk_some_files,
+    FileSkipReason, FileStamp, MAX_SOURCE_BYTES, SourceCode, WalkedFiles, file_stamp, read_code,
+    read_source, target_stamp, walk_files, walk_some_files,
 };
 pub use file_watch::{ChangedFiles, FileWatcher, WatchStopper};
 pub use git::is_git_available;

@@ -26,13 +26,13 @@ pub use module_map::ModuleMapRows;
 pub use reader::GraphReader;
 
 /// Increases with every change of the tables or of the bytes in them.
-const SCHEMA_VERSION: i64 = 17;
+const SCHEMA_VERSION: i64 = 18;
 
 /// Tables of files. All ids are those of `files`.
 const FILES_SCHEMA: &str = "
     CREATE TABLE files (
         id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, modified INTEGER NOT NULL,
-        hash BLOB NOT NULL, outline BLOB NOT NULL
+        hash BLOB NOT NULL, generated INTEGER NOT NULL, outline BLOB NOT NULL
     ) STRICT;
     CREATE TABLE bodies (id INTEGER PRIMARY KEY, body BLOB NOT NULL, precise BLOB) STRICT;
     CREATE TABLE edges (id INTEGER PRIMARY KEY, edges BLOB NOT NULL, keys BLOB NOT NULL) STRICT;
@@ -45,8 +45,8 @@ const SELECT_STATE: Query = Query::local("graph_state", "SELECT value FROM state
 /// Stores a file, replacing its earlier state.
 const PUT_FILE: Query = Query::local(
     "graph_put_file",
-    "INSERT INTO files (id, path, size, modified, hash, outline) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-     ON CONFLICT (id) DO UPDATE SET path = ?2, size = ?3, modified = ?4, hash = ?5, outline = ?6",
+    "INSERT INTO files (id, path, size, modified, hash, generated, outline) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+     ON CONFLICT (id) DO UPDATE SET path = ?2, size = ?3, modified = ?4, hash = ?5, generated = ?6, outline = ?7",
 );
 /// Stores the data of a file that only updates need.
 const PUT_BODY: Query = Query::local(
@@ -96,6 +96,8 @@ pub struct GraphStamp {
     pub size: u64,
     pub modified: u64,
     pub hash: Vec<u8>,
+    /// Written by a program, not by people.
+    pub is_generated: bool,
 }
 
 /// Data of a source file that queries need, as bytes of the graph crate: `outline` holds its
@@ -260,10 +262,18 @@ fn apply_graph_batch(db: &Db, batch: &GraphBatch) -> Result<i64, Error> {
         links::delete_links(db, *id)?;
     }
     for (file, body) in &batch.files {
-        let GraphStamp { id, path, size, modified, hash } = &file.stamp;
+        let GraphStamp { id, path, size, modified, hash, is_generated } = &file.stamp;
         db.execute(
             &PUT_FILE,
-            &[id, path, &to_signed(*size), &to_signed(*modified), hash, &file.outline],
+            &[
+                id,
+                path,
+                &to_signed(*size),
+                &to_signed(*modified),
+                hash,
+                is_generated,
+                &file.outline,
+            ],
         )?;
         db.execute(&PUT_BODY, &[&body.id, &body.body, &body.precise])?;
         // A file without edges waits to be resolved; old edges of it must not stay.
@@ -395,7 +405,14 @@ mod tests {
 
     /// A file that was read but not resolved yet.
     fn file(id: u32, path: &str) -> (GraphFile, GraphBody) {
-        let stamp = GraphStamp { id, path: path.to_owned(), size: 3, modified: 4, hash: vec![5] };
+        let stamp = GraphStamp {
+            id,
+            path: path.to_owned(),
+            size: 3,
+            modified: 4,
+            hash: vec![5],
+            is_generated: true,
+        };
         let file = GraphFile { stamp, outline: vec![6], edges: None };
         (file, GraphBody { id, body: vec![7], keys: None, precise: None })
     }

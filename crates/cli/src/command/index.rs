@@ -20,7 +20,8 @@ const MAX_NAMED_FILES: usize = 6;
 /// Index the code: definitions and references
 ///
 /// Only changed files are parsed. Can be interrupted; the next run continues. Skips files ignored by git or
-/// `.wayloreignore`, vendored folders (node_modules, vendor), generated and minified files, and files above 2 MB.
+/// `.wayloreignore`, vendored folders (node_modules, vendor), minified files, and files above 2 MB. Generated files are
+/// indexed, but belong to no module.
 #[derive(clap::Args, Debug)]
 pub(crate) struct IndexArgs {
     /// Folder of the project, instead of the current one

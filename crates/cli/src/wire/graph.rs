@@ -19,6 +19,8 @@ pub(crate) fn symbol_json(symbol: &SymbolInfo) -> Value {
         "end_line": last_line,
         "test": symbol.is_test,
         "exported": symbol.is_exported,
+        // A program wrote the file.
+        "generated": symbol.is_generated,
         // The structural hash: stays the same if only white space or comments of the symbol change.
         "meaning": format!("{:016x}", symbol.structural_hash),
     })

@@ -53,7 +53,7 @@ pub(crate) async fn follow_up(
         // went again, or belongs to no module, changes nothing. Both lists are sorted by path.
         let (stamps, map) = (store.stamps().await?, store.module_map().await?);
         let files: BTreeSet<&str> =
-            stamps.iter().map(|it| it.path.as_str()).filter(|it| is_module_file(it)).collect();
+            stamps.iter().filter(|it| is_module_file(it)).map(|it| it.path.as_str()).collect();
         if map.members.iter().map(|(path, _)| path.as_str()).eq(files) {
             return Ok(report);
         }

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use graph::{FileFacts, encode_body, encode_outline, extract_facts, fingerprint, language_of_path};
-use source::{ChangedFiles, FileSkipReason, FileStamp, WalkedFiles};
+use source::{ChangedFiles, FileSkipReason, FileStamp, SourceCode, WalkedFiles};
 use store::{GraphSkippedFile, GraphStamp};
 
 use crate::TaskProgress;
@@ -44,6 +44,7 @@ pub(super) struct ParsedFile {
     pub(super) outline: Vec<u8>,
     pub(super) body: Vec<u8>,
     pub(super) hash: [u8; 16],
+    pub(super) is_generated: bool,
     pub(super) n_bytes: u64,
 }
 
@@ -189,8 +190,8 @@ fn parse_file(root: &Path, file: &PendingFile) -> ReadOutcome {
     let Some(language) = language_of_path(&file.path) else {
         return ReadOutcome::Skipped(FileSkipReason::Special);
     };
-    let bytes = match source::read_source(root, &file.path) {
-        Ok(bytes) => bytes,
+    let SourceCode { bytes, is_generated } = match source::read_code(root, &file.path) {
+        Ok(code) => code,
         Err(why) => return ReadOutcome::Skipped(why),
     };
     let hash = fingerprint(&bytes);
@@ -200,5 +201,5 @@ fn parse_file(root: &Path, file: &PendingFile) -> ReadOutcome {
     let facts = extract_facts(language, &file.path, &bytes);
     let (outline, body) = (encode_outline(&facts), encode_body(&facts));
     let n_bytes = bytes.len() as u64;
-    ReadOutcome::Parsed(Box::new(ParsedFile { facts, outline, body, hash, n_bytes }))
+    ReadOutcome::Parsed(Box::new(ParsedFile { facts, outline, body, hash, is_generated, n_bytes }))
 }

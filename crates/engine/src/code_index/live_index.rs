@@ -345,9 +345,10 @@ fn to_updates(
                 pass.indexed.n_new += usize::from(known.is_none());
                 pass.indexed_files.push(path.clone());
                 pass.indexed.n_bytes += parsed.n_bytes;
-                let hash = parsed.hash.to_vec();
+                let (hash, is_generated) = (parsed.hash.to_vec(), parsed.is_generated);
                 // The id is a placeholder: the graph assigns one when the file is added.
-                updates.changed.push((GraphStamp { id: 0, path, size, modified, hash }, *parsed));
+                let stamp = GraphStamp { id: 0, path, size, modified, hash, is_generated };
+                updates.changed.push((stamp, *parsed));
             }
             // A new time on the same content: only the stamp changes.
             ReadOutcome::Unchanged => {

@@ -176,6 +176,8 @@ pub(super) async fn read_query_graph(store: &GraphReader) -> Result<(QueryGraph,
     Ok(run_blocking(move || {
         let unresolved: HashSet<u32> =
             files.iter().filter(|it| it.edges.is_none()).map(|it| it.stamp.id).collect();
+        let generated = files.iter().filter(|it| it.stamp.is_generated);
+        let generated: Vec<String> = generated.map(|it| it.stamp.path.clone()).collect();
         let mut entries = Vec::with_capacity(files.len());
         for file in files {
             // A damaged row is left out of the answers; the next pass that changes something writes it
@@ -189,7 +191,9 @@ pub(super) async fn read_query_graph(store: &GraphReader) -> Result<(QueryGraph,
             }
             entries.push((FileId(file.stamp.id), file.stamp.path, outline, edges));
         }
-        (QueryGraph::new(entries), unresolved.len())
+        let mut graph = QueryGraph::new(entries);
+        graph.mark_generated(&generated);
+        (graph, unresolved.len())
     })
     .await)
 }

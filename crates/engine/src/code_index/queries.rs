@@ -279,14 +279,14 @@ pub(crate) fn split_file(
     reader: &ProjectReader,
     path: &ProjectPath,
 ) -> Result<Vec<CodeChunk>, Error> {
-    let bytes = source::read_source(&reader.place.root, path.as_str());
-    let bytes = bytes.map_err(|why| {
+    let code = source::read_code(&reader.place.root, path.as_str());
+    let code = code.map_err(|why| {
         Error::refuse(
             format!("`{path}` cannot be split: {}", why.reading()),
             "name a source file of this project",
         )
     })?;
-    Ok(graph::split_into_chunks(path.as_str(), &bytes))
+    Ok(graph::split_into_chunks(path.as_str(), &code.bytes))
 }
 
 /// The code graph, with the freshness of the index before any file was checked. The graph is loaded
@@ -351,8 +351,8 @@ fn is_unchanged(root: &Path, indexed: &GraphStamp) -> bool {
     let Some(now) = source::file_stamp(root, &indexed.path) else { return false };
     let then = FileStamp { size: indexed.size, modified: indexed.modified };
     let has_same_content = || {
-        let bytes = source::read_source(root, &indexed.path);
-        bytes.is_ok_and(|it| fingerprint(&it)[..] == indexed.hash)
+        let code = source::read_code(root, &indexed.path);
+        code.is_ok_and(|it| fingerprint(&it.bytes)[..] == indexed.hash)
     };
     // Zero means that the file system gave no time.
     let has_times = then.modified != 0 && now.modified != 0;

@@ -95,7 +95,7 @@ async fn merge_precise_index(
     let (state, fitted, resolved) = run_blocking(move || {
         // Positions of the index fit only the text that it was made from.
         let unchanged_text = |_: FileId, path: &str| {
-            let read = source::read_source(&root, path).ok()?;
+            let read = source::read_code(&root, path).ok()?.bytes;
             let hash = state.files.stamps.get(path).map(|it| it.hash.as_slice());
             (hash == Some(&fingerprint(&read)[..])).then_some(read)
         };

@@ -6,6 +6,8 @@
 //! history, the tree, the files that sessions in a module open first, and prefetch patterns: memories of
 //! the form "sessions that open a file of this module also open these files". This file loads the evidence; `observe` ranks it.
 
+use std::collections::HashSet;
+
 use history::{CommitHistory, file_couplings, rank_by_churn, rank_by_subject};
 use model::{MemoryKind, MemoryStatus, Payload, ProjectPath};
 use observe::{
@@ -33,7 +35,9 @@ pub(crate) async fn rank_task_files(
     let modules = load_module_lookup(reader).await?;
     sessions.extend(load_prefetch_patterns(reader, first_file, &modules).await?);
     let commits = summarise_commits(&commit_history(reader).await?, task, first_file);
-    let project_files = source::tracked_files(&reader.place).unwrap_or_default();
+    let mut project_files = source::tracked_files(&reader.place).unwrap_or_default();
+    let generated = load_generated_files(reader).await?;
+    project_files.retain(|it| !generated.contains(it));
     let inputs = PredictionInputs {
         sessions: &sessions,
         commits: &commits,
@@ -43,7 +47,9 @@ pub(crate) async fn rank_task_files(
     // Twice the limit, because files that were deleted since are dropped afterwards.
     let mut files =
         observe::rank_likely_files(&TaskDescription { text: task, first_file }, &inputs, limit * 2);
-    files.retain(|it| source::exists_in_project(&reader.place.root, it));
+    let is_likely =
+        |it: &str| !generated.contains(it) && source::exists_in_project(&reader.place.root, it);
+    files.retain(|it| is_likely(it));
     files.truncate(limit);
     Ok(files)
 }
@@ -54,8 +60,20 @@ pub(crate) async fn predict_files(
     task: &str,
 ) -> Result<FilePrediction, Error> {
     let mut predicted = observe::predict_files(task, &load_past_sessions(reader).await?);
-    predicted.files.retain(|it| source::exists_in_project(&reader.place.root, &it.path));
+    let generated = load_generated_files(reader).await?;
+    predicted.files.retain(|it| {
+        !generated.contains(it.path.as_str())
+            && source::exists_in_project(&reader.place.root, &it.path)
+    });
     Ok(predicted)
+}
+
+/// The files that a program writes. They are not opened for a task. Empty without an index.
+async fn load_generated_files(reader: &ProjectReader) -> Result<HashSet<String>, Error> {
+    match reader.graph_reader() {
+        Some(store) => Ok(store.generated_files().await?.into_iter().collect()),
+        None => Ok(HashSet::new()),
+    }
 }
 
 async fn load_past_sessions(reader: &ProjectReader) -> Result<Vec<PastSession>, Error> {

@@ -68,12 +68,13 @@ pub fn find_target(graph: &QueryGraph, text: &str) -> TargetLookup {
 }
 
 /// The symbols or paths whose name is closest to a text that names nothing, most similar first. The
-/// last part of the text counts: the symbol of `path:symbol`, else the file name.
+/// last part of the text counts: the symbol of `path:symbol`, else the file name. Generated files are
+/// left out.
 pub fn suggest_targets(graph: &QueryGraph, text: &str) -> Vec<String> {
     let written = text.rsplit([':', '/', '.', '#']).find(|it| !it.is_empty()).unwrap_or(text);
     let file_name = text.rsplit('/').next().unwrap_or(text);
     let mut found: Vec<(usize, String)> = Vec::new();
-    for file in &graph.files {
+    for file in graph.files.iter().filter(|it| !it.is_generated) {
         let own_name = file.path.rsplit('/').next().unwrap_or(&file.path);
         if let Some(distance) = typo_distance(own_name, file_name) {
             found.push((distance, file.path.to_string()));

@@ -35,21 +35,26 @@ const MAX_FILES_PER_NAME: usize = 8;
 
 /// The id of a file.
 const SELECT_FILE_ID: Query = Query::local("graph_id", "SELECT id FROM files WHERE path = ?1");
-/// Files with a name. The limit is one more than `MAX_FILES_PER_NAME`, to see that there are more.
+/// Files with a name, without generated ones: people do not mean them. The limit is one more than `MAX_FILES_PER_NAME`, to see that there are more.
 const SELECT_FILES_BY_NAME: Query = Query::local(
     "graph_called",
-    concat!("SELECT path FROM files WHERE ", file_name!(), " = ?1 ORDER BY path LIMIT 9"),
+    concat!(
+        "SELECT path FROM files WHERE ",
+        file_name!(),
+        " = ?1 AND NOT generated ORDER BY path LIMIT 9"
+    ),
 );
 /// Files that a file refers to, strongest link first.
-// The limit, here and below, bounds the work for a file that everything uses.
+// The limit, here and below, bounds the work for a file that everything uses. Generated files are no
+// suggestions.
 const SELECT_LINKS_FROM: Query = Query::local(
     "graph_links_from",
-    "SELECT f.path, l.weight FROM links l JOIN files f ON f.id = l.other WHERE l.file = ?1 ORDER BY l.weight DESC LIMIT 64",
+    "SELECT f.path, l.weight FROM links l JOIN files f ON f.id = l.other WHERE l.file = ?1 AND NOT f.generated ORDER BY l.weight DESC LIMIT 64",
 );
 /// Files that refer to a file, strongest link first.
 const SELECT_LINKS_INTO: Query = Query::local(
     "graph_links_into",
-    "SELECT f.path, l.weight FROM links l JOIN files f ON f.id = l.file WHERE l.other = ?1 ORDER BY l.weight DESC LIMIT 64",
+    "SELECT f.path, l.weight FROM links l JOIN files f ON f.id = l.file WHERE l.other = ?1 AND NOT f.generated ORDER BY l.weight DESC LIMIT 64",
 );
 /// Statistics of a file from the git history.
 const SELECT_FILE_HISTORY: Query = Query::local(

@@ -29,7 +29,7 @@ use crate::worker_threads::ReaderPool;
 /// Every file, with its edges if they are resolved.
 const SELECT_FILES: Query = Query::local(
     "graph_files",
-    "SELECT id, path, size, modified, hash, outline, edges FROM files LEFT JOIN edges USING (id)",
+    "SELECT id, path, size, modified, hash, generated, outline, edges FROM files LEFT JOIN edges USING (id)",
 );
 /// The data of every file that only updates need: `body`, `keys` and `precise`, see above.
 const SELECT_BODIES: Query = Query::local(
@@ -38,12 +38,15 @@ const SELECT_BODIES: Query = Query::local(
 );
 /// The stamps of all files.
 const SELECT_STAMPS: Query =
-    Query::local("graph_stamps", "SELECT id, path, size, modified, hash FROM files");
+    Query::local("graph_stamps", "SELECT id, path, size, modified, hash, generated FROM files");
 /// The stamp of one file.
 const SELECT_STAMP: Query = Query::local(
     "graph_stamp_of",
-    "SELECT id, path, size, modified, hash FROM files WHERE path = ?1",
+    "SELECT id, path, size, modified, hash, generated FROM files WHERE path = ?1",
 );
+/// Paths of the files that a program wrote.
+const SELECT_GENERATED: Query =
+    Query::local("graph_generated", "SELECT path FROM files WHERE generated");
 /// Files that were not indexed.
 const SELECT_SKIPPED: Query = Query::local(
     "graph_skipped",
@@ -80,7 +83,7 @@ impl GraphReader {
     pub async fn files(&self) -> Result<Vec<GraphFile>, Error> {
         self.run(|db| {
             db.select(&SELECT_FILES, &[], |row| {
-                Ok(GraphFile { stamp: read_stamp(row)?, outline: row.get(5)?, edges: row.get(6)? })
+                Ok(GraphFile { stamp: read_stamp(row)?, outline: row.get(6)?, edges: row.get(7)? })
             })
         })
         .await
@@ -115,6 +118,11 @@ impl GraphReader {
             Ok(stamps)
         })
         .await
+    }
+
+    /// Paths of the indexed files that a program wrote.
+    pub async fn generated_files(&self) -> Result<Vec<String>, Error> {
+        self.run(|db| db.select(&SELECT_GENERATED, &[], |row| row.get(0))).await
     }
 
     pub async fn skipped_files(&self) -> Result<Vec<GraphSkippedFile>, Error> {
@@ -206,7 +214,7 @@ impl GraphReader {
     }
 }
 
-/// Reads a stamp from the first five columns.
+/// Reads a stamp from the first six columns.
 fn read_stamp(row: &rusqlite::Row<'_>) -> rusqlite::Result<GraphStamp> {
     Ok(GraphStamp {
         id: row.get(0)?,
@@ -214,6 +222,7 @@ fn read_stamp(row: &rusqlite::Row<'_>) -> rusqlite::Result<GraphStamp> {
         size: read_unsigned(row, 2)?,
         modified: read_unsigned(row, 3)?,
         hash: row.get(4)?,
+        is_generated: row.get(5)?,
     })
 }
 

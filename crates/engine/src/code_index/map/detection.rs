@@ -56,7 +56,7 @@ pub(crate) async fn detect_modules(project: &mut Project) -> Result<usize, Error
     let work = observe::count_work(&crate::learn::load_visits(&notebook.store).await?);
     let root = project.place.root.clone();
     let (folders, fingerprint, stamps, work) = run_blocking(move || {
-        let paths = stamps.iter().map(|it| it.path.as_str()).filter(|it| is_module_file(it));
+        let paths = stamps.iter().filter(|it| is_module_file(it)).map(|it| it.path.as_str());
         let folders = ProjectFolders::list(&root, paths);
         let inputs = StoredInputs { generation, indexed_commit, work: &work };
         let fingerprint = fingerprint_inputs(&root, &folders, &inputs);
@@ -90,13 +90,14 @@ pub(crate) async fn detect_modules(project: &mut Project) -> Result<usize, Error
     Ok(n_modules)
 }
 
-/// Returns whether an indexed file belongs to a module. Manifests are indexed as well, but belong
-/// to none.
-pub(in crate::code_index) fn is_module_file(path: &str) -> bool {
+/// Returns whether an indexed file belongs to a module. Manifests and generated files are indexed as
+/// well, but belong to none.
+pub(in crate::code_index) fn is_module_file(stamp: &GraphStamp) -> bool {
+    let path = stamp.path.as_str();
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_manifest = model::words::file_extension(name) == Some("json")
         || MANIFEST_FILES.iter().any(|(manifest, _)| *manifest == name);
-    language_of_path(path).is_some() && !is_manifest
+    language_of_path(path).is_some() && !is_manifest && !stamp.is_generated
 }
 
 /// Converts indexed files to nodes with their edges and couplings. A link is the id of the referring
@@ -107,8 +108,7 @@ fn to_file_nodes(
     histories: &[FileHistoryRow],
     worked: &WorkStatistics,
 ) -> Vec<FileNode> {
-    let mut stamps: Vec<&GraphStamp> =
-        stamps.iter().filter(|it| is_module_file(&it.path)).collect();
+    let mut stamps: Vec<&GraphStamp> = stamps.iter().filter(|it| is_module_file(it)).collect();
 
     // Sorted, so that the detection gives the same modules whatever the order of the database. The
     // position in this list is how nodes refer to one another.
