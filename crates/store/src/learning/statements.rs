@@ -177,7 +177,7 @@ pub(super) const COUNT_JUDGED: Query = Query::shared(
     "count_judged",
     "SELECT (SELECT count(*) FROM memories INDEXED BY memories_outline \
      WHERE source = 'observer_inferred' AND needs_review < 2), \
-     (SELECT count(*) FROM memories WHERE id IN (SELECT c.id FROM audit a JOIN changes c ON c.batch = a.batch \
+     (SELECT count(*) FROM memories WHERE id IN (SELECT c.id FROM audit a CROSS JOIN changes c ON c.batch = a.batch \
      WHERE a.action IN ('forget', 'flag')) AND source = 'observer_inferred' AND needs_review < 2 \
      AND (deleted_at IS NOT NULL OR (deprecated_at IS NOT NULL AND \
      coalesce(deprecated_reason, '') NOT LIKE 'superseded%')))",

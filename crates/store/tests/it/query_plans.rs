@@ -64,6 +64,13 @@ fn lookups_go_through_their_index() {
         ("by_short_id", "SEARCH memories USING INDEX memories_short"),
         ("list_by_file", "SEARCH memory_files USING PRIMARY KEY"),
         ("list_by_tag", "SEARCH memory_tags USING PRIMARY KEY"),
+        ("list_by_type", "SEARCH m USING INDEX memories_type"),
+        ("list_pinned", "SCAN m USING INDEX memories_pinned"),
+        ("last_batch", "SEARCH audit USING INTEGER PRIMARY KEY"),
+        ("last_change", "SEARCH changes USING INTEGER PRIMARY KEY"),
+        ("from_number", "SEARCH memories USING INTEGER PRIMARY KEY"),
+        ("memories_with_signal", "SEARCH sightings USING INDEX"),
+        ("distinct_files", "SEARCH memory_files USING PRIMARY KEY"),
         ("list_by_module", "SEARCH memory_modules USING PRIMARY KEY"),
         ("related_to", "SEARCH memory_relations USING PRIMARY KEY"),
         ("batch_by_key", "SEARCH audit USING COVERING INDEX sqlite_autoindex_audit_1"),
@@ -77,7 +84,7 @@ fn lookups_go_through_their_index() {
         ("vectors_of_owner", "SEARCH embeddings USING INDEX sqlite_autoindex_embeddings_1"),
         ("vector_codes", "SEARCH embeddings USING INDEX embeddings_model"),
         ("vector_codes_of_owner", "SEARCH embeddings USING INDEX sqlite_autoindex_embeddings_1"),
-        ("last_vector", "SEARCH embeddings USING COVERING INDEX embeddings_model"),
+        ("index_position", "SEARCH embeddings USING COVERING INDEX embeddings_model"),
         ("outline", "SEARCH memories USING INDEX sqlite_autoindex_memories_1"),
         ("changed_since", "SEARCH changes USING INTEGER PRIMARY KEY"),
         ("erased_since", "SEARCH audit USING INTEGER PRIMARY KEY"),
@@ -121,8 +128,12 @@ fn the_statements_that_read_whole_tables_are_known() {
         all_versions: SCAN memory_versions
         co_accessed: SCAN a
         count_active_memories: SCAN memories USING COVERING INDEX memories_outline
-        count_judged: SCAN m
+        count_judged: SCAN CONSTANT ROW
+        count_judged: SCAN a
+        count_judged: SCAN memories USING COVERING INDEX memories_outline
         count_matches: SCAN memories_fts VIRTUAL TABLE INDEX 0:M3
+        count_matches_up_to: SCAN (subquery-1)
+        count_matches_up_to: SCAN memories_fts VIRTUAL TABLE INDEX 0:M3
         count_memories: SCAN memories USING COVERING INDEX memories_type
         count_orphaned_texts: SCAN CONSTANT ROW
         count_orphaned_texts: SCAN memories_fts_docsize
@@ -137,6 +148,8 @@ fn the_statements_that_read_whole_tables_are_known() {
         cross_check_tag: SCAN CONSTANT ROW
         cross_check_tag: SCAN memory_tags USING COVERING INDEX memory_tags_n
         delete_empty_quiet_spans: SCAN quiet_spans
+        distinct_files: SCAN files
+        distinct_files: SCAN files
         drop_excess_injections: SCAN injections
         drop_other_models: SCAN embeddings
         drop_project_injections: SCAN injections
@@ -168,11 +181,13 @@ fn the_statements_that_read_whole_tables_are_known() {
         has_injections: SCAN sqlite_schema
         has_learning: SCAN sqlite_schema
         has_registry: SCAN sqlite_schema
+        index_position: SCAN CONSTANT ROW
         injection_totals: SCAN injections
         last_undoable: SCAN audit
         ledger_hashes: SCAN erase_ledger
         list: SCAN m
         list_injections: SCAN injections USING INDEX injections_at
+        list_pinned: SCAN m USING INDEX memories_pinned
         locations: SCAN l
         milestones: SCAN milestones
         modules_of_all: SCAN f USING COVERING INDEX memory_modules_n
