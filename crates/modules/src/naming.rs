@@ -38,12 +38,12 @@ pub(crate) fn name_modules(
     let mut names: Vec<String> = Vec::with_capacity(groups.len());
     for group in groups {
         let folder_name = name_from_folder(&group.root);
-        let words = match group.is_community {
-            true => find_shared_words(nodes, &group.files).join(" "),
-            false => String::new(),
+        let words = if group.is_community {
+            find_shared_words(nodes, &group.files).join(" ")
+        } else {
+            String::new()
         };
-        let is_named_by_words = !words.is_empty();
-        names.push(if is_named_by_words { format!("{folder_name}: {words}") } else { folder_name });
+        names.push(if words.is_empty() { folder_name } else { format!("{folder_name}: {words}") });
     }
     // Only the first generic module takes the project's name, and only if no other has it already.
     let generic =

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use proptest::prelude::*;
 
 use crate::folder_roles::{
-    STRUCTURAL_FOLDERS, is_at_or_inside, is_inside, is_test_data_package,
+    STRUCTURAL_FOLDERS, is_at_or_inside, is_inside, is_test_data, is_test_data_package,
     outermost_test_or_demo_folder,
 };
 use crate::partition::{
@@ -202,8 +202,8 @@ fn most_referenced_file(nodes: &[FileNode], files: &BTreeSet<usize>) -> Option<u
     n_outside.into_iter().max_by_key(|(file, n)| (*n, Reverse(*file))).map(|(file, _)| file)
 }
 
-/// The score of each file of a module among its core files.
-fn core_scores(nodes: &[FileNode], files: &BTreeSet<usize>) -> HashMap<usize, f64> {
+/// The core files of a module, best first.
+fn rank_core_files(nodes: &[FileNode], files: &BTreeSet<usize>) -> Vec<String> {
     let is_test_group = files.iter().all(|it| nodes[*it].is_test);
     let damped = |weight: u32| (f64::from(weight) / 1000.0).sqrt();
     let mut incoming: HashMap<usize, f64> = HashMap::new();
@@ -218,7 +218,13 @@ fn core_scores(nodes: &[FileNode], files: &BTreeSet<usize>) -> HashMap<usize, f6
         let centrality = 1.0 + incoming.get(&file).copied().unwrap_or_default() + 0.5 * outgoing;
         centrality * (1.0 + f64::from(nodes[file].churn).ln_1p())
     };
-    files.iter().map(|it| (*it, score(*it))).collect()
+    let is_listed = |it: &&usize| {
+        let FileNode { path, is_test, .. } = &nodes[**it];
+        (!is_test || is_test_group) && !is_test_data(path)
+    };
+    let mut ranked: Vec<usize> = files.iter().filter(is_listed).copied().collect();
+    ranked.sort_by(|a, b| score(*b).total_cmp(&score(*a)).then(a.cmp(b)));
+    ranked.into_iter().take(6).map(|it| nodes[it].path.clone()).collect()
 }
 
 /// Sums of reference weights between modules, and of co-changes, both by (from, to).
@@ -302,11 +308,7 @@ fn check_derived_fields(nodes: &[FileNode], modules: &[Module], groups: &[FileGr
         }
         assert_eq!(module.co_changing, strongest(shares, &modules));
 
-        // Core files are in the order of their scores, and no file with a higher one is left out.
-        let scores = core_scores(nodes, files);
-        let core: Vec<usize> = module.core_files.iter().map(|it| index_of[it.as_str()]).collect();
-        let key = |it: &usize| (Reverse(scores[it].to_bits()), *it);
-        assert!(core.is_sorted_by_key(key), "{:?}", module.core_files);
+        assert_eq!(module.core_files, rank_core_files(nodes, files));
         let has_other_entry = most_referenced_file(nodes, files)
             .is_some_and(|it| module.entry_points != [nodes[it].path.clone()]);
         // Every file is named `f…`, so that no other rule finds an entry point.

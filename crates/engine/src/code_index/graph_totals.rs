@@ -12,6 +12,7 @@ const TOTALS_STATE: &str = "totals";
 
 /// Numbers of files, symbols and edges of a graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "named as in the report")]
 pub(super) struct GraphTotals {
     n_files: usize,
     n_symbols: usize,

@@ -115,15 +115,14 @@ impl LiveIndex {
         {
             return Ok(self.finish_unchanged(files, totals));
         }
-        let mut state = match graph {
-            Some(graph) => IndexState { graph, files },
-            None => {
-                let (IndexState { graph, mut files }, n_damaged) = self.load_graph(files).await?;
-                if n_damaged > 0 {
-                    (plan, files) = self.plan(changes, files).await;
-                }
-                IndexState { graph, files }
+        let mut state = if let Some(graph) = graph {
+            IndexState { graph, files }
+        } else {
+            let (IndexState { graph, mut files }, n_damaged) = self.load_graph(files).await?;
+            if n_damaged > 0 {
+                (plan, files) = self.plan(changes, files).await;
             }
+            IndexState { graph, files }
         };
         let IndexPlan { mut pending, removed, mut skipped } = plan;
         progress.add_total(pending.len());

@@ -42,7 +42,7 @@ pub(super) fn fingerprint_inputs(
         if stamp.is_some_and(|it| it.modified == 0) {
             return None;
         }
-        text.push_str(&format!("\n{path} {stamp:?}"));
+        text.extend(["\n", path.as_str(), " ", &format!("{stamp:?}")]);
     }
     Some(model::fingerprint_text(&text))
 }
