@@ -21,6 +21,7 @@ static NEXT_INVALID: DatabaseSchema = DatabaseSchema {
         EXPERIENCE_5,
         PLAIN_NAMES_6,
         INJECTIONS_7,
+        PINNED_8,
         "CREATE TABLE later (a) STRICT",
     ],
 };
@@ -34,6 +35,7 @@ static NEXT_VALID: DatabaseSchema = DatabaseSchema {
         EXPERIENCE_5,
         PLAIN_NAMES_6,
         INJECTIONS_7,
+        PINNED_8,
         "CREATE TABLE later (a INTEGER) STRICT",
     ],
 };
@@ -47,6 +49,7 @@ static NEXT_FAILS_LATE: DatabaseSchema = DatabaseSchema {
         EXPERIENCE_5,
         PLAIN_NAMES_6,
         INJECTIONS_7,
+        PINNED_8,
         "CREATE TABLE later (a INTEGER) STRICT; DELETE FROM meta; INSERT INTO nowhere VALUES (1)",
     ],
 };
@@ -96,7 +99,7 @@ fn the_backup_before_a_migration_is_good_and_stays() {
     let backups = backup::list_backups(&next.paths);
     let names: Vec<&str> = backups.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names.len(), backup::MAX_BACKUPS + 1);
-    assert_eq!(names.last(), Some(&"schema-7.db"), "{names:?}");
+    assert_eq!(names.last(), Some(&"schema-8.db"), "{names:?}");
     let old = &backups[backup::MAX_BACKUPS].path;
     backup::verify_backup(&next, old).unwrap();
     // The older program can restore it, and so can the newer one, which migrates it again.
@@ -224,7 +227,16 @@ fn erasing_a_text_reaches_the_backup_with_the_old_names() {
 fn the_lists_of_migrations_only_grow() {
     assert_eq!(
         MEMORY.migrations,
-        [MEMORY_1, AUDIT_CLOCK_2, RECALL_3, LEARN_4, EXPERIENCE_5, PLAIN_NAMES_6, INJECTIONS_7]
+        [
+            MEMORY_1,
+            AUDIT_CLOCK_2,
+            RECALL_3,
+            LEARN_4,
+            EXPERIENCE_5,
+            PLAIN_NAMES_6,
+            INJECTIONS_7,
+            PINNED_8
+        ]
     );
     assert_eq!(
         USER.migrations,
@@ -236,7 +248,8 @@ fn the_lists_of_migrations_only_grow() {
             LEARN_4,
             EXPERIENCE_5,
             PLAIN_NAMES_6,
-            INJECTIONS_7
+            INJECTIONS_7,
+            PINNED_8
         ]
     );
 }
