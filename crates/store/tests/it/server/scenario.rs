@@ -10,7 +10,9 @@
 
 use std::fs;
 
-use model::{Actor, DAY_MS, HybridTimestamp, MemorySource, ProjectId, RelationKind, Timestamp};
+use model::{
+    Actor, DAY_MS, HybridTimestamp, MemorySource, ProjectId, RelationKind, SignalKind, Timestamp,
+};
 use waylore_store::recorder::{self, StatementRecorder};
 use waylore_store::{
     AuditAction, Error, InjectionFilter, MemoryFilter, Milestone, ProjectLocation, Store,
@@ -136,6 +138,7 @@ fn write_and_read_lessons(bench: &TestBench, store: &Store) {
     run(bench, learning.sightings_in_session(session));
     run(bench, learning.sightings_by_key_beginning(signal, "the".to_owned()));
     run(bench, learning.sightings_for_memory(id(2)));
+    run(bench, learning.memories_with_signals(vec![SignalKind::CoAccess]));
     // Files that sessions touched.
     run(bench, learning.files_of_session(session));
     run(bench, learning.count_judged());
@@ -166,6 +169,8 @@ fn read_memories(bench: &TestBench, store: &Store) {
         MemoryFilter { tag: Some("tag".to_owned()), kind: Some("gotcha".to_owned()), ..all() },
         MemoryFilter { module: Some("auth".to_owned()), pinned: Some(false), ..all() },
         MemoryFilter { source: Some(MemorySource::UserTaught), limit: 2, offset: 1, ..all() },
+        MemoryFilter { kind: Some("gotcha".to_owned()), ..all() },
+        MemoryFilter { pinned: Some(true), ..all() },
     ];
     for filter in &filters {
         run(bench, memories.list(filter.clone()));
@@ -189,7 +194,12 @@ fn read_memories(bench: &TestBench, store: &Store) {
     let full = run(bench, memories.index_delta(MODEL.into(), None)).unwrap();
     bench.edit(store, id(2), |it| it.content.push_str(" again"));
     bench.embed(store, id(2), vec![0.5], vec![64]);
+    run(bench, store.put_index_snapshot(full.position.clone(), MODEL.into(), b"index".to_vec()));
+    run(bench, memories.index_snapshot(MODEL.into()));
     run(bench, memories.index_delta(MODEL.into(), Some(full.position)));
+    run(bench, memories.find_similar(vec!["\"wren\"".into()], vec![everything()]));
+    run(bench, memories.list_files());
+    run(bench, store.check_sample());
 
     // The parts of a ranked search.
     for filter in filters {
