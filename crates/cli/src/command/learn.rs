@@ -105,18 +105,7 @@ impl LearnTotals {
 }
 
 pub(crate) async fn run(args: LearnArgs, command: &mut CommandContext<'_>) -> anyhow::Result<u8> {
-    if args.trust {
-        refuse_agent(
-            "trust in a transcript is the user's",
-            "the user can run `waylore learn --trust` in a terminal",
-        )?;
-    }
-    if args.dry_run {
-        refuse_agent(
-            EVIDENCE_IS_UNFILTERED,
-            "the user can run `waylore learn --dry-run` in a terminal",
-        )?;
-    }
+    refuse_agent_options(&args)?;
     // Sessions in the inbox become journals, which `find_transcripts` finds below.
     if args.from.is_empty() && !args.dry_run {
         import_inbox(command).await?;
@@ -164,6 +153,23 @@ pub(crate) async fn run(args: LearnArgs, command: &mut CommandContext<'_>) -> an
         say_strictness(strictness, out);
     }
     Ok(0)
+}
+
+/// Fails if an agent uses an option that vouches for transcripts or prints them.
+fn refuse_agent_options(args: &LearnArgs) -> anyhow::Result<()> {
+    if args.trust {
+        refuse_agent(
+            "trust in a transcript is the user's",
+            "the user can run `waylore learn --trust` in a terminal",
+        )?;
+    }
+    if args.dry_run {
+        refuse_agent(
+            EVIDENCE_IS_UNFILTERED,
+            "the user can run `waylore learn --dry-run` in a terminal",
+        )?;
+    }
+    Ok(())
 }
 
 /// Learns from all sessions that are found, for `init`.

@@ -126,10 +126,16 @@ fn assert_resources_are_known(sandbox: &Sandbox) {
 fn protocol_fields(kind: serve::wire::RequestKind) -> Value {
     use serve::wire::RequestKind as Kind;
     match kind {
-        Kind::Hello | Kind::Ping | Kind::Status | Kind::Stop | Kind::ModuleMap => json!({}),
-        // Without the facts about a caller these are refused. The commands and the MCP server that they lead to
-        // are attacked below, in a process of their own and in the daemon.
-        Kind::Command | Kind::Run | Kind::Mcp => json!({}),
+        Kind::Hello
+        | Kind::Ping
+        | Kind::Status
+        | Kind::Stop
+        | Kind::ModuleMap
+        // Without the facts about a caller the last three are refused. The commands and the MCP server that they
+        // lead to are attacked below, in a process of their own and in the daemon.
+        | Kind::Command
+        | Kind::Run
+        | Kind::Mcp => json!({}),
         Kind::Hook => json!({ "host": "claude-code", "message": {
             "hook_event_name": "UserPromptSubmit", "session_id": "reader", "prompt": TASK } }),
         Kind::Search => json!({ "query": TASK, "limit": 100 }),

@@ -86,7 +86,7 @@ impl CommandService for DaemonCommands {
         call: CommandCall,
         projects: ProjectPool,
     ) -> LocalFuture<'_, Result<Value, String>> {
-        Box::pin(async move { Ok(json!(self.run(call, projects).await?)) })
+        Box::pin(async move { Ok(json!(Box::pin(self.run(call, projects)).await?)) })
     }
 
     fn serve_mcp(

@@ -37,8 +37,10 @@ impl NotebookIndex {
         }
         append_length(&mut acc, self.facets.len());
         for (facets, number) in self.facets.iter().zip(0..) {
+            // Not a facet: the index keeps it in a set beside the codes.
+            let code_flag = if self.is_source_code(number) { SOURCE_CODE_FLAG } else { 0 };
             match facets {
-                Some(it) => append_facets(&mut acc, it, self.is_source_code(number)),
+                Some(it) => append_facets(&mut acc, it, code_flag),
                 None => acc.extend([0; FACET_BYTES]),
             }
         }
@@ -154,7 +156,7 @@ fn read_slugs(bytes: &mut SnapshotBytes<'_>) -> Option<SlugIds> {
     Some(slugs)
 }
 
-fn append_facets(acc: &mut Vec<u8>, facets: &MemoryFacets, is_source_code: bool) {
+fn append_facets(acc: &mut Vec<u8>, facets: &MemoryFacets, code_flag: u8) {
     let MemoryFacets { id, status, source, scope, pinned, kind, branch, session, n_words } = facets;
     let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
     acc.extend(id.0.as_bytes());
@@ -169,7 +171,7 @@ fn append_facets(acc: &mut Vec<u8>, facets: &MemoryFacets, is_source_code: bool)
         IN_USE_FLAG
             | flag(*pinned, PINNED_FLAG)
             | flag(session.is_some(), SESSION_FLAG)
-            | flag(is_source_code, SOURCE_CODE_FLAG),
+            | code_flag,
     ]);
 }
 
