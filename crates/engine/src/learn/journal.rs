@@ -23,7 +23,7 @@ use store::{
 
 use super::candidates::MAX_SUBTASKS_LEARNED_AT_END;
 use super::observed::{MAX_EXTERNAL_CHARS, SessionExtent};
-use super::transcript::is_being_written;
+use super::transcript::{is_being_written, was_just_changed};
 use super::{LearnedSession, learn_extent, learn_session, read_transcript};
 use crate::text_admission::mask_label;
 use crate::{Error, NotebookScope, Project, ProjectReader};
@@ -182,9 +182,16 @@ pub(crate) fn is_transcript_being_written(reader: &ProjectReader, session: Sessi
         return false;
     };
     let key = reader.config.key.as_ref();
-    match session_source(&store.journals().path_of(session), key) {
+    let journal = store.journals().path_of(session);
+    match session_source(&journal, key) {
         SessionSource::HostTranscript { path } => is_being_written(Path::new(&path)),
-        SessionSource::HostDatabase { .. } | SessionSource::JournalOnly => false,
+        SessionSource::HostDatabase { .. } => false,
+        // The hook of the session's end may run before the host has created the file that it named.
+        SessionSource::JournalOnly => {
+            let names_transcript =
+                start_events(&journal, key).iter().any(|it| it.transcript.is_some());
+            names_transcript && was_just_changed(&journal)
+        }
     }
 }
 

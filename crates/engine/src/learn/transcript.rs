@@ -189,30 +189,33 @@ fn host_record_of(transcript: &Transcript, key: Option<&EncryptionKey>) -> Optio
     }
 }
 
-/// Returns whether a host is still writing a transcript: the end that its format demands is missing,
-/// and the file changed a short time ago. Learning would miss the last calls. A file that cannot be
-/// read is not waited for.
+/// Returns whether a host is still writing a transcript: its first record or the end that its format
+/// demands is missing, and the file changed a short time ago. Learning would miss the last calls. A file
+/// that cannot be read is not waited for.
 pub fn is_being_written(path: &Path) -> bool {
-    age_of_unfinished(path).is_some_and(|age| age < TRANSCRIPT_SILENCE)
+    was_just_changed(path) && is_unfinished(path).unwrap_or(false)
 }
 
-/// The time since the last change of a transcript without its end; `None` if it is complete, if its
-/// format has no end, or if the change lies in the future (the clock was set back).
-fn age_of_unfinished(path: &Path) -> Option<Duration> {
-    // Files of hosts are never sealed.
-    let format = read_header(path, None)?.format;
+/// Returns whether a file changed a short time ago; false if the change lies in the future (the clock was
+/// set back).
+pub(super) fn was_just_changed(path: &Path) -> bool {
+    let modified = std::fs::metadata(path).and_then(|it| it.modified());
+    modified.is_ok_and(|it| it.elapsed().is_ok_and(|age| age < TRANSCRIPT_SILENCE))
+}
+
+/// Returns whether the first record of a transcript, or the end that its format demands, is missing; `None`
+/// if the file cannot be read.
+fn is_unfinished(path: &Path) -> Option<bool> {
     let mut file = File::open(path).ok()?;
-    let metadata = file.metadata().ok()?;
-    let tail_start = metadata.len().saturating_sub(TAIL_BYTES);
+    let tail_start = file.metadata().ok()?.len().saturating_sub(TAIL_BYTES);
     let mut tail = Vec::new();
     file.seek(SeekFrom::Start(tail_start)).and_then(|_| file.read_to_end(&mut tail)).ok()?;
+    // Files of hosts are never sealed.
+    let Some(header) = read_header(path, None) else {
+        return Some(tail_start == 0 && !tail.contains(&b'\n'));
+    };
     let tail = String::from_utf8_lossy(&tail);
-    let last_line = tail.lines().last().unwrap_or_default();
-    if format.is_unfinished_after(last_line) {
-        metadata.modified().ok()?.elapsed().ok()
-    } else {
-        None
-    }
+    Some(header.format.is_unfinished_after(tail.lines().last().unwrap_or_default()))
 }
 
 /// Reads the header of a transcript file; `None` if the file is not a transcript.
@@ -456,6 +459,27 @@ fn observe_events(pad: &mut Scratchpad, events: &mut Vec<EventEnvelope>, visit: 
             if pad.n_events() > n_before {
                 visit(pad, &masked);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transcript_without_a_whole_first_record_is_being_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("events.jsonl");
+        assert!(!is_being_written(&path), "a file that is not there is not waited for");
+        for (text, is_written) in [
+            ("", true),
+            ("{\"type\":\"session.st", true),
+            // No transcript of a known host.
+            ("a line\nand another\n", false),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            assert_eq!(is_being_written(&path), is_written, "{text:?}");
         }
     }
 }
