@@ -290,6 +290,8 @@ pub(crate) fn commands_of_other_user(what: &str) -> Option<(Sandbox, Box<MakeCom
         };
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", &root).env("WAYLORE_HOME", &home).current_dir(&project).args(args);
+        // The tests look at the files that a command leaves; a daemon has files of its own.
+        command.env("WAYLORE_SERVE_START", "false");
         command
     };
     Some((sandbox, Box::new(make_command)))
