@@ -5,9 +5,7 @@
 
 use std::collections::HashSet;
 
-use model::{
-    Memory, MemoryId, MemoryStatus, PerMille, ProjectPath, RelationTarget, current_confidence,
-};
+use model::{Memory, MemoryId, PerMille, ProjectPath, RelationTarget, current_confidence};
 use store::MemoryFilter;
 
 use crate::correction::EXCLUSION_PREFIX;
@@ -62,7 +60,7 @@ pub(crate) async fn find_by_id(reader: &ProjectReader, id: &str) -> Result<Locat
         found.extend(memories.into_iter().map(locate));
     }
     if found.is_empty() && full_id.is_none() {
-        found = find_by_beginning(reader, &prefix).await?;
+        found = find_by_id_part(reader, &prefix).await?;
     }
     match found.len() {
         0 => Err(Error::NotFound { id: id.to_owned() }),
@@ -75,20 +73,12 @@ pub(crate) async fn find_by_id(reader: &ProjectReader, id: &str) -> Result<Locat
 }
 
 /// Memories in any state whose full id begins or ends with some characters, with or without its hyphens.
-async fn find_by_beginning(
-    reader: &ProjectReader,
-    part: &str,
-) -> Result<Vec<LocatedMemory>, Error> {
-    let filter =
-        MemoryFilter { statuses: MemoryStatus::ALL.to_vec(), ..MemoryFilter::active(u32::MAX) };
+async fn find_by_id_part(reader: &ProjectReader, part: &str) -> Result<Vec<LocatedMemory>, Error> {
     let part = part.replace('-', "");
     let mut found = Vec::new();
     for notebook in reader.notebooks() {
-        for memory in notebook.store.memories().list(filter.clone()).await? {
-            let id = memory.id.to_string().replace('-', "");
-            if id.starts_with(&part) || id.ends_with(&part) {
-                found.push(LocatedMemory { notebook: notebook.clone(), memory });
-            }
+        for memory in notebook.store.memories().find_by_id_part(part.clone()).await? {
+            found.push(LocatedMemory { notebook: notebook.clone(), memory });
         }
     }
     Ok(found)

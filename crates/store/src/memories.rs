@@ -115,6 +115,25 @@ impl<'a> MemoryQueries<'a> {
             .await
     }
 
+    /// Finds memories whose full id begins or ends with `part`, hexadecimal digits without hyphens. Reads the
+    /// index of ids only, so an id that is missing there is not found.
+    pub async fn find_by_id_part(self, part: String) -> Result<Vec<Memory>, Error> {
+        let state = Arc::clone(self.reader.state());
+        self.reader
+            .read(move |db| {
+                let (beginning, end) = (format!("{part}%"), format!("%{part}"));
+                let ids = db.select(&SELECT_IDS_BY_PART, &[&beginning, &end], |row| {
+                    Ok(MemoryId::from_bytes(row.get_ref(0)?.as_blob()?))
+                })?;
+                let mut memories = Vec::new();
+                for id in ids.into_iter().flatten() {
+                    memories.extend(get_checked(db, &state, id)?);
+                }
+                Ok(memories)
+            })
+            .await
+    }
+
     /// Lists the newest memories that pass the filter.
     pub async fn list(self, filter: MemoryFilter) -> Result<Vec<Memory>, Error> {
         let state = Arc::clone(self.reader.state());
@@ -314,6 +333,7 @@ impl<'a> MemoryQueries<'a> {
 pub(crate) const STATEMENTS: &[&Query] = &[
     &SELECT_BY_ID,
     &SELECT_BY_SHORT_ID,
+    &SELECT_IDS_BY_PART,
     &COUNT_BY_ID,
     &SELECT_MATCHING,
     &SELECT_RELATED_TO,
@@ -330,6 +350,11 @@ const SELECT_BY_ID: Query =
 const SELECT_BY_SHORT_ID: Query = Query::shared(
     "by_short_id",
     concat!("SELECT ", columns!(), " FROM memories WHERE short >= ?1 AND short < ?2 ORDER BY n"),
+);
+/// Ids that begin or end with some hexadecimal digits, by patterns of `LIKE`.
+const SELECT_IDS_BY_PART: Query = Query::shared(
+    "ids_by_part",
+    "SELECT id FROM memories WHERE hex(id) LIKE ?1 OR hex(id) LIKE ?2 ORDER BY id",
 );
 /// Memories that match a full-text expression and pass a filter, best first.
 // The parameters 1 to 9 are the filter's criteria, 10 and 11 its limit and offset, 12 is the

@@ -61,6 +61,7 @@ fn lookups_go_through_their_index() {
         // statement, step that its plan must contain
         ("by_id", "SEARCH memories USING INDEX sqlite_autoindex_memories_1"),
         ("current_memory", "SEARCH memories USING INDEX sqlite_autoindex_memories_1"),
+        ("ids_by_part", "SCAN memories USING COVERING INDEX sqlite_autoindex_memories_1"),
         ("by_short_id", "SEARCH memories USING INDEX memories_short"),
         ("list_by_file", "SEARCH memory_files USING PRIMARY KEY"),
         ("list_by_tag", "SEARCH memory_tags USING PRIMARY KEY"),

@@ -185,6 +185,7 @@ fn read_memories(bench: &TestBench, store: &Store) {
     }
     // All short ids begin with zeros. 4,000 is the memory that memory 1 is derived from.
     run(bench, memories.find_by_short_id("0000".into()));
+    run(bench, memories.find_by_id_part("0000".into()));
     run(bench, memories.list_related_to(id(4_000), RelationKind::DerivedFrom));
     run(bench, memories.count_by_status());
     run(bench, memories.quiet_periods());
