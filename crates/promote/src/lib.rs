@@ -38,7 +38,8 @@ pub use llm_wording::{
     parse_rewording, parse_synthesis,
 };
 pub use novelty::{
-    MemoryStatement, StatementConflict, StatementRelation, compare_statements, find_nearest,
+    MemoryStatement, ParsedStatement, StatementConflict, StatementRelation, compare_parsed,
+    compare_statements, find_nearest,
 };
 pub use rule::is_rule;
 pub use safety::{detect_instruction, is_plain_description};

@@ -97,7 +97,19 @@ pub fn compare_statements(
     old: &MemoryStatement<'_>,
     new: &MemoryStatement<'_>,
 ) -> StatementRelation {
-    relate_statements(old, &parse_terms(old.text), new, &parse_terms(new.text))
+    compare_parsed(&ParsedStatement::new(*old), &ParsedStatement::new(*new))
+}
+
+/// A statement with its terms, for a text that is compared with many others.
+pub struct ParsedStatement<'a> {
+    statement: MemoryStatement<'a>,
+    terms: Vec<StatementTerm<'a>>,
+}
+
+impl<'a> ParsedStatement<'a> {
+    pub fn new(statement: MemoryStatement<'a>) -> Self {
+        Self { statement, terms: parse_terms(statement.text) }
+    }
 }
 
 /// The candidate with the strongest relation to a statement, by position: the same, else a contradiction,
@@ -106,10 +118,10 @@ pub fn find_nearest(
     new: &MemoryStatement<'_>,
     candidates: &[MemoryStatement<'_>],
 ) -> Option<(usize, StatementRelation)> {
-    let terms = parse_terms(new.text);
+    let new = ParsedStatement::new(*new);
     let mut best: Option<(usize, StatementRelation)> = None;
     for (nth, old) in candidates.iter().enumerate() {
-        let relation = relate_statements(old, &parse_terms(old.text), new, &terms);
+        let relation = compare_parsed(&ParsedStatement::new(*old), &new);
         // An unrelated candidate never wins, because it ranks like none.
         let best_rank = best.as_ref().map_or((0, PerMille::ZERO), |it| rank_relation(&it.1));
         if rank_relation(&relation) > best_rank {
@@ -129,13 +141,10 @@ fn rank_relation(relation: &StatementRelation) -> (u8, PerMille) {
     }
 }
 
-/// Compares two statements whose terms are parsed.
-fn relate_statements(
-    old: &MemoryStatement<'_>,
-    old_terms: &[StatementTerm<'_>],
-    new: &MemoryStatement<'_>,
-    new_terms: &[StatementTerm<'_>],
-) -> StatementRelation {
+/// As [`compare_statements`], for statements that are parsed.
+pub fn compare_parsed(old: &ParsedStatement<'_>, new: &ParsedStatement<'_>) -> StatementRelation {
+    let ParsedStatement { statement: old, terms: old_terms } = old;
+    let ParsedStatement { statement: new, terms: new_terms } = new;
     if have_disjoint_files(old, new) {
         return StatementRelation::Unrelated;
     }

@@ -34,7 +34,7 @@ pub(super) type ConflictGroup = Vec<ContextEntry>;
 /// entries that repeat a member of a larger group, with the id of that member.
 pub(super) fn group_conflicts(
     entries: Vec<ContextEntry>,
-    detector: &DuplicateDetector,
+    detector: &DuplicateDetector<'_>,
     disabled: &DisabledStages,
 ) -> (Vec<ConflictGroup>, Vec<(SearchHit, MemoryId)>) {
     let (mut groups, mut repeated) = (Vec::new(), Vec::new());
@@ -51,7 +51,7 @@ pub(super) fn group_conflicts(
 fn add_to_group(
     groups: &mut Vec<ConflictGroup>,
     entry: ContextEntry,
-    detector: &DuplicateDetector,
+    detector: &DuplicateDetector<'_>,
     disabled: &DisabledStages,
 ) -> Option<(SearchHit, MemoryId)> {
     let mut contradicted = None;
@@ -108,7 +108,7 @@ fn add_remarks(group: &mut ConflictGroup) {
 pub(super) fn group_similarity(
     a: &ConflictGroup,
     b: &ConflictGroup,
-    detector: &DuplicateDetector,
+    detector: &DuplicateDetector<'_>,
 ) -> Option<PerMille> {
     let ([a], [b]) = (a.as_slice(), b.as_slice()) else {
         return None;

@@ -237,7 +237,7 @@ fn pack_groups(
     reader: &ProjectReader,
     request: &ContextRequest,
     groups: &[ConflictGroup],
-    detector: &DuplicateDetector,
+    detector: &DuplicateDetector<'_>,
     candidates: ContextCandidates,
 ) -> ContextBlock {
     let default_budget = phase_weights::phase_row(request.phase).budget;

@@ -2,7 +2,7 @@
 //!
 //! A cosine cannot tell "the limit is 3" from "the limit is 5". Vectors are therefore only a first
 //! filter, and memories with near vectors are compared word by word
-//! (`promote::compare_statements`). Memories without a vector are always compared by their words.
+//! (`promote::compare_parsed`). Memories without a vector are always compared by their words.
 //! `conflict_groups` and the packing of `context_builder` use the result.
 //!
 //! Of two memories that contradict each other, `overrides` at the end decides whether one of them
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use infer::EmbeddingModel;
 use model::{Memory, MemoryId, PerMille, Visibility};
-use promote::{MemoryStatement, StatementRelation, compare_statements};
+use promote::{MemoryStatement, ParsedStatement, StatementRelation, compare_parsed};
 use recall::dot_product;
 use store::VectorPart;
 
@@ -34,9 +34,12 @@ pub(super) enum MemorySimilarity {
     Contradicts,
 }
 
-/// Compares memories by their vectors and words.
-pub(super) struct DuplicateDetector {
+/// Compares memories by their vectors and words. Every pair is compared, so what depends on one memory
+/// alone is computed once.
+pub(super) struct DuplicateDetector<'a> {
+    /// Vectors of length one.
     vectors: HashMap<MemoryId, Vec<VectorPart>>,
+    statements: HashMap<MemoryId, ParsedStatement<'a>>,
     /// Memories whose vectors cannot be read; only their words are compared.
     damaged: Vec<MemoryId>,
     /// Cosine from which two memories are duplicates.
@@ -44,10 +47,10 @@ pub(super) struct DuplicateDetector {
 }
 
 /// Reads the vectors of some hits. Memories without a vector are compared by their words.
-pub(super) async fn load_duplicate_detector(
+pub(super) async fn load_duplicate_detector<'a>(
     reader: &ProjectReader,
-    hits: &[SearchHit],
-) -> Result<DuplicateDetector, Error> {
+    hits: &'a [SearchHit],
+) -> Result<DuplicateDetector<'a>, Error> {
     let embeddings = reader.config.models.embeddings().await.ok();
     let model = embeddings.as_ref().map_or("", EmbeddingModel::id);
     let threshold = cosine_calibration(model).duplicate;
@@ -62,14 +65,19 @@ pub(super) async fn load_duplicate_detector(
         // Kept, they would have a cosine of zero with everything.
         for (id, mut parts) in stored.parts {
             parts.retain(|it| !it.values.is_empty());
+            parts.iter_mut().for_each(|it| normalize_vector(&mut it.values));
             vectors.insert(id, parts);
         }
         damaged.extend(stored.damaged);
     }
-    Ok(DuplicateDetector { vectors, damaged, threshold })
+    let parse = |it: &'a SearchHit| {
+        (it.rated.memory.id, ParsedStatement::new(to_statement(&it.rated.memory)))
+    };
+    let statements = hits.iter().map(parse).collect();
+    Ok(DuplicateDetector { vectors, statements, damaged, threshold })
 }
 
-impl DuplicateDetector {
+impl DuplicateDetector<'_> {
     /// A notice about memories whose vectors are damaged.
     pub(super) fn damage_notice(&self) -> Option<String> {
         damaged_vector_notice(&self.damaged, "compared by its words")
@@ -80,7 +88,7 @@ impl DuplicateDetector {
         to_per_mille(self.threshold)
     }
 
-    /// Compares two memories.
+    /// Compares two of the memories that the detector was loaded for.
     pub(super) fn compare(&self, a: &Memory, b: &Memory) -> MemorySimilarity {
         let cosine = self.cosine_of(a.id, b.id);
         // Without vectors no pair is far, and every pair is compared by its words.
@@ -89,7 +97,10 @@ impl DuplicateDetector {
             return MemorySimilarity::Different;
         }
         // Words decide first: they see a changed number that the vectors do not.
-        match compare_statements(&to_statement(a), &to_statement(b)) {
+        let (Some(a), Some(b)) = (self.statements.get(&a.id), self.statements.get(&b.id)) else {
+            return MemorySimilarity::Different;
+        };
+        match compare_parsed(a, b) {
             StatementRelation::Contradicts { .. } => MemorySimilarity::Contradicts,
             StatementRelation::Same => MemorySimilarity::Same(PerMille::ONE),
             StatementRelation::Near { similarity } => {
@@ -116,16 +127,17 @@ impl DuplicateDetector {
 fn coverage(parts: &[VectorPart], others: &[VectorPart]) -> Option<f32> {
     let mut lowest: Option<f32> = None;
     for part in parts {
-        let cosines = others.iter().map(|it| cosine(&part.values, &it.values));
+        let cosines = others.iter().map(|it| dot_product(&part.values, &it.values));
         let best_match = cosines.reduce(f32::max)?;
         lowest = Some(lowest.map_or(best_match, |it| it.min(best_match)));
     }
     lowest
 }
 
-fn cosine(a: &[f32], b: &[f32]) -> f32 {
-    let norm = |it: &[f32]| dot_product(it, it).sqrt();
-    dot_product(a, b) / (norm(a) * norm(b)).max(f32::EPSILON)
+/// Scales a vector to length one, so that the dot product of two is their cosine.
+fn normalize_vector(values: &mut [f32]) {
+    let length = dot_product(values, values).sqrt().max(f32::EPSILON);
+    values.iter_mut().for_each(|it| *it /= length);
 }
 
 /// True if both memories name files and share none. The same advice about two files is two pieces of
