@@ -65,7 +65,9 @@ pub(super) async fn load_duplicate_detector<'a>(
         // Kept, they would have a cosine of zero with everything.
         for (id, mut parts) in stored.parts {
             parts.retain(|it| !it.values.is_empty());
-            parts.iter_mut().for_each(|it| normalize_vector(&mut it.values));
+            for part in &mut parts {
+                normalize_vector(&mut part.values);
+            }
             vectors.insert(id, parts);
         }
         damaged.extend(stored.damaged);
@@ -137,7 +139,9 @@ fn coverage(parts: &[VectorPart], others: &[VectorPart]) -> Option<f32> {
 /// Scales a vector to length one, so that the dot product of two is their cosine.
 fn normalize_vector(values: &mut [f32]) {
     let length = dot_product(values, values).sqrt().max(f32::EPSILON);
-    values.iter_mut().for_each(|it| *it /= length);
+    for value in values {
+        *value /= length;
+    }
 }
 
 /// True if both memories name files and share none. The same advice about two files is two pieces of
