@@ -182,6 +182,7 @@ fn the_statements_that_read_whole_tables_are_known() {
         has_injections: SCAN sqlite_schema
         has_learning: SCAN sqlite_schema
         has_registry: SCAN sqlite_schema
+        ids_by_part: SCAN memories USING COVERING INDEX sqlite_autoindex_memories_1
         index_position: SCAN CONSTANT ROW
         injection_totals: SCAN injections
         last_undoable: SCAN audit
