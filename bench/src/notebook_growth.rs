@@ -39,7 +39,7 @@ const REQUESTS: usize = 200;
 /// Length of a clock tick of the kernel (`USER_HZ` is 100 on every platform of Linux).
 const MILLIS_PER_TICK: u64 = 10;
 
-/// What is measured for one size.
+/// The measurements of one size.
 struct Measured {
     n: u32,
     values: Vec<MeasuredValue>,

@@ -38,7 +38,7 @@ struct SavedBackup {
     memory_ids: Vec<String>,
 }
 
-/// What was done to a file.
+/// The change of a file.
 struct Damage {
     path: PathBuf,
     is_removed: bool,

@@ -112,7 +112,7 @@ fn compose(script: &str, context: &DossierContext) -> SessionDossier {
     compose_dossier(&session, &pad, &texts, context)
 }
 
-/// What is known of a session after the events of a script.
+/// The scratchpad of a session after the events of a script.
 fn observe_script(script: &str) -> (Scratchpad, SessionTexts) {
     let session = SessionId::new(Timestamp(1_000), [1; 10]);
     let (mut pad, mut texts) = (Scratchpad::new(), SessionTexts::default());
