@@ -1,6 +1,6 @@
 //! The reader of a command's output: the user, or the model of an agent that runs the command in its shell.
 //!
-//! What a command prints in the shell of an agent reaches a model, so it passes the same boundary as notes and
+//! The output of a command in the shell of an agent reaches a model, so it passes the same boundary as notes and
 //! answers, `engine::model_text`. For the same reason such a command cannot confirm anything: an agent would
 //! vouch for text that it has read. A host marks the commands of its agents with a variable of the
 //! environment. A terminal proves no user: some hosts run commands on one of their own. This guards against
